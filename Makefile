@@ -1,0 +1,81 @@
+# Needs Python >= 3.11 and make. Everything else goes into $(VENV).
+#   make demo          the main job on real data
+#   make test          the tests              (make test ARGS="-k mechanism")
+#   make test-minimum  the tests on the oldest supported versions (Python 3.11)
+#   make lint          ruff and mypy          (make format: let ruff repair and format)
+#   make bench         the benchmarks
+#   make clean         remove all that was made
+PYTHON ?= python3
+VENV ?= .venv
+CONSTRAINTS ?=
+ARGS ?=
+WORKERS ?= 2
+
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
+CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 python3.12 python3.11)
+
+# "stale" if the environment is absent, broken, or was made in another folder.
+STALE := $(shell $(PY) -c '' 2>/dev/null && \
+  { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
+
+.PHONY: demo test test-minimum lint format bench clean venv
+.NOTPARALLEL:
+
+demo: $(VENV)/.stamp-examples
+	$(PY) examples/demo.py $(ARGS)
+
+# One thread for each worker's linear algebra: the workers already fill the cores.
+test: $(VENV)/.stamp-examples-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) $(ARGS)
+
+test-minimum:
+	$(MAKE) test VENV=.venv-minimum CONSTRAINTS=tests/minimum-constraints.txt
+
+lint: $(VENV)/.stamp-dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+format: $(VENV)/.stamp-dev
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+# The packages compared with bring their own pins, so they stay out of $(VENV).
+bench:
+	$(MAKE) .venv-bench/.stamp-bench VENV=.venv-bench
+	.venv-bench/bin/python benchmarks/run.py $(ARGS)
+
+clean:
+	rm -rf .venv .venv-minimum .venv-bench build dist docs/_build .pytest_cache .mypy_cache \
+	  .ruff_cache .hypothesis .coverage htmlcov
+	find skrldp tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+# .stamp-a-b: the package is installed in place with extras a and b.
+$(VENV)/.stamp-%: pyproject.toml $(CONSTRAINTS) $(if $(STALE),venv)
+	@echo "Installing skrldp with its dependencies in $(VENV) (a minute or two the first time)"
+	@$(PIP) install --prefer-binary $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) \
+	  -e '.[$(subst -,$(comma),$*)]' || { \
+	  echo "Could not install the dependencies; the reason is above."; \
+	  echo "pycddlib-standalone is compiled here: that takes a C compiler and Python's headers"; \
+	  echo "(Debian and Ubuntu: gcc python3-dev; Fedora: gcc python3-devel; macOS: xcode-select --install)."; \
+	  exit 1; } >&2
+	@touch $(foreach extra,$(subst -, ,$*),$(VENV)/.stamp-$(extra)) $@
+
+venv:
+	@for p in $(CANDIDATES); do \
+	  if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$p; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "skrldp needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
+	  echo "Name another one: make PYTHON=/path/to/python3.12 test"; \
+	  exit 1; \
+	fi >&2; \
+	rm -rf $(VENV); \
+	$$python -m venv $(VENV) || { \
+	  rm -rf $(VENV); \
+	  echo "$$python cannot make virtual environments (Debian and Ubuntu: install python3-venv)."; \
+	  exit 1; } >&2; \
+	pwd > $(VENV)/.home
+
+comma := ,

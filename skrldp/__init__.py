@@ -1,0 +1,80 @@
+"""Robust local differential privacy for tables, as scikit-learn transformers.
+
+The names are loaded when they are first used, so that ``import skrldp`` costs nothing and a client
+that only samples need not load the solvers.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AllDistributions": "uncertainty",
+    "Certificate": "certificate",
+    "CertificateError": "exceptions",
+    "GRRSanitizer": "sanitizers",
+    "IRSanitizer": "sanitizers",
+    "InfeasibleError": "exceptions",
+    "JointDistribution": "joint",
+    "Mechanism": "mechanism",
+    "NonRobustSanitizer": "sanitizers",
+    "PolyOptSanitizer": "sanitizers",
+    "PrivacyLeakWarning": "exceptions",
+    "RenyiBall": "uncertainty",
+    "SRRSanitizer": "sanitizers",
+    "SkrldpError": "exceptions",
+    "SolverError": "exceptions",
+    "certify": "certificate",
+}
+
+__all__ = [
+    "AllDistributions",
+    "Certificate",
+    "CertificateError",
+    "GRRSanitizer",
+    "IRSanitizer",
+    "InfeasibleError",
+    "JointDistribution",
+    "Mechanism",
+    "NonRobustSanitizer",
+    "PolyOptSanitizer",
+    "PrivacyLeakWarning",
+    "RenyiBall",
+    "SRRSanitizer",
+    "SkrldpError",
+    "SolverError",
+    "certify",
+]
+
+if TYPE_CHECKING:
+    from skrldp.certificate import Certificate, certify
+    from skrldp.exceptions import (
+        CertificateError,
+        InfeasibleError,
+        PrivacyLeakWarning,
+        SkrldpError,
+        SolverError,
+    )
+    from skrldp.joint import JointDistribution
+    from skrldp.mechanism import Mechanism
+    from skrldp.sanitizers import (
+        GRRSanitizer,
+        IRSanitizer,
+        NonRobustSanitizer,
+        PolyOptSanitizer,
+        SRRSanitizer,
+    )
+    from skrldp.uncertainty import AllDistributions, RenyiBall
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,237 @@
+r"""Mechanisms that need no optimisation: GRR, SRR and independent reporting.
+
+Each is given by four probabilities (same, same_secret, same_value, other), which
+:class:`skrldp.mechanism.BlockMechanism` samples without a matrix.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.bounds import l1_radius
+from skrldp.information import Blocks, block_information
+from skrldp.joint import JointDistribution
+from skrldp.region import PointRegion, Region, SimplexRegion
+
+__all__ = [
+    "Blocks",
+    "IndependentReporting",
+    "grr",
+    "independent_reporting",
+    "srr",
+    "theorem5_distance",
+]
+
+Floats = NDArray[np.float64]
+
+_GRID = 33
+_FREE = 60.0  # nats: a value reported with this budget is reported as it is
+
+
+def grr(eps: float, n_cells: int) -> Blocks:
+    """Generalised randomised response on all of X (Entropy (56)).
+
+    Parameters
+    ----------
+    eps : float
+        Privacy parameter, in nats.
+    n_cells : int
+        Number of cells a.
+
+    Returns
+    -------
+    Blocks
+
+    Examples
+    --------
+    >>> [round(p, 3) for p in grr(np.log(2), 4)]
+    [0.4, 0.2, 0.2, 0.2]
+    """
+    other = 1.0 / (np.exp(eps) + n_cells - 1.0) if eps < 700 else 0.0
+    return 1.0 - (n_cells - 1.0) * other, other, other, other
+
+
+def srr(eps: float, n_secrets: int, n_values: int) -> Blocks:
+    r"""Secret randomised response: the ratio :math:`e^\epsilon` between secrets alone.
+
+    Entropy (58); within a secret the ratio may be :math:`e^{2\epsilon}`.
+
+    Parameters
+    ----------
+    eps : float
+        Privacy parameter, in nats.
+    n_secrets, n_values : int
+        Sizes of the two alphabets.
+
+    Returns
+    -------
+    Blocks
+
+    Examples
+    --------
+    >>> [round(p, 3) for p in srr(np.log(2), 2, 2)]
+    [0.444, 0.111, 0.222, 0.222]
+    """
+    drop = np.exp(-eps)
+    others = (n_secrets - 1.0) * n_values
+    # Divided by exp(eps), so that a large eps does not overflow.
+    total = 1.0 + drop**2 * (n_values - 1.0) + drop * others
+    same_secret, foreign = drop**2 / total, drop / total
+    return 1.0 - (n_values - 1.0) * same_secret - others * foreign, same_secret, foreign, foreign
+
+
+@dataclass(frozen=True)
+class IndependentReporting:
+    """Independent reports of S and of U, each by GRR.
+
+    Attributes
+    ----------
+    blocks : Blocks
+        The mechanism.
+    secret_eps : float
+        Budget of the report of S, ε1 = ε − ε2.
+    value_eps : float
+        Budget of the report of U, δ; infinite if U is reported as it is.
+    information : float
+        I(X; Y) at the public law, in nats.
+    """
+
+    blocks: Blocks
+    secret_eps: float
+    value_eps: float
+    information: float
+
+
+def independent_reporting(
+    joint: JointDistribution, region: Region, eps: float, budget: str = "tight"
+) -> IndependentReporting:
+    r"""Independent reporting with the best split of the budget (Entropy (82)).
+
+    The report of U by GRR with budget δ leaks at most :math:`\epsilon_2` about S if
+
+    - ``"theorem5"``: :math:`e^\delta - 1 = 2(e^{\epsilon_2}-1)/d`, with the ℓ1 distance *d* that
+      any two conditionals of the ball can have (Entropy Theorem 5, with its slip mended);
+    - ``"tight"``: :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the oracle's bound on
+      :math:`\max_u R_1(u) - e^{\epsilon_2} R_2(u)`. No larger δ is valid.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public law.
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+    budget : {"tight", "theorem5"}
+        How δ follows from ε2.
+
+    Returns
+    -------
+    IndependentReporting
+    """
+    if budget == "theorem5":
+        distance = theorem5_distance(joint, region)
+
+        def value_eps(part: float) -> float:
+            return float(np.log1p(2.0 * np.expm1(part) / distance)) if distance > 0 else np.inf
+
+    elif budget == "tight":
+        value_eps = _tight_budget(region, joint.counts.shape[1])
+    else:
+        raise ValueError(f"budget={budget!r} must be 'tight' or 'theorem5'.")
+
+    def split(part: float) -> IndependentReporting:
+        part = float(part)
+        delta = value_eps(part)
+        blocks = _product(eps - part, delta, joint.counts.shape)
+        return IndependentReporting(
+            blocks, eps - part, delta, block_information(blocks, joint.probabilities)
+        )
+
+    return _best_split(split, eps)
+
+
+def _product(secret_eps: float, value_eps: float, shape: tuple[int, int]) -> Blocks:
+    a1, a2 = shape
+    same_s, other_s = _response(secret_eps, a1)
+    same_u, other_u = _response(value_eps, a2)
+    return same_s * same_u, same_s * other_u, other_s * same_u, other_s * other_u
+
+
+def _response(eps: float, size: int) -> tuple[float, float]:
+    if eps > _FREE:
+        return 1.0, 0.0
+    other = 1.0 / (np.exp(eps) + size - 1.0)
+    return 1.0 - (size - 1.0) * other, other
+
+
+def theorem5_distance(joint: JointDistribution, region: Region) -> float:
+    """Bound d on the ℓ1 distance of two conditionals in the ball (Entropy (62)).
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public law.
+    region : Region
+        Anything with the ball's order and radius.
+
+    Returns
+    -------
+    float
+        At most 2.
+    """
+    if isinstance(region, SimplexRegion) or np.any(joint.marginal <= 0):
+        return 2.0
+    p = joint.conditionals
+    apart = max(float(np.abs(p - row).sum(axis=1).max()) for row in p)
+    if isinstance(region, PointRegion):
+        return min(2.0, apart)
+    reach = l1_radius(p, joint.marginal, region.alpha, region.radius, exact=False)
+    return min(2.0, 2.0 * float(reach.max()) + apart)
+
+
+def _tight_budget(region: Region, n_values: int) -> Callable[[float], float]:
+    """δ as a function of ε2, from the exact worst pair for each value of U."""
+    lower, upper = region.cell_bounds(n_values)
+    first, second = region.pairs
+
+    def value_eps(part: float) -> float:
+        if part <= 0:
+            return 0.0
+        factor = np.exp(part)
+        # Each conditional alone is an upper bound; only where it matters is the pair looked at.
+        rough = (upper[first] - factor * lower[second]).T
+        order = np.argsort(-rough, axis=None)
+        worst, batch = 0.0, 64
+        for start in range(0, rough.size, batch):
+            value, pair = np.unravel_index(order[start : start + batch], rough.shape)
+            if rough[value[0], pair[0]] <= worst:
+                break
+            exact = region.value_gap(value, first[pair], second[pair], part)
+            worst = max(worst, float(np.minimum(exact, rough[value, pair]).max()))
+        return float(np.log1p(np.expm1(part) / worst)) if worst > 0 else np.inf
+
+    return value_eps
+
+
+def _best_split(
+    split: Callable[[float], IndependentReporting], eps: float
+) -> IndependentReporting:
+    """Search ε2 on a grid, then around its best points: there are two local maxima."""
+    grid = np.linspace(0.0, eps, _GRID)
+    tried = {float(part): split(float(part)) for part in grid}
+    width = eps / (_GRID - 1)
+    ranked = sorted(tried, key=lambda part: -tried[part].information)
+    for centre, _ in zip(ranked[:2], itertools.repeat(None), strict=False):
+        low, high = max(0.0, centre - width), min(eps, centre + width)
+        for _ in range(4):
+            parts = np.linspace(low, high, 9)
+            found = {float(part): tried.get(float(part)) or split(float(part)) for part in parts}
+            tried.update(found)
+            best = max(found, key=lambda part: found[part].information)
+            step = (high - low) / 8
+            low, high = max(0.0, best - step), min(eps, best + step)
+    return max(tried.values(), key=lambda result: result.information)

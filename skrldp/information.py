@@ -1,0 +1,165 @@
+"""Entropy and mutual information, in nats.
+
+A mechanism is a matrix ``Q`` of shape (b, a), ``Q[y, x] = P(Y=y | X=x)``; a law of X is a
+vector ``law`` of shape (a,).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Blocks",
+    "block_information",
+    "entropy",
+    "mutual_information",
+    "mutual_information_bound",
+    "row_information",
+    "row_information_gradient",
+]
+
+Floats = NDArray[np.float64]
+Blocks = tuple[float, float, float, float]  # same, same_secret, same_value, other
+
+
+def _xlogx(x: Floats) -> Floats:
+    return x * np.log(np.where(x > 0, x, 1.0))
+
+
+def entropy(law: Floats) -> float:
+    """Shannon entropy of a law, in nats.
+
+    Parameters
+    ----------
+    law : array of any shape
+        Probabilities, summing to 1.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(entropy(np.array([0.5, 0.5])), 4)
+    0.6931
+    """
+    return float(-_xlogx(np.asarray(law, dtype=float)).sum())
+
+
+def row_information(rows: Floats, law: Floats) -> Floats:
+    r"""What each row of a mechanism contributes to the mutual information.
+
+    :math:`\mu(v) = \sum_x P_x v_x \log(v_x / P \cdot v)`, convex and homogeneous of degree 1
+    (Entropy (45)).
+
+    Parameters
+    ----------
+    rows : array of shape (..., a)
+        Non-negative rows.
+    law : array of shape (a,)
+        Law of X.
+
+    Returns
+    -------
+    array of shape (...)
+        In nats.
+    """
+    rows = np.asarray(rows, dtype=float)
+    mean = rows @ law
+    return _xlogx(rows) @ law - _xlogx(mean)
+
+
+def row_information_gradient(rows: Floats, law: Floats, floor: float = 1e-12) -> Floats:
+    r"""Gradient of :func:`row_information`: :math:`P_x \log(v_x / P \cdot v)`.
+
+    Parameters
+    ----------
+    rows : array of shape (..., a)
+        Non-negative rows.
+    law : array of shape (a,)
+        Law of X.
+    floor : float
+        Ratios below it are raised to it, so that a zero entry has a steep but finite slope.
+
+    Returns
+    -------
+    array of shape (..., a)
+    """
+    mean = np.maximum(rows @ law, np.finfo(float).tiny)
+    return law * np.log(np.maximum(rows / mean[..., None], floor))
+
+
+def mutual_information(matrix: Floats, law: Floats) -> float:
+    """Mutual information I(X; Y) between a record and its report.
+
+    Parameters
+    ----------
+    matrix : array of shape (b, a)
+        Mechanism, columns summing to 1.
+    law : array of shape (a,)
+        Law of X.
+
+    Returns
+    -------
+    float
+        In nats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(mutual_information(np.eye(2), np.array([0.5, 0.5])), 4)
+    0.6931
+    """
+    return max(0.0, float(row_information(matrix, law).sum()))
+
+
+def mutual_information_bound(joint: Floats, eps: float) -> float:
+    r"""Upper bound on I(X; Y) for every mechanism that is private at the law ``joint``.
+
+    :math:`H(U|S) + \min(H(S), (1-\sum_s P_s^2)\,\epsilon\tanh(\epsilon/2))`: the report says
+    of U at most what S leaves open, and of S at most what the odds ratio allows.
+
+    Parameters
+    ----------
+    joint : array of shape (a1, a2)
+        Law of (S, U).
+    eps : float
+        Privacy parameter, in nats.
+
+    Returns
+    -------
+    float
+        In nats.
+    """
+    marginal = joint.sum(axis=1)
+    secret = entropy(marginal)
+    odds = (1.0 - float(marginal @ marginal)) * eps * np.tanh(eps / 2.0)
+    return entropy(joint) - secret + min(secret, float(odds))
+
+
+def block_information(blocks: Blocks, law: Floats) -> float:
+    """Mutual information of a block mechanism.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The four probabilities.
+    law : array of shape (a1, a2)
+        Law of (S, U).
+
+    Returns
+    -------
+    float
+        In nats.
+    """
+    same, same_secret, same_value, other = blocks
+    a1, a2 = law.shape
+    report = (
+        other
+        + (same_secret - other) * law.sum(axis=1, keepdims=True)
+        + (same_value - other) * law.sum(axis=0, keepdims=True)
+        + (same - same_secret - same_value + other) * law
+    )
+    counts = np.array([1.0, a2 - 1.0, a1 - 1.0, (a1 - 1.0) * (a2 - 1.0)])
+    noise = sum(n * entropy(np.array([p])) for n, p in zip(counts, blocks, strict=True))
+    return max(0.0, entropy(np.maximum(report, 0.0)) - float(noise))

@@ -1,0 +1,167 @@
+"""The joint law of the secret and the non-sensitive value, as the public table has it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp.information import entropy
+
+__all__ = ["JointDistribution"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JointDistribution:
+    """Counts of public records and the empirical law they make.
+
+    Parameters
+    ----------
+    counts : array of shape (a1, a2)
+        Number of public records of each cell: secrets in rows, values of U in columns.
+    secrets : sequence of length a1, optional
+        Names of the secrets; 0, 1, ... if not given.
+    values : sequence of length a2, optional
+        Names of the values of U.
+
+    Raises
+    ------
+    ValueError
+        If the counts are not a finite, non-negative table of whole numbers with a record in it.
+
+    Examples
+    --------
+    >>> joint = JointDistribution([[7, 10], [26, 57]])
+    >>> joint.n, joint.probabilities[0, 0]
+    (100, np.float64(0.07))
+    """
+
+    counts: NDArray[np.int64]
+    secrets: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+    def __init__(
+        self,
+        counts: ArrayLike,
+        secrets: Sequence[Any] | None = None,
+        values: Sequence[Any] | None = None,
+    ) -> None:
+        table = np.asarray(counts)
+        if table.ndim != 2 or table.size == 0:
+            raise ValueError(
+                f"counts must be a table of secrets by values, got shape {table.shape}."
+            )
+        if not np.issubdtype(table.dtype, np.number) or not np.all(np.isfinite(table)):
+            raise ValueError("counts must be finite numbers.")
+        if np.any(table < 0) or np.any(table != np.floor(table)):
+            raise ValueError("counts must be non-negative whole numbers of records.")
+        whole = table.astype(np.int64)
+        if whole.sum() == 0:
+            raise ValueError("counts are all zero: there is no public record.")
+        whole.setflags(write=False)
+        names = tuple(range(whole.shape[0])) if secrets is None else tuple(secrets)
+        others = tuple(range(whole.shape[1])) if values is None else tuple(values)
+        if (len(names), len(others)) != whole.shape:
+            raise ValueError(
+                f"{len(names)} secrets and {len(others)} values do not name a table of shape "
+                f"{whole.shape}."
+            )
+        object.__setattr__(self, "counts", whole)
+        object.__setattr__(self, "secrets", names)
+        object.__setattr__(self, "values", others)
+
+    @classmethod
+    def from_codes(
+        cls,
+        secrets: NDArray[np.integer[Any]],
+        values: NDArray[np.integer[Any]],
+        names: tuple[Sequence[Any], Sequence[Any]],
+        sample_weight: ArrayLike | None = None,
+    ) -> "JointDistribution":
+        """Count records given by their codes.
+
+        Parameters
+        ----------
+        secrets, values : integer arrays of shape (n,)
+            Code of the secret and of the value of each record.
+        names : pair of sequences
+            The secrets and the values the codes stand for.
+        sample_weight : array of shape (n,), optional
+            How many records each row stands for: whole numbers, zero allowed.
+
+        Returns
+        -------
+        JointDistribution
+
+        Raises
+        ------
+        ValueError
+            If the weights are not counts.
+        """
+        shape = (len(names[0]), len(names[1]))
+        cells = secrets.astype(np.int64) * shape[1] + values
+        weights = None if sample_weight is None else _as_counts(sample_weight, len(cells))
+        counts = np.bincount(cells, weights=weights, minlength=shape[0] * shape[1])
+        return cls(counts.reshape(shape), *names)
+
+    @property
+    def n(self) -> int:
+        """Number of public records."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """Empirical law of (S, U), shape (a1, a2)."""
+        return self.counts / self.n
+
+    @cached_property
+    def marginal(self) -> Floats:
+        """Empirical law of S, shape (a1,)."""
+        return self.counts.sum(axis=1) / self.n
+
+    @cached_property
+    def conditionals(self) -> Floats:
+        """Empirical law of U given each secret, shape (a1, a2); uniform for an unseen secret."""
+        totals = self.counts.sum(axis=1, keepdims=True)
+        seen = self.counts / np.maximum(totals, 1)
+        return np.where(totals > 0, seen, 1.0 / self.counts.shape[1])
+
+    @property
+    def entropy(self) -> float:
+        """Entropy of X = (S, U), in nats."""
+        return entropy(self.probabilities)
+
+    def __repr__(self) -> str:
+        a1, a2 = self.counts.shape
+        return f"JointDistribution({a1} secrets x {a2} values, n={self.n:,})"
+
+
+def _as_counts(sample_weight: ArrayLike, n_rows: int) -> Floats:
+    weights = np.asarray(sample_weight)
+    if weights.ndim == 0 and np.issubdtype(weights.dtype, np.number):
+        weights = np.full(n_rows, weights)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight.shape == {weights.shape}, expected ({n_rows},): one count per row."
+        )
+    try:
+        numbers = weights.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("sample_weight must be numbers: how many records a row is.") from error
+    wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"sample_weight must be counts (whole numbers >= 0), but row {row} has "
+            f"{weights[row]!r}. The confidence set depends on the number of records, so weights "
+            "that are not counts have no meaning here."
+        )
+    if numbers.sum() > 2**53:
+        raise ValueError("sample_weight sums to more than 2**53 records.")
+    if not numbers.any():
+        raise ValueError("sample_weight is zero in every row: there is no public record.")
+    return numbers

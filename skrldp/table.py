@@ -1,0 +1,400 @@
+"""Tables to cells and back.
+
+A record is X = (S, U): the sensitive columns S, and all the other columns together, U. A *cell* is
+one value x = (s, u) of the whole record, and its code is ``s * a2 + u``, where `s` counts the `a1`
+secrets and `u` the `a2` values of U. :func:`learn_codec` reads the alphabets of a public table; the
+:class:`CellCodec` it returns turns rows of any table with the same columns into codes, and codes
+into rows again, in the library and with the dtypes the table came in.
+
+Categories are plain Python scalars and compare as such: 1, 1.0 and True are one category, "1" is
+another, and missing values of every kind (None, NaN, NaT, `pandas.NA`, null) are None.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ._alphabet import (
+    Alphabet,
+    Column,
+    check_size,
+    count_values,
+    encode_column,
+    given_categories,
+    learn_alphabet,
+    learn_column,
+    listed,
+)
+from ._frames import (
+    Table,
+    column_names,
+    read_table,
+    resolve_sensitive,
+    smallest_dtype,
+)
+from ._palettes import Palette, build_array, build_frame
+
+__all__ = ["CellCodec", "Codes", "Column", "column_names", "learn_codec", "resolve_sensitive"]
+
+MAX_CELLS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Rows of a table as a secret and a value of U each.
+
+    Attributes
+    ----------
+    secrets : ndarray of shape (n,)
+        Indices into `CellCodec.secrets`.
+    values : ndarray of shape (n,)
+        Indices into `CellCodec.values`; −1 where U is unknown.
+    n_secrets : int, default=0
+        Size of the alphabet of S; 0 if unknown.
+    """
+
+    secrets: np.ndarray
+    values: np.ndarray
+    n_secrets: int = 0
+
+    def cells(self, n_values: int) -> np.ndarray:
+        """Combine both into cell codes.
+
+        Parameters
+        ----------
+        n_values : int
+            Size of the alphabet of U.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            ``secrets * n_values + values``, in the smallest unsigned integer dtype.
+
+        Raises
+        ------
+        ValueError
+            If a value of U is unknown.
+        """
+        if self.values.min(initial=0) < 0:
+            raise ValueError("rows with an unknown value of U have no cell")
+        n_secrets = self.n_secrets or int(self.secrets.max(initial=0)) + 1
+        cells = self.secrets.astype(smallest_dtype(n_secrets * n_values - 1))
+        cells *= cells.dtype.type(n_values)
+        np.add(cells, self.values, out=cells, casting="unsafe")
+        return cells
+
+
+@dataclass(frozen=True)
+class CellCodec:
+    """Translates rows of a table into cells and back; made by :func:`learn_codec`.
+
+    It holds alphabets and dtypes, never rows.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        In the table's order.
+    sensitive, nonsensitive : tuple of int
+        Positions of the columns that make up S, and of the others, which make up U.
+    secrets : tuple
+        The values of S: scalars if S is one column, tuples if several.
+    values : tuple
+        The values of U: likewise.
+    """
+
+    columns: tuple[Column, ...]
+    sensitive: tuple[int, ...]
+    nonsensitive: tuple[int, ...]
+    secrets: tuple[Any, ...]
+    values: tuple[Any, ...]
+    _secret_alphabet: Alphabet = field(repr=False, compare=False)
+    _value_alphabet: Alphabet = field(repr=False, compare=False)
+    _library: str = field(repr=False, compare=False)
+
+    @property
+    def n_secrets(self) -> int:
+        """Size a1 of the alphabet of S."""
+        return len(self.secrets)
+
+    @property
+    def n_values(self) -> int:
+        """Size a2 of the alphabet of U."""
+        return len(self.values)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, a1·a2."""
+        return self.n_secrets * self.n_values
+
+    def encode(self, X: Any, *, unknown: str = "error") -> Codes:
+        """Turn rows into codes.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            Need not be of the library that the public table was of.
+        unknown : {"error", "mark"}, default="error"
+            With "mark", a value of U that is not in the alphabet gets code −1. An unknown secret
+            is always an error.
+
+        Returns
+        -------
+        Codes
+
+        Raises
+        ------
+        ValueError
+            If the columns are not those of the public table, a number is infinite, or a value is
+            unknown.
+        """
+        if unknown not in ("error", "mark"):
+            raise ValueError(f"unknown must be 'error' or 'mark', got {unknown!r}")
+        table = read_table(X)
+        self._check_columns(table)
+        secrets = self._encode_part(table, self._secret_alphabet, mark=False)
+        values = self._encode_part(table, self._value_alphabet, mark=unknown == "mark")
+        return Codes(secrets, values, self.n_secrets)
+
+    def _encode_part(self, table: Table, alphabet: Alphabet, *, mark: bool) -> np.ndarray:
+        secret = alphabet is self._secret_alphabet
+        codes = []
+        for position in alphabet.positions:
+            column = self.columns[position]
+            code, unknown = encode_column(table, position, column.categories)
+            if unknown and not mark:
+                raise ValueError(_unknown_categories(column, unknown, secret=secret))
+            codes.append(code)
+        index = alphabet.index(codes)
+        if not mark and index.min(initial=0) < 0:
+            columns = [self.columns[position] for position in alphabet.positions]
+            raise ValueError(_unknown_combinations(columns, codes, index, secret=secret))
+        return index
+
+    def _check_columns(self, table: Table) -> None:
+        fitted = [column.name for column in self.columns]
+        given = list(table.names)
+        if not all(isinstance(name, str) for name in fitted + given):  # arrays have no names
+            if len(given) != len(fitted):
+                raise ValueError(
+                    f"X has {len(given)} features, but this sanitizer was fitted with {len(fitted)}"
+                )
+            return
+        if given == fitted:
+            return
+        message = "The feature names should match those that were passed during fit.\n"
+        new = [name for name in given if name not in fitted]
+        gone = [name for name in fitted if name not in given]
+        if new:
+            message += f"Feature names unseen at fit time:\n{_bullets(new)}"
+        if gone:
+            message += f"Feature names seen at fit time, yet now missing:\n{_bullets(gone)}"
+        if not new and not gone:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+
+    def decode(self, cells: Any, *, like: Any, part: str = "all") -> Any:
+        """Turn cell codes into rows.
+
+        Parameters
+        ----------
+        cells : array-like of int of shape (n,)
+        like : array, list of rows, or data frame
+            A table of the library to answer in. Its column names are taken over, and its index if
+            it is a pandas frame of n rows.
+        part : {"all", "nonsensitive"}, default="all"
+            Which columns to write.
+
+        Returns
+        -------
+        array or data frame of shape (n, n_columns)
+            With the dtypes of the public table if that was of the same library, else of `like`;
+            an array for a list of rows.
+
+        Raises
+        ------
+        ValueError
+            If a code is not a cell, or `like` has other columns than the public table.
+        """
+        cells = np.asarray(cells, dtype=None if np.size(cells) else np.intp)
+        is_integer = np.issubdtype(cells.dtype, np.integer)
+        if not is_integer or cells.min(initial=0) < 0 or cells.max(initial=0) >= self.n_cells:
+            raise ValueError(f"cell codes must be integers from 0 to {self.n_cells - 1}")
+        if part not in ("all", "nonsensitive"):
+            raise ValueError(f"part must be 'all' or 'nonsensitive', got {part!r}")
+        table = read_table(like)
+        self._check_columns(table)
+        wanted = range(len(self.columns)) if part == "all" else self.nonsensitive
+        palettes = [self._palette(table, position, cells) for position in wanted]
+        if table.is_array:
+            return build_array(palettes, palettes[0].dtype)
+        return build_frame(palettes, table, wanted)
+
+    def _palette(self, table: Table, position: int, cells: np.ndarray) -> Palette:
+        column = self.columns[position]
+        values, dtype = column.categories, table.dtype(position)
+        if table.library == self._library:
+            values = tuple(column.missing if value is None else value for value in values)
+            dtype = column.dtype
+        return Palette(values, dtype, self.marginal(position)[cells])
+
+    def marginal(self, column_position: int) -> np.ndarray:
+        """Which category of a column each cell has.
+
+        Parameters
+        ----------
+        column_position : int
+
+        Returns
+        -------
+        ndarray of shape (n_cells,)
+            Indices into ``columns[column_position].categories``.
+        """
+        dtype = smallest_dtype(len(self.columns[column_position].categories))
+        if column_position in self.sensitive:
+            column = self.sensitive.index(column_position)
+            indices = self._secret_alphabet.combinations()[:, column].astype(dtype)
+            return np.repeat(indices, self.n_values)
+        column = self.nonsensitive.index(column_position)
+        indices = self._value_alphabet.combinations()[:, column].astype(dtype)
+        return np.tile(indices, self.n_secrets)
+
+
+# --- Learning ------------------------------------------------------------------------------------
+
+
+def learn_codec(
+    X: Any, *, sensitive: Any = 0, categories: Any = "auto", max_cells: int = MAX_CELLS
+) -> CellCodec:
+    """Learn the alphabets of a public table.
+
+    Parameters
+    ----------
+    X : array, list of rows, or data frame of shape (n, n_columns)
+        The public table.
+    sensitive : name, position, list of them, or callable, default=0
+        The columns of S; see :func:`resolve_sensitive`.
+    categories : "auto", list or dict, default="auto"
+        One alphabet per column, in the table's order, or by name for some columns. "auto", for all
+        or for one column: the observed values, sorted. Given alphabets keep their order (None, for
+        missing, goes last) and may hold values that the public table lacks.
+
+        If S (or U) has several columns, its alphabet is the combinations that the public table
+        has; it is all combinations as soon as any of the columns has given categories.
+    max_cells : int, default=1_000_000
+        Largest number of cells to allow.
+
+    Returns
+    -------
+    CellCodec
+
+    Raises
+    ------
+    TypeError
+        For sparse, lazy or structured input, and values that cannot be categories.
+    ValueError
+        If the table is not two-dimensional or is empty, has duplicate columns, infinite or complex
+        numbers or too many cells, if S or U has fewer than two values, or if the table has a value
+        that is not in the given `categories`.
+
+    Examples
+    --------
+    >>> codec = learn_codec([["no", 1], ["yes", 1], ["no", 2]])
+    >>> codec.secrets, codec.values
+    (('no', 'yes'), (1, 2))
+    >>> cells = codec.encode([["yes", 2]]).cells(codec.n_values)
+    >>> cells
+    array([3], dtype=uint8)
+    >>> codec.decode(cells, like=[["no", 1]])
+    array([['yes', 2]], dtype=object)
+    """
+    table = read_table(X)
+    secret_positions = resolve_sensitive(X, sensitive)
+    value_positions = tuple(p for p in range(len(table.names)) if p not in secret_positions)
+    if not value_positions:
+        raise ValueError(_nothing_to_release(len(table.names)))
+    given = given_categories(categories, table.names)
+    learnt = [learn_column(table, position, alphabet) for position, alphabet in enumerate(given)]
+    columns, codes = zip(*learnt, strict=True)
+
+    alphabets = []
+    for positions, part in ((secret_positions, "S"), (value_positions, "U")):
+        is_product = any(given[position] is not None for position in positions)
+        alphabet = learn_alphabet(
+            columns, codes, positions, is_product=is_product, max_size=max_cells
+        )
+        if len(alphabet) < 2:
+            constant = [columns[position] for position in positions]
+            raise ValueError(_constant(part, constant, table.n_rows))
+        alphabets.append(alphabet)
+    secret_alphabet, value_alphabet = alphabets
+    check_size(len(secret_alphabet) * len(value_alphabet), max_cells, columns)
+    return CellCodec(
+        columns=columns,
+        sensitive=secret_positions,
+        nonsensitive=value_positions,
+        secrets=secret_alphabet.members(columns),
+        values=value_alphabet.members(columns),
+        _secret_alphabet=secret_alphabet,
+        _value_alphabet=value_alphabet,
+        _library=table.library,
+    )
+
+
+# --- Words ---------------------------------------------------------------------------------------
+
+
+def _bullets(names: Sequence[Any]) -> str:
+    return "".join(f"- {name}\n" for name in names)
+
+
+def _named(columns: Sequence[Column]) -> str:
+    plural = "s" if len(columns) > 1 else ""
+    return f"column{plural} {', '.join(repr(column.name) for column in columns)}"
+
+
+def _nothing_to_release(n_columns: int) -> str:
+    every = "its 1 feature (column)" if n_columns == 1 else f"all its {n_columns} columns"
+    return f"the table has {every} sensitive, so U is empty; there must be at least one other"
+
+
+def _constant(part: str, columns: Sequence[Column], n_rows: int) -> str:
+    count = " (n_samples=1)" if n_rows == 1 else ""
+    mend = "choose other sensitive columns" if part == "S" else "add columns"
+    return (
+        f"{part} ({_named(columns)}) has only one value{count}, so there is nothing to "
+        f"{'protect' if part == 'S' else 'release'}; list its other values in `categories`, or "
+        f"{mend}"
+    )
+
+
+def _unknown_categories(column: Column, unknown: Counter[Any], *, secret: bool) -> str:
+    none = " (None for missing)" if None in unknown else ""
+    return (
+        f"column {column.name!r} has {count_values(unknown)} unseen in fit; {_mend(secret, none)}"
+    )
+
+
+def _unknown_combinations(
+    columns: Sequence[Column], codes: Sequence[np.ndarray], index: np.ndarray, *, secret: bool
+) -> str:
+    rows = index < 0
+    places = np.stack([code[rows] for code in codes], axis=1)
+    unknown: Counter[Any] = Counter()
+    for combination, count in zip(*np.unique(places, axis=0, return_counts=True), strict=True):
+        values = (c.categories[place] for c, place in zip(columns, combination, strict=True))
+        unknown[tuple(values)] = int(count)
+    n_rows = sum(unknown.values())
+    return (
+        f"{_named(columns)}: {n_rows:,} row{'s' if n_rows > 1 else ''} with a combination of "
+        f"values unseen in fit, {listed(list(unknown))}; {_mend(secret)}"
+    )
+
+
+def _mend(secret: bool, note: str = " (given alphabets are combined)") -> str:
+    mend = f"list every value in `categories`{note}"
+    return f"{mend} to protect it" if secret else f"{mend}, or use handle_unknown='impute'"
