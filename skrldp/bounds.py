@@ -38,7 +38,7 @@ def conditional_radius(marginal: ArrayLike, alpha: float, radius: float) -> Floa
     array([0.407, 0.09 ])
     """
     weight = np.asarray(marginal, dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         if alpha == 1.0:
             radii = radius / weight
         else:

@@ -218,9 +218,7 @@ def _certificate(
     return Certificate(proven, min(attained, proven), law, alpha, radius)
 
 
-def _least_provable(
-    view: _View, start: float
-) -> tuple[float, tuple[int, int, Floats] | None]:
+def _least_provable(view: _View, start: float) -> tuple[float, tuple[int, int, Floats] | None]:
     """Smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
 
     Each step goes to the greatest log-ratio among the worst laws found, which cannot pass the
@@ -408,7 +406,9 @@ def _sampled(matrix: Floats, joint: JointDistribution) -> Mechanism:
     used = mechanism.weights.any(axis=1)
     if used.all():
         return mechanism
-    return Mechanism.from_matrix(matrix[used] / matrix[used].sum(axis=0), joint.secrets, joint.values)
+    return Mechanism.from_matrix(
+        matrix[used] / matrix[used].sum(axis=0), joint.secrets, joint.values
+    )
 
 
 def _unproven(

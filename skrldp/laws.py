@@ -48,10 +48,19 @@ def worst_laws(
             spare[:] = 0.0  # there the budget alone tells
         laws[some] += spare[..., None] * (summit[some] - laws[some])
     laws = _pull_in(laws, p, weight, alpha, radius)
+    some &= _room(laws, p, weight, alpha, radius)
     if some.any():
-        laws[some] = _push_out(
-            laws[some], summit[some], at_floor[some], p[some], weight[some], alpha, radius
-        )
+        start, goal, floor = laws[some], summit[some], at_floor[some]
+        rest = p[some], weight[some], alpha, radius
+        best = _push_out(start, goal, floor, *rest)
+        for order in ((0, 1), (1, 0)) if p.shape[1] == 2 else ():
+            moved = start
+            for secret in order:
+                only = np.arange(2) == secret
+                moved = _push_out(moved, goal, floor & only, *rest)
+            better = ((moved - best) * q[some]).sum(axis=(1, 2)) > 0
+            best = np.where(better[:, None, None], moved, best)
+        laws[some] = best
     return laws
 
 
@@ -87,6 +96,14 @@ def _pull_in(laws: Floats, p: Floats, weight: Floats, alpha: float, radius: floa
     return keep * laws + (1.0 - keep) * p
 
 
+def _room(
+    laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float
+) -> NDArray[np.bool_]:
+    """Whether a noticeable part of the budget is left."""
+    cost, budget = _cost(laws, p, weight, alpha, radius)
+    return cost < budget * (1.0 - 1e-7)
+
+
 def _keeps_budget(
     laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float
 ) -> NDArray[np.bool_]:
@@ -103,11 +120,13 @@ def _cost(
     if alpha == 1.0:
         return np.einsum("nt,nt->n", weight, power), radius * count
     if laws.shape[1] == 1:  # convex for every alpha in this form
-        limit = np.expm1((alpha - 1.0) * support_shrink(weight, alpha, radius))
+        with np.errstate(over="ignore"):
+            limit = np.expm1((alpha - 1.0) * support_shrink(weight, alpha, radius))
         return np.abs(power[:, 0] - 1.0), np.abs(limit)
     theta = (alpha - 1.0) / alpha
     cost = np.einsum("nt,nt->n", weight, np.abs(power ** (1.0 / alpha) - 1.0))
-    return cost, abs(np.expm1(theta * radius)) * count
+    with np.errstate(over="ignore"):
+        return cost, abs(np.expm1(theta * radius)) * count
 
 
 def _power_sum(laws: Floats, p: Floats, alpha: float) -> Floats:

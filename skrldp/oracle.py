@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 FLOOR = 1e-25  # stands for a slack of zero, relative to the range of q
 _CHUNK = 1 << 17  # cells per batch: a batch's arrays stay in the cache
 _TOLERANCE = 1e-13  # Newton decrement at which a problem is done, relative to the range of q
+_NEAR_HALF = 0.52  # up to this order pairs are solved by their price
 _BALANCE = 1e-9  # how far from 1 the mass of the worst law may be
 
 
@@ -105,22 +106,36 @@ def _power_mean(gaps: Floats, p: Floats, alpha: float) -> tuple[Floats, Floats, 
         theta = (alpha - 1.0) / alpha
         logs = np.log(gaps)
         centre = np.einsum("ntu,ntu->nt", p, logs)
-        growth = np.expm1(np.minimum(theta * (logs - centre[..., None]), 600.0))
-        excess = np.einsum("ntu,ntu->nt", p, growth)
-        total = 1.0 + excess
-        log_mean = centre + np.log1p(excess) / theta
-        root = p * (1.0 + growth) / gaps
+        log_total, root = _log_mean_exp(theta * (logs - centre[..., None]), p)
+        log_mean = centre + log_total / theta
+        total = np.ones(p.shape[:2])
+        root = root / gaps
     first = root.sum(axis=-1)
     second = np.einsum("ntu,ntu->nt", root, 1.0 / gaps)
     return log_mean, first / total, second / first
 
 
+def _log_mean_exp(exponents: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """Log of the mean of exp(exponents) under p, and p tilted by them (sums to 1).
+
+    Accurate for small exponents, whose mean should be near zero, and safe for large ones.
+    """
+    exponents = np.where(p > 0, exponents, 0.0)
+    greatest = exponents.max(axis=-1)
+    large = greatest > 30.0
+    small = np.where(large[..., None], 0.0, exponents)
+    log_mean = np.log1p(np.einsum("...u,...u->...", p, np.expm1(small)))
+    if large.any():
+        powers = np.exp(exponents[large] - greatest[large, None])
+        total = np.einsum("nu,nu->n", p[large], powers)
+        log_mean[large] = greatest[large] + np.log(total)
+    return log_mean, p * np.exp(exponents - log_mean[..., None])
+
+
 def dual(problem: Problem, slack: Floats) -> DualPoint:
     alpha = problem.alpha
     theta = (alpha - 1.0) / alpha
-    log_mean, slope, bend = _power_mean(
-        slack[..., None] + problem.gaps, problem.p, alpha
-    )
+    log_mean, slope, bend = _power_mean(slack[..., None] + problem.gaps, problem.p, alpha)
     families = slack.shape[1]
     if families == 1:
         sigma = 0.0
@@ -132,11 +147,9 @@ def dual(problem: Problem, slack: Floats) -> DualPoint:
         centre = np.einsum("nt,nt->n", share, logs)
         log_means = centre + np.log(problem.weight.sum(axis=1)) - problem.shrink
         sigma = _sigma(alpha)
-        if sigma != 0.0:  # finite here: at alpha=1/2 a pair is solved by _minimise_half
-            growth = np.expm1(np.minimum(sigma * (logs - centre[:, None]), 600.0))
-            excess = np.einsum("nt,nt->n", share, growth)
-            log_means += np.log1p(excess) / sigma
-            share = share * (1.0 + growth) / (1.0 + excess)[:, None]
+        if sigma != 0.0:  # finite here: at alpha=1/2 a pair is solved by its price
+            log_total, share = _log_mean_exp(sigma * (logs - centre[:, None]), share)
+            log_means += log_total / sigma
     means = np.exp(log_means)
     mass = means[:, None] * share * slope
     hessian = (sigma - 1.0) * mass[:, :, None] * (share * slope)[:, None, :]
@@ -156,7 +169,7 @@ def support_shrink(weight: Floats, alpha: float, radius: float) -> Floats:
     if alpha == 1.0:
         return radius / total
     theta = (alpha - 1.0) / alpha
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         shrink = np.log1p(np.expm1(theta * radius) / total) / theta
     return np.where(np.isnan(shrink), np.inf, shrink)
 
@@ -191,10 +204,13 @@ def _newton_step(problem: Problem, slack: Floats, point: DualPoint) -> Floats:
     determinant = np.where(regular, determinant, 1.0)
     step1 = np.where(regular, (h12 * g2 - h22 * g1) / determinant, -g1 / h11)
     step2 = np.where(regular, (h12 * g1 - h11 * g2) / determinant, -g2 / h22)
-    step1, step2 = np.minimum(step1, 1.0 + 9.0 * slack[:, 0]), np.minimum(step2, 1.0 + 9.0 * slack[:, 1])
+    step1, step2 = (
+        np.minimum(step1, 1.0 + 9.0 * slack[:, 0]),
+        np.minimum(step2, 1.0 + 9.0 * slack[:, 1]),
+    )
     # Where a bound is passed, the best of the two edges.
-    edge2 = np.maximum(low2, -(g2 + h12 * low1) / h22)
-    edge1 = np.maximum(low1, -(g1 + h12 * low2) / h11)
+    edge2 = np.clip(-(g2 + h12 * low1) / h22, low2, 1.0 + 9.0 * slack[:, 1])
+    edge1 = np.clip(-(g1 + h12 * low2) / h11, low1, 1.0 + 9.0 * slack[:, 0])
     first = low1 * (g1 + h11 * low1 / 2 + h12 * edge2) + edge2 * (g2 + h22 * edge2 / 2)
     second = edge1 * (g1 + h11 * edge1 / 2 + h12 * low2) + low2 * (g2 + h22 * low2 / 2)
     outside = (step1 < low1) | (step2 < low2)
@@ -204,7 +220,9 @@ def _newton_step(problem: Problem, slack: Floats, point: DualPoint) -> Floats:
     return np.stack([step1, step2], axis=1)
 
 
-def _descend(problem: Problem, slack: Floats, point: DualPoint, step: Floats) -> tuple[Floats, DualPoint]:
+def _descend(
+    problem: Problem, slack: Floats, point: DualPoint, step: Floats
+) -> tuple[Floats, DualPoint]:
     """Take the step, shortened where the dual function would rise."""
     moved = np.maximum(slack + step, FLOOR)
     after = dual(problem, moved)
@@ -222,11 +240,24 @@ def _descend(problem: Problem, slack: Floats, point: DualPoint, step: Floats) ->
             (after.hessian, redone.hessian),
         ):
             old[worse] = new
+    worse = ~(after.value <= point.value + allowance)
+    if worse.any():  # no step helps: stay
+        moved[worse] = slack[worse]
+        for old, new in (
+            (after.value, point.value),
+            (after.means, point.means),
+            (after.mass, point.mass),
+            (after.hessian, point.hessian),
+        ):
+            old[worse] = new[worse]
     return moved, after
 
 
-def _minimise(problem: Problem, slack: Floats) -> Floats:
-    """Slacks that minimise the dual function, by a bounded Newton method for all problems at once."""
+def _minimise(problem: Problem, slack: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Slacks that minimise the dual function, by a bounded Newton method for all at once.
+
+    Returns the problems that did not converge too.
+    """
     best = slack.copy()
     active = np.arange(len(slack))
     point = dual(problem, slack)
@@ -238,13 +269,14 @@ def _minimise(problem: Problem, slack: Floats) -> Floats:
         going = (decrement > _TOLERANCE) | (off.max(axis=1) > _BALANCE)
         if not going.all():
             best[active] = slack
-            if not going.any():
-                break
-            active, slack, step = active[going], slack[going], step[going]
+            active_left = active[going]
+            if len(active_left) == 0:
+                return best, active_left
+            active, slack, step = active_left, slack[going], step[going]
             problem, point = problem[going], point[going]
         slack, point = _descend(problem, slack, point, step)
         best[active] = slack
-    return best
+    return best, active
 
 
 def _value(problem: Problem, slack: Floats) -> tuple[Floats, Floats]:
@@ -258,30 +290,49 @@ def _value(problem: Problem, slack: Floats) -> tuple[Floats, Floats]:
     return slack.sum(axis=1) - means, means
 
 
-def _minimise_half(problem: Problem) -> Floats:
-    """Slacks for pairs at alpha=1/2, where the two scaled means M_i/w_i are equal.
+def _minimise_by_price(problem: Problem) -> Floats:
+    """Slacks for pairs, alpha < 1, by bisection on the price of the shared budget.
 
-    Their common level m is the root of the increasing function sum w_i / M_i'(t_i(m)) - A.
+    At a price each conditional has its own slack, the root of a decreasing function, and its
+    h; the price is right when the h, weighted, add up to A. Slow, and sure: for alpha = 1/2, where
+    the dual function has a kink, and for the few problems near it on which Newton fails.
     """
-    weight = problem.weight
-    area = weight.sum(axis=1) * np.exp(-problem.shrink)
-    slack = np.full(weight.shape, 1.0)
+    alpha, weight = problem.alpha, problem.weight
+    theta = (alpha - 1.0) / alpha
+    area = weight.sum(axis=1) * np.exp(theta * problem.shrink)
     low, high = np.full(len(weight), -60.0), np.full(len(weight), 60.0)
     for _ in range(60):
-        middle = (low + high) / 2.0
-        target = weight * np.exp(middle)[:, None]
-        slack = np.maximum(np.minimum(slack, target), FLOOR)
-        for _ in range(100):  # M is concave: Newton never overshoots to the right twice
-            log_mean, slope, bend = _power_mean(slack[..., None] + problem.gaps, problem.p, 0.5)
-            mean = np.exp(log_mean)
-            step = (target - mean) / (mean * slope)
-            slack = np.maximum(np.maximum(slack + step, 0.01 * slack), FLOOR)
-            if np.all(np.abs(step) <= 1e-9 * slack + FLOOR):
-                break
-        resting = (slack <= 2.0 * FLOOR) & (mean > target)
-        pull = np.where(resting, 0.0, weight / (mean * slope)).sum(axis=1) - area
-        low, high = np.where(pull < 0, middle, low), np.where(pull < 0, high, middle)
+        price = (low + high) / 2.0
+        slack, h = _at_price(problem, np.log(weight) + price[:, None])
+        short = np.einsum("nt,nt->n", weight, h) < area
+        low, high = np.where(short, price, low), np.where(short, high, price)
     return np.where(slack < 1e-14, FLOOR, slack)
+
+
+def _at_price(problem: Problem, log_price: Floats) -> tuple[Floats, Floats]:
+    """Each conditional's slack and h at log prices of its budget, by bracketed Newton steps."""
+    alpha = problem.alpha
+    theta = (alpha - 1.0) / alpha
+    log_slack = np.clip(log_price, np.log(FLOOR), 60.0)
+    low, high = np.full(log_slack.shape, np.log(FLOOR)), np.full(log_slack.shape, 140.0)
+    for _ in range(100):
+        slack = np.exp(log_slack)
+        log_mean, slope, bend = _power_mean(slack[..., None] + problem.gaps, problem.p, alpha)
+        excess = theta * log_mean + (1.0 + theta) * np.log(slope) + log_price
+        low, high = np.where(excess > 0, log_slack, low), np.where(excess > 0, high, log_slack)
+        step = excess / (slack * (theta**2 * slope + (1.0 + theta) * bend / alpha))
+        moved = log_slack + step
+        log_slack = np.where((moved > low) & (moved < high), moved, (low + high) / 2.0)
+        if np.all((np.abs(excess) < 1e-12) | (high - low < 1e-13)):
+            break
+    log_sum = log_mean * theta
+    spread = np.exp(log_sum / alpha + theta * (np.log(slope) + log_sum))
+    resting = (slack <= 2.0 * FLOOR) & (excess < 0)
+    if alpha == 0.5:  # at a slack of zero nothing is left of the cells that have a price
+        return slack, np.where(resting, 0.0, spread)
+    gamma = alpha / (2.0 * alpha - 1.0)
+    share = np.minimum(gamma * log_price + (gamma - 1.0) * log_sum, 700.0)
+    return slack, np.where(resting, np.exp(((1.0 - alpha) * share + log_sum) / alpha), spread)
 
 
 def prepare(
@@ -295,6 +346,19 @@ def prepare(
     return Problem(gaps, p, weight, shrink, floored, alpha), top, scale
 
 
+def _solve(problem: Problem, radius: float) -> Floats:
+    """Minimise by Newton's method, and by the price where that is known to fail or did."""
+    pairs = problem.weight.shape[1] == 2
+    if pairs and 0.5 <= problem.alpha <= _NEAR_HALF:
+        return _minimise_by_price(problem)
+    found, stuck = _minimise(problem, np.maximum(_start(problem, radius), FLOOR))
+    if pairs and problem.alpha < 1.0 and len(stuck):
+        other = _minimise_by_price(problem[stuck])
+        better = _value(problem[stuck], other)[0] < _value(problem[stuck], found[stuck])[0]
+        found[stuck] = np.where(better[:, None], other, found[stuck])
+    return found
+
+
 def _support(q: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Support:
     problem, top, scale = prepare(q, p, weight, alpha, radius)
     slack = np.full(weight.shape, FLOOR)
@@ -303,10 +367,7 @@ def _support(q: Floats, p: Floats, weight: Floats, alpha: float, radius: float) 
     bound_by_budget = (scale > 0) & np.isfinite(problem.shrink) & (radius > 0)
     if bound_by_budget.any():
         inner = problem[bound_by_budget]
-        if alpha == 0.5 and weight.shape[1] == 2:
-            found = _minimise_half(inner)
-        else:
-            found = _minimise(inner, np.maximum(_start(inner, radius), FLOOR))
+        found = _solve(inner, radius)
         value, means = _value(inner, found)
         slack[bound_by_budget] = found
         helps = value < 0.0

@@ -79,13 +79,15 @@ def load(text: str) -> Mechanism:
         )
     try:
         return _read(document)
-    except (KeyError, TypeError, AttributeError, OverflowError) as error:
+    except (KeyError, TypeError, AttributeError, OverflowError, ValueError) as error:
+        if "mechanism" in str(error):
+            raise
         raise ValueError(f"the mechanism is malformed: {error!r}.") from error
 
 
 def _read(document: dict[str, Any]) -> Mechanism:
     secrets, values = _alphabet(document, "secrets"), _alphabet(document, "values")
-    columns = tuple((_revive(name), bool(flag)) for name, flag in document["columns"])
+    columns = tuple((_revive(name), _truth(flag)) for name, flag in document["columns"])
     bits = _whole(document["denominator_bits"])
     if "blocks" in document:
         blocks = [_whole(weight) for weight in document["blocks"]]
@@ -97,6 +99,8 @@ def _read(document: dict[str, Any]) -> Mechanism:
         symbols = tuple((s, u) for s in secrets for u in values)
         return BlockMechanism(secrets, values, symbols, columns, bits, table)
     symbols = tuple(_revive(symbol) for symbol in document["symbols"])
+    if len({(type(symbol), symbol) for symbol in symbols}) != len(symbols):
+        raise ValueError("the mechanism is malformed: symbols repeat.")
     rows = document["weights"]
     if len(rows) != len(symbols) or any(len(row) != len(secrets) * len(values) for row in rows):
         raise ValueError("the mechanism is malformed: weights must be symbols by cells.")
@@ -117,6 +121,12 @@ def _alphabet(document: dict[str, Any], key: str) -> tuple[Any, ...]:
     if not names or len({(type(name), name) for name in names}) != len(names):
         raise ValueError(f"the mechanism is malformed: {key} are empty or repeat.")
     return names
+
+
+def _truth(flag: Any) -> bool:
+    if not isinstance(flag, bool):
+        raise ValueError(f"the mechanism is malformed: {flag!r} is neither true nor false.")
+    return flag
 
 
 def _whole(number: Any) -> int:

@@ -358,8 +358,8 @@ def _named(columns: Sequence[Column]) -> str:
 
 
 def _nothing_to_release(n_columns: int) -> str:
-    every = "its 1 feature (column)" if n_columns == 1 else f"all its {n_columns} columns"
-    return f"the table has {every} sensitive, so U is empty; there must be at least one other"
+    every = f"the table has {n_columns} feature(s), all sensitive, so U is empty; "
+    return f"{every}there must be at least one other column"
 
 
 def _constant(part: str, columns: Sequence[Column], n_rows: int) -> str:

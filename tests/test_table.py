@@ -595,7 +595,7 @@ class Sparse:
         (np.array([[0, np.inf], [1, 0]]), ValueError, "contains infinity, in column 1"),
         (pd.DataFrame({"s": [0, 1], "u": [0, -np.inf]}), ValueError, "infinity, in column 'u'"),
         (np.array([[0, [1]], [1, {}]], dtype=object), TypeError, "column 1 .*cannot be categories"),
-        (GOOD[:, :1], ValueError, r"1 feature \(column\)"),
+        (GOOD[:, :1], ValueError, r"1 feature\(s\)"),
         (GOOD[:1], ValueError, r"S \(column 0\) has only one value \(n_samples=1\)"),
         (GOOD[[0, 2]], ValueError, "only one value, so there is nothing to protect"),
         (
@@ -625,7 +625,7 @@ def test_bad_tables_of_other_libraries():
 
 
 def test_all_columns_sensitive():
-    with pytest.raises(ValueError, match="all its 2 columns sensitive"):
+    with pytest.raises(ValueError, match=r"2 feature\(s\), all sensitive"):
         learn_codec(GOOD, sensitive=[0, 1])
 
 

@@ -46,9 +46,7 @@ class LinearProgram:
             self._solver.setOptionValue(option, value)
         self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
         self._columns = len(cost)
-        self._solver.addVars(
-            self._columns, np.zeros(self._columns), np.full(self._columns, upper)
-        )
+        self._solver.addVars(self._columns, np.zeros(self._columns), np.full(self._columns, upper))
         self.set_cost(cost)
 
     @property

@@ -217,9 +217,7 @@ def _tight_budget(region: Region, n_values: int) -> Callable[[float], float]:
     return value_eps
 
 
-def _best_split(
-    split: Callable[[float], IndependentReporting], eps: float
-) -> IndependentReporting:
+def _best_split(split: Callable[[float], IndependentReporting], eps: float) -> IndependentReporting:
     """Search ε2 on a grid, then around its best points: there are two local maxima."""
     grid = np.linspace(0.0, eps, _GRID)
     tried = {float(part): split(float(part)) for part in grid}

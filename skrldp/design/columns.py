@@ -1,0 +1,233 @@
+r"""PolyOpt by column generation: good rows are found one after the other, never all listed.
+
+The best mechanism is :math:`\max \sum_v \theta_v \mu(v)` over :math:`\theta \ge 0` with
+:math:`\sum_v \theta_v v = 1`, where v runs over the private rows (Entropy Theorem 3). A linear
+program over the rows known so far gives prices λ; a new row is worth having if
+:math:`\mu(v) - \lambda \cdot v > 0`. That function is convex, so a row that maximises its
+linearisation :math:`(\nabla\mu(v_0) - \lambda) \cdot v` is at least as good as :math:`v_0`:
+repeating this climbs to a local maximum, and many different starts make it a good one.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.design._lp import LinearProgram
+from skrldp.design.closed_form import independent_reporting, srr
+from skrldp.design.cone import CompactCone, Deadline, PrivacyCone
+from skrldp.design.solution import Solution
+from skrldp.information import (
+    mutual_information_bound,
+    row_information,
+    row_information_gradient,
+)
+from skrldp.joint import JointDistribution
+from skrldp.region import Region
+
+__all__ = ["generate_columns"]
+
+Floats = NDArray[np.float64]
+
+# How far a row of unit sum may have to be lifted into the cone: while searching, and at the end.
+_SEARCH, _POLISH = (1e-3, 1e-5), 1e-9
+# Cells up to which the exact cone is searched; beyond, the complete program of a smaller cone.
+_CURVED = 64
+_PATIENCE = 6  # rounds without a new row before the search ends
+_CLIMB = 6  # linear programs for one climb
+
+
+def generate_columns(
+    joint: JointDistribution,
+    region: Region,
+    eps: float,
+    *,
+    deadline: Deadline,
+    first: Floats | None = None,
+    patience: int = _PATIENCE,
+) -> Solution:
+    """Maximise the mutual information over mechanisms private for the region.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public law.
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+    deadline : Deadline
+        When to stop; the best mechanism found by then is returned.
+    first : array of shape (m, a), optional
+        Private rows to begin with.
+    patience : int
+        Rounds without a new row before the search ends.
+
+    Returns
+    -------
+    Solution
+        Its matrix is private up to the tolerance of a linear program.
+    """
+    search = _Search(joint, region, eps, deadline, first)
+    status = search.run(patience)
+    matrix, objective = search.mechanism()
+    return Solution(
+        status=status,
+        solver="columns",
+        objective=objective,
+        bound=mutual_information_bound(joint.probabilities, eps),
+        iterations=search.rounds,
+        seconds=deadline.elapsed,
+        message=f"{len(search.rows)} rows generated, {search.cone.solves} linear programs.",
+        matrix=matrix,
+    )
+
+
+class _Search:
+    """The rows known so far, their master program, and ways to find more."""
+
+    def __init__(
+        self,
+        joint: JointDistribution,
+        region: Region,
+        eps: float,
+        deadline: Deadline,
+        first: Floats | None,
+    ) -> None:
+        self.law = joint.probabilities.ravel()
+        self.shape = joint.counts.shape
+        self.deadline = deadline
+        self.cone: PrivacyCone | CompactCone
+        if len(self.law) <= _CURVED:
+            self.cone = PrivacyCone(region, eps, _SEARCH[0], deadline)
+        else:
+            self.cone = CompactCone(region, eps, deadline)
+        self.rng = np.random.default_rng(0)  # the design is deterministic
+        self.rounds = 0
+        # Small tables: twenty climbs at once; large ones: few, so that time is well kept.
+        self.batch = int(np.clip(600 // len(self.law), 4, 20))
+        self.scale = np.sqrt(self.law + 1e-3 / len(self.law))
+        self.rows = np.zeros((0, len(self.law)))
+        self.master = LinearProgram(np.zeros(0))
+        self.master.add_rows(np.zeros((len(self.law), 0)), 1.0, 1.0)
+        self._keep(_known_rows(joint, region, eps))
+        if first is not None:
+            self._keep(self.cone.inside(first))
+        for directions in self._first_directions():
+            if deadline.passed:
+                break
+            self._keep(self.cone.maximise(directions))
+
+    def run(self, patience: int) -> str:
+        """Search ever closer to the boundary, each time until nothing new is found."""
+        for tolerance in _SEARCH:
+            self.cone.tolerance = tolerance
+            fruitless = 0
+            while fruitless < patience:
+                if self.deadline.passed:
+                    return "time_limit"
+                weights, prices, value = self.master.solve()
+                starts = self._starts(self.rows[weights > 1e-12])
+                gain = self._climb_and_keep(starts, prices, 1e-8)
+                fruitless = 0 if gain > 1e-6 * value + 1e-9 else fruitless + 1
+                self.rounds += 1
+        return self._polish()
+
+    def mechanism(self) -> tuple[Floats, float]:
+        weights, _, value = self.master.solve()
+        used = weights > 1e-12
+        return self.rows[used] * weights[used, None], value
+
+    def _polish(self) -> str:
+        """Push the rows in use to the very boundary."""
+        self.cone.tolerance = _POLISH
+        for _ in range(10):
+            if self.deadline.passed:
+                return "time_limit"
+            weights, prices, _ = self.master.solve()
+            gain = self._climb_and_keep(self.rows[weights > 1e-12], prices, 1e-10)
+            if gain == 0.0:
+                break
+        return "converged"
+
+    def _keep(self, rows: Floats) -> None:
+        self.master.add_columns(row_information(rows, self.law), rows)
+        self.rows = np.concatenate([self.rows, rows])
+
+    def _climb_and_keep(self, starts: Floats, prices: Floats, least: float) -> float:
+        """Climb from each start; return the best reduced profit among the rows kept, or 0."""
+        best = 0.0
+        for i in range(0, len(starts), self.batch):
+            if self.deadline.passed:
+                break
+            rows, profits = self._climb(starts[i : i + self.batch], prices, least / 10.0)
+            good = profits > least
+            if good.any():
+                self._keep(rows[good])
+                best = max(best, float(profits.max()))
+        return best
+
+    def _climb(self, starts: Floats, prices: Floats, least: float) -> tuple[Floats, Floats]:
+        rows = starts / starts.sum(axis=1, keepdims=True)
+        profits = np.full(len(rows), -np.inf)
+        climbing = np.arange(len(rows))
+        for _ in range(_CLIMB):
+            slopes = row_information_gradient(rows[climbing], self.law) - prices
+            higher = self.cone.maximise(slopes)
+            reached = row_information(higher, self.law) - higher @ prices
+            better = reached > profits[climbing] + least
+            climbing = climbing[better]
+            rows[climbing], profits[climbing] = higher[better], reached[better]
+            if len(climbing) == 0 or self.deadline.passed:
+                break
+        return rows, profits
+
+    def _first_directions(self) -> Iterator[Floats]:
+        a = len(self.law)
+        units = np.eye(a) * self.scale
+        random = self.rng.normal(size=(2 * a, a)) * self.scale
+        directions = np.concatenate([units, -units, random])
+        for i in range(0, len(directions), self.batch):
+            yield directions[i : i + self.batch]
+
+    def _starts(self, support: Floats) -> Floats:
+        """Rows to climb from; each kind finds maxima that the others miss, so they take turns."""
+        rng, (a1, a2), a = self.rng, self.shape, len(self.law)
+        count = self.batch
+        some = support[rng.integers(len(support), size=count)]
+        kind = self.rounds % 6
+        if kind == 0:  # the rows in use, under the new prices
+            starts = support
+        elif kind == 1:  # shaken
+            size = rng.choice([0.3, 1.0, 2.0], size=(count, 1))
+            starts = some * np.exp(rng.normal(size=(count, a)) * size)
+        elif kind == 2:  # patched together, a row for each secret
+            pick = rng.integers(len(support), size=(count, a1))
+            starts = support.reshape(-1, a1, a2)[pick, np.arange(a1)].reshape(count, a)
+        elif kind == 3:  # corners in random directions
+            starts = self.cone.maximise(rng.normal(size=(count, a)) * self.scale)
+        elif kind == 4:  # one entry made rare or frequent
+            starts = some
+            cell = rng.integers(a, size=count)
+            starts[np.arange(count), cell] *= rng.choice([1e-3, 1e3], size=count)
+        else:  # anywhere
+            starts = rng.dirichlet(np.full(a, 0.3), size=count)
+        return np.maximum(starts, 1e-300)
+
+
+def _known_rows(joint: JointDistribution, region: Region, eps: float) -> Floats:
+    """Rows of the closed forms, so that the result is never worse than they are."""
+    a1, a2 = joint.counts.shape
+    secret_same = np.kron(np.eye(a1), np.ones((a2, a2)))
+    value_same = np.kron(np.ones((a1, a1)), np.eye(a2))
+    rows = [np.ones((1, a1 * a2))]
+    for blocks in (srr(eps, a1, a2), independent_reporting(joint, region, eps).blocks):
+        same, same_secret, same_value, other = blocks
+        rows.append(
+            other
+            + (same_secret - other) * secret_same
+            + (same_value - other) * value_same
+            + (same - same_secret - same_value + other) * np.eye(a1 * a2)
+        )
+    table = np.maximum(np.concatenate(rows), 0.0)
+    return PrivacyCone(region, eps, 0.0).inside(table)

@@ -1,0 +1,306 @@
+"""The cone of private rows, as a linear program that learns its facets from the oracle.
+
+For large alphabets there is a second form, a smaller cone whose linear program is complete from the
+start: the rows that are private for the lower-bounds region, so for every region inside it.
+"""
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.design._lp import LinearProgram
+from skrldp.region import LowerRegion, Region, WorstPairs
+
+__all__ = ["CompactCone", "Deadline", "PrivacyCone"]
+
+Floats = NDArray[np.float64]
+
+_MOST_CUTS = 400
+_MEMORY = 60  # a cut that no optimum of the last so many touched may be dropped
+_WAY_IN = (0.0, 0.003, 0.03, 0.2)  # where cuts are taken on the way to the uniform row
+_NEAR = 0.05  # trial points further inside than this have no useful cut
+
+
+class Deadline:
+    """A moment after which no new work is begun.
+
+    Parameters
+    ----------
+    seconds : float or None
+        Time from now; None for no limit.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.start = time.perf_counter()
+        self._end = None if seconds is None else self.start + seconds
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.start
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left; None for no limit."""
+        return None if self._end is None else max(self._end - time.perf_counter(), 0.0)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the moment has come."""
+        return self.left == 0.0
+
+
+class PrivacyCone:
+    """Private rows of unit sum: linear functions are maximised over them.
+
+    Every row of every mechanism must lie in this one cone, so whatever cuts one search finds serve
+    all others. A row that is returned has been repaired: it is private, not just nearly.
+
+    Parameters
+    ----------
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+    tolerance : float
+        How much a row of unit sum may have to be lifted by the repair.
+    deadline : Deadline
+        When to stop adding cuts.
+    """
+
+    def __init__(
+        self, region: Region, eps: float, tolerance: float, deadline: Deadline | None = None
+    ) -> None:
+        self.region = region
+        self.eps = eps
+        self.tolerance = tolerance
+        self.deadline = deadline or Deadline(None)
+        self.solves = 0
+        self._shape = region.conditionals.shape
+        self._program = LinearProgram(np.zeros(region.conditionals.size), upper=1.0)
+        self._program.add_rows(np.ones((1, region.conditionals.size)), 1.0, 1.0)
+        self._touched = np.zeros(0)  # the last solve in which each cut was tight
+        first, second = region.pairs
+        first, second = first[first != second], second[first != second]
+        centre = region.conditionals
+        self._add(first, second, np.stack([centre[first], centre[second]], axis=1))
+        self._permanent = len(first)
+
+    def maximise(self, directions: Floats, rounds: int = 30) -> Floats:
+        """Maximise linear functions over the private rows of unit sum.
+
+        Parameters
+        ----------
+        directions : array of shape (m, a)
+            Linear functions.
+        rounds : int
+            How often violated facets are added; fewer rounds give rows further inside.
+
+        Returns
+        -------
+        array of shape (m, a)
+            Private rows. They are optimal up to the tolerance, unless rounds or time ran out.
+        """
+        rows = np.full(directions.shape, 1.0 / directions.shape[1])
+        excess = np.zeros(len(rows))
+        active = np.arange(len(directions))
+        for _ in range(rounds):
+            try:
+                for i in active:
+                    rows[i] = self._solve(directions[i])
+            except TimeoutError:
+                return self.inside(rows)
+            excess[active] = self._separate(rows[active])
+            active = np.flatnonzero(excess > self._allowed)
+            if len(active) == 0 or self.deadline.passed:
+                break
+        return self._lift(rows, excess)
+
+    def inside(self, rows: Floats) -> Floats:
+        """Lift rows into the cone, each by as little as its worst violation asks for.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Non-negative rows.
+
+        Returns
+        -------
+        array of shape (b, a)
+            Private rows of unit sum.
+        """
+        unit = rows / rows.sum(axis=1, keepdims=True)
+        excess = self.region.excess(unit.reshape(-1, *self._shape), self.eps)
+        return self._lift(unit, excess)
+
+    @property
+    def _allowed(self) -> float:
+        """Violation that is left to the repair."""
+        return self.tolerance * float(np.expm1(self.eps))
+
+    def _lift(self, rows: Floats, excess: Floats) -> Floats:
+        lifted = rows + (excess * (1.0 + 1e-9) / np.expm1(self.eps))[:, None]
+        return lifted / lifted.sum(axis=1, keepdims=True)
+
+    def _solve(self, direction: Floats) -> Floats:
+        self._program.set_cost(direction)
+        row, duals, _ = self._program.solve(self.deadline.left)
+        self.solves += 1
+        self._touched[np.abs(duals[1:]) > 1e-12] = self.solves
+        return np.maximum(row, 0.0)
+
+    def _separate(self, rows: Floats) -> Floats:
+        """Cut off the rows that are not private; say by how much they are not.
+
+        A cut taken where the way to the cone's inside meets its boundary is deeper than one
+        taken at the row itself, so each violated pair gets the first of these that cuts.
+        """
+        count, cells = rows.shape
+        inner = 1.0 / cells
+        trials = np.concatenate([rows + part * (inner - rows) for part in _WAY_IN])
+        found = self.region.worst(
+            trials.reshape(-1, *self._shape), self.eps, above=-_NEAR * np.exp(self.eps), laws=True
+        )
+        at_row = found.row < count
+        violation = np.zeros(count)
+        np.maximum.at(violation, found.row[at_row], found.bound[at_row])
+        owner = found.row % count
+        gain = self._gain(found, rows.reshape(-1, *self._shape), owner)
+        useful = np.flatnonzero((gain > self._allowed) & (gain > 0.2 * violation[owner]))
+        # For each violated pair the laws of the trial point nearest to the boundary.
+        order = useful[np.lexsort((np.abs(found.bound[useful]), self._key(owner, found)[useful]))]
+        _, first = np.unique(self._key(owner, found)[order], return_index=True)
+        chosen = order[first]
+        if len(chosen):
+            assert found.laws is not None
+            self._add(found.first[chosen], found.second[chosen], found.laws[chosen])
+            self._purge()
+        return violation
+
+    def _gain(self, pairs: WorstPairs, table: Floats, owner: NDArray[np.intp]) -> Floats:
+        """By how much each pair's laws cut off its owner."""
+        assert pairs.laws is not None
+        most = np.einsum("mu,mu->m", pairs.laws[:, 0], table[owner, pairs.first])
+        least = np.einsum("mu,mu->m", pairs.laws[:, 1], table[owner, pairs.second])
+        return most - np.exp(self.eps) * least
+
+    def _key(self, owner: NDArray[np.intp], pairs: WorstPairs) -> NDArray[np.intp]:
+        secrets = self._shape[0]
+        return (owner * secrets + pairs.first) * secrets + pairs.second
+
+    def _add(self, first: NDArray[np.intp], second: NDArray[np.intp], laws: Floats) -> None:
+        rows = np.zeros((len(first), *self._shape))
+        index = np.arange(len(first))
+        # Divided by exp(eps), so that the solver's tolerance means the same at every eps.
+        rows[index, first] += np.exp(-self.eps) * laws[:, 0]
+        rows[index, second] -= laws[:, 1]
+        self._program.add_rows(rows.reshape(len(first), -1), -np.inf, 0.0)
+        self._touched = np.append(self._touched, np.full(len(first), float(self.solves)))
+
+    def _purge(self) -> None:
+        if len(self._touched) <= _MOST_CUTS:
+            return
+        stale = self._touched < self.solves - _MEMORY
+        stale[: self._permanent] = False
+        if stale.any():
+            self._program.delete_rows((np.flatnonzero(stale) + 1).tolist())
+            self._touched = self._touched[~stale]
+
+
+class CompactCone:
+    r"""Rows of unit sum that are private for the lower-bounds region, in a complete program.
+
+    With :math:`M_s \ge v_{s,u} \ge m_s` for all u, the greatest and least report probabilities
+    under secret s are :math:`L_s \cdot v_s + (1-\sum L_s) M_s` and the same with
+    :math:`m_s`: that takes two rows for each cell and one for each pair of secrets.
+
+    Parameters
+    ----------
+    region : Region
+        Conditionals that privacy must hold for; lower bounds are put around them.
+    eps : float
+        Privacy parameter, in nats.
+    deadline : Deadline
+        When to stop.
+    """
+
+    tolerance = 0.0  # nothing is left to a repair
+
+    def __init__(self, region: Region, eps: float, deadline: Deadline | None = None) -> None:
+        self.region = LowerRegion.around(region)
+        self.eps = eps
+        self.deadline = deadline or Deadline(None)
+        self.solves = 0
+        self._cells = region.conditionals.size
+        self._program = LinearProgram(np.zeros(self._cells + 4 * region.n_secrets), upper=1.0)
+        self._describe()
+
+    def _describe(self) -> None:
+        a1, a2 = self.region.conditionals.shape
+        a, n = self._cells, self._program.n_columns
+        cell = np.arange(a)
+        secret = cell // a2
+        top, bottom, most, least = (a + i * a1 + np.arange(a1) for i in range(4))
+        spare = np.maximum(1.0 - self.region.lower.sum(axis=1), 0.0)
+        unit = np.zeros((1, n))
+        unit[0, :a] = 1.0
+        self._program.add_rows(unit, 1.0, 1.0)
+        above, below = np.zeros((a, n)), np.zeros((a, n))
+        above[cell, cell], above[cell, top[secret]] = 1.0, -1.0
+        below[cell, cell], below[cell, bottom[secret]] = -1.0, 1.0
+        reach, depth = np.zeros((a1, n)), np.zeros((a1, n))
+        s = np.arange(a1)
+        reach[secret, cell] = depth[secret, cell] = self.region.lower.ravel()
+        reach[s, top], reach[s, most] = spare, -1.0
+        depth[s, bottom], depth[s, least] = spare, -1.0
+        first, second = self.region.pairs
+        pairs = np.zeros((len(first), n))
+        index = np.arange(len(first))
+        pairs[index, most[first]] = np.exp(-self.eps)
+        pairs[index, least[second]] = -1.0
+        for rows in (above, below, reach, -depth, pairs):
+            self._program.add_rows(rows, -np.inf, 0.0)
+
+    def maximise(self, directions: Floats) -> Floats:
+        """Maximise linear functions over these rows; see :class:`PrivacyCone`.
+
+        Parameters
+        ----------
+        directions : array of shape (m, a)
+            Linear functions.
+
+        Returns
+        -------
+        array of shape (m, a)
+        """
+        rows = np.full(directions.shape, 1.0 / self._cells)
+        cost = np.zeros(self._program.n_columns)
+        for i, direction in enumerate(directions):
+            cost[: self._cells] = direction
+            self._program.set_cost(cost)
+            try:
+                solution, _, _ = self._program.solve(self.deadline.left)
+            except TimeoutError:
+                break
+            self.solves += 1
+            rows[i] = np.maximum(solution[: self._cells], 0.0)
+        return self.inside(rows)
+
+    def inside(self, rows: Floats) -> Floats:
+        """Lift rows into the cone; see :class:`PrivacyCone`.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Non-negative rows.
+
+        Returns
+        -------
+        array of shape (b, a)
+        """
+        unit = rows / rows.sum(axis=1, keepdims=True)
+        table = unit.reshape(-1, *self.region.conditionals.shape)
+        lift = self.region.excess(table, self.eps) * (1.0 + 1e-9) / np.expm1(self.eps)
+        lifted = unit + lift[:, None]
+        return lifted / lifted.sum(axis=1, keepdims=True)

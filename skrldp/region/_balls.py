@@ -1,0 +1,150 @@
+"""The regions that a Rényi ball allows: each conditional alone, and all together."""
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.laws import worst_laws
+from skrldp.oracle import support
+from skrldp.region._base import ROUNDING, Region, WorstPairs
+from skrldp.region._polyhedra import SimplexRegion, summits
+
+__all__ = ["JointRegion", "ProductRegion"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_FEW_PAIRS = 600
+
+
+class ProductRegion(Region):
+    """Each conditional anywhere in its own ball, whatever the others are (Entropy (24))."""
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """Secrets whose conditional may be anything, shape (a1,)."""
+        if self.alpha == 1.0:
+            return self.marginal <= 0
+        with np.errstate(over="ignore"):
+            reach = np.expm1((self.alpha - 1.0) / self.alpha * self.radius)
+        return (self.marginal <= 0) | (self.marginal + reach <= 0)
+
+    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+        value, found = q.max(axis=1), summits(q) if laws else None
+        ball = ~self.free[secret]
+        if ball.any():
+            s = secret[ball]
+            problem = q[ball, None], self.conditionals[s, None], self.marginal[s, None]
+            best = support(*problem, self.alpha, self.radius)
+            value[ball] = best.bound
+            if found is not None:
+                laws_found = worst_laws(*problem, self.alpha, self.radius, best.slack)
+                found[ball] = laws_found[:, 0]
+        return value, found
+
+
+class JointRegion(ProductRegion):
+    """Exactly what the ball of joint laws allows: a pair of conditionals shares one budget."""
+
+    def _screen(
+        self, rows: Floats, eps: float, against: Floats | None, above: float, laws: bool
+    ) -> WorstPairs:
+        """Leave out pairs that a coarser region clears already."""
+        unshared = bool((self.marginal <= 0).any()) or self.same_secret
+        few = len(rows) * len(self.pairs[0]) <= _FEW_PAIRS
+        if few and not unshared:  # then the ball of each conditional costs more than it saves
+            everything = SimplexRegion(self.conditionals, self.marginal)
+            return everything.worst(rows, eps, against=against, above=above)
+        return super().worst(rows, eps, against=against, above=above, laws=laws and unshared)
+
+    def value_gap(self, value: Indices, first: Indices, second: Indices, eps: float) -> Floats:
+        r"""Upper bounds of :math:`R_1(u) - e^\epsilon R_2(u)`; see :class:`Region`.
+
+        Parameters
+        ----------
+        value, first, second : integer arrays of shape (m,)
+            Value of U and the two secrets.
+        eps : float
+            In nats.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        gap = super().value_gap(value, first, second, eps)
+        shared = (self.marginal > 0)[first] & (self.marginal > 0)[second] & (first != second)
+        if shared.any():
+            pair = np.stack([first[shared], second[shared]], axis=1)
+            probability = self.conditionals[pair, value[shared, None]]
+            p = np.stack([probability, 1.0 - probability], axis=2)
+            q = np.zeros_like(p)
+            q[:, 0, 0], q[:, 1, 0] = 1.0, -np.exp(eps)
+            best = support(q, p, self.marginal[pair], self.alpha, self.radius)
+            gap[shared] = np.minimum(gap[shared], best.bound)
+        return gap
+
+    def worst(
+        self,
+        rows: Floats,
+        eps: float,
+        *,
+        against: Floats | None = None,
+        above: float = -np.inf,
+        laws: bool = False,
+    ) -> WorstPairs:
+        """Bound the violation of each row and pair; see :meth:`Region.worst`.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a1, a2)
+            Non-negative rows of a mechanism.
+        eps : float
+            Privacy parameter, in nats.
+        against : array of shape (b, a1, a2), optional
+            Take the second secret's part from these rows instead.
+        above : float
+            Only pairs whose bound exceeds this are returned.
+        laws : bool
+            Whether to return the worst conditionals too.
+
+        Returns
+        -------
+        WorstPairs
+        """
+        rows = np.asarray(rows, dtype=float)
+        rough = self._screen(rows, eps, against, above, laws)
+        # A free secret costs nothing, so the other has the whole budget: nothing to refine.
+        shared = (
+            (self.marginal > 0)[rough.first]
+            & (self.marginal > 0)[rough.second]
+            & (rough.first != rough.second)
+        )
+        if not shared.any():
+            if laws and rough.laws is None:
+                return replace(rough, laws=np.empty((len(rough.row), 2, rows.shape[2])))
+            return rough
+        row, first, second = (part[shared] for part in (rough.row, rough.first, rough.second))
+        pair = np.stack([first, second], axis=1)
+        others = rows if against is None else against
+        q = np.stack([rows[row, first], -np.exp(eps) * others[row, second]], axis=1)
+        problem = q, self.conditionals[pair], self.marginal[pair]
+        best = support(*problem, self.alpha, self.radius)
+        bound = rough.bound.copy()
+        exact = best.bound + ROUNDING * np.abs(q).max(axis=(1, 2))
+        bound[shared] = np.minimum(bound[shared], exact)
+        keep = bound > above
+        found = rough.laws
+        if laws:
+            wanted = keep[shared]
+            part = tuple(array[wanted] for array in problem)
+            if found is None:
+                found = np.empty((len(bound), 2, rows.shape[2]))
+            found[np.flatnonzero(shared)[wanted]] = worst_laws(
+                part[0], part[1], part[2], self.alpha, self.radius, best.slack[wanted]
+            )
+            found = found[keep]
+        return WorstPairs(
+            rough.row[keep], rough.first[keep], rough.second[keep], bound[keep], found
+        )

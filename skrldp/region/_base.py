@@ -1,0 +1,195 @@
+"""What every region can do: bound the worst pair of conditionals for each row."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.bounds import cell_bounds
+
+__all__ = ["ROUNDING", "Region", "WorstPairs"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+ROUNDING = 8.0 * np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class WorstPairs:
+    """Pairs of secrets and how much they may violate privacy in some row, one entry each.
+
+    Attributes
+    ----------
+    row, first, second : arrays of shape (m,)
+        Row of the mechanism and the two secrets.
+    bound : array of shape (m,)
+        Upper bound on ``R1 . v[first] - exp(eps) R2 . v[second]`` over the region.
+    laws : array of shape (m, 2, a2) or None
+        Conditionals of the region that nearly attain it.
+    """
+
+    row: Indices
+    first: Indices
+    second: Indices
+    bound: Floats
+    laws: Floats | None
+
+    def per_row(self, n_rows: int) -> Floats:
+        """Greatest bound of each row; 0 for a row without entries.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        greatest = np.zeros(n_rows)
+        np.maximum.at(greatest, self.row, self.bound)
+        return greatest
+
+
+@dataclass(frozen=True, eq=False)
+class Region(ABC):
+    """Conditionals that are free of one another: the worst pair is two separate worst laws."""
+
+    conditionals: Floats  # (a1, a2)
+    marginal: Floats  # (a1,)
+    alpha: float = 1.0
+    radius: float = np.inf
+    same_secret: bool = False  # also compare a secret with itself under two laws (the paper's way)
+
+    @abstractmethod
+    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+        """Upper bounds of max R.q over the conditionals of each secret, and such R."""
+
+    @property
+    def n_secrets(self) -> int:
+        """Number of secrets a1."""
+        return len(self.marginal)
+
+    @cached_property
+    def pairs(self) -> tuple[Indices, Indices]:
+        """Pairs of secrets that are compared."""
+        if self.same_secret:
+            first, second = np.indices((self.n_secrets, self.n_secrets))
+            return first.ravel(), second.ravel()
+        first, second = np.nonzero(~np.eye(self.n_secrets, dtype=bool))
+        return first, second
+
+    def worst(
+        self,
+        rows: Floats,
+        eps: float,
+        *,
+        against: Floats | None = None,
+        above: float = -np.inf,
+        laws: bool = False,
+    ) -> WorstPairs:
+        r"""Bound the privacy violation of each row and pair of secrets.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a1, a2)
+            Non-negative rows of a mechanism.
+        eps : float
+            Privacy parameter, in nats.
+        against : array of shape (b, a1, a2), optional
+            Take the second secret's part from these rows instead.
+        above : float
+            Only pairs whose bound exceeds this are returned.
+        laws : bool
+            Whether to return the worst conditionals too.
+
+        Returns
+        -------
+        WorstPairs
+        """
+        rows = np.asarray(rows, dtype=float)
+        factor = np.exp(eps)
+        most, most_laws = self._extremes(rows, laws)
+        least, least_laws = self._extremes(-(rows if against is None else against), laws)
+        first, second = self.pairs
+        gaps = most[:, first] + factor * least[:, second]
+        gaps += ROUNDING * (np.abs(most[:, first]) + factor * np.abs(least[:, second]))
+        row, pair = np.nonzero(gaps > above)
+        found = None
+        if most_laws is not None and least_laws is not None:
+            found = np.stack([most_laws[row, first[pair]], least_laws[row, second[pair]]], axis=1)
+        return WorstPairs(row, first[pair], second[pair], gaps[row, pair], found)
+
+    def _extremes(self, rows: Floats, laws: bool) -> tuple[Floats, Floats | None]:
+        n_rows, n_secrets, n_values = rows.shape
+        secret = np.tile(np.arange(n_secrets), n_rows)
+        bound, found = self._extreme(rows.reshape(-1, n_values), secret, laws)
+        shape = (n_rows, n_secrets)
+        return bound.reshape(shape), None if found is None else found.reshape(*shape, n_values)
+
+    def one_against_rest(self, value: int) -> "Region":
+        """Return the region for mechanisms that only ask whether U is this value.
+
+        Parameters
+        ----------
+        value : int
+            Position of the value.
+
+        Returns
+        -------
+        Region
+            Over conditionals of two cells: the value, and all others together.
+        """
+        probability = self.conditionals[:, value]
+        pair = np.stack([probability, 1.0 - probability], axis=1)
+        return replace(self, conditionals=pair)
+
+    def cell_bounds(self, n_values: int) -> tuple[Floats, Floats]:
+        """Least and greatest probability of each value under each secret.
+
+        Parameters
+        ----------
+        n_values : int
+            Size of the alphabet of U.
+
+        Returns
+        -------
+        lower, upper : arrays of shape (a1, a2)
+        """
+        return cell_bounds(self.conditionals, self.marginal, self.alpha, self.radius)
+
+    def value_gap(self, value: Indices, first: Indices, second: Indices, eps: float) -> Floats:
+        r"""Upper bounds of :math:`R_1(u) - e^\epsilon R_2(u)` for given values and pairs.
+
+        Parameters
+        ----------
+        value, first, second : integer arrays of shape (m,)
+            Value of U and the two secrets.
+        eps : float
+            In nats.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        lower, upper = self.cell_bounds(self.conditionals.shape[1])
+        return upper[first, value] - np.exp(eps) * lower[second, value]
+
+    def excess(self, rows: Floats, eps: float) -> Floats:
+        """Upper bound on the worst violation of each row, 0 if there is none.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a1, a2)
+            Non-negative rows of a mechanism.
+        eps : float
+            Privacy parameter, in nats.
+
+        Returns
+        -------
+        array of shape (b,)
+        """
+        return self.worst(rows, eps, above=0.0).per_row(len(rows))

@@ -1,0 +1,158 @@
+"""Regions made of polytopes: one for each secret, free of one another."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.bounds import cell_bounds
+from skrldp.region._base import Region
+
+__all__ = ["BoxRegion", "LowerRegion", "PointRegion", "SimplexRegion", "summits"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+def summits(q: Floats) -> Floats:
+    """Conditionals with all their mass where q is greatest.
+
+    Parameters
+    ----------
+    q : array of shape (n, k)
+        Linear functions.
+
+    Returns
+    -------
+    array of shape (n, k)
+    """
+    laws = np.zeros_like(q)
+    np.put_along_axis(laws, q.argmax(axis=-1)[..., None], 1.0, axis=-1)
+    return laws
+
+
+class SimplexRegion(Region):
+    """All conditionals: privacy for every law."""
+
+    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+        return q.max(axis=1), summits(q) if laws else None
+
+
+class PointRegion(Region):
+    """The public conditionals alone; a secret without public records may have any."""
+
+    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+        found = np.where((self.marginal > 0)[secret, None], self.conditionals[secret], summits(q))
+        value = np.einsum("nu,nu->n", found, q)
+        rounding = (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
+        return value + rounding, found if laws else None
+
+
+@dataclass(frozen=True, eq=False)
+class LowerRegion(Region):
+    """Conditionals above lower bounds: the paper's polytope (Entropy (42))."""
+
+    lower: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+    @classmethod
+    def around(cls, region: Region) -> "LowerRegion":
+        """Take the lower bounds from a ball.
+
+        Parameters
+        ----------
+        region : Region
+            Anything with the ball's centre, order and radius.
+
+        Returns
+        -------
+        LowerRegion
+        """
+        lower, _ = cell_bounds(region.conditionals, region.marginal, region.alpha, region.radius)
+        return cls(
+            region.conditionals,
+            region.marginal,
+            region.alpha,
+            region.radius,
+            region.same_secret,
+            lower,
+        )
+
+    def one_against_rest(self, value: int) -> "Region":
+        """Return the region for mechanisms that only ask whether U is this value.
+
+        Parameters
+        ----------
+        value : int
+            Position of the value.
+
+        Returns
+        -------
+        Region
+        """
+        return type(self).around(super().one_against_rest(value))
+
+    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+        lower = self.lower[secret]
+        spare = np.maximum(1.0 - lower.sum(axis=1), 0.0)
+        value = np.einsum("nu,nu->n", lower, q) + spare * q.max(axis=1)
+        rounding = (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
+        return value + rounding, lower + spare[:, None] * summits(q) if laws else None
+
+
+@dataclass(frozen=True, eq=False)
+class BoxRegion(Region):
+    """Conditionals between lower and upper bounds (Entropy Proposition 1)."""
+
+    lower: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    upper: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+    @classmethod
+    def around(cls, region: Region) -> "BoxRegion":
+        """Take the bounds from a ball.
+
+        Parameters
+        ----------
+        region : Region
+            Anything with the ball's centre, order and radius.
+
+        Returns
+        -------
+        BoxRegion
+        """
+        bounds = cell_bounds(region.conditionals, region.marginal, region.alpha, region.radius)
+        return cls(
+            region.conditionals,
+            region.marginal,
+            region.alpha,
+            region.radius,
+            region.same_secret,
+            *bounds,
+        )
+
+    def one_against_rest(self, value: int) -> "Region":
+        """Return the region for mechanisms that only ask whether U is this value.
+
+        Parameters
+        ----------
+        value : int
+            Position of the value.
+
+        Returns
+        -------
+        Region
+        """
+        return type(self).around(super().one_against_rest(value))
+
+    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+        # Fill the most valuable cells up to their bound until the mass is spent.
+        lower, width = self.lower[secret], (self.upper - self.lower)[secret]
+        order = np.argsort(-q, axis=1, kind="stable")
+        filled = np.cumsum(np.take_along_axis(width, order, axis=1), axis=1)
+        before = filled - np.take_along_axis(width, order, axis=1)
+        spare = np.maximum(1.0 - lower.sum(axis=1), 0.0)[:, None]
+        extra = np.clip(spare - before, 0.0, np.take_along_axis(width, order, axis=1))
+        found = lower.copy()
+        np.put_along_axis(found, order, np.take_along_axis(lower, order, axis=1) + extra, axis=1)
+        value = np.einsum("nu,nu->n", found, q)
+        rounding = 4 * (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
+        return value + rounding, found if laws else None

@@ -1,0 +1,15 @@
+"""Sanitizers: scikit-learn transformers that replace each record by a private report."""
+
+from skrldp.sanitizers._grr import GRRSanitizer
+from skrldp.sanitizers._ir import IRSanitizer
+from skrldp.sanitizers._non_robust import NonRobustSanitizer
+from skrldp.sanitizers._polyopt import PolyOptSanitizer
+from skrldp.sanitizers._srr import SRRSanitizer
+
+__all__ = [
+    "GRRSanitizer",
+    "IRSanitizer",
+    "NonRobustSanitizer",
+    "PolyOptSanitizer",
+    "SRRSanitizer",
+]

@@ -1,0 +1,333 @@
+"""What all sanitizers share: the way from a table to private reports, and the output forms."""
+
+import hashlib
+from abc import ABC, abstractmethod
+from numbers import Integral
+
+import numpy as np
+import sklearn
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skrldp.information import entropy
+from skrldp.joint import JointDistribution
+from skrldp.sampling import RandomStream
+from skrldp.sanitizers._checks import (
+    check_choice,
+    check_eps,
+    check_uncertainty,
+    check_verbose,
+    warn_of_weak_sets,
+)
+from skrldp.sanitizers._reports import (
+    CONTAINERS,
+    ENCODINGS,
+    as_frame,
+    posterior,
+    report_names,
+    to_container,
+)
+from skrldp.table import column_names, learn_codec
+from skrldp.uncertainty import RenyiBall
+
+__all__ = ["BaseSanitizer"]
+
+_MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
+
+
+class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None):
+    """Base class of all sanitizers; a subclass says how Q is designed.
+
+    scikit-learn's own wrapping of outputs is switched off (``auto_wrap_output_keys=None``): it
+    would turn frames into arrays and back, which loses dtypes and the order of categories.
+    """
+
+    _default_encode = "cells"  # what encode=None stands for
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+
+    def __init__(
+        self,
+        eps=1.0,
+        *,
+        sensitive=0,
+        categories="auto",
+        uncertainty=None,
+        encode=None,
+        handle_unknown="error",
+        random_state=None,
+        verbose=0,
+    ):
+        self.eps = eps
+        self.sensitive = sensitive
+        self.categories = categories
+        self.uncertainty = uncertainty
+        self.encode = encode
+        self.handle_unknown = handle_unknown
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- what a subclass decides ------------------------------------------------------------------
+
+    @abstractmethod
+    def _design(self, joint, alpha, radius):
+        """Return a mechanism, the certificate that it is private at `eps`, and the solution."""
+
+    def _uncertainty_set(self):
+        """Return the laws that privacy must hold for, as an object of this estimator's own."""
+        if self.uncertainty is None:
+            return RenyiBall()
+        check_uncertainty(self.uncertainty)
+        return clone(self.uncertainty, safe=False)
+
+    def _check_parameters(self):
+        check_eps(self.eps)
+        if self.encode is not None:
+            check_choice("encode", self.encode, ENCODINGS)
+        check_choice("handle_unknown", self.handle_unknown, ("error", "impute"))
+        check_verbose(self.verbose)
+
+    def _budget(self):
+        """Return the ε to design for, in nats."""
+        return min(float(self.eps), _MOST_EPS)
+
+    def _reported_cells(self):
+        """Return the cell that each symbol stands for, an integer array of shape (b,)."""
+        return np.arange(self.mechanism_.shape[0])
+
+    # -- from a public table to a mechanism -------------------------------------------------------
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Estimate the public law, then design, round and certify a mechanism.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            The public table: pandas, polars, pyarrow or numpy.
+        y : ignored
+            For scikit-learn's sake.
+        sample_weight : array of shape (n,), optional
+            How many records each row stands for: whole numbers, zero allowed.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the table is not as described.
+        CertificateError
+            If the mechanism cannot be proven private; nothing can be transformed then.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If privacy holds for fewer laws than one may think.
+        """
+        self._check_parameters()
+        codec = learn_codec(X, sensitive=self.sensitive, categories=self.categories)
+        codes = codec.encode(X)
+        joint = JointDistribution.from_codes(
+            codes.secrets, codes.values, (codec.secrets, codec.values), sample_weight
+        )
+        uncertainty = self._uncertainty_set()
+        uncertainty.B_ = uncertainty.radius_for(joint.n, joint.counts.size)
+        warn_of_weak_sets(uncertainty, joint, uncertainty.B_)
+        mechanism, certificate, solution = self._design(joint, uncertainty.alpha, uncertainty.B_)
+        columns = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
+
+        # Only now does anything change: a fit that fails leaves the estimator as it was.
+        validate_data(self, X, skip_check_array=True, reset=True)
+        self._codec = codec
+        self.joint_ = joint
+        self.uncertainty_ = uncertainty
+        self.mechanism_ = mechanism.named(None, columns)
+        self.certificate_ = certificate
+        self.solution_ = solution
+        self.mutual_information_, self.normalized_mutual_information_ = self._information(joint)
+        if self.verbose:
+            print(
+                f"{type(self).__name__}: {joint!r}, {self.mechanism_.shape[0]} reports, "
+                f"{solution.status} in {solution.seconds:.2f} s, "
+                f"I(X;Y)={self.mutual_information_:.4f} nats, {certificate!r}"
+            )
+        return self
+
+    def _information(self, joint):
+        """Mutual information at a law, in nats and as a share of the entropy of X."""
+        information = self.mechanism_.mutual_information(joint.probabilities)
+        whole = entropy(joint.probabilities)
+        return information, (min(1.0, information / whole) if whole > 0 else 0.0)
+
+    # -- from private records to reports ----------------------------------------------------------
+
+    def transform(self, X):
+        """Report each record.
+
+        Every call draws anew (unless `random_state` is an int). The guarantee is for one report
+        about each person: keep it, rather than call again. Two reports of GRR or SRR are together
+        private at 2·eps; two of a mechanism that is private over a smaller set of laws may reveal
+        the secret.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            Private records, with the columns of the public table.
+
+        Returns
+        -------
+        array or data frame of n rows
+            In the form that `encode` says and the container of X, unless `set_output` asks for
+            another.
+
+        Raises
+        ------
+        ValueError
+            If the columns are not those seen in `fit`, or a value is unknown. No record is
+            reported then.
+        """
+        codes = self._encode(X)
+        reports = self.mechanism_.sample(codes.cells(self._codec.n_values), self.random_state)
+        names = self._report_names(getattr(self, "feature_names_in_", None))
+        return to_container(self._written(reports, names, X), names, self._container())
+
+    def _encode(self, X):
+        """Return the records' codes; unknown values of U are drawn from the law given the secret.
+
+        The draw depends on the secret alone, in a way that the public law already has.
+        """
+        check_is_fitted(self)
+        column_names(X)  # is it a table at all?
+        validate_data(self, X, skip_check_array=True, reset=False)
+        if self.handle_unknown == "error":
+            return self._codec.encode(X)
+        codes = self._codec.encode(X, unknown="mark")
+        unknown = np.flatnonzero(codes.values < 0)
+        if unknown.size:
+            stream = RandomStream(_another(self.random_state))
+            secrets = codes.secrets[unknown]
+            for secret in np.unique(secrets):
+                counts = self.joint_.counts[secret]
+                shares = np.cumsum(counts if counts.any() else np.ones_like(counts))
+                rows = unknown[secrets == secret]
+                draws = stream.integers(int(shares[-1]), rows.size)
+                codes.values[rows] = np.searchsorted(shares, draws, side="right")
+        return codes
+
+    def _written(self, reports, names, X):
+        encode = self._encoding()
+        if encode == "cells":
+            return self._codec.decode(self._reported_cells()[reports], like=X)
+        if encode == "symbol":
+            numbers = reports.astype(np.int64)[:, None]
+        elif encode == "onehot":
+            numbers = np.zeros((len(reports), self.mechanism_.shape[0]))
+            numbers[np.arange(len(reports)), reports] = 1.0
+        else:
+            numbers = posterior(self.mechanism_, self.joint_, self._codec)[reports]
+        return as_frame(numbers, names, X)
+
+    def _encoding(self):
+        if self.encode is None:
+            return self._default_encode
+        check_choice("encode", self.encode, ENCODINGS)
+        return self.encode
+
+    def score(self, X, y=None, sample_weight=None):
+        """Normalised mutual information I(X; Y) / H(X) at the law of a table.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            Records; nothing is reported about them.
+        y : ignored
+            For scikit-learn's sake.
+        sample_weight : array of shape (n,), optional
+            How many records each row stands for.
+
+        Returns
+        -------
+        float
+            Between 0 and 1; 0 where X is constant. It is not private: it depends on X.
+        """
+        codes = self._encode(X)
+        names = self._codec.secrets, self._codec.values
+        joint = JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
+        return self._information(joint)[1]
+
+    # -- scikit-learn's conventions ---------------------------------------------------------------
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of `transform`'s output.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Must be the names seen in `fit` if there were any; else the names to use.
+
+        Returns
+        -------
+        ndarray of str objects
+        """
+        check_is_fitted(self)
+        fitted = getattr(self, "feature_names_in_", None)
+        names = fitted if input_features is None else np.asarray(input_features, dtype=object)
+        if names is not None and len(names) != self.n_features_in_:
+            raise ValueError(
+                "input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(names)}"
+            )
+        if fitted is not None and not np.array_equal(fitted, names):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        return np.array(self._report_names(names), dtype=object)
+
+    def _report_names(self, columns):
+        if columns is None:
+            columns = [f"x{place}" for place in range(self.n_features_in_)]
+        return report_names(self._encoding(), self._codec, self.mechanism_.shape[0], columns)
+
+    def set_output(self, *, transform=None):
+        """Set the container of `transform`'s output.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+            "default" is the container of the input; None changes nothing. It goes before
+            scikit-learn's global setting ``transform_output``.
+
+        Returns
+        -------
+        self
+        """
+        if transform is not None:
+            check_choice("transform", transform, CONTAINERS)
+            self._output_container = transform
+        return self
+
+    def _container(self):
+        chosen = getattr(self, "_output_container", None)
+        return sklearn.get_config()["transform_output"] if chosen is None else chosen
+
+    def __sklearn_clone__(self):
+        copy = super().__sklearn_clone__()
+        return copy.set_output(transform=getattr(self, "_output_container", None))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True  # missing is a category where the public table has it
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _another(random_state):
+    """Seed of a second stream, so that it shares no bits with the stream of the reports.
+
+    From None and from a generator every stream has a key of its own anyway.
+    """
+    if not isinstance(random_state, Integral) or random_state < 0:
+        return random_state
+    return int.from_bytes(hashlib.sha256(f"skrldp.impute:{int(random_state)}".encode()).digest())

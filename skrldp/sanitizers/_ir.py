@@ -1,0 +1,141 @@
+"""Independent reporting of S and of U."""
+
+from skrldp.certificate import proof_region
+from skrldp.design.closed_form import independent_reporting
+from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._blocks import release_blocks
+from skrldp.sanitizers._checks import check_choice
+
+__all__ = ["IRSanitizer"]
+
+
+class IRSanitizer(BaseSanitizer):
+    """Independent reporting: S and U each by randomised response, with the best split of ε.
+
+    The report of U may be more exact than ε would allow by itself, since it tells of S only as far
+    as the two are dependent. It needs no solver, so it works on large alphabets.
+
+    Parameters
+    ----------
+    eps : float, default=1.0
+        Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
+        times as probable.
+    sensitive : str, int, list or callable, default=0
+        The columns of S, by name or position, as in
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+    categories : "auto", list or dict, default="auto"
+        Alphabets of the columns, one for each in the table's order, or by name for some of them;
+        they may hold values that the public table lacks. "auto": what the table has.
+    uncertainty : RenyiBall or AllDistributions, optional
+        The laws that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
+        searched as ``uncertainty__beta`` and so on.
+    budget : {"tight", "theorem5"}, default="tight"
+        How exact the report of U may be: "tight" is the most that is private, by the exact worst
+        case over the set; "theorem5" is the bound of the paper, from an ℓ1 distance.
+    encode : {"symbol", "onehot", "posterior", "cells"}, optional
+        Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
+        probability of each category of each column given the report, at the public law; or the
+        columns of X again, a cell drawn by the mechanism. None is "cells".
+    handle_unknown : {"error", "impute"}, default="error"
+        With "impute", an unknown value of U is replaced by a draw from the public law of U given
+        S (uniform for a secret the public table lacks). An unknown secret is always an error.
+    random_state : None, int, Generator or RandomState, default=None
+        None takes entropy from the operating system. An int makes `transform` repeatable and is
+        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
+        does not matter for `fit`, which is deterministic.
+    verbose : int, default=0
+        If positive, `fit` prints what it does.
+
+    Attributes
+    ----------
+    joint_ : JointDistribution
+        The public law: counts, probabilities, secrets and values.
+    uncertainty_ : RenyiBall or AllDistributions
+        The laws that privacy holds for; ``B_`` is the radius, in nats.
+    mechanism_ : Mechanism
+        What is sampled; ``mechanism_.to_json()`` is all that a client needs.
+    certificate_ : Certificate
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those laws.
+    solution_ : Solution
+        How the design came about.
+    mutual_information_ : float
+        I(X; Y) at the public law, in nats, of the mechanism as it is sampled.
+    normalized_mutual_information_ : float
+        The same divided by H(X).
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if all are strings.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `transform`, for parameters and tables that are not as described.
+    CertificateError
+        By `fit`, if the mechanism cannot be proven private.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        By `fit`, if there are too few public records for the set's radius to mean much.
+
+    Notes
+    -----
+    What is promised: whoever sees the report can tell hardly more about S than before, whichever
+    law of the uncertainty set is the true one. Nothing is promised about U beyond that.
+
+    The promise is for **one report about each person**. Reports about the same record do not just
+    add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
+    of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    References
+    ----------
+    Mechanisms for Robust Local Differential Privacy, Entropy 2024, Theorem 5 and (82).
+
+    Examples
+    --------
+    >>> from skrldp import IRSanitizer
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = IRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> round(sanitizer.mutual_information_, 4)
+    0.5357
+    >>> sanitizer.certificate_.holds(1.0)
+    True
+    """
+
+    def __init__(
+        self,
+        eps=1.0,
+        *,
+        sensitive=0,
+        categories="auto",
+        uncertainty=None,
+        budget="tight",
+        encode=None,
+        handle_unknown="error",
+        random_state=None,
+        verbose=0,
+    ):
+        super().__init__(
+            eps,
+            sensitive=sensitive,
+            categories=categories,
+            uncertainty=uncertainty,
+            encode=encode,
+            handle_unknown=handle_unknown,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.budget = budget
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_choice("budget", self.budget, ("tight", "theorem5"))
+
+    def _design(self, joint, alpha, radius):
+        eps, region = self._budget(), proof_region(joint, alpha, radius)
+
+        def blocks():
+            return independent_reporting(joint, region, eps, self.budget).blocks
+
+        return release_blocks(blocks, "independent reporting", joint, alpha, radius, eps)

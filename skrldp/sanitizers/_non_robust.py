@@ -1,0 +1,140 @@
+"""The optimum for the public law alone."""
+
+from skrldp.region import privacy_region
+from skrldp.sanitizers._optimal import OptimalSanitizer
+from skrldp.uncertainty import RenyiBall
+
+__all__ = ["NonRobustSanitizer"]
+
+
+class NonRobustSanitizer(OptimalSanitizer):
+    """The optimum if the public law were the true one: a baseline, not private at other laws.
+
+    Parameters
+    ----------
+    eps : float, default=1.0
+        Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
+        times as probable.
+    sensitive : str, int, list or callable, default=0
+        The columns of S, by name or position, as in
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+    categories : "auto", list or dict, default="auto"
+        Alphabets of the columns, one for each in the table's order, or by name for some of them;
+        they may hold values that the public table lacks. "auto": what the table has.
+    uncertainty : optional
+        Ignored: the only law is the public one.
+    solver : {"auto", "vertices", "columns"}, default="auto"
+        How the optimum is found. "vertices" enumerates the vertices of the region: the global
+        optimum, for some ten cells and polyhedral regions. "columns" generates them as needed.
+        "auto" enumerates where that is fast.
+    time_limit : float or None, default=60.0
+        Seconds that the solver may take; None for no limit. What it has by then is repaired,
+        certified and used, so a `fit` that meets the limit may not be repeatable.
+    encode : {"symbol", "onehot", "posterior", "cells"}, optional
+        Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
+        probability of each category of each column given the report, at the public law; or the
+        columns of X again, the most probable cell given the report. None is "symbol".
+    handle_unknown : {"error", "impute"}, default="error"
+        With "impute", an unknown value of U is replaced by a draw from the public law of U given
+        S (uniform for a secret the public table lacks). An unknown secret is always an error.
+    random_state : None, int, Generator or RandomState, default=None
+        None takes entropy from the operating system. An int makes `transform` repeatable and is
+        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
+        does not matter for `fit`, which is deterministic.
+    verbose : int, default=0
+        If positive, `fit` prints what it does.
+
+    Attributes
+    ----------
+    joint_ : JointDistribution
+        The public law: counts, probabilities, secrets and values.
+    uncertainty_ : RenyiBall of radius 0
+        The laws that privacy holds for; ``B_`` is the radius, in nats.
+    mechanism_ : Mechanism
+        What is sampled; ``mechanism_.to_json()`` is all that a client needs.
+    certificate_ : Certificate
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those laws.
+    solution_ : Solution
+        How the design came about.
+    mutual_information_ : float
+        I(X; Y) at the public law, in nats, of the mechanism as it is sampled.
+    normalized_mutual_information_ : float
+        The same divided by H(X).
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if all are strings.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `transform`, for parameters and tables that are not as described.
+    CertificateError
+        By `fit`, if the mechanism cannot be proven private.
+    SolverError
+        By `fit`, if the solver fails.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        By every `fit`: privacy holds for the public law alone.
+
+    Notes
+    -----
+    What is promised: if the private records follow exactly the public law, whoever sees a report
+    can tell hardly more about S than before. They never do exactly, so this is a yardstick for
+    what robustness costs and no protection. Use :class:`PolyOptSanitizer` to protect people.
+
+    The promise is for **one report about each person**. Reports about the same record do not just
+    add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
+    of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    References
+    ----------
+    Mechanisms for Robust Local Differential Privacy, Entropy 2024, section 8 (the baseline NR).
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skrldp import NonRobustSanitizer, PrivacyLeakWarning
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", PrivacyLeakWarning)
+    ...     sanitizer = NonRobustSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> sanitizer.certificate_.holds(1.0), sanitizer.certificate_.radius
+    (True, 0.0)
+    """
+
+    def __init__(
+        self,
+        eps=1.0,
+        *,
+        sensitive=0,
+        categories="auto",
+        uncertainty=None,
+        solver="auto",
+        time_limit=60.0,
+        encode=None,
+        handle_unknown="error",
+        random_state=None,
+        verbose=0,
+    ):
+        super().__init__(
+            eps,
+            sensitive=sensitive,
+            categories=categories,
+            uncertainty=uncertainty,
+            encode=encode,
+            handle_unknown=handle_unknown,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.solver = solver
+        self.time_limit = time_limit
+
+    def _uncertainty_set(self):
+        return RenyiBall(radius=0.0)
+
+    def _design(self, joint, alpha, radius):
+        region = privacy_region(joint, alpha=alpha, radius=radius)
+        return self._optimum(joint, region, alpha, radius)

@@ -1,0 +1,30 @@
+"""What the sanitizers with an optimised mechanism share."""
+
+from skrldp.certificate import release
+from skrldp.design.polyopt import SOLVERS, solve
+from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._checks import check_choice, check_time_limit
+from skrldp.sanitizers._reports import likely_cells
+
+__all__ = ["OptimalSanitizer"]
+
+
+class OptimalSanitizer(BaseSanitizer):
+    """Base class: maximal mutual information over a region, with parameters of the solver."""
+
+    _default_encode = "symbol"
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_choice("solver", self.solver, SOLVERS)
+        check_time_limit(self.time_limit)
+
+    def _optimum(self, joint, region, alpha, radius):
+        eps = self._budget()
+        options = {"time_limit": self.time_limit, "verbose": self.verbose}
+        solution = solve(joint, region, eps, solver=self.solver, **options)
+        mechanism, certificate = release(solution.matrix, joint, alpha, radius, eps)
+        return mechanism, certificate, solution
+
+    def _reported_cells(self):
+        return likely_cells(self.mechanism_, self.joint_)

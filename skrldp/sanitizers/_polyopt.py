@@ -1,0 +1,157 @@
+"""The mechanism with the most information that privacy allows."""
+
+from skrldp.region import REGIONS, privacy_region
+from skrldp.sanitizers._checks import check_choice
+from skrldp.sanitizers._optimal import OptimalSanitizer
+
+__all__ = ["PolyOptSanitizer"]
+
+
+class PolyOptSanitizer(OptimalSanitizer):
+    """The mechanism with maximal mutual information I(X; Y) among the private ones.
+
+    Parameters
+    ----------
+    eps : float, default=1.0
+        Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
+        times as probable.
+    sensitive : str, int, list or callable, default=0
+        The columns of S, by name or position, as in
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+    categories : "auto", list or dict, default="auto"
+        Alphabets of the columns, one for each in the table's order, or by name for some of them;
+        they may hold values that the public table lacks. "auto": what the table has.
+    uncertainty : RenyiBall or AllDistributions, optional
+        The laws that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
+        searched as ``uncertainty__beta`` and so on.
+    region : {"joint", "product", "box", "lower"}, default="joint"
+        How closely the privacy constraints follow the set of laws. "joint" is exact; the others
+        are more cautious, each more than the one before, and easier to solve. "lower" is the
+        paper's.
+    same_secret : bool, default=False
+        Also compare a secret with itself under two laws, as the paper does. It is not part of the
+        promise and only costs utility.
+    solver : {"auto", "vertices", "columns"}, default="auto"
+        How the optimum is found. "vertices" enumerates the vertices of the region: the global
+        optimum, for some ten cells and polyhedral regions. "columns" generates them as needed.
+        "auto" enumerates where that is fast.
+    time_limit : float or None, default=60.0
+        Seconds that the solver may take; None for no limit. What it has by then is repaired,
+        certified and used, so a `fit` that meets the limit may not be repeatable.
+    encode : {"symbol", "onehot", "posterior", "cells"}, optional
+        Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
+        probability of each category of each column given the report, at the public law; or the
+        columns of X again, the most probable cell given the report. None is "symbol".
+    handle_unknown : {"error", "impute"}, default="error"
+        With "impute", an unknown value of U is replaced by a draw from the public law of U given
+        S (uniform for a secret the public table lacks). An unknown secret is always an error.
+    random_state : None, int, Generator or RandomState, default=None
+        None takes entropy from the operating system. An int makes `transform` repeatable and is
+        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
+        does not matter for `fit`, which is deterministic.
+    verbose : int, default=0
+        If positive, `fit` prints what it does.
+
+    Attributes
+    ----------
+    joint_ : JointDistribution
+        The public law: counts, probabilities, secrets and values.
+    uncertainty_ : RenyiBall or AllDistributions
+        The laws that privacy holds for; ``B_`` is the radius, in nats.
+    mechanism_ : Mechanism
+        What is sampled; ``mechanism_.to_json()`` is all that a client needs.
+    certificate_ : Certificate
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those laws.
+    solution_ : Solution
+        How the design came about.
+    mutual_information_ : float
+        I(X; Y) at the public law, in nats, of the mechanism as it is sampled.
+    normalized_mutual_information_ : float
+        The same divided by H(X).
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if all are strings.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `transform`, for parameters and tables that are not as described.
+    CertificateError
+        By `fit`, if the mechanism cannot be proven private.
+    SolverError
+        By `fit`, if the solver fails.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        By `fit`, if there are too few public records for the set's radius to mean much, or if the
+        radius is 0.
+
+    Notes
+    -----
+    What is promised: whoever sees the report can tell hardly more about S than before, whichever
+    law of the uncertainty set is the true one. Nothing is promised about U beyond that. The
+    solver is not trusted: its result is repaired, rounded to what will be sampled and proven
+    private, or else nothing is released.
+
+    The promise is for **one report about each person**. Reports about the same record do not just
+    add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
+    of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    References
+    ----------
+    Mechanisms for Robust Local Differential Privacy, Entropy 2024, section 5 (PolyOpt,
+    Theorems 2 and 3).
+
+    Examples
+    --------
+    >>> from skrldp import PolyOptSanitizer
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = PolyOptSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> sanitizer.certificate_.holds(1.0)
+    True
+    >>> sanitizer.transform([["yes", "often"], ["no", "rare"]]).shape
+    (2, 1)
+    """
+
+    def __init__(
+        self,
+        eps=1.0,
+        *,
+        sensitive=0,
+        categories="auto",
+        uncertainty=None,
+        region="joint",
+        same_secret=False,
+        solver="auto",
+        time_limit=60.0,
+        encode=None,
+        handle_unknown="error",
+        random_state=None,
+        verbose=0,
+    ):
+        super().__init__(
+            eps,
+            sensitive=sensitive,
+            categories=categories,
+            uncertainty=uncertainty,
+            encode=encode,
+            handle_unknown=handle_unknown,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.region = region
+        self.same_secret = same_secret
+        self.solver = solver
+        self.time_limit = time_limit
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_choice("region", self.region, REGIONS)
+
+    def _design(self, joint, alpha, radius):
+        region = privacy_region(
+            joint, alpha=alpha, radius=radius, region=self.region, same_secret=self.same_secret
+        )
+        return self._optimum(joint, region, alpha, radius)

@@ -1,0 +1,159 @@
+"""What the mathematical tests share: the definitions, written plainly and without the package."""
+
+import os
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from scipy.optimize import brentq
+
+settings.register_profile("skrldp", deadline=None, derandomize=True)
+settings.load_profile("skrldp")
+
+# Entropy Examples 1-5: 100 public records over two secrets and two values.
+EXAMPLE = np.array([[7, 10], [26, 57]])
+EXAMPLE_LAW = np.array([[0.1, 0.1], [0.2, 0.6]])  # P* of Entropy (10)
+EXAMPLE_RADIUS = float(np.log(1.0 + 7.814727903251179 / 100.0))  # chi2(3) quantile at 0.95
+
+ADULT_COLUMNS = [
+    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status"),
+    *("occupation", "relationship", "race", "sex", "capital-gain", "capital-loss"),
+    *("hours-per-week", "native-country", "income"),
+]
+
+
+def renyi(centre, law, alpha):
+    """Rényi divergence D_alpha(centre || law) over the last axis (Entropy (21))."""
+    centre, law = np.broadcast_arrays(np.asarray(centre, float), np.asarray(law, float))
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        if alpha == 1.0:
+            terms = np.where(centre > 0, centre * (np.log(centre) - np.log(law)), 0.0)
+            return terms.sum(axis=-1)
+        logs = alpha * np.log(centre) + (1.0 - alpha) * np.log(law)
+        terms = np.where(centre > 0, np.exp(logs), 0.0)
+        return np.log(terms.sum(axis=-1)) / (alpha - 1.0)
+
+
+def cost(p, law, alpha):
+    """What one conditional takes of the budget, before the weight of its secret (section 3)."""
+    if alpha == 1.0:
+        return renyi(p, law, 1.0)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        terms = np.where(p > 0, np.asarray(p) ** alpha * np.asarray(law) ** (1.0 - alpha), 0.0)
+    mean = terms.sum(axis=-1) ** (1.0 / alpha)
+    return mean - 1.0 if alpha > 1.0 else 1.0 - mean
+
+
+def budget(alpha, radius):
+    """The right side of section 3."""
+    return radius if alpha == 1.0 else abs(float(np.expm1((alpha - 1.0) * radius / alpha)))
+
+
+def completed(conditionals, joint, alpha):
+    """The law closest to `joint` (a1, a2) with these conditionals (..., a1, a2)."""
+    marginal = joint.sum(axis=1)
+    p = joint / marginal[:, None]
+    scale = np.ones(np.shape(conditionals)[:-1])
+    if alpha != 1.0:
+        sign = 1.0 if alpha > 1.0 else -1.0
+        scale = 1.0 + sign * cost(p, conditionals, alpha)
+    weights = marginal * scale
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    return weights[..., None] * conditionals
+
+
+def on_the_boundary(centre, towards, alpha, radius, steps=70):
+    """Go from `centre` (m,) towards each law (N, m) until the divergence is the radius."""
+    low, high = np.zeros(len(towards)), np.ones(len(towards))
+    low[renyi(centre, towards, alpha) <= radius] = 1.0
+    for _ in range(steps):
+        middle = (low + high) / 2.0
+        law = (1.0 - middle[:, None]) * centre + middle[:, None] * towards
+        inside = renyi(centre, law, alpha) <= radius
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return (1.0 - low[:, None]) * centre + low[:, None] * towards
+
+
+def random_directions(rng, count, size):
+    """Laws of all kinds: flat, spiky, and on few cells."""
+    laws = [rng.dirichlet(np.full(size, c), size=count // 3) for c in (1.0, 0.3, 0.05)]
+    laws = np.concatenate(laws)
+    return laws[np.all(np.isfinite(laws), axis=1)]
+
+
+def optimum(problem):
+    """Solve with Clarabel, whatever cvxpy says about writing powers as cones."""
+    import cvxpy as cp
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        value = problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    assert problem.status == cp.OPTIMAL
+    return float(value)
+
+
+def convex_solve(q, p, weight, alpha, radius):
+    """Solve max R1.q1 + R2.q2 under the budget of section 3 directly (alpha > 1/2)."""
+    import cvxpy as cp
+
+    laws = [cp.Variable(q.shape[1], nonneg=True) for _ in q]
+    theta, used = (alpha - 1.0) / alpha, 0.0
+    for w, centre, law in zip(weight, p, laws, strict=True):
+        seen = np.flatnonzero(centre > 0)
+        held, mass = law[seen], centre[seen]
+        if alpha == 1.0:
+            used += w * (mass @ np.log(mass) - mass @ cp.log(held))
+            continue
+        mean = cp.pnorm(cp.multiply(mass, cp.power(held, -theta)), alpha)
+        used += w * (mean - 1.0 if alpha > 1.0 else 1.0 - mean)
+    limits = [used <= budget(alpha, radius)] + [cp.sum(law) == 1 for law in laws]
+    problem = cp.Problem(cp.Maximize(sum(c @ law for c, law in zip(q, laws, strict=True))), limits)
+    return optimum(problem)
+
+
+def set_probability(rho, alpha, radius_of_secret, sign):
+    """Greatest (sign=1) or least (-1) probability of a set of public probability rho.
+
+    Entropy Proposition 1's scalar equation with MATH's ends, solved by bracketing. The divergence
+    is that of two laws on {the set, the rest}.
+    """
+    end = 1.0 if sign > 0 else 0.0
+
+    def excess(x):
+        divergence = float(renyi([rho, 1.0 - rho], [x, 1.0 - x], alpha))
+        return min(divergence, 1e6) - radius_of_secret
+
+    if rho == end or excess(end) <= 0.0:
+        return end
+    return brentq(excess, rho, end, xtol=1e-15, rtol=8.9e-16)
+
+
+def radius_of_secret(weight, alpha, radius):
+    """B_s of Entropy Theorem 1, infinite where the conditional is free."""
+    if weight == 0:
+        return np.inf
+    if alpha == 1.0:
+        return radius / weight
+    inside = np.exp((alpha - 1.0) * radius / alpha) - (1.0 - weight)
+    return alpha / (alpha - 1.0) * np.log(inside / weight) if inside > 0 else np.inf
+
+
+@pytest.fixture(scope="session")
+def adult():
+    """Count a pair of columns of UCI Adult; skips where the file is not at hand."""
+    root = Path(__file__).resolve().parents[1]
+    path = Path(os.environ.get("SKRLDP_ADULT", root.parent / "shared/data/adult/adult.data"))
+    if not path.is_file():
+        pytest.skip("adult.data is not at hand (set SKRLDP_ADULT to its path)")
+    rows = [line.split(", ") for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+    def table(sensitive, other):
+        first, second = ADULT_COLUMNS.index(sensitive), ADULT_COLUMNS.index(other)
+        pairs = Counter((row[first], row[second]) for row in rows)
+        secrets, values = (sorted({pair[i] for pair in pairs}) for i in (0, 1))
+        return np.array([[pairs[s, u] for u in values] for s in secrets])
+
+    return table

@@ -1,0 +1,231 @@
+"""GRR, SRR and independent reporting against Entropy's examples and their own definitions."""
+
+import math
+
+import numpy as np
+import pytest
+from conftest import EXAMPLE, EXAMPLE_LAW, EXAMPLE_RADIUS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall
+from skrldp.certificate import proof_region, prove
+from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
+from skrldp.information import block_information
+from skrldp.region import privacy_region
+
+JOINT = JointDistribution(EXAMPLE)
+REGION = privacy_region(JOINT, alpha=2.0, radius=EXAMPLE_RADIUS)
+
+
+def dense(blocks, a1, a2):
+    return Mechanism.from_blocks(blocks, tuple(range(a1)), tuple(range(a2))).matrix
+
+
+def response(eps, size):
+    """GRR on an alphabet, as a matrix."""
+    matrix = np.ones((size, size)) + np.eye(size) * np.expm1(eps)
+    return matrix / matrix.sum(axis=0)
+
+
+def table(seed, a1, a2, low=0):
+    counts = np.random.default_rng(seed).integers(low, 200, size=(a1, a2))
+    counts[:, 0] += 1
+    return JointDistribution(counts)
+
+
+@given(st.floats(1e-3, 30.0), st.integers(1, 6), st.integers(1, 6))
+def test_probabilities_by_definition(eps, a1, a2):
+    a = a1 * a2
+    same, same_secret, same_value, other = grr(eps, a)
+    assert same + (a - 1) * other == pytest.approx(1.0, abs=1e-14)
+    assert same_secret == same_value == other
+    assert same == pytest.approx(math.exp(eps) / (math.exp(eps) + a - 1), rel=1e-12)
+    total = math.exp(eps) + math.exp(-eps) * (a2 - 1) + a - a2  # Entropy (58)
+    expected = np.array([math.exp(eps), math.exp(-eps), 1.0, 1.0]) / total
+    np.testing.assert_allclose(srr(eps, a1, a2), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("eps", [300.0, 1e3, 1e5])
+def test_large_budgets_report_the_truth(eps):
+    for blocks in (grr(eps, 6), srr(eps, 2, 3)):
+        np.testing.assert_allclose(blocks, [1, 0, 0, 0], atol=1e-100)
+
+
+def test_entropy_example_4():
+    eps = math.log(2)
+    np.testing.assert_allclose(dense(grr(eps, 4), 2, 2)[0], [0.4, 0.2, 0.2, 0.2], atol=1e-15)
+    np.testing.assert_allclose(
+        dense(srr(eps, 2, 2), 2, 2)[0], [4 / 9, 1 / 9, 2 / 9, 2 / 9], atol=1e-15
+    )
+    for law, expected in ((EXAMPLE / 100, (0.0419, 0.1005)), (EXAMPLE_LAW, (0.0412, 0.0942))):
+        found = [block_information(blocks, law) for blocks in (grr(eps, 4), srr(eps, 2, 2))]
+        np.testing.assert_allclose(found, expected, atol=5e-5)
+
+
+def test_entropy_example_5():
+    assert theorem5_distance(JOINT, REGION) == pytest.approx(1.4591, abs=5e-5)
+    found = independent_reporting(JOINT, REGION, math.log(2), "theorem5")
+    assert found.information == pytest.approx(0.0755, abs=5e-5)
+    assert found.secret_eps == pytest.approx(0.0, abs=1e-9)  # all of the budget on U
+    assert found.value_eps == pytest.approx(math.log(1 + 2 / 1.4591), abs=5e-5)
+    np.testing.assert_allclose(  # Entropy (85)
+        dense(found.blocks, 2, 2)[:2, :2], [[0.3517, 0.1483], [0.1483, 0.3517]], atol=5e-5
+    )
+    assert block_information(found.blocks, EXAMPLE_LAW) == pytest.approx(0.0718, abs=5e-5)
+
+
+@pytest.mark.parametrize("budget", ["tight", "theorem5"])
+@pytest.mark.parametrize("alpha", [0.3, 0.6, 1.0, 2.0, 3.0])
+def test_blocks_are_the_product_of_two_responses(budget, alpha):
+    joint = table(1, 3, 4)
+    region = proof_region(joint, alpha, 0.03)
+    found = independent_reporting(joint, region, 0.9, budget)
+    product = np.kron(response(found.secret_eps, 3), response(found.value_eps, 4))
+    np.testing.assert_allclose(dense(found.blocks, 3, 4), product, atol=1e-13)
+    assert 0.0 <= found.secret_eps <= 0.9
+    assert found.information == pytest.approx(
+        block_information(found.blocks, joint.probabilities), rel=1e-12
+    )
+
+
+@settings(max_examples=30)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 4),
+    st.integers(2, 4),
+    st.floats(0.05, 3.0),
+    st.sampled_from([0.3, 0.5, 1.0, 2.0, 3.0]),
+    st.sampled_from([0.0, 0.005, 0.1, np.inf]),
+)
+def test_independent_reporting_is_certified(seed, a1, a2, eps, alpha, radius):
+    joint = table(seed, a1, a2)
+    region = proof_region(joint, alpha, radius)
+    tight = independent_reporting(joint, region, eps, "tight")
+    loose = independent_reporting(joint, region, eps, "theorem5")
+    for found in (tight, loose):
+        mechanism = Mechanism.from_blocks(found.blocks, joint.secrets, joint.values)
+        assert prove(mechanism, joint, alpha, radius).eps <= eps + 1e-8
+    assert tight.information >= loose.information - 1e-9
+
+
+def largest_budget(joint, region, part):
+    """δ by bisection on the true worst pair of the full rows of GRR on U."""
+    a1, a2 = joint.counts.shape
+
+    def leaks(delta):
+        rows = np.repeat(response(delta, a2)[:, None, :], a1, axis=1)
+        return region.worst(rows, part).bound.max() > 0
+
+    low, high = 0.0, 50.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if leaks(middle) else (middle, high)
+    return low
+
+
+@pytest.mark.parametrize("alpha", [0.55, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("seed", [2, 3])
+def test_tight_budget_is_the_largest(alpha, seed):
+    joint = table(seed, 3, 4, low=20)
+    radius, eps = 0.01, 0.8
+    region = proof_region(joint, alpha, radius)
+    found = independent_reporting(joint, region, eps)
+    part = eps - found.secret_eps
+    assert part > 0.01
+    # the rows e_u of all secrets: R1(u) - e^part R2(u)
+    single = np.repeat(np.eye(4)[:, None, :], 3, axis=1)
+    worst = region.worst(single, part).bound.max()
+    assert np.expm1(found.value_eps) == pytest.approx(np.expm1(part) / worst, rel=1e-7)
+    assert found.value_eps == pytest.approx(largest_budget(joint, region, part), rel=1e-6)
+    # a little more would leak
+    more = np.repeat(response(found.value_eps * (1 + 1e-6), 4)[:, None, :], 3, axis=1)
+    assert region.worst(more, part).bound.max() > 0
+    less = np.repeat(response(found.value_eps * (1 - 1e-6), 4)[:, None, :], 3, axis=1)
+    assert region.worst(less, part).bound.max() <= 0
+
+
+def test_the_split_is_the_best():
+    """Against a plain fine grid of splits."""
+    for seed, eps in ((4, 0.3), (5, 1.0), (6, 2.5)):
+        joint = table(seed, 3, 3, low=5)
+        region = privacy_region(joint, alpha=2.0, radius=0.02)
+        distance = theorem5_distance(joint, region)
+        law = joint.probabilities
+
+        def information(part, distance=distance, law=law, eps=eps):
+            delta = math.log1p(2 * math.expm1(part) / distance)
+            matrix = np.kron(response(eps - part, 3), response(delta, 3))
+            report = matrix @ law.ravel()
+            return float((law.ravel() * matrix * np.log(matrix / report[:, None])).sum())
+
+        best = max(information(part) for part in np.linspace(0.0, eps, 2001))
+        found = independent_reporting(joint, region, eps, "theorem5")
+        assert found.information >= best - 1e-6
+
+
+def test_distance_bounds_every_pair_of_conditionals():
+    joint = table(7, 3, 4, low=5)
+    p = joint.conditionals
+    apart = max(np.abs(p[i] - p[j]).sum() for i in range(3) for j in range(3))
+    at_point = theorem5_distance(joint, privacy_region(joint, alpha=2.0, radius=0.0))
+    assert at_point == pytest.approx(apart, abs=1e-12)
+    previous = at_point
+    for radius in (1e-4, 1e-2, 0.1, 1.0):
+        found = theorem5_distance(joint, privacy_region(joint, alpha=2.0, radius=radius))
+        assert previous <= found <= 2.0
+        previous = found
+    everything = privacy_region(joint, alpha=1.0, radius=AllDistributions().radius_for(1, 1))
+    assert theorem5_distance(joint, everything) == 2.0
+    unseen = JointDistribution([[5, 5], [0, 0]])
+    assert theorem5_distance(unseen, privacy_region(unseen, alpha=2.0, radius=0.01)) == 2.0
+
+
+def test_u_that_says_nothing_of_s_is_reported_as_it_is():
+    joint = JointDistribution(np.outer([3, 7], [2, 3, 5]))
+    point = privacy_region(joint, alpha=2.0, radius=0.0)
+    for budget in ("tight", "theorem5"):
+        found = independent_reporting(joint, point, 0.5, budget)
+        # for any part above 0 the whole of U passes; the rest of the budget is for S
+        matrix = dense(found.blocks, 2, 3)
+        np.testing.assert_allclose(matrix.reshape(2, 3, 2, 3).sum(axis=(0, 2)), 2 * np.eye(3))
+        assert found.information >= joint.entropy - 0.6109  # H(U) at least
+
+
+def test_one_value_leaves_the_secret_alone():
+    joint = JointDistribution([[5], [10], [20]])
+    region = privacy_region(joint, alpha=2.0, radius=0.05)
+    found = independent_reporting(joint, region, 1.0)
+    np.testing.assert_allclose(dense(found.blocks, 3, 1), response(1.0, 3), atol=1e-9)
+
+
+def test_the_budget_must_be_known():
+    with pytest.raises(ValueError, match=r"tight.*theorem5"):
+        independent_reporting(JOINT, REGION, 1.0, "loose")
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "other", "eps", "expected"),
+    [
+        ("sex", "race", 0.1, (0.0003, 0.0012, 0.0108)),
+        ("sex", "race", 0.5, (0.0076, 0.0293, 0.1063)),
+        ("sex", "race", 1.5, (0.0957, 0.2339, 0.2864)),
+        ("race", "sex", 0.1, (0.0003, 0.0008, 0.0043)),
+        ("race", "sex", 1.5, (0.0957, 0.1626, 0.2790)),
+        ("occupation", "education", 1.5, (0.0030, 0.0097, 0.0346)),
+        ("native-country", "relationship", 1.5, (0.0041, 0.0087, 0.0995)),
+    ],
+)
+def test_adult(adult, sensitive, other, eps, expected):
+    """MATH's table: normalised information of GRR, SRR and IR by Theorem 5."""
+    joint = JointDistribution(adult(sensitive, other))
+    assert joint.n == 32_561
+    radius = RenyiBall().radius_for(joint.n, joint.counts.size)
+    region = privacy_region(joint, alpha=2.0, radius=radius)
+    a1, a2 = joint.counts.shape
+    values = [
+        block_information(grr(eps, a1 * a2), joint.probabilities),
+        block_information(srr(eps, a1, a2), joint.probabilities),
+        independent_reporting(joint, region, eps, "theorem5").information,
+    ]
+    np.testing.assert_allclose(np.array(values) / joint.entropy, expected, atol=6e-5)

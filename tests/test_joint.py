@@ -1,0 +1,110 @@
+"""The public law: counts in, probabilities out."""
+
+import numpy as np
+import pytest
+from conftest import EXAMPLE
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from skrldp import JointDistribution
+
+TABLES = hnp.arrays(
+    np.int64, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.integers(0, 10**6)
+).filter(lambda table: table.sum() > 0)
+
+
+@given(TABLES)
+def test_probabilities_are_the_counts(counts):
+    joint = JointDistribution(counts)
+    assert joint.n == counts.sum()
+    np.testing.assert_allclose(joint.probabilities * joint.n, counts, rtol=1e-14)
+    np.testing.assert_allclose(joint.marginal, joint.probabilities.sum(axis=1), rtol=1e-13)
+    np.testing.assert_allclose(joint.conditionals.sum(axis=1), 1.0, rtol=1e-14)
+    np.testing.assert_allclose(
+        joint.conditionals * joint.marginal[:, None], joint.probabilities, atol=1e-15
+    )
+    unseen = counts.sum(axis=1) == 0
+    assert np.all(joint.conditionals[unseen] == 1.0 / counts.shape[1])
+    positive = joint.probabilities[counts > 0]
+    assert joint.entropy == pytest.approx(-sum(p * np.log(p) for p in positive), abs=1e-12)
+
+
+def test_the_papers_example():
+    joint = JointDistribution(EXAMPLE, secrets=("s1", "s2"), values=("u1", "u2"))
+    assert joint.n == 100
+    np.testing.assert_allclose(joint.probabilities, [[0.07, 0.10], [0.26, 0.57]])  # Entropy (11)
+    np.testing.assert_allclose(joint.marginal, [0.17, 0.83])
+    np.testing.assert_allclose(joint.conditionals.round(4), [[0.4118, 0.5882], [0.3133, 0.6867]])
+    assert (joint.secrets, joint.values) == (("s1", "s2"), ("u1", "u2"))
+    assert "2 secrets" in repr(joint) and "100" in repr(joint)
+
+
+def test_it_keeps_its_own_counts():
+    counts = EXAMPLE.copy()
+    joint = JointDistribution(counts)
+    counts[0, 0] = 99
+    assert joint.counts[0, 0] == 7
+    with pytest.raises(ValueError, match="read-only"):
+        joint.counts[0, 0] = 1
+    with pytest.raises(AttributeError):
+        joint.counts = counts
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[0, 0], [0, 0]],
+        [[1, -1], [2, 3]],
+        [[1.5, 1], [2, 3]],
+        [[np.nan, 1], [2, 3]],
+        [[np.inf, 1], [2, 3]],
+        [["1", "2"]],
+        [1, 2, 3],
+        [[]],
+    ],
+)
+def test_what_is_not_a_table_of_counts_is_refused(counts):
+    with pytest.raises(ValueError, match="counts"):
+        JointDistribution(counts)
+
+
+@pytest.mark.parametrize("names", [{"secrets": ("a",)}, {"values": ("a", "b", "c")}])
+def test_names_must_fit(names):
+    with pytest.raises(ValueError, match="do not name"):
+        JointDistribution(EXAMPLE, **names)
+
+
+@given(TABLES, st.integers(0, 2**32 - 1))
+def test_records_and_their_counts_are_the_same(counts, seed):
+    counts = counts % 7
+    counts[0, 0] += 1
+    a1, a2 = counts.shape
+    names = [f"s{i}" for i in range(a1)], [f"u{i}" for i in range(a2)]
+    cells = np.repeat(np.arange(a1 * a2), counts.ravel())
+    np.random.default_rng(seed).shuffle(cells)
+    by_record = JointDistribution.from_codes(
+        (cells // a2).astype(np.int8), (cells % a2).astype(np.int16), names
+    )
+    every = np.arange(a1 * a2)
+    by_weight = JointDistribution.from_codes(every // a2, every % a2, names, counts.ravel())
+    for joint in (by_record, by_weight):
+        np.testing.assert_array_equal(joint.counts, counts)
+        assert (joint.secrets, joint.values) == (tuple(names[0]), tuple(names[1]))
+
+
+@pytest.mark.parametrize(
+    "weights", [[1.5, 1], [-1, 1], [np.nan, 1], [0, 0], [1, 2, 3], ["a", "b"], [2.0**53, 2.0]]
+)
+def test_weights_that_are_not_counts_are_refused(weights):
+    with pytest.raises(ValueError, match="sample_weight"):
+        JointDistribution.from_codes(
+            np.array([0, 1]), np.array([0, 0]), (("a", "b"), ("u",)), weights
+        )
+
+
+def test_one_weight_for_all():
+    joint = JointDistribution.from_codes(
+        np.array([0, 1]), np.array([0, 0]), (("a", "b"), ("u",)), 3
+    )
+    np.testing.assert_array_equal(joint.counts, [[3], [3]])

@@ -1,0 +1,430 @@
+"""Mechanisms: integer weights, two forms with one behaviour, and JSON that is exact.
+
+The false-alarm rate of the sampling test, the chance that right code fails it, is 1e-9.
+"""
+
+import copy
+import dataclasses
+import datetime
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
+from skrldp.design.closed_form import grr, srr
+from skrldp.mechanism import slot_bits
+
+FALSE_ALARM = 1e-9
+SEEDS = st.integers(0, 10**6)
+
+
+def stochastic(seed, b, a, sparsity=0.3):
+    rng = np.random.default_rng(seed)
+    matrix = rng.dirichlet(np.full(b, 0.5), size=a).T
+    matrix[rng.random(matrix.shape) < sparsity] = 0.0
+    matrix[rng.integers(b, size=a), np.arange(a)] += 0.1
+    return matrix / matrix.sum(axis=0)
+
+
+def make(matrix, a1, a2, **names):
+    return Mechanism.from_matrix(matrix, tuple(range(a1)), tuple(range(a2)), **names)
+
+
+# Integer weights
+
+
+@given(SEEDS, st.integers(1, 40), st.integers(1, 5), st.integers(1, 5))
+def test_weights_are_the_matrix_to_the_last_bit(seed, b, a1, a2):
+    matrix = stochastic(seed, b, a1 * a2)
+    mechanism = make(matrix, a1, a2)
+    bits = mechanism.denominator_bits
+    assert mechanism.weights.dtype == np.int64 and mechanism.shape == (b, a1 * a2)
+    assert mechanism.weights.min() >= 0
+    assert {int(total) for total in mechanism.weights.astype(object).sum(axis=0)} == {2**bits}
+    for y, x in np.ndindex(matrix.shape):
+        assert mechanism.matrix[y, x] == int(mechanism.weights[y, x]) / 2**bits  # exact in float
+    assert not mechanism.weights[matrix == 0].any()
+    assert np.abs(mechanism.matrix - matrix).max() < 2.0**-bits * (1 + 1e-6) + 1e-15
+
+
+def test_denominator_bits():
+    assert [slot_bits(b) for b in (1, 2, 3, 4, 5, 256, 257)] == [32, 33, 34, 34, 35, 40, 41]
+    assert make(np.ones((1, 4)), 2, 2).denominator_bits == 32
+
+
+def test_exact_probabilities_stay():
+    matrix = np.array([[0.5, 0.25, 0.0, 1.0], [0.5, 0.75, 1.0, 0.0]])
+    np.testing.assert_array_equal(make(matrix, 2, 2).matrix, matrix)
+
+
+def test_tiny_probabilities_and_uneven_sums():
+    matrix = np.array([[1e-15, 1.0 - 1e-10, 1 / 3], [1.0, 1e-10, 1 / 3], [0.0, 0.0, 1 / 3]])
+    mechanism = make(matrix, 3, 1)
+    assert np.all(mechanism.weights.sum(axis=0) == 2**34)
+    assert mechanism.weights[2, 0] == mechanism.weights[2, 1] == 0
+    assert abs(int(mechanism.weights[0, 2]) - 2**34 / 3) < 1
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        np.ones((2, 3)) / 2,
+        np.ones(4),
+        np.zeros((0, 4)),
+        np.ones((2, 4)) / 2 + 1e-8,
+        np.array([[1.1, 1, 1, 1], [-0.1, 0, 0, 0]]),
+        np.array([[np.nan, 1, 1, 1], [0, 0, 0, 0]]),
+        np.array([[np.inf, 1, 1, 1], [0, 0, 0, 0]]),
+    ],
+)
+def test_what_is_not_a_mechanism_is_refused(matrix):
+    with pytest.raises(ValueError, match=r"matrix|columns"):
+        make(matrix, 2, 2)
+
+
+def test_it_is_immutable():
+    dense = make(stochastic(0, 3, 4), 2, 2)
+    block = Mechanism.from_blocks(srr(1.0, 2, 2), (0, 1), (0, 1))
+    for mechanism in (dense, block):
+        for array in (mechanism.weights, mechanism.matrix):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0, 0] = 0
+        for name in ("secrets", "symbols", "denominator_bits", "table"):
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(mechanism, name, None)
+
+
+def test_a_callers_array_is_not_shared():
+    matrix = stochastic(1, 3, 4)
+    before = matrix.copy()
+    mechanism = make(matrix, 2, 2)
+    weights = mechanism.weights.copy()
+    np.testing.assert_array_equal(matrix, before)
+    matrix[:] = 0.0
+    np.testing.assert_array_equal(mechanism.weights, weights)
+
+
+def test_cells_and_names():
+    mechanism = Mechanism.from_matrix(
+        stochastic(2, 2, 6), ("no", "yes"), ("a", "b", "c"), symbols=("low", "high")
+    )
+    assert mechanism.cells == tuple((s, u) for s in ("no", "yes") for u in ("a", "b", "c"))
+    assert mechanism.symbols == ("low", "high")
+    other = mechanism.named(None, [("income", True), ("age", False)])
+    assert other.symbols == ("low", "high")
+    assert other.columns == (("income", True), ("age", False)) and mechanism.columns == ()
+    assert mechanism.named(["x", "y"], []).symbols == ("x", "y")
+    np.testing.assert_array_equal(other.weights, mechanism.weights)
+
+
+# Leakage
+
+
+def test_leakage_is_isit_32():
+    rng = np.random.default_rng(3)
+    for seed in range(20):
+        mechanism = make(stochastic(seed, 4, 6, sparsity=0.0), 3, 2)
+        law = rng.dirichlet(np.ones(6)).reshape(3, 2)
+        conditionals = law / law.sum(axis=1, keepdims=True)
+        worst = 0.0
+        for y in range(4):
+            report = [mechanism.matrix[y].reshape(3, 2)[s] @ conditionals[s] for s in range(3)]
+            worst = max(worst, *(math.log(p / q) for p in report for q in report))
+        assert mechanism.leakage(law) == pytest.approx(worst, rel=1e-12)
+        np.testing.assert_allclose(mechanism.report_law(conditionals).sum(axis=0), 1.0, rtol=1e-12)
+
+
+def test_leakage_of_zeros():
+    law = np.full((2, 2), 0.25)
+    # a report that nobody sends: 0/0 = 1
+    never = make(np.array([[1.0] * 4, [0.0] * 4]), 2, 2)
+    assert never.leakage(law) == 0.0
+    # a report that one secret alone sends
+    telling = make(np.array([[1.0, 1.0, 1.0, 0.9], [0.0, 0.0, 0.0, 0.1]]), 2, 2)
+    assert telling.leakage(law) == math.inf
+    # ... through a value that this law does not have
+    assert telling.leakage([[0.25, 0.25], [0.5, 0.0]]) == 0.0
+    # a secret without mass is left out
+    assert telling.leakage([[0.0, 0.0], [0.5, 0.5]]) == 0.0
+    with pytest.raises(ValueError, match="shape"):
+        telling.leakage([0.25] * 4)
+
+
+# Blocks
+
+
+def block_cases():
+    for a1, a2 in ((2, 2), (3, 4), (1, 5), (4, 1), (5, 2)):
+        yield a1, a2, grr(0.7, a1 * a2)
+        yield a1, a2, srr(0.7, a1, a2)
+        yield a1, a2, (0.0, 1 / (a1 * a2), 0.0, 0.0)
+        rng = np.random.default_rng([a1, a2])
+        raw = rng.random(4)
+        yield a1, a2, tuple(raw / (raw @ [1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)]))
+
+
+@pytest.mark.parametrize(("a1", "a2", "blocks"), list(block_cases()))
+def test_blocks_are_their_dense_matrix(a1, a2, blocks):
+    block = Mechanism.from_blocks(blocks, tuple(range(a1)), tuple(range(a2)))
+    wanted = np.empty((a1 * a2, a1 * a2))
+    for y, x in np.ndindex(wanted.shape):
+        same_s, same_u = y // a2 == x // a2, y % a2 == x % a2
+        wanted[y, x] = blocks[(0 if same_s else 2) + (0 if same_u else 1)]
+    wanted += np.diag(1.0 - wanted.sum(axis=0))  # the report of the own cell takes the rest
+    np.testing.assert_allclose(block.matrix, wanted, atol=1e-14)
+    assert np.all(block.weights.sum(axis=0) == 2**block.denominator_bits)
+    assert block.symbols == block.cells and block.shape == wanted.shape
+
+    dense = make(block.matrix, a1, a2)
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        law = rng.dirichlet(np.full(a1 * a2, 0.5)).reshape(a1, a2)
+        conditionals = law / law.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(
+            block.report_law(conditionals), dense.report_law(conditionals), atol=1e-9
+        )
+        assert block.mutual_information(law) == pytest.approx(
+            dense.mutual_information(law), abs=1e-8
+        )
+        if block.matrix.min() > 0:
+            assert block.leakage(law) == pytest.approx(dense.leakage(law), abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "uncertainty",
+    [
+        RenyiBall(radius=0.0),
+        RenyiBall(radius=0.05),
+        RenyiBall(1.0, radius=0.3),
+        RenyiBall(0.7, radius=0.02),
+        RenyiBall(0.3, radius=0.02),
+        RenyiBall(3.0, radius=2.0),
+        AllDistributions(),
+    ],
+)
+@pytest.mark.parametrize(("a1", "a2"), [(2, 2), (3, 4), (4, 1)])
+@pytest.mark.parametrize("unseen", [False, True])
+def test_blocks_and_dense_have_one_certificate(uncertainty, a1, a2, unseen):
+    rng = np.random.default_rng(6)
+    counts = rng.integers(1, 60, size=(a1, a2))
+    counts[-1] *= not unseen
+    joint = JointDistribution(counts)
+    for blocks in (grr(0.7, a1 * a2), srr(0.7, a1, a2), (0.4, 0.1, 0.3, 0.05)):
+        total = np.dot(blocks, [1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)])
+        probabilities = tuple(p / total for p in blocks)
+        block = Mechanism.from_blocks(probabilities, joint.secrets, joint.values)
+        dense = certify(block.matrix, uncertainty, joint)
+        found = certify(block, uncertainty, joint)
+        assert found.eps == pytest.approx(dense.eps, abs=1e-8)
+        assert found.eps_attained == pytest.approx(dense.eps_attained, abs=1e-6)
+        assert found.eps_attained <= found.eps
+
+
+# Sampling
+
+
+@pytest.mark.parametrize("kind", ["dense", "block"])
+def test_samples_have_the_frequencies(kind):
+    if kind == "dense":
+        mechanism = make(stochastic(7, 5, 6), 2, 3)
+    else:
+        mechanism = Mechanism.from_blocks(srr(0.8, 2, 3), (0, 1), (0, 1, 2))
+    codes = np.tile(np.arange(6, dtype=np.uint8), 40_000)
+    reports = mechanism.sample(codes, random_state=12)
+    assert reports.dtype == np.uint8 and reports.shape == codes.shape
+    observed = np.zeros(mechanism.shape)
+    np.add.at(observed, (reports, codes), 1)
+    expected = mechanism.matrix * 40_000
+    assert not observed[expected == 0].any()
+    held = expected > 0
+    statistic = ((observed - expected)[held] ** 2 / expected[held]).sum()
+    freedom = held.sum() - 6
+    assert FALSE_ALARM / 2 < stats.chi2.sf(statistic, freedom) < 1 - FALSE_ALARM / 2
+    np.testing.assert_array_equal(reports, mechanism.sample(codes, random_state=12))
+    assert np.any(reports != mechanism.sample(codes, random_state=13))
+    assert np.any(mechanism.sample(codes) != mechanism.sample(codes))
+
+
+def test_what_is_no_cell_is_not_sampled():
+    mechanism = make(stochastic(8, 3, 4), 2, 2)
+    for codes in ([4], [-1], [0.5]):
+        with pytest.raises((ValueError, TypeError, IndexError)):
+            mechanism.sample(np.array(codes), random_state=0)
+
+
+# JSON
+
+CATEGORIES = st.one_of(
+    st.text(max_size=6),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: x != 0 or str(x) == "0.0"),
+    st.booleans(),
+    st.none(),
+    st.dates(),
+    st.datetimes().map(lambda when: when.replace(fold=0)),  # ISO 8601 has no fold
+    st.datetimes(timezones=st.just(datetime.timezone(datetime.timedelta(hours=2)))).map(
+        lambda when: when.replace(fold=0)
+    ),
+    st.times().map(lambda when: when.replace(fold=0)),
+    st.timedeltas(),
+)
+ALPHABET = st.lists(
+    st.one_of(CATEGORIES, st.tuples(CATEGORIES, CATEGORIES)),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda name: (type(name), name),
+)
+
+
+def same(one, other):
+    """Equal, of equal types, to the last bit."""
+    if isinstance(one, tuple):
+        return isinstance(other, tuple) and all(map(same, one, other)) and len(one) == len(other)
+    return type(one) is type(other) and repr(one) == repr(other)
+
+
+@settings(max_examples=60)
+@given(ALPHABET, ALPHABET, SEEDS, st.integers(1, 9))
+def test_json_round_trip_is_exact(secrets, values, seed, b):
+    matrix = stochastic(seed, b, len(secrets) * len(values))
+    dense = Mechanism.from_matrix(matrix, secrets, values)
+    cells = [dense.cells[y % len(dense.cells)] + (y,) for y in range(b)]
+    dense = dense.named(cells, [("salary", True), (3, False)])
+    block = Mechanism.from_blocks(srr(0.5, len(secrets), len(values)), secrets, values)
+    for mechanism in (dense, block.named(None, [("s", True), ("u", False)])):
+        text = mechanism.to_json()
+        again = Mechanism.from_json(text)
+        assert type(again) is type(mechanism)
+        for part in ("secrets", "values", "symbols", "columns"):
+            assert same(getattr(again, part), getattr(mechanism, part)), part
+        assert again.denominator_bits == mechanism.denominator_bits
+        np.testing.assert_array_equal(again.weights, mechanism.weights)
+        assert not again.weights.flags.writeable
+        assert again.to_json() == text
+
+
+def test_numpy_scalars_become_plain():
+    secrets = tuple(np.array(["a", "b"])), tuple(np.array([1.5, 2.5])), tuple(np.array([True]))
+    for names in secrets:
+        mechanism = Mechanism.from_matrix(stochastic(9, 2, len(names)), names, (np.int64(7),))
+        again = Mechanism.from_json(mechanism.to_json())
+        assert again.secrets == names and again.values == (7,)
+        assert type(again.values[0]) is int
+
+
+def test_json_holds_what_a_client_needs_and_no_more():
+    document = json.loads(make(stochastic(10, 3, 4), 2, 2).to_json())
+    assert set(document) == {
+        "format", "version", "columns", "secrets", "values", "denominator_bits", "symbols",
+        "weights",
+    }  # fmt: skip
+    block = Mechanism.from_blocks(grr(1.0, 10**4), tuple(range(100)), tuple(range(100)))
+    assert len(block.to_json()) < 2000  # no matrix
+
+
+def test_the_client_samples_the_same():
+    mechanism = make(stochastic(11, 4, 6), 2, 3)
+    codes = np.arange(6).repeat(100)
+    again = Mechanism.from_json(mechanism.to_json())
+    np.testing.assert_array_equal(again.sample(codes, 5), mechanism.sample(codes, 5))
+    for copied in (pickle.loads(pickle.dumps(mechanism)), copy.deepcopy(mechanism)):
+        np.testing.assert_array_equal(copied.sample(codes, 5), mechanism.sample(codes, 5))
+
+
+@pytest.mark.parametrize("value", [object(), {1}, b"bytes", 1j, math.nan, math.inf])
+def test_categories_that_json_cannot_hold_are_refused(value):
+    with pytest.raises((TypeError, ValueError)):
+        Mechanism.from_matrix(np.ones((1, 2)), (value, 0), ("u",)).to_json()
+
+
+DENSE_DAMAGE = {
+    "format": lambda d: d.update(format="other"),
+    "no format": lambda d: d.pop("format"),
+    "version": lambda d: d.update(version=2),
+    "no version": lambda d: d.pop("version"),
+    "no columns": lambda d: d.pop("columns"),
+    "columns": lambda d: d.update(columns=[["a"]]),
+    "columns are a number": lambda d: d.update(columns=5),
+    "a flag that is text": lambda d: d.update(columns=[["a", "false"], ["b", True]]),
+    "no secrets": lambda d: d.pop("secrets"),
+    "empty secrets": lambda d: d.update(secrets=[]),
+    "a secret less": lambda d: d["secrets"].pop(),
+    "a secret twice": lambda d: d.update(secrets=["x", "x"]),
+    "an unknown kind": lambda d: d.update(secrets=[{"python": "exit()"}, "b"]),
+    "two kinds": lambda d: d.update(secrets=[{"date": "2020-01-01", "time": "00:00"}, "b"]),
+    "no date": lambda d: d.update(secrets=[{"date": "yesterday"}, "b"]),
+    "a value more": lambda d: d["values"].append("new"),
+    "a value twice": lambda d: d.update(values=[1, 1]),
+    "no values": lambda d: d.pop("values"),
+    "no symbols": lambda d: d.pop("symbols"),
+    "a symbol less": lambda d: d["symbols"].pop(),
+    "a symbol twice": lambda d: d.update(symbols=[0, 1, 1]),
+    "bits": lambda d: d.update(denominator_bits=35),
+    "bits as text": lambda d: d.update(denominator_bits="34"),
+    "bits as a float": lambda d: d.update(denominator_bits=34.0),
+    "bits as a truth": lambda d: d.update(denominator_bits=True),
+    "no bits": lambda d: d.pop("denominator_bits"),
+    "no weights": lambda d: d.pop("weights"),
+    "a unit more": lambda d: d["weights"][0].__setitem__(0, d["weights"][0][0] + 1),
+    "a fraction": lambda d: d["weights"][0].__setitem__(0, float(d["weights"][0][0])),
+    "a weight as text": lambda d: d["weights"][0].__setitem__(0, str(d["weights"][0][0])),
+    "a row less": lambda d: d["weights"].pop(),
+    "a short row": lambda d: d["weights"][1].pop(),
+    "an enormous weight": lambda d: d["weights"][0].__setitem__(0, 2**70),
+    "weights are null": lambda d: d.update(weights=None),
+}
+
+
+@pytest.mark.parametrize("damage", DENSE_DAMAGE)
+def test_damaged_json_is_refused(damage):
+    document = json.loads(make(stochastic(12, 3, 4, sparsity=0.0), 2, 2).to_json())
+    Mechanism.from_json(json.dumps(document))
+    DENSE_DAMAGE[damage](document)
+    with pytest.raises(ValueError, match="mechanism"):
+        Mechanism.from_json(json.dumps(document))
+
+
+def test_negative_weights_that_sum_up_are_refused():
+    document = json.loads(make(np.array([[1.0, 0.5], [0.0, 0.5]]), 2, 1).to_json())
+    unit = 2 ** document["denominator_bits"]
+    document["weights"][0][0], document["weights"][1][0] = unit + 5, -5
+    with pytest.raises(ValueError, match="mechanism"):
+        Mechanism.from_json(json.dumps(document))
+
+
+BLOCK_DAMAGE = {
+    "a unit more": lambda d: d["blocks"].__setitem__(0, d["blocks"][0] + 1),
+    "three weights": lambda d: d["blocks"].pop(),
+    "five weights": lambda d: d["blocks"].append(0),
+    "a fraction": lambda d: d["blocks"].__setitem__(1, float(d["blocks"][1])),
+    "a negative weight": lambda d: d["blocks"].__setitem__(
+        slice(0, 2), [d["blocks"][0] + 2 * d["blocks"][1], -d["blocks"][1]]
+    ),
+    "bits": lambda d: d.update(denominator_bits=52),
+    "no bits at all": lambda d: d.update(denominator_bits=0),
+    "too many bits": lambda d: d.update(denominator_bits=60, blocks=[w << 7 for w in d["blocks"]]),
+    "a value more": lambda d: d["values"].append(99),
+    "a secret less": lambda d: d["secrets"].pop(),
+    "blocks are null": lambda d: d.update(blocks=None),
+}
+
+
+@pytest.mark.parametrize("damage", BLOCK_DAMAGE)
+def test_damaged_block_json_is_refused(damage):
+    document = json.loads(Mechanism.from_blocks(srr(1.0, 2, 2), (0, 1), (0, 1)).to_json())
+    Mechanism.from_json(json.dumps(document))
+    BLOCK_DAMAGE[damage](document)
+    with pytest.raises(ValueError, match=r"mechanism|weights|bits|negative"):
+        Mechanism.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '"skrldp-mechanism"', "{}"])
+def test_what_is_no_mechanism_is_refused(text):
+    with pytest.raises(ValueError, match="not a mechanism"):
+        Mechanism.from_json(text)
