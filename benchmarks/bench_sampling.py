@@ -17,7 +17,8 @@ import time
 
 import numpy as np
 
-from skrldp.sampling import AliasTable, BlockTable, RandomStream
+from skrldp.sampling import AliasTable, BlockTable
+from skrldp.stream import RandomStream
 
 EPS = 1.0
 

@@ -88,7 +88,7 @@ def cell_bounds(
 
 
 def _chi2_bounds(rho: Floats, radii: Floats) -> tuple[Floats, Floats]:
-    """Closed form at alpha=2, in x = exp(-B_s) so that a large ball does not overflow."""
+    """Evaluate the closed form at alpha=2 in x = exp(-B_s), which does not overflow."""
     x = np.exp(-radii)
     tilt = 2.0 * rho - 1.0
     root = np.sqrt((1.0 - x) * (1.0 - tilt**2 * x))

@@ -47,7 +47,7 @@ def entropy(law: Floats) -> float:
 
 
 def row_information(rows: Floats, law: Floats) -> Floats:
-    r"""What each row of a mechanism contributes to the mutual information.
+    r"""Return what each row of a mechanism contributes to the mutual information.
 
     :math:`\mu(v) = \sum_x P_x v_x \log(v_x / P \cdot v)`, convex and homogeneous of degree 1
     (Entropy (45)).

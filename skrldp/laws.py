@@ -41,8 +41,8 @@ def worst_laws(
     at_floor = (slack <= 10 * FLOOR) & (scale > 0)[:, None]
     some = at_floor.any(axis=1)
     if some.any():  # the cells that hold the maximum take the mass that is left over
-        rest = problem[some]
-        mass = np.where(np.isfinite(rest.shrink)[:, None], dual(rest, slack[some]).mass, 0.0)
+        part = problem[np.flatnonzero(some)]
+        mass = np.where(np.isfinite(part.shrink)[:, None], dual(part, slack[some]).mass, 0.0)
         spare = np.where(at_floor[some], np.clip(1.0 - mass, 0.0, 1.0), 0.0)
         if alpha == 0.5:
             spare[:] = 0.0  # there the budget alone tells
@@ -114,7 +114,7 @@ def _keeps_budget(
 def _cost(
     laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float
 ) -> tuple[Floats, Floats]:
-    """What conditionals take of the shared budget, and the budget."""
+    """Return what conditionals take of the shared budget, and the budget."""
     power = _power_sum(laws, p, alpha)
     count = np.ones(len(laws))
     if alpha == 1.0:

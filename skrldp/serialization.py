@@ -13,7 +13,7 @@ __all__ = ["dump", "load"]
 
 _FORMAT = "skrldp-mechanism"
 _VERSION = 1
-_TIMES = {
+_TIMES: dict[str, Any] = {
     "datetime": datetime.datetime,
     "date": datetime.date,
     "time": datetime.time,
@@ -93,9 +93,10 @@ def _read(document: dict[str, Any]) -> Mechanism:
         blocks = [_whole(weight) for weight in document["blocks"]]
         if len(blocks) != 4:
             raise ValueError("the mechanism is malformed: blocks must be four weights.")
+        same, same_secret, same_value, other = blocks
         if bits > 53:
             raise ValueError("the mechanism is malformed: more than 53 denominator bits.")
-        table = BlockTable(len(secrets), len(values), *blocks, bits)
+        table = BlockTable(len(secrets), len(values), same, same_secret, same_value, other, bits)
         symbols = tuple((s, u) for s in secrets for u in values)
         return BlockMechanism(secrets, values, symbols, columns, bits, table)
     symbols = tuple(_revive(symbol) for symbol in document["symbols"])

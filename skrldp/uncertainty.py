@@ -2,6 +2,7 @@
 
 import math
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtri
@@ -39,7 +40,9 @@ class RenyiBall(BaseEstimator):
     0.0752
     """
 
-    def __init__(self, alpha=2.0, *, beta=0.05, radius="chi2"):
+    def __init__(
+        self, alpha: float = 2.0, *, beta: float = 0.05, radius: str | float = "chi2"
+    ) -> None:
         self.alpha = alpha
         self.beta = beta
         self.radius = radius
@@ -78,9 +81,8 @@ class RenyiBall(BaseEstimator):
                         f"alpha={self.alpha!r}: use RenyiBall(alpha=1, radius='finite-sample')."
                     )
                 return finite_sample_radius(beta, n, n_cells)
-        elif isinstance(self.radius, Real) and not isinstance(self.radius, bool | np.bool_):
-            if self.radius >= 0:  # false for NaN
-                return float(self.radius)
+        elif _is_number(self.radius) and self.radius >= 0:  # false for NaN
+            return float(self.radius)
         raise ValueError(
             f"radius={self.radius!r} must be 'chi2', 'finite-sample' or a number >= 0 (nats)."
         )
@@ -112,8 +114,12 @@ class AllDistributions(BaseEstimator):
         return math.inf
 
 
-def _positive(value: object, name: str) -> float:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _positive(value: Any, name: str) -> float:
+    if not _is_number(value):
         raise ValueError(f"{name}={value!r} must be a positive finite number.")
     number = float(value)
     if not (0.0 < number < math.inf):

@@ -24,32 +24,35 @@ MAX_LINES = 400
 MAY_IMPORT: dict[str, set[str]] = {
     "exceptions": set(),
     "information": set(),
-    "sampling": set(),
+    "stream": set(),
+    "sampling": {"sampling"},
     "_frames": set(),
     "_alphabet": {"_frames"},
     "_palettes": {"_frames"},
     "table": {"_frames", "_alphabet", "_palettes"},
     "joint": {"information"},
     "uncertainty": set(),
-    "oracle": set(),
+    "oracle": {"oracle"},
     "laws": {"oracle"},
     "bounds": {"oracle"},
-    "region": {"joint", "oracle", "laws", "bounds"},
-    "mechanism": {"sampling", "information", "serialization"},
+    "region": {"joint", "oracle", "laws", "bounds", "region"},
+    "mechanism": {"sampling", "stream", "information", "serialization", "mechanism"},
     "serialization": {"sampling", "mechanism"},
-    "certificate": {"region", "laws", "joint", "uncertainty", "mechanism", "exceptions"},
+    "certificate": {
+        "region", "laws", "joint", "uncertainty", "mechanism", "exceptions", "certificate",
+    },
     "design._lp": {"exceptions"},
     "design.solution": set(),
     "design.closed_form": {"region", "bounds", "joint", "information"},
-}
+}  # fmt: skip
 BEFORE_DESIGN = {name for name in MAY_IMPORT if not name.startswith(("_", "design."))}
-for name in ("vertices", "columns", "polyopt", "cuts", "alternation", "distortion"):
+for name in ("cone", "vertices", "columns", "polyopt", "cuts", "alternation", "distortion"):
     MAY_IMPORT[f"design.{name}"] = {
         "region", "oracle", "joint", "information", "certificate", "design", "exceptions",
     }  # fmt: skip
 MAY_IMPORT["design"] = {"design"}  # the package's __init__
 MAY_IMPORT["sanitizers"] = BEFORE_DESIGN | {"design", "sanitizers"}
-MAY_IMPORT["client"] = {"sampling", "mechanism", "exceptions"}
+MAY_IMPORT["client"] = {"sampling", "stream", "mechanism", "exceptions"}
 MAY_IMPORT["aggregate"] = {"mechanism", "joint", "exceptions"}
 for name in ("display", "model_selection", "datasets"):
     MAY_IMPORT[name] = MAY_IMPORT["sanitizers"] | {"client", "aggregate", name}

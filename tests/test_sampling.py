@@ -11,7 +11,6 @@ import pickle
 import subprocess
 import sys
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from skrldp import sampling
-from skrldp.sampling import AliasTable, BlockTable, RandomStream
+from skrldp.sampling import AliasTable, BlockTable, _codes
+from skrldp.stream import RandomStream
 
 FALSE_ALARM = 1e-9
 
@@ -301,7 +300,7 @@ def test_any_integer_dtype_and_layout_of_codes(table, dtype):
 
 
 @both
-@pytest.mark.parametrize("n", [0, 1, sampling._BLOCK, sampling._BLOCK + 1])
+@pytest.mark.parametrize("n", [0, 1, _codes.BLOCK, _codes.BLOCK + 1])
 def test_out(table, n):
     codes = np.arange(n) % 200
     expected = table.sample(codes, RandomStream(0))
@@ -313,7 +312,7 @@ def test_out(table, n):
 
 @both
 def test_blocks_draw_fresh_bits(table):
-    reports = table.sample(np.zeros(3 * sampling._BLOCK, dtype=np.uint8), RandomStream())
+    reports = table.sample(np.zeros(3 * _codes.BLOCK, dtype=np.uint8), RandomStream())
     first, second, third = reports.reshape(3, -1)
     assert (first != second).any()
     assert (second != third).any()
@@ -321,7 +320,7 @@ def test_blocks_draw_fresh_bits(table):
 
 @both
 def test_size_of_blocks_does_not_change_the_law(table, monkeypatch):
-    monkeypatch.setattr(sampling, "_BLOCK", 7)
+    monkeypatch.setattr(_codes, "BLOCK", 7)
     codes = np.repeat(np.arange(4), 2500)
     weights = table.probabilities() if isinstance(table, AliasTable) else dense(table)
     reports = table.sample(codes, RandomStream(0))
@@ -527,18 +526,18 @@ def test_without_cryptography(monkeypatch):
         RandomStream(0)
 
 
-def test_the_module_stands_alone():
-    # A client ships this file and NumPy; cryptography is loaded by the first stream.
+def test_sampling_needs_numpy_alone():
+    # A client ships these two rooms and NumPy; cryptography is loaded by the first stream.
     script = (
-        "import importlib.util, sys\n"
-        f"spec = importlib.util.spec_from_file_location('sampling', {sampling.__file__!r})\n"
-        "sys.modules['sampling'] = module = importlib.util.module_from_spec(spec)\n"
-        "spec.loader.exec_module(module)\n"
-        "assert not {'skrldp', 'scipy', 'sklearn', 'pandas', 'cryptography'} & set(sys.modules)\n"
-        "module.RandomStream()\n"
+        "import sys, skrldp.sampling, skrldp.stream\n"
+        "assert not {'scipy', 'sklearn', 'pandas', 'cryptography'} & set(sys.modules)\n"
+        "assert {name for name in sys.modules if name.startswith('skrldp')} <= {'skrldp', "
+        "'skrldp.stream', 'skrldp.sampling', 'skrldp.sampling._alias', 'skrldp.sampling._block', "
+        "'skrldp.sampling._codes'}\n"
+        "skrldp.stream.RandomStream()\n"
         "assert 'cryptography' in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(sampling.__file__).parent)
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 # Uniform integers

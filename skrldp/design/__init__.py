@@ -1,0 +1,1 @@
+"""The designs: one file for each way of choosing a mechanism."""

@@ -133,11 +133,7 @@ def independent_reporting(
     IndependentReporting
     """
     if budget == "theorem5":
-        distance = theorem5_distance(joint, region)
-
-        def value_eps(part: float) -> float:
-            return float(np.log1p(2.0 * np.expm1(part) / distance)) if distance > 0 else np.inf
-
+        value_eps = _theorem5_budget(theorem5_distance(joint, region))
     elif budget == "tight":
         value_eps = _tight_budget(region, joint.counts.shape[1])
     else:
@@ -191,6 +187,11 @@ def theorem5_distance(joint: JointDistribution, region: Region) -> float:
         return min(2.0, apart)
     reach = l1_radius(p, joint.marginal, region.alpha, region.radius, exact=False)
     return min(2.0, 2.0 * float(reach.max()) + apart)
+
+
+def _theorem5_budget(distance: float) -> Callable[[float], float]:
+    """δ as a function of ε2, from the ℓ1 distance of the conditionals."""
+    return lambda part: float(np.log1p(2.0 * np.expm1(part) / distance)) if distance > 0 else np.inf
 
 
 def _tight_budget(region: Region, n_values: int) -> Callable[[float], float]:

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp.information import entropy
 from skrldp.joint import JointDistribution
-from skrldp.sampling import RandomStream
 from skrldp.sanitizers._checks import (
     check_choice,
     check_eps,
@@ -27,6 +26,7 @@ from skrldp.sanitizers._reports import (
     report_names,
     to_container,
 )
+from skrldp.stream import RandomStream
 from skrldp.table import column_names, learn_codec
 from skrldp.uncertainty import RenyiBall
 

@@ -1,48 +1,26 @@
-"""Mechanisms: what is sampled, to the last bit.
-
-A mechanism's probabilities are integers over a power of two, so that the matrix that is certified
-and the matrix that is sampled are the same. Two forms share one interface: dense (any matrix) and
-block (the closed forms, whose matrix on thousands of cells nobody wants to store).
-"""
+"""What every mechanism is and does, whatever its form."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp.information import block_information, mutual_information
-from skrldp.sampling import AliasTable, BlockTable, RandomStream
+from skrldp.mechanism._rounding import check_matrix, round_columns, slot_bits
+from skrldp.sampling import AliasTable, BlockTable
+from skrldp.stream import RandomStream
 
-__all__ = ["BlockMechanism", "DenseMechanism", "Mechanism", "slot_bits"]
+if TYPE_CHECKING:
+    from skrldp.mechanism._forms import BlockMechanism, DenseMechanism
+
+__all__ = ["Mechanism"]
 
 Floats = NDArray[np.float64]
 
-_COLUMN_TOLERANCE = 1e-9
 _BLOCK_BITS = 53  # block weights are exact as float64
-
-
-def slot_bits(n_symbols: int) -> int:
-    """Denominator bits of a dense mechanism: 32 bits of coin and the bits of an alias slot.
-
-    Parameters
-    ----------
-    n_symbols : int
-        Number of symbols b.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> slot_bits(16), slot_bits(17)
-    (36, 37)
-    """
-    return 32 + (n_symbols - 1).bit_length()
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +103,11 @@ class Mechanism(ABC):
     @cached_property
     def matrix(self) -> Floats:
         """Probabilities actually sampled, shape (b, a): exact float64 values, read-only."""
-        matrix = self.weights * 2.0**-self.denominator_bits
+        matrix: Floats = self.weights * np.float64(2.0**-self.denominator_bits)
         matrix.setflags(write=False)
         return matrix
 
-    def sample(self, codes: ArrayLike, random_state: object = None) -> NDArray[Any]:
+    def sample(self, codes: ArrayLike, random_state: Any = None) -> NDArray[Any]:
         """Draw one report for each record.
 
         Parameters
@@ -266,9 +244,11 @@ class Mechanism(ABC):
         ValueError
             If the matrix is not a mechanism on these alphabets.
         """
-        probabilities = _check_matrix(matrix, len(secrets) * len(values))
+        from skrldp.mechanism._forms import DenseMechanism
+
+        probabilities = check_matrix(matrix, len(secrets) * len(values))
         bits = slot_bits(len(probabilities))
-        weights = _round_columns(probabilities, bits)
+        weights = round_columns(probabilities, bits)
         weights.setflags(write=False)
         names = tuple(range(len(weights))) if symbols is None else tuple(symbols)
         return DenseMechanism(tuple(secrets), tuple(values), names, (), bits, weights)
@@ -292,6 +272,8 @@ class Mechanism(ABC):
         -------
         BlockMechanism
         """
+        from skrldp.mechanism._forms import BlockMechanism
+
         a1, a2 = len(secrets), len(values)
         unit = 2**_BLOCK_BITS
         _, same_secret, same_value, other = (int(p * unit) for p in probabilities)
@@ -299,153 +281,3 @@ class Mechanism(ABC):
         table = BlockTable(a1, a2, same, same_secret, same_value, other, _BLOCK_BITS)
         symbols = tuple((s, u) for s in secrets for u in values)
         return BlockMechanism(tuple(secrets), tuple(values), symbols, (), _BLOCK_BITS, table)
-
-
-@dataclass(frozen=True, eq=False)
-class DenseMechanism(Mechanism):
-    """A mechanism that keeps its whole weight matrix."""
-
-    table: NDArray[np.int64]
-
-    @property
-    def weights(self) -> NDArray[np.int64]:
-        """Integer weights, shape (b, a)."""
-        return self.table
-
-    @cached_property
-    def _sampler(self) -> AliasTable:
-        return AliasTable.from_weights(self.table, self.denominator_bits)
-
-    def mutual_information(self, law: ArrayLike) -> float:
-        """Mutual information I(X; Y) at a law of X; see :class:`Mechanism`.
-
-        Parameters
-        ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
-
-        Returns
-        -------
-        float
-            In nats.
-        """
-        return mutual_information(self.matrix, np.asarray(law, dtype=float).ravel())
-
-    def report_law(self, conditionals: ArrayLike) -> Floats:
-        """Law of the report given each secret; see :class:`Mechanism`.
-
-        Parameters
-        ----------
-        conditionals : array of shape (a1, a2)
-            Conditionals of U given each secret.
-
-        Returns
-        -------
-        array of shape (b, a1)
-        """
-        table = np.asarray(conditionals, dtype=float)
-        return np.einsum("ysu,su->ys", self.matrix.reshape(-1, *table.shape), table)
-
-
-@dataclass(frozen=True, eq=False)
-class BlockMechanism(Mechanism):
-    """A mechanism given by four weights; its reports are cells."""
-
-    table: BlockTable
-
-    @cached_property
-    def weights(self) -> NDArray[np.int64]:
-        """Integer weights, shape (b, a); built when asked for."""
-        a1, a2 = len(self.secrets), len(self.values)
-        block = self.table
-        own = np.full((a2, a2), block.same_secret, dtype=np.int64)
-        np.fill_diagonal(own, block.same)
-        foreign = np.full((a2, a2), block.other, dtype=np.int64)
-        np.fill_diagonal(foreign, block.same_value)
-        weights = np.tile(foreign, (a1, a1))
-        for s in range(a1):
-            weights[s * a2 : (s + 1) * a2, s * a2 : (s + 1) * a2] = own
-        weights.setflags(write=False)
-        return weights
-
-    @property
-    def probabilities(self) -> tuple[float, float, float, float]:
-        """The exact probabilities (same, same_secret, same_value, other)."""
-        block, unit = self.table, 2.0**-self.denominator_bits
-        weights = block.same, block.same_secret, block.same_value, block.other
-        return tuple(weight * unit for weight in weights)  # type: ignore[return-value]
-
-    @cached_property
-    def _sampler(self) -> AliasTable | BlockTable:
-        return self.table
-
-    def mutual_information(self, law: ArrayLike) -> float:
-        """Mutual information I(X; Y) at a law of X; see :class:`Mechanism`.
-
-        Parameters
-        ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
-
-        Returns
-        -------
-        float
-            In nats.
-        """
-        return block_information(self.probabilities, np.asarray(law, dtype=float))
-
-    def report_law(self, conditionals: ArrayLike) -> Floats:
-        """Law of the report given each secret; see :class:`Mechanism`.
-
-        Parameters
-        ----------
-        conditionals : array of shape (a1, a2)
-            Conditionals of U given each secret.
-
-        Returns
-        -------
-        array of shape (b, a1)
-        """
-        table = np.asarray(conditionals, dtype=float)
-        a1, a2 = table.shape
-        same, same_secret, same_value, other = self.probabilities
-        mass = table.sum(axis=1)[:, None]
-        own = same * table + same_secret * (mass - table)
-        foreign = same_value * table + other * (mass - table)
-        law = np.broadcast_to(foreign.T[None, :, :], (a1, a2, a1)).copy()
-        diagonal = np.arange(a1)
-        law[diagonal, :, diagonal] = own
-        return law.reshape(a1 * a2, a1)
-
-
-def _check_matrix(matrix: ArrayLike, n_cells: int) -> Floats:
-    probabilities = np.asarray(matrix, dtype=float)
-    if probabilities.ndim != 2 or probabilities.shape[1] != n_cells or len(probabilities) == 0:
-        raise ValueError(
-            f"the matrix must have shape (b, {n_cells}), one column for each cell, got "
-            f"{probabilities.shape}."
-        )
-    if not np.all(np.isfinite(probabilities)) or np.any(probabilities < 0):
-        raise ValueError("the matrix must hold probabilities, got negative or non-finite entries.")
-    sums = probabilities.sum(axis=0)
-    worst = int(np.abs(sums - 1.0).argmax())
-    if abs(sums[worst] - 1.0) > _COLUMN_TOLERANCE:
-        raise ValueError(
-            f"the columns of a mechanism must sum to 1, but column {worst} sums to {sums[worst]}."
-        )
-    return probabilities
-
-
-def _round_columns(probabilities: Floats, bits: int) -> NDArray[np.int64]:
-    """Largest-remainder rounding of each column to integers that sum to 2**bits exactly."""
-    unit = 2**bits
-    scaled = probabilities / probabilities.sum(axis=0) * unit
-    weights = np.floor(scaled).astype(np.int64)
-    missing = unit - weights.sum(axis=0)
-    remainder = np.where(scaled > 0, scaled - weights, -1.0)
-    rank = np.argsort(np.argsort(-remainder, axis=0, kind="stable"), axis=0, kind="stable")
-    weights += rank < missing
-    # Rounding in the sums can leave a few units over or short: the largest entry takes them.
-    columns = np.arange(weights.shape[1])
-    weights[weights.argmax(axis=0), columns] += unit - weights.sum(axis=0)
-    return weights

@@ -1,0 +1,125 @@
+"""What the oracle has to look at, and the least ε that it proves."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.mechanism import BlockMechanism, Mechanism
+from skrldp.region import PointRegion, Region, SimplexRegion, WorstPairs
+
+__all__ = [
+    "View",
+    "dense_view",
+    "leakage_at",
+    "leakage_at_centre",
+    "least_provable",
+    "mechanism_views",
+]
+
+Floats = NDArray[np.float64]
+
+_STEP = 1e-12  # least rise of the trial ε while closing in on the proven one
+
+
+@dataclass(frozen=True)
+class View:
+    """Rows to compare over a region, and how a pair of its conditionals reads in full."""
+
+    rows: Floats  # (b, a1, k): the part of the first secret
+    against: Floats  # (b, a1, k): the part of the second
+    region: Region
+    value: int | None = None  # cells are (this value, all others) rather than all values
+
+
+def dense_view(matrix: Floats, region: Region) -> View:
+    rows = matrix.reshape(len(matrix), region.n_secrets, -1)
+    return View(rows, rows, region)
+
+
+def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
+    """One view for a dense mechanism; for blocks one per value of U, of two cells each.
+
+    A row of a block mechanism is constant apart from one value of U, and all secrets other than
+    its own look alike. So three pairs of parts cover everything: the row's own secret first,
+    second, or neither.
+    """
+    if not isinstance(mechanism, BlockMechanism):
+        yield dense_view(mechanism.matrix, region)
+        return
+    same, same_secret, same_value, other = mechanism.probabilities
+    a1, a2 = region.conditionals.shape
+    own, foreign = [same, same_secret], [same_value, other]
+    if a2 == 1:
+        own, foreign = [same, same], [same_value, same_value]
+    first = np.repeat(np.array([own, foreign, foreign])[:, None], a1, axis=1)
+    second = np.repeat(np.array([foreign, own, foreign])[:, None], a1, axis=1)
+    blind = isinstance(region, SimplexRegion) or (same, same_value) == (same_secret, other)
+    for u in range(1 if blind else a2):  # the same for every value
+        yield View(first, second, region.one_against_rest(u), u)
+
+
+def least_provable(view: View, start: float) -> tuple[float, tuple[int, int, Floats] | None]:
+    """Smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
+
+    Each step goes to the greatest log-ratio among the worst laws found, which cannot pass the
+    true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
+    """
+    eps, step = start, _STEP
+    rows, against = view.rows, view.against
+    found = None
+    while np.isfinite(eps):
+        worst = view.region.worst(rows, eps, against=against, above=0.0, laws=True)
+        if len(worst.row) == 0:
+            return eps, found
+        ratio = _log_ratios(worst, rows, against)
+        best = int(ratio.argmax())
+        if ratio[best] > eps + step:
+            eps = float(ratio[best])
+            assert worst.laws is not None
+            found = int(worst.first[best]), int(worst.second[best]), worst.laws[best]
+        else:
+            eps, step = eps + step, 2.0 * step
+        kept = np.unique(worst.row)  # a row that is proven stays so as ε grows
+        rows, against = rows[kept], against[kept]
+        if step > 1e3:
+            return float("inf"), found
+    return eps, found
+
+
+def _log_ratios(worst: WorstPairs, rows: Floats, against: Floats) -> Floats:
+    assert worst.laws is not None
+    most = np.einsum("mu,mu->m", worst.laws[:, 0], rows[worst.row, worst.first])
+    least = np.einsum("mu,mu->m", worst.laws[:, 1], against[worst.row, worst.second])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(most > 0, np.log(most / least), -np.inf)
+
+
+def leakage_at_centre(view: View) -> float:
+    region = view.region
+    seen = region.marginal > 0
+    centre = PointRegion(region.conditionals, region.marginal).conditionals
+    return _ratio_of(view, centre, seen)
+
+
+def leakage_at(view: View, law: Floats) -> float:
+    marginal = law.sum(axis=1)
+    seen = marginal > 0
+    conditionals = law / np.where(seen, marginal, 1.0)[:, None]
+    if view.value is not None:
+        part = conditionals[:, view.value]
+        conditionals = np.stack([part, 1.0 - part], axis=1)
+    return _ratio_of(view, conditionals, seen)
+
+
+def _ratio_of(view: View, conditionals: Floats, seen: NDArray[np.bool_]) -> float:
+    most = np.einsum("bsu,su->bs", view.rows, conditionals)
+    least = np.einsum("bsu,su->bs", view.against, conditionals)
+    first, second = view.region.pairs
+    both = seen[first] & seen[second]
+    upper, lower = most[:, first[both]], least[:, second[both]]
+    if np.any((upper > 0) & (lower <= 0)):
+        return float("inf")
+    ratios = np.where(upper > 0, upper, 1.0) / np.where(lower > 0, lower, 1.0)
+    return max(0.0, float(np.log(ratios.max()))) if ratios.size else 0.0

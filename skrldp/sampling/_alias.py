@@ -1,0 +1,238 @@
+"""Exact sampling of a dense weight matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.sampling import _codes
+from skrldp.sampling._codes import Stream, blocks, check_codes, check_out, smallest_unsigned
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["AliasTable"]
+
+_THRESHOLD_BITS = 32
+_CAPACITY = 1 << _THRESHOLD_BITS
+_MAX_SYMBOLS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class AliasTable:
+    """Exact alias table of a dense matrix of integer weights.
+
+    Each cell (column of weights) has ``2**m`` slots, one per symbol and empty ones up to a power of
+    two. A draw picks a slot with ``m`` random bits and a coin with 32 others; it keeps the slot's
+    own symbol if the coin is below the slot's threshold, and takes the slot's alias otherwise.
+
+    Parameters
+    ----------
+    thresholds : ndarray of uint32, shape (n_cells, 2**m)
+        How many of the ``2**32`` coins keep the slot's own symbol.
+    alias : ndarray of unsigned int, shape (n_cells, 2**m)
+        Symbol taken by the other coins. A slot that is full has itself as alias: its threshold,
+        ``2**32``, need not be representable.
+    n_symbols : int
+        Number of symbols, ``b``; ``2**m`` is the least power of two not below it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp.sampling import AliasTable
+    >>> from skrldp.stream import RandomStream
+    >>> weights = np.array([[3, 1], [1, 3]]) << 31          # over 2**33, that is 3/4 and 1/4
+    >>> table = AliasTable.from_weights(weights, bits=33)
+    >>> bool((table.probabilities() == weights).all())
+    True
+    >>> codes = np.zeros(1000, dtype=np.uint8)
+    >>> reports = table.sample(codes, RandomStream(0))
+    >>> bool(700 < (reports == 0).sum() < 800)
+    True
+    """
+
+    thresholds: NDArray[np.uint32]
+    alias: NDArray[Any]
+    n_symbols: int
+
+    @classmethod
+    def from_weights(cls, weights: NDArray[Any], bits: int) -> AliasTable:
+        """Build the table of a weight matrix.
+
+        Parameters
+        ----------
+        weights : ndarray of int, shape (n_symbols, n_cells)
+            ``weights[y, x] / 2**bits`` is the probability of symbol y in cell x.
+        bits : int
+            ``32 + ceil(log2(n_symbols))``: 32 bits of coin and the bits of the slot.
+
+        Returns
+        -------
+        AliasTable
+
+        Raises
+        ------
+        TypeError
+            If `weights` are not integers.
+        ValueError
+            If `bits` is another number, a weight is negative, a column does not sum to
+            ``2**bits``, or there are more than 65,536 symbols.
+        """
+        weights = np.asarray(weights)
+        if weights.dtype.kind not in "iu":
+            raise TypeError(f"weights must be integers, got dtype {weights.dtype}")
+        if weights.ndim != 2 or 0 in weights.shape:
+            raise ValueError(f"weights must be a non-empty matrix, got shape {weights.shape}")
+        n_symbols, n_cells = weights.shape
+        if n_symbols > _MAX_SYMBOLS:
+            raise ValueError(f"an alias table holds {_MAX_SYMBOLS} symbols, got {n_symbols}")
+        slot_bits = (n_symbols - 1).bit_length()
+        if bits != _THRESHOLD_BITS + slot_bits:
+            raise ValueError(
+                f"{n_symbols} symbols need bits={_THRESHOLD_BITS + slot_bits}"
+                f" (32 + ceil(log2 of their number)), got {bits!r}"
+            )
+        if weights.min() < 0 or weights.max() > 1 << bits:
+            raise ValueError(f"weights must lie in [0, 2**{bits}]")
+        # With the range checked, 2**16 symbols cannot wrap a sum in 64 bits round to 2**bits.
+        wrong = np.flatnonzero(weights.sum(axis=0, dtype=np.uint64) != 1 << bits)
+        if wrong.size:
+            raise ValueError(
+                f"every column of weights must sum to 2**{bits};"
+                f" {wrong.size} do not, the first is column {wrong[0]}"
+            )
+
+        n_slots = 1 << slot_bits
+        thresholds = np.empty((n_cells, n_slots), dtype=np.uint32)
+        alias = np.empty((n_cells, n_slots), dtype=smallest_unsigned(n_symbols))
+        for cells in blocks(n_cells, max(1, (1 << 20) // n_slots)):  # bounds the memory
+            padded = np.zeros(thresholds[cells].shape, dtype=np.int64)
+            padded[:, :n_symbols] = weights[:, cells].T
+            thresholds[cells], alias[cells] = _pair_slots(padded)
+        thresholds.flags.writeable = alias.flags.writeable = False
+        return cls(thresholds, alias, n_symbols)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, the columns of the weights."""
+        return self.thresholds.shape[0]
+
+    @property
+    def bits(self) -> int:
+        """Binary logarithm of the weights' common denominator."""
+        return _THRESHOLD_BITS + self._slot_bits
+
+    @property
+    def _slot_bits(self) -> int:
+        return (self.n_symbols - 1).bit_length()
+
+    def probabilities(self) -> NDArray[np.int64]:
+        """Return the weights that the table samples, recovered from its slots.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_symbols, n_cells)
+            Over ``2**bits``. Equal to the weights from which the table was built.
+        """
+        kept = self.thresholds.astype(np.int64)
+        weights = kept.copy()
+        cells = np.broadcast_to(np.arange(self.n_cells)[:, np.newaxis], kept.shape)
+        np.add.at(weights, (cells, self.alias), _CAPACITY - kept)
+        if weights[:, self.n_symbols :].any():
+            raise ValueError("the table gives weight to a symbol that does not exist")
+        return np.ascontiguousarray(weights[:, : self.n_symbols].T)
+
+    def sample(
+        self, codes: ArrayLike, stream: Stream, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """Draw one symbol for each record.
+
+        Parameters
+        ----------
+        codes : array of int, shape (n,)
+            Each record's cell. ``uint8`` and ``uint16`` are fastest.
+        stream : RandomStream
+            Source of the random bits.
+        out : ndarray of the result's dtype, shape (n,), optional
+            Where to write the result.
+
+        Returns
+        -------
+        ndarray of the smallest unsigned dtype that holds ``n_symbols - 1``, shape (n,)
+
+        Raises
+        ------
+        TypeError
+            If the codes are not integers.
+        ValueError
+            If a code is no cell of the table or `out` does not fit. Nothing has been drawn then.
+        """
+        codes = check_codes(codes, self.n_cells)
+        out = check_out(out, codes, self.alias.dtype)
+        thresholds, alias = self.thresholds.reshape(-1), self.alias.reshape(-1)
+        shift, mask = self._slot_bits, alias.dtype.type(self.thresholds.shape[1] - 1)
+        # Positions in the table are made in the narrowest type and widened once for the look-ups.
+        position = smallest_unsigned(thresholds.size)
+        buffers = [
+            np.empty(min(codes.size, _codes.BLOCK), dtype=dtype)
+            for dtype in (alias.dtype, alias.dtype, np.uint32, np.uint32, position, np.intp, bool)
+        ]
+        for block in blocks(codes.size, _codes.BLOCK):
+            slots, others, coins, limits, narrow, where, moves = (
+                buffer[: block.stop - block.start] for buffer in buffers
+            )
+            stream.fill(slots)
+            slots &= mask
+            stream.fill(coins)
+            np.left_shift(codes[block], shift, out=narrow, dtype=position, casting="unsafe")
+            narrow |= slots
+            where[:] = narrow
+            # mode="clip": the positions are valid, and the default mode would copy `out`.
+            thresholds.take(where, out=limits, mode="clip")
+            alias.take(where, out=others, mode="clip")
+            np.greater_equal(coins, limits, out=moves)
+            # slot ^ (slot ^ alias) * moves: a choice without branches, far faster than np.where.
+            others ^= slots
+            others *= moves
+            np.bitwise_xor(slots, others, out=out[block])
+        return out
+
+
+def _pair_slots(weights: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Compute thresholds and aliases of slots whose weights average the capacity in each row.
+
+    Vose's algorithm, all rows at once. Slots short of the capacity (takers) are topped up in order
+    by slots above it (donors); a donor that falls below the capacity is topped up by the next one.
+    Who meets whom is read off the running sums of what donors give and takers take, which agree at
+    the end of each row: so pairs never cross rows.
+
+    Parameters
+    ----------
+    weights : ndarray of int64, shape (n_rows, n_slots)
+
+    Returns
+    -------
+    thresholds, alias : ndarray of int64, shape (n_rows, n_slots)
+    """
+    thresholds = np.zeros(weights.size, dtype=np.int64)
+    alias = np.arange(weights.size)
+
+    surplus = weights.reshape(-1) - _CAPACITY
+    donors, takers = np.flatnonzero(surplus > 0), np.flatnonzero(surplus < 0)
+    given = np.cumsum(surplus[donors])  # by the donors up to and with this one
+    taken = np.concatenate([[0], np.cumsum(-surplus[takers])])  # by the takers before this one
+
+    thresholds[takers] = _CAPACITY + surplus[takers]
+    alias[takers] = donors[np.searchsorted(given, taken[:-1], side="right")]
+
+    # A donor's last taker may take more than its surplus; the next donor makes up for it. The last
+    # donor of a row ends exactly at the capacity.
+    left = _CAPACITY + given - taken[np.searchsorted(taken, given, side="left")]
+    short = np.flatnonzero(left < _CAPACITY)
+    thresholds[donors[short]] = left[short]
+    alias[donors[short]] = donors[short + 1]
+
+    alias %= weights.shape[1]
+    return thresholds.reshape(weights.shape), alias.reshape(weights.shape)
