@@ -348,7 +348,7 @@ def test_release_uses_the_budget():
 
 
 def test_nothing_unproven_is_released(monkeypatch):
-    import skrldp.certificate as module
+    import skrldp.certificate._release as module
 
     joint = table(11)
     monkeypatch.setattr(module, "repair", lambda matrix, *_: matrix)  # a repair that does nothing

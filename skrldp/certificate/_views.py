@@ -1,7 +1,7 @@
 """What the oracle has to look at, and the least ε that it proves."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,10 @@ _STEP = 1e-12  # least rise of the trial ε while closing in on the proven one
 
 @dataclass(frozen=True)
 class View:
-    """Rows to compare over a region, and how a pair of its conditionals reads in full."""
+    """Rows to compare over a region, and how a pair of its conditionals reads in full.
+
+    The region's secrets are the first ones of the mechanism's.
+    """
 
     rows: Floats  # (b, a1, k): the part of the first secret
     against: Floats  # (b, a1, k): the part of the second
@@ -49,6 +52,11 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
         yield dense_view(mechanism.matrix, region)
         return
     same, same_secret, same_value, other = mechanism.probabilities
+    if isinstance(region, SimplexRegion):  # no pair of secrets differs from another
+        two = slice(0, 2)
+        region = replace(
+            region, conditionals=region.conditionals[two], marginal=region.marginal[two]
+        )
     a1, a2 = region.conditionals.shape
     own, foreign = [same, same_secret], [same_value, other]
     if a2 == 1:
@@ -104,6 +112,7 @@ def leakage_at_centre(view: View) -> float:
 
 
 def leakage_at(view: View, law: Floats) -> float:
+    law = law[: view.region.n_secrets]
     marginal = law.sum(axis=1)
     seen = marginal > 0
     conditionals = law / np.where(seen, marginal, 1.0)[:, None]

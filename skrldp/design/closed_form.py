@@ -5,6 +5,7 @@ Each is given by four probabilities (same, same_secret, same_value, other), whic
 """
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -50,7 +51,7 @@ def grr(eps: float, n_cells: int) -> Blocks:
     >>> [round(p, 3) for p in grr(np.log(2), 4)]
     [0.4, 0.2, 0.2, 0.2]
     """
-    other = 1.0 / (np.exp(eps) + n_cells - 1.0) if eps < 700 else 0.0
+    other = 1.0 / (math.exp(eps) + n_cells - 1.0) if eps < 700 else 0.0
     return 1.0 - (n_cells - 1.0) * other, other, other, other
 
 
@@ -75,7 +76,7 @@ def srr(eps: float, n_secrets: int, n_values: int) -> Blocks:
     >>> [round(p, 3) for p in srr(np.log(2), 2, 2)]
     [0.444, 0.111, 0.222, 0.222]
     """
-    drop = np.exp(-eps)
+    drop = math.exp(-eps)
     others = (n_secrets - 1.0) * n_values
     # Divided by exp(eps), so that a large eps does not overflow.
     total = 1.0 + drop**2 * (n_values - 1.0) + drop * others
@@ -160,7 +161,7 @@ def _product(secret_eps: float, value_eps: float, shape: tuple[int, int]) -> Blo
 def _response(eps: float, size: int) -> tuple[float, float]:
     if eps > _FREE:
         return 1.0, 0.0
-    other = 1.0 / (np.exp(eps) + size - 1.0)
+    other = 1.0 / (math.exp(eps) + size - 1.0)
     return 1.0 - (size - 1.0) * other, other
 
 
@@ -206,11 +207,12 @@ def _tight_budget(region: Region, n_values: int) -> Callable[[float], float]:
         # Each conditional alone is an upper bound; only where it matters is the pair looked at.
         rough = (upper[first] - factor * lower[second]).T
         order = np.argsort(-rough, axis=None)
-        worst, batch = 0.0, 64
-        for start in range(0, rough.size, batch):
+        worst, start, batch = 0.0, 0, 64
+        while start < rough.size:
             value, pair = np.unravel_index(order[start : start + batch], rough.shape)
             if rough[value[0], pair[0]] <= worst:
                 break
+            start, batch = start + batch, 2 * batch
             exact = region.value_gap(value, first[pair], second[pair], part)
             worst = max(worst, float(np.minimum(exact, rough[value, pair]).max()))
         return float(np.log1p(np.expm1(part) / worst)) if worst > 0 else np.inf
