@@ -6,6 +6,7 @@ harmless by itself, but tells about S. Half of the answers play the public table
 mechanisms are designed; the other half are private and leave only as sanitized reports.
 """
 
+import argparse
 import time
 import warnings
 
@@ -38,7 +39,7 @@ def load_survey():
     return survey.sample(frac=1.0, random_state=0).reset_index(drop=True)
 
 
-def main():
+def main(seconds=15.0):
     survey = load_survey()
     public, private = survey[: len(survey) // 2], survey[len(survey) // 2 :]
 
@@ -53,8 +54,8 @@ def main():
         "GRR (plain LDP)": GRRSanitizer(eps=EPS, sensitive="affair"),
         "SRR": SRRSanitizer(eps=EPS, sensitive="affair"),
         "IR": IRSanitizer(eps=EPS, sensitive="affair"),
-        "PolyOpt": PolyOptSanitizer(eps=EPS, sensitive="affair", time_limit=15, verbose=0),
-        "non-robust": NonRobustSanitizer(eps=EPS, sensitive="affair", time_limit=15),
+        "PolyOpt": PolyOptSanitizer(eps=EPS, sensitive="affair", time_limit=seconds),
+        "non-robust": NonRobustSanitizer(eps=EPS, sensitive="affair", time_limit=seconds),
     }
     print(
         f"{'mechanism':<16} {'I(X;Y), nats':>12} {'of H(X)':>8} {'x GRR':>6} "
@@ -91,8 +92,8 @@ def main():
         f"{polyopt.solution_.status}."
     )
     print(
-        "The non-robust mechanism is private for the public law alone: over the confidence set it "
-        "\nleaks what its row says, more than was asked.\n"
+        "The non-robust mechanism is private for the public law alone: over the confidence set it\n"
+        "leaks what its row says, more than was asked.\n"
     )
 
     polyopt.set_params(encode="cells")
@@ -116,4 +117,6 @@ def fit_quietly(sanitizer, table):
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description="Sanitize the Fair survey.")
+    parser.add_argument("--seconds", type=float, default=15.0, help="time for each design")
+    main(parser.parse_args().seconds)

@@ -354,3 +354,20 @@ def test_nothing_unproven_is_released(monkeypatch):
     monkeypatch.setattr(module, "repair", lambda matrix, *_: matrix)  # a repair that does nothing
     with pytest.raises(CertificateError, match=r"eps=0\.1.*3 secrets x 4 values"):
         release(sharp(11, joint), joint, 2.0, 0.05, 0.1)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2)])
+def test_block_and_dense_proofs_agree(shape):
+    # With two secrets, the case that a row belongs to neither must not count.
+    joint = JointDistribution(np.arange(1, 1 + shape[0] * shape[1]).reshape(shape) * 9)
+    names = joint.secrets, joint.values
+    a1, a2 = shape
+    weights = np.array([1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)])
+    probabilities = np.array([0.3, 0.3, 0.5, 0.1])
+    probabilities /= weights @ probabilities
+    block = Mechanism.from_blocks(tuple(probabilities), *names)
+    dense = Mechanism.from_matrix(block.matrix, *names)
+    for uncertainty in (RenyiBall(), RenyiBall(radius=0.0), AllDistributions()):
+        ours, theirs = certify(block, uncertainty, joint), certify(dense, uncertainty, joint)
+        assert ours.eps == pytest.approx(theirs.eps, abs=1e-8)
+        assert ours.eps_attained == pytest.approx(theirs.eps_attained, abs=1e-8)

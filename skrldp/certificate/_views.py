@@ -52,6 +52,7 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
         yield dense_view(mechanism.matrix, region)
         return
     same, same_secret, same_value, other = mechanism.probabilities
+    cases = 3 if region.n_secrets > 2 else 2  # with two secrets one is always the row's own
     if isinstance(region, SimplexRegion):  # no pair of secrets differs from another
         two = slice(0, 2)
         region = replace(
@@ -61,8 +62,8 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
     own, foreign = [same, same_secret], [same_value, other]
     if a2 == 1:
         own, foreign = [same, same], [same_value, same_value]
-    first = np.repeat(np.array([own, foreign, foreign])[:, None], a1, axis=1)
-    second = np.repeat(np.array([foreign, own, foreign])[:, None], a1, axis=1)
+    first = np.repeat(np.array([own, foreign, foreign])[:cases, None], a1, axis=1)
+    second = np.repeat(np.array([foreign, own, foreign])[:cases, None], a1, axis=1)
     blind = isinstance(region, SimplexRegion) or (same, same_value) == (same_secret, other)
     for u in range(1 if blind else a2):  # the same for every value
         yield View(first, second, region.one_against_rest(u), u)

@@ -1,0 +1,49 @@
+"""The README's code runs as printed, and so does the demo."""
+
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def python_blocks():
+    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+
+
+def test_pipeline(capsys):
+    pytest.importorskip("statsmodels")
+    names = {}
+    exec(python_blocks()[0], names)
+    assert names["reports"].shape == (3183, 3)
+    assert names["pipe"]["priv"].certificate_.holds(1.0)
+    assert "Certificate(eps<=1, " in capsys.readouterr().out
+
+
+def test_certify():
+    parser = doctest.DocTestParser()
+    test = parser.get_doctest(python_blocks()[1], {}, "README", "README.md", 0)
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_demo():
+    pytest.importorskip("statsmodels")
+    result = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "demo.py"), "--seconds", "2"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stderr == ""
+    rows = re.findall(r"^(\S.*?)  +([\d.]+) +([\d.]+)% +([\d.]+) +([\d.]+)", result.stdout, re.M)
+    utility = {name: float(value) for name, value, *_ in rows}
+    proven = {name: float(row[-1]) for name, *row in rows}
+    assert utility["GRR (plain LDP)"] < utility["SRR"] < utility["PolyOpt"] < utility["non-robust"]
+    assert all(eps <= 1.0 for name, eps in proven.items() if name != "non-robust")
+    assert proven["non-robust"] > 1.0
+    assert "(report)" in result.stdout
