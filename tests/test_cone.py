@@ -45,12 +45,13 @@ def linear_maxima(inequalities, directions):
     )
 
 
-def directions_for(region, count=12, seed=0):
+def directions_for(region, count=12, seed=0, units=True):
+    """Random ones, and those whose maximum is a whole face: one report probability of 0."""
     size = region.conditionals.size
-    return np.concatenate([np.random.default_rng(seed).normal(size=(count, size)), -np.eye(size)])
+    random = np.random.default_rng(seed).normal(size=(count, size))
+    return np.concatenate([random, -np.eye(size)]) if units else random
 
 
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-9])
 @pytest.mark.parametrize("table", list(TABLES))
 @pytest.mark.parametrize(
     ("kind", "alpha"),
@@ -59,10 +60,10 @@ def directions_for(region, count=12, seed=0):
         *(("box", 2.0), ("lower", 2.0), ("point", 1.0), ("simplex", 1.0)),
     ],
 )
-def test_rows_are_private(kind, alpha, table, tolerance):
+def test_rows_are_private(kind, alpha, table):
     region = region_of(table, kind, alpha)
-    directions = directions_for(region, 4)
-    for eps in (0.1, 1.5):
+    directions = directions_for(region, 3)
+    for eps, tolerance in ((0.1, 1e-3), (1.5, 1e-9)):
         cone = PrivacyCone(region, eps, tolerance)
         check_private(cone.maximise(directions), region, eps)
         check_private(cone.maximise(directions, rounds=1), region, eps)  # cut short
@@ -86,7 +87,7 @@ def test_maxima_over_polyhedra(kind, table, same_secret):
 def pairs_of_laws(joint, alpha, radius, seed=5):
     """Conditionals of many laws on the ball's boundary, (N, a1, a2)."""
     centre = joint.probabilities.ravel()
-    towards = random_directions(np.random.default_rng(seed), 3000, len(centre))
+    towards = random_directions(np.random.default_rng(seed), 1500, len(centre))
     laws = on_the_boundary(centre, towards, alpha, radius).reshape(-1, *joint.counts.shape)
     return laws / laws.sum(axis=2, keepdims=True)
 
@@ -97,7 +98,7 @@ def test_maxima_over_the_joint_ball(alpha):
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     radius, eps = RenyiBall(alpha).radius_for(joint.n, 6), 0.5
     region = privacy_region(joint, alpha=alpha, radius=radius)
-    directions = directions_for(region, 6)
+    directions = directions_for(region, 8, units=False)
     rows = PrivacyCone(region, eps, 1e-9).maximise(directions)
     check_private(rows, region, eps)
     found = np.einsum("ij,ij->i", rows, directions)
@@ -107,8 +108,8 @@ def test_maxima_over_the_joint_ball(alpha):
     product = privacy_region(joint, alpha=alpha, radius=radius, region="product")
     wider = PrivacyCone(product, eps, 1e-9).maximise(directions)
     assert np.all(found >= np.einsum("ij,ij->i", wider, directions) - 1e-8)
-    anything = np.random.default_rng(2).dirichlet(np.full(6, 0.3), size=4000)
-    near = rows[np.random.default_rng(3).integers(len(rows), size=4000)]
+    anything = np.random.default_rng(2).dirichlet(np.full(6, 0.3), size=1500)
+    near = rows[np.random.default_rng(3).integers(len(rows), size=1500)]
     for share in (1.0, 0.1, 0.01):
         private = PrivacyCone(region, eps, 0.0).inside(share * anything + (1 - share) * near)
         assert np.all(found >= (private @ directions.T).max(axis=0) - 1e-8)
@@ -125,7 +126,7 @@ def test_maxima_over_the_joint_ball(alpha):
 
 def test_a_rise_of_the_tolerance_keeps_rows_further_inside():
     region = region_of("2x3", "joint")
-    directions = directions_for(region)
+    directions = directions_for(region, 20, units=False)
     fine = np.einsum("ij,ij->i", PrivacyCone(region, 0.5, 1e-9).maximise(directions), directions)
     rough = np.einsum("ij,ij->i", PrivacyCone(region, 0.5, 1e-3).maximise(directions), directions)
     assert np.all(rough <= fine + 1e-8)
@@ -136,7 +137,7 @@ def test_a_rise_of_the_tolerance_keeps_rows_further_inside():
 @pytest.mark.parametrize("kind", ["joint", "lower"])
 def test_cuts_are_dropped_and_found_again(monkeypatch, kind):
     region = region_of("3x3", kind)
-    directions = directions_for(region, 30)
+    directions = directions_for(region, 30, units=False)
     expected = np.einsum(
         "ij,ij->i", PrivacyCone(region, 0.7, 1e-8).maximise(directions), directions
     )

@@ -17,6 +17,7 @@ from skrldp.design._lp import LinearProgram
 from skrldp.design.closed_form import independent_reporting, srr
 from skrldp.design.cone import CompactCone, Deadline, PrivacyCone
 from skrldp.design.solution import Solution
+from skrldp.design.vertices import is_polyhedral
 from skrldp.information import (
     mutual_information_bound,
     row_information,
@@ -30,10 +31,15 @@ __all__ = ["generate_columns"]
 Floats = NDArray[np.float64]
 
 # How far a row of unit sum may have to be lifted into the cone: while searching, and at the end.
-_SEARCH, _POLISH = (1e-3, 1e-5), 1e-9
-# Cells up to which the exact cone is searched; beyond, the complete program of a smaller cone.
-_CURVED = 64
-_PATIENCE = 6  # rounds without a new row before the search ends
+_SEARCH = (1e-3, 1e-5)
+_POLISH = 1e-8
+# Turns of starts over which the gain is judged, and the relative gain that ends a search. A
+# polyhedral cone is cheap to search and rugged, a curved one dear and smooth.
+_POLYHEDRAL, _BALL = (2, 5e-6), (1, 5e-5)
+# Cells times pairs of secrets up to which the exact cone is searched; beyond, the complete program
+# of a smaller cone.
+_CURVED = 12_000
+_PATIENCE = 6  # rounds over which the gain is judged: one of each kind of start
 _CLIMB = 6  # linear programs for one climb
 
 
@@ -61,7 +67,7 @@ def generate_columns(
     first : array of shape (m, a), optional
         Private rows to begin with.
     patience : int
-        Rounds without a new row before the search ends.
+        Rounds over which the gain is judged before the search ends.
 
     Returns
     -------
@@ -98,12 +104,13 @@ class _Search:
         self.shape = joint.counts.shape
         self.deadline = deadline
         self.cone: PrivacyCone | CompactCone
-        if len(self.law) <= _CURVED:
+        if len(self.law) * len(region.pairs[0]) <= _CURVED:
             self.cone = PrivacyCone(region, eps, _SEARCH[0], deadline)
         else:
             self.cone = CompactCone(region, eps, deadline)
         self.rng = np.random.default_rng(0)  # the design is deterministic
         self.rounds = 0
+        self.polyhedral = is_polyhedral(region)
         # Small tables: twenty climbs at once; large ones: few, so that time is well kept.
         self.batch = int(np.clip(600 // len(self.law), 4, 20))
         self.scale = np.sqrt(self.law + 1e-3 / len(self.law))
@@ -119,17 +126,18 @@ class _Search:
             self._keep(self.cone.maximise(directions))
 
     def run(self, patience: int) -> str:
-        """Search ever closer to the boundary, each time until nothing new is found."""
+        """Search ever closer to the boundary, each time until little is gained."""
+        turns, least = _POLYHEDRAL if self.polyhedral else _BALL
+        turn = patience * turns
         for tolerance in _SEARCH:
             self.cone.tolerance = tolerance
-            fruitless = 0
-            while fruitless < patience:
+            values: list[float] = []
+            while len(values) <= turn or values[-1] - values[-1 - turn] > least * values[-1]:
                 if self.deadline.passed:
                     return "time_limit"
                 weights, prices, value = self.master.solve()
-                starts = self._starts(self.rows[weights > 1e-12])
-                gain = self._climb_and_keep(starts, prices, 1e-8)
-                fruitless = 0 if gain > 1e-6 * value + 1e-9 else fruitless + 1
+                values.append(value)
+                self._climb_and_keep(self._starts(self.rows[weights > 1e-12]), prices, 1e-8)
                 self.rounds += 1
         return self._polish()
 

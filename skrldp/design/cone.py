@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.design._lp import LinearProgram
-from skrldp.region import LowerRegion, Region, WorstPairs
+from skrldp.region import LowerRegion, Region
 
 __all__ = ["CompactCone", "Deadline", "PrivacyCone"]
 
@@ -18,8 +18,6 @@ Floats = NDArray[np.float64]
 
 _MOST_CUTS = 400
 _MEMORY = 60  # a cut that no optimum of the last so many touched may be dropped
-_WAY_IN = (0.0, 0.003, 0.03, 0.2)  # where cuts are taken on the way to the uniform row
-_NEAR = 0.05  # trial points further inside than this have no useful cut
 
 
 class Deadline:
@@ -137,7 +135,8 @@ class PrivacyCone:
     @property
     def _allowed(self) -> float:
         """Violation that is left to the repair."""
-        return self.tolerance * float(np.expm1(self.eps))
+        solver = 4e-9 * float(np.exp(self.eps))  # what the linear program takes for nothing
+        return max(self.tolerance * float(np.expm1(self.eps)), solver)
 
     def _lift(self, rows: Floats, excess: Floats) -> Floats:
         lifted = rows + (excess * (1.0 + 1e-9) / np.expm1(self.eps))[:, None]
@@ -151,43 +150,15 @@ class PrivacyCone:
         return np.maximum(row, 0.0)
 
     def _separate(self, rows: Floats) -> Floats:
-        """Cut off the rows that are not private; say by how much they are not.
-
-        A cut taken where the way to the cone's inside meets its boundary is deeper than one
-        taken at the row itself, so each violated pair gets the first of these that cuts.
-        """
-        count, cells = rows.shape
-        inner = 1.0 / cells
-        trials = np.concatenate([rows + part * (inner - rows) for part in _WAY_IN])
-        found = self.region.worst(
-            trials.reshape(-1, *self._shape), self.eps, above=-_NEAR * np.exp(self.eps), laws=True
-        )
-        at_row = found.row < count
-        violation = np.zeros(count)
-        np.maximum.at(violation, found.row[at_row], found.bound[at_row])
-        owner = found.row % count
-        gain = self._gain(found, rows.reshape(-1, *self._shape), owner)
-        useful = np.flatnonzero((gain > self._allowed) & (gain > 0.2 * violation[owner]))
-        # For each violated pair the laws of the trial point nearest to the boundary.
-        order = useful[np.lexsort((np.abs(found.bound[useful]), self._key(owner, found)[useful]))]
-        _, first = np.unique(self._key(owner, found)[order], return_index=True)
-        chosen = order[first]
-        if len(chosen):
-            assert found.laws is not None
-            self._add(found.first[chosen], found.second[chosen], found.laws[chosen])
+        """Cut off the rows that are not private; say by how much they are not."""
+        table = rows.reshape(-1, *self._shape)
+        worst = self.region.worst(table, self.eps, above=0.0, laws=True)
+        cut = worst.bound > self._allowed  # what is less is left to the lift
+        if cut.any():
+            assert worst.laws is not None
+            self._add(worst.first[cut], worst.second[cut], worst.laws[cut])
             self._purge()
-        return violation
-
-    def _gain(self, pairs: WorstPairs, table: Floats, owner: NDArray[np.intp]) -> Floats:
-        """By how much each pair's laws cut off its owner."""
-        assert pairs.laws is not None
-        most = np.einsum("mu,mu->m", pairs.laws[:, 0], table[owner, pairs.first])
-        least = np.einsum("mu,mu->m", pairs.laws[:, 1], table[owner, pairs.second])
-        return most - np.exp(self.eps) * least
-
-    def _key(self, owner: NDArray[np.intp], pairs: WorstPairs) -> NDArray[np.intp]:
-        secrets = self._shape[0]
-        return (owner * secrets + pairs.first) * secrets + pairs.second
+        return worst.per_row(len(rows))
 
     def _add(self, first: NDArray[np.intp], second: NDArray[np.intp], laws: Floats) -> None:
         rows = np.zeros((len(first), *self._shape))
