@@ -169,11 +169,8 @@ def test_no_time_at_all():
 # -- large tables ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("shape", "cone", "work"),
-    [((3, 40), PrivacyCone, 400), ((10, 10), PrivacyCone, 400), ((15, 16), CompactCone, 800)],
-)
-def test_large_tables(shape, cone, work):
+@pytest.mark.parametrize(("shape", "cone"), [((3, 40), PrivacyCone), ((12, 12), CompactCone)])
+def test_large_tables(shape, cone):
     """Hundreds of cells: certified, and clearly better than the closed forms."""
     rng = np.random.default_rng(3)
     cells = shape[0] * shape[1]
@@ -181,7 +178,7 @@ def test_large_tables(shape, cone, work):
     region = region_of(joint)
     search = columns_module._Search(joint, region, 1.0, Deadline(0.0), None)
     assert isinstance(search.cone, cone)
-    found = generate_columns(joint, region, 1.0, deadline=Clock(work))
+    found = generate_columns(joint, region, 1.0, deadline=Clock(1500))
     assert found.status == "time_limit"
     check(found, joint, region, 1.0)
     known = independent_reporting(joint, region, 1.0).information
