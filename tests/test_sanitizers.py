@@ -644,3 +644,13 @@ def test_feature_names_are_checked():
 
 def test_score_of_a_constant_table_is_zero():
     assert SRRSanitizer().fit(GOOD).score([[0, 1]] * 3) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("cls", "values"), [(PolyOptSanitizer, 1001), (NonRobustSanitizer, 1001), (IRSanitizer, 2001)]
+)
+def test_more_cells_than_a_design_can_hold(cls, values):
+    rows = np.array([(s, u) for s in range(2) for u in range(values)])
+    with pytest.raises(ValueError, match=r"column 1 has \d,\d+ distinct values.*KBinsDiscretizer"):
+        cls().fit(rows)
+    SRRSanitizer().fit(rows)

@@ -43,6 +43,7 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
     """
 
     _default_encode = "cells"  # what encode=None stands for
+    _most_cells = 1_000_000  # what a design of this kind can hold
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
@@ -127,7 +128,12 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
             If privacy holds for fewer laws than one may think.
         """
         self._check_parameters()
-        codec = learn_codec(X, sensitive=self.sensitive, categories=self.categories)
+        codec = learn_codec(
+            X,
+            sensitive=self.sensitive,
+            categories=self.categories,
+            max_cells=self._most_cells,
+        )
         codes = codec.encode(X)
         joint = JointDistribution.from_codes(
             codes.secrets, codes.values, (codec.secrets, codec.values), sample_weight

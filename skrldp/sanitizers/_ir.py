@@ -103,6 +103,8 @@ class IRSanitizer(BaseSanitizer):
     True
     """
 
+    _most_cells = 4_000  # the proof looks at every pair of secrets for every value
+
     def __init__(
         self,
         eps=1.0,

@@ -13,6 +13,7 @@ class OptimalSanitizer(BaseSanitizer):
     """Base class: maximal mutual information over a region, with parameters of the solver."""
 
     _default_encode = "symbol"
+    _most_cells = 2_000  # a design and its proof take minutes there
 
     def _check_parameters(self):
         super()._check_parameters()
