@@ -15,7 +15,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from ._frames import Table, factorize, is_missing, is_object, plain, series_from_array
+from skrldp._frames import Table, factorize, is_missing, is_object, plain, series_from_array
 
 
 @dataclass(frozen=True)

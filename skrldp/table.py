@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ._alphabet import (
+from skrldp._alphabet import (
     Alphabet,
     Column,
     check_size,
@@ -30,14 +30,14 @@ from ._alphabet import (
     learn_column,
     listed,
 )
-from ._frames import (
+from skrldp._frames import (
     Table,
     column_names,
     read_table,
     resolve_sensitive,
     smallest_dtype,
 )
-from ._palettes import Palette, build_array, build_frame
+from skrldp._palettes import Palette, build_array, build_frame
 
 __all__ = ["CellCodec", "Codes", "Column", "column_names", "learn_codec", "resolve_sensitive"]
 
