@@ -36,8 +36,8 @@ class JointDistribution:
     Examples
     --------
     >>> joint = JointDistribution([[7, 10], [26, 57]])
-    >>> joint.n, joint.probabilities[0, 0]
-    (100, np.float64(0.07))
+    >>> joint.n, float(joint.probabilities[0, 0])
+    (100, 0.07)
     """
 
     counts: NDArray[np.int64]

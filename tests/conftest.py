@@ -91,6 +91,8 @@ def optimum(problem):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         value = problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    if problem.status == cp.OPTIMAL_INACCURATE:
+        pytest.skip("the reference solver is not sure of its answer")
     assert problem.status == cp.OPTIMAL
     return float(value)
 

@@ -22,6 +22,7 @@ __all__ = ["enumerate_vertices", "facets", "is_polyhedral", "vertex_count_bound"
 Floats = NDArray[np.float64]
 
 _PROBES = 200
+_ORDERS = 4
 _PROBE_TOLERANCE = 1e-6
 
 
@@ -160,19 +161,7 @@ def enumerate_vertices(
             "region='lower' (or 'box' with at most 6 values), all laws, or the public law alone."
         )
     inequalities = facets(region, eps)
-    vertices = _vertices(inequalities)
-    law = joint.probabilities.ravel()
-    worth = row_information(vertices, law)
-    master = LinearProgram(np.zeros(0))
-    master.add_rows(np.zeros((len(law), 0)), 1.0, 1.0)
-    master.add_columns(worth, vertices)
-    try:
-        weights, _, value = master.solve()
-    except InfeasibleError as error:
-        raise SolverError(
-            "cddlib lost vertices: those it found cannot make a mechanism."
-        ) from error
-    _probe(vertices, inequalities)
+    vertices, weights, value = _best_mixture(inequalities, joint.probabilities.ravel())
     used = weights > 1e-12
     return Solution(
         status="optimal",
@@ -184,6 +173,39 @@ def enumerate_vertices(
         message=f"{len(vertices)} vertices of {len(inequalities)} facets.",
         matrix=vertices[used] * weights[used, None],
     )
+
+
+def _best_mixture(inequalities: Floats, law: Floats) -> tuple[Floats, Floats, float]:
+    """Enumerate the vertices and mix them for the most information.
+
+    Whether the enumeration fails depends on the order in which the cells come, so a few are tried.
+    """
+    rng = np.random.default_rng(0)
+    order = np.arange(len(law))
+    for attempt in range(_ORDERS):
+        try:
+            vertices = _vertices(inequalities[:, order])[:, np.argsort(order)]
+            weights, value = _mix(vertices, law)
+            _probe(vertices, inequalities)
+            return vertices, weights, value
+        except SolverError:
+            if attempt == _ORDERS - 1:
+                raise
+            order = rng.permutation(len(law))
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _mix(vertices: Floats, law: Floats) -> tuple[Floats, float]:
+    master = LinearProgram(np.zeros(0))
+    master.add_rows(np.zeros((len(law), 0)), 1.0, 1.0)
+    master.add_columns(row_information(vertices, law), vertices)
+    try:
+        weights, _, value = master.solve()
+    except InfeasibleError as error:
+        raise SolverError(
+            "cddlib lost vertices: those it found cannot make a mechanism."
+        ) from error
+    return weights, value
 
 
 def _vertices(inequalities: Floats) -> Floats:
