@@ -17,9 +17,9 @@ from skrldp.design.vertices import (
     _vertices,
     enumerate_vertices,
     extreme_conditionals,
+    facet_count,
     facets,
     is_polyhedral,
-    vertex_count_bound,
 )
 from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
@@ -77,7 +77,7 @@ def test_facets_of_the_lower_region(same_secret):
         expected.append(row.ravel())
     found = facets(region, eps)
     assert found.shape == (36 if same_secret else 18, 6)
-    assert vertex_count_bound(region) == len(found)
+    assert facet_count(region) == len(found)
     np.testing.assert_allclose(in_order(found * np.exp(eps)), in_order(np.array(expected)))
 
 

@@ -4,7 +4,6 @@ Each is given by four probabilities (same, same_secret, same_value, other), whic
 :class:`skrldp.mechanism.BlockMechanism` samples without a matrix.
 """
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -226,7 +225,7 @@ def _best_split(split: Callable[[float], IndependentReporting], eps: float) -> I
     tried = {float(part): split(float(part)) for part in grid}
     width = eps / (_GRID - 1)
     ranked = sorted(tried, key=lambda part: -tried[part].information)
-    for centre, _ in zip(ranked[:2], itertools.repeat(None), strict=False):
+    for centre in ranked[:2]:
         low, high = max(0.0, centre - width), min(eps, centre + width)
         for _ in range(4):
             parts = np.linspace(low, high, 9)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from skrldp.design.columns import generate_columns
 from skrldp.design.cone import Deadline
 from skrldp.design.solution import Solution
-from skrldp.design.vertices import enumerate_vertices, is_polyhedral, vertex_count_bound
+from skrldp.design.vertices import enumerate_vertices, facet_count, is_polyhedral
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.region import Region
@@ -96,4 +96,4 @@ def _solve(
 def _enumerable(region: Region) -> bool:
     if not is_polyhedral(region) or region.conditionals.size > _MOST_CELLS:
         return False
-    return vertex_count_bound(region) <= _MOST_FACETS
+    return facet_count(region) <= _MOST_FACETS

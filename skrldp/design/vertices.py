@@ -17,7 +17,7 @@ from skrldp.information import row_information
 from skrldp.joint import JointDistribution
 from skrldp.region import BoxRegion, LowerRegion, PointRegion, Region, SimplexRegion
 
-__all__ = ["enumerate_vertices", "facets", "is_polyhedral", "vertex_count_bound"]
+__all__ = ["enumerate_vertices", "facet_count", "facets", "is_polyhedral"]
 
 Floats = NDArray[np.float64]
 
@@ -112,8 +112,8 @@ def facets(region: Region, eps: float) -> Floats:
     return np.concatenate(rows)
 
 
-def vertex_count_bound(region: Region) -> int:
-    """Size of the enumeration problem: facets, non-negativity included, times cells.
+def facet_count(region: Region) -> int:
+    """Count the facets of :func:`facets` without building them.
 
     Parameters
     ----------
