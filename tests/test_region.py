@@ -134,7 +134,7 @@ def test_box_is_a_linear_program():
         region = privacy_region(joint, alpha=2.0, radius=0.1, region="box")
         rows, eps = rows_of(seed, joint, b=4), 0.8
         bounds = worst_of(region, rows, eps)
-        lower, upper = region.cell_bounds(5)
+        lower, upper = region.cell_bounds()
 
         def optimum(v, s, lower=lower, upper=upper):
             limits = np.stack([lower[s], upper[s]], axis=1)
@@ -153,7 +153,7 @@ def test_lower_is_entropy_43():
     for seed in range(6):
         joint = table(seed, zeros=False)
         region = privacy_region(joint, alpha=2.0, radius=0.15, region="lower", same_secret=True)
-        low, _ = region.cell_bounds(4)
+        low, _ = region.cell_bounds()
         rows, eps = rows_of(seed, joint), 0.6
         found = worst_of(region, rows, eps)
         factor = np.exp(eps)
@@ -293,7 +293,7 @@ def test_single_values_are_full_rows(name, alpha, radius, a2):
     rows = np.repeat(np.eye(a2)[:, None, :], 3, axis=1)  # row u is e_u for every secret
     full = worst_of(region, rows, eps)
     first, second = region.pairs
-    lower, upper = region.cell_bounds(a2)
+    lower, upper = region.cell_bounds()
     assert np.all((lower >= 0) & (lower <= joint.conditionals + 1e-12) | (upper == 1))
     for u in range(a2):
         value = np.full(len(first), u)
@@ -318,6 +318,6 @@ def test_the_papers_example():
     """PolyOpt's polytope at Example 2's numbers, put right."""
     joint = JointDistribution(EXAMPLE)
     region = privacy_region(joint, alpha=2.0, radius=EXAMPLE_RADIUS, region="lower")
-    lower, upper = region.cell_bounds(2)
+    lower, upper = region.cell_bounds()
     np.testing.assert_allclose(lower, [[0.1552, 0.2727], [0.1921, 0.5334]], atol=5e-5)
     np.testing.assert_allclose(upper, [[0.7273, 0.8448], [0.4666, 0.8079]], atol=5e-5)

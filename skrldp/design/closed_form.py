@@ -135,7 +135,7 @@ def independent_reporting(
     if budget == "theorem5":
         value_eps = _theorem5_budget(theorem5_distance(joint, region))
     elif budget == "tight":
-        value_eps = _tight_budget(region, joint.counts.shape[1])
+        value_eps = _tight_budget(region)
     else:
         raise ValueError(f"budget={budget!r} must be 'tight' or 'theorem5'.")
 
@@ -194,9 +194,9 @@ def _theorem5_budget(distance: float) -> Callable[[float], float]:
     return lambda part: float(np.log1p(2.0 * np.expm1(part) / distance)) if distance > 0 else np.inf
 
 
-def _tight_budget(region: Region, n_values: int) -> Callable[[float], float]:
+def _tight_budget(region: Region) -> Callable[[float], float]:
     """δ as a function of ε2, from the exact worst pair for each value of U."""
-    lower, upper = region.cell_bounds(n_values)
+    lower, upper = region.cell_bounds()
     first, second = region.pairs
 
     def value_eps(part: float) -> float:

@@ -147,13 +147,8 @@ class Region(ABC):
         pair = np.stack([probability, 1.0 - probability], axis=1)
         return replace(self, conditionals=pair)
 
-    def cell_bounds(self, n_values: int) -> tuple[Floats, Floats]:
+    def cell_bounds(self) -> tuple[Floats, Floats]:
         """Least and greatest probability of each value under each secret.
-
-        Parameters
-        ----------
-        n_values : int
-            Size of the alphabet of U.
 
         Returns
         -------
@@ -175,7 +170,7 @@ class Region(ABC):
         -------
         array of shape (m,)
         """
-        lower, upper = self.cell_bounds(self.conditionals.shape[1])
+        lower, upper = self.cell_bounds()
         return upper[first, value] - np.exp(eps) * lower[second, value]
 
     def excess(self, rows: Floats, eps: float) -> Floats:
