@@ -22,6 +22,7 @@ _HOMES = {
     "PolyOptSanitizer": "sanitizers",
     "PrivacyLeakWarning": "exceptions",
     "RenyiBall": "uncertainty",
+    "RobustMSESanitizer": "sanitizers",
     "SRRSanitizer": "sanitizers",
     "SkrldpError": "exceptions",
     "SolverError": "exceptions",
@@ -41,6 +42,7 @@ __all__ = [
     "PolyOptSanitizer",
     "PrivacyLeakWarning",
     "RenyiBall",
+    "RobustMSESanitizer",
     "SRRSanitizer",
     "SkrldpError",
     "SolverError",
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
         IRSanitizer,
         NonRobustSanitizer,
         PolyOptSanitizer,
+        RobustMSESanitizer,
         SRRSanitizer,
     )
     from skrldp.uncertainty import AllDistributions, RenyiBall

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skrldp.oracle import FLOOR, dual, prepare, support_shrink
 
-__all__ = ["divergence", "worst_laws"]
+__all__ = ["divergence", "pull_in", "worst_laws"]
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def worst_laws(
         if alpha == 0.5:
             spare[:] = 0.0  # there the budget alone tells
         laws[some] += spare[..., None] * (summit[some] - laws[some])
-    laws = _pull_in(laws, p, weight, alpha, radius)
+    laws = pull_in(laws, p, weight, alpha, radius)
     some &= _room(laws, p, weight, alpha, radius)
     if some.any():
         start, goal, floor = laws[some], summit[some], at_floor[some]
@@ -88,8 +88,21 @@ def _push_out(
     return moved(np.where(everything, 1.0, least))
 
 
-def _pull_in(laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Floats:
-    """Mix with the centre until the budget holds: the cost is convex and zero at the centre."""
+def pull_in(laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Floats:
+    """Mix with the centre until the budget holds: the cost is convex and zero at the centre.
+
+    Parameters
+    ----------
+    laws : array of shape (N, T, k)
+        Any conditionals.
+    p, weight, alpha, radius
+        As in :func:`support`.
+
+    Returns
+    -------
+    array of shape (N, T, k)
+        Conditionals inside the ball.
+    """
     cost, budget = _cost(laws, p, weight, alpha, radius)
     with np.errstate(divide="ignore", invalid="ignore"):
         keep = np.where(cost > budget, budget / cost, 1.0)[:, None, None]

@@ -12,259 +12,30 @@ another, and missing values of every kind (None, NaN, NaT, `pandas.NA`, null) ar
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from skrldp._alphabet import (
-    Alphabet,
     Column,
     check_size,
-    count_values,
-    encode_column,
     given_categories,
     learn_alphabet,
     learn_column,
-    listed,
 )
-from skrldp._frames import (
-    Table,
-    column_names,
-    read_table,
-    resolve_sensitive,
-    smallest_dtype,
-)
-from skrldp._palettes import Palette, build_array, build_frame
+from skrldp._codec import CellCodec, Codes, named
+from skrldp._frames import column_names, plain, read_table, resolve_sensitive
 
-__all__ = ["CellCodec", "Codes", "Column", "column_names", "learn_codec", "resolve_sensitive"]
+__all__ = [
+    "CellCodec",
+    "Codes",
+    "Column",
+    "column_names",
+    "learn_codec",
+    "plain",
+    "resolve_sensitive",
+]
 
 MAX_CELLS = 1_000_000
-
-
-@dataclass(frozen=True)
-class Codes:
-    """Rows of a table as a secret and a value of U each.
-
-    Attributes
-    ----------
-    secrets : ndarray of shape (n,)
-        Indices into `CellCodec.secrets`.
-    values : ndarray of shape (n,)
-        Indices into `CellCodec.values`; −1 where U is unknown.
-    n_secrets : int, default=0
-        Size of the alphabet of S; 0 if unknown.
-    """
-
-    secrets: np.ndarray
-    values: np.ndarray
-    n_secrets: int = 0
-
-    def cells(self, n_values: int) -> np.ndarray:
-        """Combine both into cell codes.
-
-        Parameters
-        ----------
-        n_values : int
-            Size of the alphabet of U.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            ``secrets * n_values + values``, in the smallest unsigned integer dtype.
-
-        Raises
-        ------
-        ValueError
-            If a value of U is unknown.
-        """
-        if self.values.min(initial=0) < 0:
-            raise ValueError("rows with an unknown value of U have no cell")
-        n_secrets = self.n_secrets or int(self.secrets.max(initial=0)) + 1
-        cells = self.secrets.astype(smallest_dtype(n_secrets * n_values - 1))
-        cells *= cells.dtype.type(n_values)
-        np.add(cells, self.values, out=cells, casting="unsafe")
-        return cells
-
-
-@dataclass(frozen=True)
-class CellCodec:
-    """Translates rows of a table into cells and back; made by :func:`learn_codec`.
-
-    It holds alphabets and dtypes, never rows.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        In the table's order.
-    sensitive, nonsensitive : tuple of int
-        Positions of the columns that make up S, and of the others, which make up U.
-    secrets : tuple
-        The values of S: scalars if S is one column, tuples if several.
-    values : tuple
-        The values of U: likewise.
-    """
-
-    columns: tuple[Column, ...]
-    sensitive: tuple[int, ...]
-    nonsensitive: tuple[int, ...]
-    secrets: tuple[Any, ...]
-    values: tuple[Any, ...]
-    _secret_alphabet: Alphabet = field(repr=False, compare=False)
-    _value_alphabet: Alphabet = field(repr=False, compare=False)
-    _library: str = field(repr=False, compare=False)
-
-    @property
-    def n_secrets(self) -> int:
-        """Size a1 of the alphabet of S."""
-        return len(self.secrets)
-
-    @property
-    def n_values(self) -> int:
-        """Size a2 of the alphabet of U."""
-        return len(self.values)
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells, a1·a2."""
-        return self.n_secrets * self.n_values
-
-    def encode(self, X: Any, *, unknown: str = "error") -> Codes:
-        """Turn rows into codes.
-
-        Parameters
-        ----------
-        X : array, list of rows, or data frame of shape (n, n_columns)
-            Need not be of the library that the public table was of.
-        unknown : {"error", "mark"}, default="error"
-            With "mark", a value of U that is not in the alphabet gets code −1. An unknown secret
-            is always an error.
-
-        Returns
-        -------
-        Codes
-
-        Raises
-        ------
-        ValueError
-            If the columns are not those of the public table, a number is infinite, or a value is
-            unknown.
-        """
-        if unknown not in ("error", "mark"):
-            raise ValueError(f"unknown must be 'error' or 'mark', got {unknown!r}")
-        table = read_table(X)
-        self._check_columns(table)
-        secrets = self._encode_part(table, self._secret_alphabet, mark=False)
-        values = self._encode_part(table, self._value_alphabet, mark=unknown == "mark")
-        return Codes(secrets, values, self.n_secrets)
-
-    def _encode_part(self, table: Table, alphabet: Alphabet, *, mark: bool) -> np.ndarray:
-        secret = alphabet is self._secret_alphabet
-        codes = []
-        for position in alphabet.positions:
-            column = self.columns[position]
-            code, unknown = encode_column(table, position, column.categories)
-            if unknown and not mark:
-                raise ValueError(_unknown_categories(column, unknown, secret=secret))
-            codes.append(code)
-        index = alphabet.index(codes)
-        if not mark and index.min(initial=0) < 0:
-            columns = [self.columns[position] for position in alphabet.positions]
-            raise ValueError(_unknown_combinations(columns, codes, index, secret=secret))
-        return index
-
-    def _check_columns(self, table: Table) -> None:
-        fitted = [column.name for column in self.columns]
-        given = list(table.names)
-        if not all(isinstance(name, str) for name in fitted + given):  # arrays have no names
-            if len(given) != len(fitted):
-                raise ValueError(
-                    f"X has {len(given)} features, but this sanitizer was fitted with {len(fitted)}"
-                )
-            return
-        if given == fitted:
-            return
-        message = "The feature names should match those that were passed during fit.\n"
-        new = [name for name in given if name not in fitted]
-        gone = [name for name in fitted if name not in given]
-        if new:
-            message += f"Feature names unseen at fit time:\n{_bullets(new)}"
-        if gone:
-            message += f"Feature names seen at fit time, yet now missing:\n{_bullets(gone)}"
-        if not new and not gone:
-            message += "Feature names must be in the same order as they were in fit.\n"
-        raise ValueError(message)
-
-    def decode(self, cells: Any, *, like: Any, part: str = "all") -> Any:
-        """Turn cell codes into rows.
-
-        Parameters
-        ----------
-        cells : array-like of int of shape (n,)
-        like : array, list of rows, or data frame
-            A table of the library to answer in. Its column names are taken over, and its index if
-            it is a pandas frame of n rows.
-        part : {"all", "nonsensitive"}, default="all"
-            Which columns to write.
-
-        Returns
-        -------
-        array or data frame of shape (n, n_columns)
-            With the dtypes of the public table if that was of the same library, else of `like`;
-            an array for a list of rows.
-
-        Raises
-        ------
-        ValueError
-            If a code is not a cell, or `like` has other columns than the public table.
-        """
-        cells = np.asarray(cells, dtype=None if np.size(cells) else np.intp)
-        is_integer = np.issubdtype(cells.dtype, np.integer)
-        if not is_integer or cells.min(initial=0) < 0 or cells.max(initial=0) >= self.n_cells:
-            raise ValueError(f"cell codes must be integers from 0 to {self.n_cells - 1}")
-        if part not in ("all", "nonsensitive"):
-            raise ValueError(f"part must be 'all' or 'nonsensitive', got {part!r}")
-        table = read_table(like)
-        self._check_columns(table)
-        wanted = range(len(self.columns)) if part == "all" else self.nonsensitive
-        palettes = [self._palette(table, position, cells) for position in wanted]
-        if table.is_array:
-            return build_array(palettes, palettes[0].dtype)
-        return build_frame(palettes, table, wanted)
-
-    def _palette(self, table: Table, position: int, cells: np.ndarray) -> Palette:
-        column = self.columns[position]
-        values, dtype = column.categories, table.dtype(position)
-        if table.library == self._library:
-            values = tuple(column.missing if value is None else value for value in values)
-            dtype = column.dtype
-        return Palette(values, dtype, self.marginal(position)[cells])
-
-    def marginal(self, column_position: int) -> np.ndarray:
-        """Which category of a column each cell has.
-
-        Parameters
-        ----------
-        column_position : int
-
-        Returns
-        -------
-        ndarray of shape (n_cells,)
-            Indices into ``columns[column_position].categories``.
-        """
-        dtype = smallest_dtype(len(self.columns[column_position].categories))
-        if column_position in self.sensitive:
-            column = self.sensitive.index(column_position)
-            indices = self._secret_alphabet.combinations()[:, column].astype(dtype)
-            return np.repeat(indices, self.n_values)
-        column = self.nonsensitive.index(column_position)
-        indices = self._value_alphabet.combinations()[:, column].astype(dtype)
-        return np.tile(indices, self.n_secrets)
-
-
-# --- Learning ------------------------------------------------------------------------------------
 
 
 def learn_codec(
@@ -345,18 +116,6 @@ def learn_codec(
     )
 
 
-# --- Words ---------------------------------------------------------------------------------------
-
-
-def _bullets(names: Sequence[Any]) -> str:
-    return "".join(f"- {name}\n" for name in names)
-
-
-def _named(columns: Sequence[Column]) -> str:
-    plural = "s" if len(columns) > 1 else ""
-    return f"column{plural} {', '.join(repr(column.name) for column in columns)}"
-
-
 def _nothing_to_release(n_columns: int) -> str:
     every = f"the table has {n_columns} feature(s), all sensitive, so U is empty; "
     return f"{every}there must be at least one other column"
@@ -366,35 +125,7 @@ def _constant(part: str, columns: Sequence[Column], n_rows: int) -> str:
     count = " (n_samples=1)" if n_rows == 1 else ""
     mend = "choose other sensitive columns" if part == "S" else "add columns"
     return (
-        f"{part} ({_named(columns)}) has only one value{count}, so there is nothing to "
+        f"{part} ({named(columns)}) has only one value{count}, so there is nothing to "
         f"{'protect' if part == 'S' else 'release'}; list its other values in `categories`, or "
         f"{mend}"
     )
-
-
-def _unknown_categories(column: Column, unknown: Counter[Any], *, secret: bool) -> str:
-    none = " (None for missing)" if None in unknown else ""
-    return (
-        f"column {column.name!r} has {count_values(unknown)} unseen in fit; {_mend(secret, none)}"
-    )
-
-
-def _unknown_combinations(
-    columns: Sequence[Column], codes: Sequence[np.ndarray], index: np.ndarray, *, secret: bool
-) -> str:
-    rows = index < 0
-    places = np.stack([code[rows] for code in codes], axis=1)
-    unknown: Counter[Any] = Counter()
-    for combination, count in zip(*np.unique(places, axis=0, return_counts=True), strict=True):
-        values = (c.categories[place] for c, place in zip(columns, combination, strict=True))
-        unknown[tuple(values)] = int(count)
-    n_rows = sum(unknown.values())
-    return (
-        f"{_named(columns)}: {n_rows:,} row{'s' if n_rows > 1 else ''} with a combination of "
-        f"values unseen in fit, {listed(list(unknown))}; {_mend(secret)}"
-    )
-
-
-def _mend(secret: bool, note: str = " (given alphabets are combined)") -> str:
-    mend = f"list every value in `categories`{note}"
-    return f"{mend} to protect it" if secret else f"{mend}, or use handle_unknown='impute'"

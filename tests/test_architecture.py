@@ -29,7 +29,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_frames": set(),
     "_alphabet": {"_frames"},
     "_palettes": {"_frames"},
-    "table": {"_frames", "_alphabet", "_palettes"},
+    "_codec": {"_frames", "_alphabet", "_palettes"},
+    "table": {"_frames", "_alphabet", "_codec"},
     "joint": {"information"},
     "uncertainty": set(),
     "oracle": {"oracle"},
@@ -46,9 +47,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "design.closed_form": {"region", "bounds", "joint", "information"},
 }  # fmt: skip
 BEFORE_DESIGN = {name for name in MAY_IMPORT if not name.startswith(("_", "design."))}
-for name in ("cone", "vertices", "columns", "polyopt", "cuts", "alternation", "distortion"):
+for name in (
+    "cost", "_pairs", "_newton", "interior", "_program", "cuts", "conic", "distortion",
+    "cone", "vertices", "columns", "polyopt", "alternation",
+):  # fmt: skip
     MAY_IMPORT[f"design.{name}"] = {
-        "region", "oracle", "joint", "information", "certificate", "design", "exceptions",
+        "region", "oracle", "laws", "bounds", "joint", "information", "certificate", "design",
+        "exceptions",
     }  # fmt: skip
 MAY_IMPORT["design"] = {"design"}  # the package's __init__
 MAY_IMPORT["sanitizers"] = BEFORE_DESIGN | {"design", "sanitizers"}

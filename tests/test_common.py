@@ -8,6 +8,7 @@ from skrldp import (
     IRSanitizer,
     NonRobustSanitizer,
     PolyOptSanitizer,
+    RobustMSESanitizer,
     SRRSanitizer,
 )
 
@@ -19,6 +20,7 @@ SANITIZERS = [
     IRSanitizer(budget="theorem5"),
     PolyOptSanitizer(region="lower", time_limit=1e-6),
     NonRobustSanitizer(time_limit=1e-6),
+    RobustMSESanitizer(distance="hamming", time_limit=1e-6),
 ]
 # What draws one report a row from one stream must fail the first two, what refuses to pass unknown
 # secrets on must fail the third (that weights are counts is tested in test_sanitizers).

@@ -69,7 +69,8 @@ def release(
     Returns
     -------
     Mechanism, Certificate
-        The certificate's ``eps`` is at most ``eps``.
+        Symbols are row numbers of the design; reports that would never be sent are dropped. The
+        certificate's ``eps`` is at most ``eps``.
 
     Raises
     ------
@@ -95,9 +96,8 @@ def _sampled(matrix: Floats, joint: JointDistribution) -> Mechanism:
     used = mechanism.weights.any(axis=1)
     if used.all():
         return mechanism
-    return Mechanism.from_matrix(
-        matrix[used] / matrix[used].sum(axis=0), joint.secrets, joint.values
-    )
+    kept = matrix[used] / matrix[used].sum(axis=0)
+    return Mechanism.from_matrix(kept, joint.secrets, joint.values, np.flatnonzero(used).tolist())
 
 
 def _unproven(

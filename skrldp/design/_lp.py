@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from skrldp.exceptions import InfeasibleError, SolverError
 
@@ -25,13 +26,16 @@ class LinearProgram:
         Objective coefficients; more variables can come later.
     upper : float
         Upper bound of each of these variables.
+    method : {"choose", "simplex", "ipm"}
+        How HiGHS solves it. "ipm" ends at a central point of the optimal face rather than at a
+        vertex, and cannot start from the last solution.
 
     Notes
     -----
     Statuses are mapped one by one: only "optimal" is taken for a solution.
     """
 
-    def __init__(self, cost: Floats, upper: float = _INFINITY) -> None:
+    def __init__(self, cost: Floats, upper: float = _INFINITY, method: str = "choose") -> None:
         import highspy
 
         self._highspy = highspy
@@ -42,6 +46,8 @@ class LinearProgram:
             ("random_seed", 0),
             ("primal_feasibility_tolerance", _FEASIBILITY),
             ("dual_feasibility_tolerance", _FEASIBILITY),
+            ("solver", method),
+            ("run_crossover", "off" if method == "ipm" else "on"),
         ):
             self._solver.setOptionValue(option, value)
         self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
@@ -70,18 +76,18 @@ class LinearProgram:
         indices = np.arange(self._columns, dtype=np.int32)
         self._solver.changeColsCost(self._columns, indices, np.asarray(cost, dtype=float))
 
-    def add_rows(self, rows: Floats, lower: float, upper: float) -> None:
+    def add_rows(self, rows: Floats | csr_array, lower: float, upper: float) -> None:
         """Add constraints ``lower <= rows @ x <= upper``.
 
         Parameters
         ----------
-        rows : array of shape (m, n)
+        rows : array or sparse array of shape (m, n)
             Coefficients.
         lower, upper : float
             Bounds common to the rows.
         """
         index, values, starts = _sparse(rows)
-        count = len(rows)
+        count = rows.shape[0]
         self._solver.addRows(
             count,
             np.full(count, lower),
@@ -179,9 +185,11 @@ class LinearProgram:
         raise SolverError(f"HiGHS ended with status {name!r} on {size}.")
 
 
-def _sparse(rows: Floats) -> tuple[NDArray[np.int32], Floats, NDArray[np.int32]]:
+def _sparse(rows: Floats | csr_array) -> tuple[NDArray[np.int32], Floats, NDArray[np.int32]]:
     """Row-wise sparse form: indices, values and where each row starts."""
-    table = np.asarray(rows, dtype=float)
-    position, index = np.nonzero(table)
-    starts = np.searchsorted(position, np.arange(len(table))).astype(np.int32)
-    return index.astype(np.int32), table[position, index], starts
+    if not isinstance(rows, csr_array):
+        table = np.asarray(rows, dtype=float)
+        position, index = np.nonzero(table)
+        starts = np.searchsorted(position, np.arange(len(table))).astype(np.int32)
+        return index.astype(np.int32), table[position, index], starts
+    return rows.indices.astype(np.int32), rows.data, rows.indptr[:-1].astype(np.int32)

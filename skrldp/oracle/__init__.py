@@ -22,7 +22,7 @@ upper bound at *every* τ, converged or not: that is what makes a certificate ri
 ``docs/mathematics.md`` has the derivation. This module knows arrays only, not secrets or tables.
 """
 
-from skrldp.oracle._problem import FLOOR, dual, prepare, support_shrink
+from skrldp.oracle._problem import FLOOR, dual, log_mean_exp, prepare, support_shrink
 from skrldp.oracle._support import Support, support
 
-__all__ = ["FLOOR", "Support", "dual", "prepare", "support", "support_shrink"]
+__all__ = ["FLOOR", "Support", "dual", "log_mean_exp", "prepare", "support", "support_shrink"]

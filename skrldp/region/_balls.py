@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.laws import worst_laws
+from skrldp.laws import pull_in, worst_laws
 from skrldp.oracle import support
 from skrldp.region._base import ROUNDING, Region, WorstPairs
 from skrldp.region._polyhedra import SimplexRegion, summits
@@ -44,6 +44,33 @@ class ProductRegion(Region):
                 found[ball] = laws_found[:, 0]
         return value, found
 
+    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+        """Mix each conditional with the public one until it is in its ball.
+
+        Parameters
+        ----------
+        first, second : integer arrays of shape (m,)
+            The secrets.
+        laws : array of shape (m, 2, a2)
+            Conditionals of each pair.
+
+        Returns
+        -------
+        array of shape (m, 2, a2)
+        """
+        found = laws.copy()
+        for i, secret in enumerate((first, second)):
+            ball = ~self.free[secret]
+            s = secret[ball]
+            found[ball, i] = pull_in(
+                laws[ball, None, i],
+                self.conditionals[s, None],
+                self.marginal[s, None],
+                self.alpha,
+                self.radius,
+            )[:, 0]
+        return found
+
 
 class JointRegion(ProductRegion):
     """Exactly what the ball of joint laws allows: a pair of conditionals shares one budget."""
@@ -58,6 +85,28 @@ class JointRegion(ProductRegion):
             everything = SimplexRegion(self.conditionals, self.marginal)
             return everything.worst(rows, eps, against=against, above=above)
         return super().worst(rows, eps, against=against, above=above, laws=laws and unshared)
+
+    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+        """Mix pairs of conditionals with the public ones until they keep the budget.
+
+        Parameters
+        ----------
+        first, second : integer arrays of shape (m,)
+            The secrets.
+        laws : array of shape (m, 2, a2)
+            Conditionals of each pair.
+
+        Returns
+        -------
+        array of shape (m, 2, a2)
+        """
+        shared = (self.marginal > 0)[first] & (self.marginal > 0)[second] & (first != second)
+        pair = np.stack([first[shared], second[shared]], axis=1)
+        found = laws.copy()
+        found[~shared] = super().pull_in(first[~shared], second[~shared], laws[~shared])
+        problem = self.conditionals[pair], self.marginal[pair], self.alpha, self.radius
+        found[shared] = pull_in(laws[shared], *problem)
+        return found
 
     def value_gap(self, value: Indices, first: Indices, second: Indices, eps: float) -> Floats:
         r"""Upper bounds of :math:`R_1(u) - e^\epsilon R_2(u)`; see :class:`Region`.

@@ -68,6 +68,22 @@ class Region(ABC):
     def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
         """Upper bounds of max R.q over the conditionals of each secret, and such R."""
 
+    @abstractmethod
+    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+        """Move pairs of conditionals into the region, by little if they are nearly inside.
+
+        Parameters
+        ----------
+        first, second : integer arrays of shape (m,)
+            The secrets.
+        laws : array of shape (m, 2, a2)
+            Conditionals of each pair.
+
+        Returns
+        -------
+        array of shape (m, 2, a2)
+        """
+
     @property
     def n_secrets(self) -> int:
         """Number of secrets a1."""

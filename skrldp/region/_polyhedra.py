@@ -37,6 +37,22 @@ class SimplexRegion(Region):
     def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
         return q.max(axis=1), summits(q) if laws else None
 
+    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+        """Return the pairs as they are; see :meth:`Region.pull_in`.
+
+        Parameters
+        ----------
+        first, second : integer arrays of shape (m,)
+            The secrets.
+        laws : array of shape (m, 2, a2)
+            Conditionals of each pair.
+
+        Returns
+        -------
+        array of shape (m, 2, a2)
+        """
+        return laws
+
 
 class PointRegion(Region):
     """The public conditionals alone; a secret without public records may have any."""
@@ -46,6 +62,23 @@ class PointRegion(Region):
         value = np.einsum("nu,nu->n", found, q)
         rounding = (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
         return value + rounding, found if laws else None
+
+    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+        """Put the public conditionals in place of others; see :meth:`Region.pull_in`.
+
+        Parameters
+        ----------
+        first, second : integer arrays of shape (m,)
+            The secrets.
+        laws : array of shape (m, 2, a2)
+            Conditionals of each pair.
+
+        Returns
+        -------
+        array of shape (m, 2, a2)
+        """
+        pair = np.stack([first, second], axis=1)
+        return np.where((self.marginal > 0)[pair][..., None], self.conditionals[pair], laws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +123,23 @@ class LowerRegion(Region):
         Region
         """
         return type(self).around(super().one_against_rest(value))
+
+    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+        """Mix with the public conditionals until the bounds hold; see :meth:`Region.pull_in`.
+
+        Parameters
+        ----------
+        first, second : integer arrays of shape (m,)
+            The secrets.
+        laws : array of shape (m, 2, a2)
+            Conditionals of each pair.
+
+        Returns
+        -------
+        array of shape (m, 2, a2)
+        """
+        pair = np.stack([first, second], axis=1)
+        return _between(laws, self.conditionals[pair], self.lower[pair], np.ones_like(laws))
 
     def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
         lower = self.lower[secret]
@@ -143,6 +193,23 @@ class BoxRegion(Region):
         """
         return type(self).around(super().one_against_rest(value))
 
+    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+        """Mix with the public conditionals until the bounds hold; see :meth:`Region.pull_in`.
+
+        Parameters
+        ----------
+        first, second : integer arrays of shape (m,)
+            The secrets.
+        laws : array of shape (m, 2, a2)
+            Conditionals of each pair.
+
+        Returns
+        -------
+        array of shape (m, 2, a2)
+        """
+        pair = np.stack([first, second], axis=1)
+        return _between(laws, self.conditionals[pair], self.lower[pair], self.upper[pair])
+
     def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
         # Fill the most valuable cells up to their bound until the mass is spent.
         lower, width = self.lower[secret], (self.upper - self.lower)[secret]
@@ -156,3 +223,12 @@ class BoxRegion(Region):
         value = np.einsum("nu,nu->n", found, q)
         rounding = 4 * (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
         return value + rounding, found if laws else None
+
+
+def _between(laws: Floats, centre: Floats, lower: Floats, upper: Floats) -> Floats:
+    """Go from the centre towards the laws as far as the bounds allow."""
+    step = laws - centre
+    room = np.where(step > 0, upper - centre, centre - lower)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(step != 0, np.maximum(room, 0.0) / np.abs(step), 1.0)
+    return centre + np.minimum(share.min(axis=-1, keepdims=True), 1.0) * step

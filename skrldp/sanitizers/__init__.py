@@ -4,6 +4,7 @@ from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._ir import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
 from skrldp.sanitizers._polyopt import PolyOptSanitizer
+from skrldp.sanitizers._robust_mse import RobustMSESanitizer
 from skrldp.sanitizers._srr import SRRSanitizer
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "IRSanitizer",
     "NonRobustSanitizer",
     "PolyOptSanitizer",
+    "RobustMSESanitizer",
     "SRRSanitizer",
 ]

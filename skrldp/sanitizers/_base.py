@@ -152,14 +152,21 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         self.mechanism_ = mechanism.named(None, columns)
         self.certificate_ = certificate
         self.solution_ = solution
-        self.mutual_information_, self.normalized_mutual_information_ = self._information(joint)
+        figures = self._summarise()
         if self.verbose:
             print(
                 f"{type(self).__name__}: {joint!r}, {self.mechanism_.shape[0]} reports, "
                 f"{solution.status} in {solution.seconds:.2f} s, "
-                f"I(X;Y)={self.mutual_information_:.4f} nats, {certificate!r}"
+                f"{figures}, {certificate!r}"
             )
         return self
+
+    def _summarise(self):
+        """Set the attributes that say what the mechanism is worth, and return them in words."""
+        self.mutual_information_, self.normalized_mutual_information_ = self._information(
+            self.joint_
+        )
+        return f"I(X;Y)={self.mutual_information_:.4f} nats"
 
     def _information(self, joint):
         """Mutual information at a law, in nats and as a share of the entropy of X."""
@@ -258,10 +265,12 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         float
             Between 0 and 1; 0 where X is constant. It is not private: it depends on X.
         """
+        return self._information(self._law_of(X, sample_weight))[1]
+
+    def _law_of(self, X, sample_weight):
         codes = self._encode(X)
         names = self._codec.secrets, self._codec.values
-        joint = JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
-        return self._information(joint)[1]
+        return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
 
     # -- scikit-learn's conventions ---------------------------------------------------------------
 

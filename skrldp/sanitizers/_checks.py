@@ -2,7 +2,8 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,11 +11,15 @@ import numpy as np
 
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
+from skrldp.table import plain
 
 __all__ = [
     "check_choice",
     "check_eps",
+    "check_flag",
+    "check_outputs",
     "check_time_limit",
+    "check_tolerance",
     "check_uncertainty",
     "check_verbose",
     "warn_of_weak_sets",
@@ -45,6 +50,47 @@ def check_time_limit(time_limit: Any) -> None:
         raise ValueError(
             f"time_limit={time_limit!r} must be a positive number of seconds, or None for no limit."
         )
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse a value that is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r} must be True or False.")
+
+
+def check_tolerance(tol: Any) -> None:
+    """Refuse a relative gap that is not between 0 and 1."""
+    if not (_is_number(tol) and 0 < tol < 1):
+        raise ValueError(f"tol={tol!r} must be a number between 0 and 1: a relative gap.")
+
+
+def check_outputs(outputs: Any, values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the values that reports may have: those of U, or a list of them, checked."""
+    if outputs is None:
+        return tuple(values)
+    if isinstance(outputs, str | Set | Mapping) or not isinstance(outputs, Iterable):
+        raise ValueError(f"outputs={outputs!r} must be None or a list of values.")
+    several = isinstance(values[0], tuple)
+    try:
+        found = [
+            tuple(map(plain, output)) if several and isinstance(output, Iterable) else plain(output)
+            for output in outputs
+        ]
+        twice = [output for output, count in Counter(found).items() if count > 1]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"outputs={outputs!r} must be a list of values: {error}.") from error
+    if not found:
+        raise ValueError("outputs is empty: list at least one value that a report may have.")
+    if twice:
+        raise ValueError(f"outputs lists {twice[0]!r} more than once.")
+    if several:
+        wrong = [o for o in found if not isinstance(o, tuple) or len(o) != len(values[0])]
+        if wrong:
+            raise ValueError(
+                f"U has {len(values[0])} columns, so each of the outputs must be a tuple of "
+                f"{len(values[0])} values, but {wrong[0]!r} is not."
+            )
+    return tuple(found)
 
 
 def check_uncertainty(uncertainty: Any) -> None:

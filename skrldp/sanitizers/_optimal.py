@@ -25,7 +25,7 @@ class OptimalSanitizer(BaseSanitizer):
         options = {"time_limit": self.time_limit, "verbose": self.verbose}
         solution = solve(joint, region, eps, solver=self.solver, **options)
         mechanism, certificate = release(solution.matrix, joint, alpha, radius, eps)
-        return mechanism, certificate, solution
+        return mechanism.named(range(mechanism.shape[0]), ()), certificate, solution
 
     def _reported_cells(self):
         return likely_cells(self.mechanism_, self.joint_)

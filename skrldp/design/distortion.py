@@ -1,0 +1,256 @@
+r"""RobustMSE: the mechanism whose reports are closest to U among the private ones.
+
+Utility and privacy may each be robust or not, which makes ISIT's four problems: NUNP, NURP, RUNP
+and RURP (ISIT (7)-(10)). All minimise :math:`\max_P \mathbb E_P\, d(U, Y)`, over laws P of a ball
+if the utility is robust and at the public law alone if not, under the same for privacy.
+"""
+
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.certificate import repair
+from skrldp.design._program import CutProgram, Cuts
+from skrldp.design.cone import Deadline
+from skrldp.design.cost import ExpectedCost
+from skrldp.design.cuts import minimise
+from skrldp.design.solution import Solution
+from skrldp.exceptions import InfeasibleError, SolverError
+from skrldp.joint import JointDistribution
+from skrldp.region import Region
+
+__all__ = ["DISTANCES", "SOLVERS", "distance_matrix", "expected_distance", "solve"]
+
+Floats = NDArray[np.float64]
+
+DISTANCES = ("squared", "absolute", "hamming")
+SOLVERS = ("auto", "cuts", "conic")
+
+
+def distance_matrix(
+    distance: str | Callable[[Any, Any], float] | Sequence[Sequence[float]] | Floats,
+    values: Sequence[Any],
+    outputs: Sequence[Any],
+) -> Floats:
+    """Tabulate the distance of each output from each value.
+
+    Parameters
+    ----------
+    distance : {"squared", "absolute", "hamming"}, callable or array of shape (a2, b)
+        A name, a function of a value and an output, or the table itself. Hamming's distance is 1
+        between different values, and the number of different columns if U has several.
+    values : sequence of length a2
+        The values of U.
+    outputs : sequence of length b
+        The values that reports may have.
+
+    Returns
+    -------
+    array of shape (a2, b)
+
+    Raises
+    ------
+    ValueError
+        If the distance is unknown, is not a table of that shape, or is not made of finite
+        non-negative numbers; if it is a numeric one and values or outputs are not numbers.
+
+    Examples
+    --------
+    >>> distance_matrix("squared", (1, 2, 4), (1, 3))
+    array([[0., 4.],
+           [1., 1.],
+           [9., 1.]])
+    """
+    if isinstance(distance, str):
+        table = _named(distance, values, outputs)
+    elif callable(distance):
+        table = np.array([[_measured(distance, u, y) for y in outputs] for u in values])
+    else:
+        try:
+            table = np.asarray(distance, dtype=float)
+        except (TypeError, ValueError):
+            table = np.zeros(0)
+        if table.ndim != 2:
+            raise ValueError(
+                "distance must be 'squared', 'absolute', 'hamming', a function of a value and an "
+                f"output, or a table of numbers, got {distance!r}."
+            )
+        if table.shape != (len(values), len(outputs)):
+            raise ValueError(
+                f"the table `distance` has shape {table.shape}, but there are {len(values)} values "
+                f"of U and {len(outputs)} outputs: it needs shape {(len(values), len(outputs))}, "
+                "values of U in rows, in the order of `joint_.values`."
+            )
+    wrong = ~np.isfinite(table) | (table < 0)
+    if wrong.any():
+        u, y = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"distances must be finite and not negative, but that from value {values[u]!r} to "
+            f"output {outputs[y]!r} is {table[u, y]}."
+        )
+    return table
+
+
+def _named(name: str, values: Sequence[Any], outputs: Sequence[Any]) -> Floats:
+    if name not in DISTANCES:
+        raise ValueError(
+            f"distance={name!r} must be one of {', '.join(map(repr, DISTANCES))}, a function of a "
+            "value and an output, or a table."
+        )
+    if name == "hamming":
+        return np.array([[_hamming(u, y) for y in outputs] for u in values])
+    for label, words in (("U", values), ("outputs", outputs)):
+        strange = [word for word in words if not isinstance(word, Real)]
+        if strange:
+            several = isinstance(strange[0], tuple)
+            raise ValueError(
+                f"distance={name!r} needs numbers, but {label} has "
+                + ("several columns" if several else f"the value {strange[0]!r}")
+                + "; use distance='hamming', a function of two values, or a table of distances."
+            )
+    gap = np.subtract.outer(np.asarray(values, dtype=float), np.asarray(outputs, dtype=float))
+    with np.errstate(over="ignore"):  # reported as not finite
+        return np.abs(gap) if name == "absolute" else gap * gap
+
+
+def _hamming(value: Any, output: Any) -> float:
+    if isinstance(value, tuple) and isinstance(output, tuple):
+        return float(sum(u != y for u, y in zip(value, output, strict=True)))
+    return float(value != output)
+
+
+def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) -> float:
+    found = distance(value, output)
+    try:
+        return float(found)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"distance({value!r}, {output!r}) must be a number, got {found!r}."
+        ) from error
+
+
+def expected_distance(
+    joint: JointDistribution, distance: Floats, alpha: float, radius: float
+) -> ExpectedCost:
+    """Make the distance of reports from U the cost of a design.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public law.
+    distance : array of shape (a2, b)
+        Distance of each output from each value of U.
+    alpha, radius : float
+        Order and radius (nats) of the ball of laws for which the utility must hold; radius 0 is
+        the public law alone.
+
+    Returns
+    -------
+    ExpectedCost
+    """
+    cost = np.tile(distance.T, (1, len(joint.secrets)))
+    return ExpectedCost(cost, joint.probabilities.ravel(), alpha, radius)
+
+
+def solve(
+    cost: ExpectedCost,
+    region: Region,
+    eps: float,
+    *,
+    solver: str = "auto",
+    gap: float = 1e-4,
+    time_limit: float | None = 60.0,
+    verbose: int = 0,
+) -> Solution:
+    """Minimise the expected distance over mechanisms private for the region.
+
+    Parameters
+    ----------
+    cost : ExpectedCost
+        The expected distance, at one law or at the worst.
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+    solver : {"auto", "cuts", "conic"}
+        ``"auto"`` and ``"cuts"`` are :func:`skrldp.design.cuts.minimise`; ``"conic"`` is ISIT's
+        program, put right, repaired, and bounded from below by a linear program.
+    gap : float
+        Relative gap between the cost and the lower bound at which to stop.
+    time_limit : float or None
+        Seconds after which the best mechanism found is returned; None for no limit.
+    verbose : int
+        Print a line on what was done if positive, and on each step if greater than 1.
+
+    Returns
+    -------
+    Solution
+        Its matrix is private for the region.
+
+    Raises
+    ------
+    ValueError
+        If the solver is unknown, or is "conic" and the region is not for it.
+    SolverError
+        If it fails; the message names ε, the region and the alphabets.
+    """
+    if solver not in SOLVERS:
+        raise ValueError(f"solver={solver!r} must be one of {', '.join(map(repr, SOLVERS))}.")
+    deadline = Deadline(time_limit)
+    try:
+        if solver == "conic":
+            solution = _conic(cost, region, eps, deadline, verbose)
+        else:
+            solution = minimise(cost, region, eps, gap=gap, deadline=deadline, verbose=verbose)
+    except (SolverError, InfeasibleError) as error:
+        a1, a2 = region.conditionals.shape
+        raise type(error)(
+            f"no mechanism was designed for eps={eps:g} over {type(region).__name__} with {a1} "
+            f"secrets x {a2} values (solver={solver!r}): {error} Try "
+            f"{_OTHER[solver]}, another region, or fewer categories."
+        ) from error
+    if verbose:
+        print(
+            f"[skrldp] {solution.solver}: {solution.objective:.6g} ({solution.status}, gap "
+            f"{solution.gap:.1e}) after {solution.seconds:.1f} s. {solution.message}"
+        )
+    return solution
+
+
+def _conic(
+    cost: ExpectedCost, region: Region, eps: float, deadline: Deadline, verbose: int
+) -> Solution:
+    """Solve the conic program; repair what it finds, and bound it by cuts at its worst laws."""
+    from skrldp.design.conic import solve_conic
+
+    found = solve_conic(cost, region, eps, seconds=deadline.left, verbose=max(verbose - 1, 0))
+    shape = (len(found.matrix), *region.conditionals.shape)
+    clean = np.clip(found.matrix, 0.0, None)
+    clean /= clean.sum(axis=0)
+    worst = region.worst(clean.reshape(shape), eps, laws=True)
+    assert worst.laws is not None
+    program = CutProgram(cost, region, eps)
+    program.add(Cuts(worst.row, worst.first, worst.second, worst.laws))
+    if cost.robust:
+        program.add_law(cost.worst(clean)[1])
+    _, bound = program.solve()
+    matrix = repair(clean, region, eps)
+    return Solution(
+        status=found.status,
+        solver="conic",
+        objective=cost.worst(matrix)[0],
+        bound=bound,
+        iterations=found.iterations,
+        seconds=deadline.elapsed,
+        message=(
+            f"Clarabel reports {found.value:.7g}; its solution violates privacy by up to "
+            f"{max(worst.bound.max(initial=0.0), 0.0):.1e} before repair."
+        ),
+        matrix=matrix,
+    )
+
+
+_OTHER = {"auto": "solver='conic'", "cuts": "solver='conic'", "conic": "solver='cuts'"}
