@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from skrldp.design._pairs import PairFunction
 
@@ -215,19 +216,23 @@ def _inverse_2x2(matrix: Floats) -> Floats:
 
 def _inverse(matrices: Floats) -> Floats | None:
     """Inverse of positive definite matrices, scaled to a unit diagonal and lifted a little."""
-    diagonal = np.einsum("yii->yi", matrices)
-    unit = 1.0 / np.sqrt(diagonal)
+    unit = 1.0 / np.sqrt(np.einsum("yii->yi", matrices))
     both = unit[:, :, None] * unit[:, None, :]
     scaled = matrices * both
-    cell = np.arange(scaled.shape[1])
-    for lift in _LIFTS:
-        scaled[:, cell, cell] = 1.0 + lift
-        try:
-            root = np.linalg.inv(np.linalg.cholesky(scaled))
-        except np.linalg.LinAlgError:
-            continue
-        return (np.swapaxes(root, -1, -2) @ root) * both
-    return None
+    halves = np.empty_like(matrices)
+    for y, matrix in enumerate(scaled):
+        for lift in _LIFTS:
+            np.fill_diagonal(matrix, 1.0 + lift)
+            root, failed = dpotrf(matrix.T, lower=1)
+            if not failed:
+                break
+        else:
+            return None
+        halves[y], _ = dpotri(root, lower=1)
+    lower = np.tril(halves)
+    inverse = lower + np.swapaxes(lower, -1, -2)
+    np.einsum("yii->yi", inverse)[:] *= 0.5
+    return inverse * both
 
 
 class Coupling:
@@ -289,7 +294,7 @@ class Coupling:
         """
         change, columns, law, top = self._solve(force, short, by_cell, by_top)
         for _ in range(_REFINEMENTS):
-            left = force + np.einsum("yij,yj->yi", self._rows.hessian, change) - columns
+            left = force + _times(self._rows.hessian, change) - columns
             left_cell, left_top = by_cell, by_top
             if self._curve is not None:
                 left += self._cost * law
@@ -302,15 +307,19 @@ class Coupling:
 
     def _solve(self, force: Floats, short: Floats, by_cell: Floats, by_top: float) -> _Solution:
         inverse, cost, a = self._rows.inverse, self._cost, force.shape[1]
-        moved = np.einsum("yij,yj->yi", inverse, force)
+        moved = _times(inverse, force)
         right = short + moved.sum(axis=0)
         if self._curve is None:
             columns = self._unit * np.linalg.solve(self._system, self._unit * right)
-            return np.einsum("yij,j->yi", inverse, columns) - moved, columns, np.zeros(a), 0.0
+            return inverse @ columns - moved, columns, np.zeros(a), 0.0
         bent = self._curve @ np.einsum("yi,yi->i", cost, moved)
         found = np.linalg.solve(
             self._system, np.concatenate([right, by_cell - bent, [-by_top - bent.sum()]])
         )
         columns, law, top = found[:a], found[a:-1], float(found[-1])
-        change = np.einsum("yij,yj->yi", inverse, columns - cost * law) - moved
+        change = _times(inverse, columns - cost * law) - moved
         return change, columns, law, top
+
+
+def _times(matrices: Floats, vectors: Floats) -> Floats:
+    return (matrices @ vectors[..., None])[..., 0]

@@ -87,7 +87,9 @@ class CutProgram:
         self._laws: list[Floats] = []  # of the robust cost
         self._law_rows: list[int] = []
         self._cut_rows = np.zeros(0, dtype=np.intp)
-        self._cuts: list[csr_array] = []
+        self._cuts = [csr_array((0, b * a))]
+        # Costs of at least 1, so that the worst of them is no smaller than a variable can be.
+        self._positive = (cost.cost - cost.cost.min()) / self._scale + 1.0
         linear = -cost.at(cost.law).ravel() / self._scale
         if cost.robust:
             linear = np.append(np.zeros(b * a), -1.0)
@@ -116,11 +118,6 @@ class CutProgram:
         self._cuts.append(table)
         start = self._program.n_rows
         self._cut_rows = np.append(self._cut_rows, start + np.arange(len(cuts)))
-        if self.cost.robust:
-            table = csr_array(
-                (table.data, table.indices, table.indptr),
-                shape=(len(cuts), self._program.n_columns),
-            )
         self._program.add_rows(table, -np.inf, 0.0)
 
     def add_law(self, law: Floats) -> None:
@@ -133,7 +130,7 @@ class CutProgram:
         """
         self._laws.append(law)
         self._law_rows.append(self._program.n_rows)
-        row = np.append(self.cost.at(law).ravel() / self._scale, -1.0)
+        row = np.append((law * self._positive).ravel(), -1.0)
         self._program.add_rows(csr_array(row[None]), -np.inf, 0.0)
 
     def solve(self, seconds: float | None = None) -> tuple[Floats, float]:

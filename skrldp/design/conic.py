@@ -11,7 +11,8 @@ missing :math:`-e^\epsilon` of ISIT (30)). A row is private for a pair of secret
 where M are power means: of order :math:`\theta = (\alpha-1)/\alpha` under the public conditionals,
 and :math:`\sigma = (\alpha-1)/(2\alpha-1)` under the weights :math:`\rho_i = w_i/(w_1+w_2)` of the
 two secrets; :math:`\kappa \le 1` comes from the budget. A power mean bounds a variable m from
-above iff there are :math:`g_u \le x_u^\theta m^{1-\theta}` with :math:`\sum_u p_u g_u \ge m`.
+above iff there are :math:`g_u \le x_u^\theta m^{1-\theta}` with :math:`\sum_u p_u g_u \ge m`
+(for :math:`0 < \theta < 1`; other orders alike).
 
 All is homogeneous of degree one in (q, λ, m, g) and has coefficients of order one, so that a
 residual of the solver amounts to an equal change of the mechanism. The form that ISIT prints has
@@ -41,8 +42,9 @@ FORMS = ("reduced", "published")
 
 # Clarabel's words and ours; whatever else it says is an error.
 _STATUSES = {"Solved": "optimal", "AlmostSolved": "optimal_inaccurate", "MaxTime": "time_limit"}
-# At Clarabel's own 1e-8 the cost is 1e-4 too large. "AlmostSolved" then means the reduced ones.
-# Shorter steps than 0.99 of the way to the boundary keep it from stalling in the power cones.
+# At Clarabel's own 1e-8 the cost is up to 2e-4 too large. What stalls on the way to 1e-10, but
+# within the reduced tolerances, is "AlmostSolved". Steps shorter than the 0.99 of the way to the
+# boundary that Clarabel takes by itself stall less often in power cones.
 _SETTINGS = {
     **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10),
     **dict.fromkeys(("reduced_tol_gap_abs", "reduced_tol_gap_rel", "reduced_tol_feas"), 1e-6),
@@ -61,8 +63,8 @@ class ConicResult:
     value : float
         The objective that the solver reports.
     status : str
-        ``"optimal"``, ``"optimal_inaccurate"`` (it got stuck near the optimum) or
-        ``"time_limit"`` (the last iterate, which may be far from feasible).
+        ``"optimal"``, ``"optimal_inaccurate"`` (it got stuck, or had to stop, near the optimum) or
+        ``"time_limit"`` (the last iterate, which may be far from optimal and from private).
     seconds : float
         Time taken, with the writing of the program.
     iterations : int
@@ -95,7 +97,8 @@ def solve_conic(
         What to minimise.
     region : Region
         Conditionals that privacy must hold for: the joint or the product region, all of them, or
-        the public ones alone.
+        the public ones alone. Most accurate for α = 2; close to α = 1, but not at it, the
+        orders of the power means are near 0 and cost that many digits.
     eps : float
         Privacy parameter, in nats.
     form : {"reduced", "published"}
@@ -147,15 +150,15 @@ def solve_conic(
         raise SolverError(
             f"Clarabel ended with status {said!r} after {iterations} iterations (residuals "
             f"{answer.r_prim:.0e} and {answer.r_dual:.0e}) on {n_reports} reports x {n_cells} "
-            f"cells at eps={eps:g}. Uniform reports are private, so there is a solution: try "
-            "solver='auto', or a region or alpha that is easier (alpha=2 is)."
+            f"cells at eps={eps:g}, alpha={region.alpha:g}. There is a solution, as uniform "
+            "reports are private. The cones are easiest for alpha=2."
         )
     solution = chain.invert(answer, inverse)
     matrix = np.asarray(solution.primal_vars[q.id], dtype=float).reshape(n_reports, n_cells)
     if not (iterations > 0 and np.isfinite(matrix).all() and (matrix.max(axis=0) > 0).all()):
         raise SolverError(
-            f"Clarabel ended with status {said!r} before it had any mechanism: allow more time "
-            f"than the {taken:.1f} s it took, {written:.1f} s of them to write the program."
+            f"Clarabel ended with status {said!r} before it had any mechanism: allow more than "
+            f"the {taken:.2g} s it had, {written:.2g} s of them to write the program."
         )
     value = float(solution.opt_val) * scale
     return ConicResult(value, _STATUSES[said], taken, iterations, matrix)
@@ -175,10 +178,11 @@ def _check(cost: ExpectedCost, region: Region, form: str) -> None:
             "below, it is not convex. Use region='product', or a larger alpha."
         )
     balls = [region.alpha] if isinstance(region, JointRegion) else []
-    balls += [cost.alpha] if cost.robust else []
-    if form == "published" and any(alpha != 2.0 for alpha in balls):
+    balls += [cost.alpha] if 0.0 < cost.radius < np.inf else []
+    others = [alpha for alpha in balls if alpha != 2.0]
+    if form == "published" and others:
         raise ValueError(
-            f"form='published' needs alpha = 2, got alpha={balls[0]}: ISIT has no other. Use "
+            f"form='published' needs alpha = 2, got alpha={others[0]}: ISIT has no other. Use "
             "form='reduced'."
         )
 
@@ -247,7 +251,6 @@ def _expected_cost(q: Any, cost: ExpectedCost, scale: float, form: str) -> Part:
 
 def _private(q: Any, n_reports: int, region: Region, eps: float, form: str) -> list[Any]:
     """Say that every row is private for every pair of secrets."""
-    a1, _ = region.conditionals.shape
     first, second = region.pairs
     shared = np.zeros(len(first), dtype=bool)
     if isinstance(region, JointRegion):
@@ -264,7 +267,7 @@ def _private(q: Any, n_reports: int, region: Region, eps: float, form: str) -> l
         limits += part
         least, part = _greatest(-q, n_reports, region)
         limits += part
-        row = a1 * np.repeat(np.arange(n_reports), np.count_nonzero(~shared))
+        row = region.n_secrets * np.repeat(np.arange(n_reports), np.count_nonzero(~shared))
         one, other = np.tile(first[~shared], n_reports), np.tile(second[~shared], n_reports)
         limits.append(most[row + one] + least[row + other] <= 0.0)
     return limits

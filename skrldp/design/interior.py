@@ -28,7 +28,7 @@ _Kind = tuple[Floats, Floats, Floats, Floats]
 
 _START = 1.0  # complementarity at the start, in units of the mean cost
 _TO_BOUNDARY = 0.97  # share of the way to the boundary that a step may go
-_CENTRING = (0.02, 0.95)  # range of the share of the complementarity that a step aims at
+_CENTRING = (0.1, 0.9)  # range of the share of the complementarity that a step aims at
 _BALANCE = 1e-4  # least product of a pair of variables, relative to their mean
 
 
@@ -72,7 +72,7 @@ class CentralPath:
 
     def __init__(self, cost: ExpectedCost, pairs: PairFunction, shape: tuple[int, int]) -> None:
         self.pairs = pairs
-        self.steps, self.gap = 0, np.inf
+        self.steps, self.gap, self._reach = 0, np.inf, 0.5
         self.scale = float(np.abs(cost.cost).max()) or 1.0
         self._objective = cost
         self._cost = cost.cost / self.scale
@@ -160,6 +160,17 @@ class CentralPath:
             rise(gap, gap_step, self._price_gap) if robust else gap,
         )
 
+    def _complementarity(self, x: Floats) -> tuple[float, int]:
+        """Mean product of the positive variables and their prices, and how many there are."""
+        amounts = [self.rows, self._slack, x]
+        prices = [self._price_rows, self._price, self._price_x]
+        if self._objective.robust:
+            amounts.append(self._top - self._by_cell(self.rows))
+            prices.append(self._price_gap)
+        total = sum(float(np.vdot(a, p)) for a, p in zip(amounts, prices, strict=True))
+        count = sum(a.size for a in amounts) - (x.size if self.pairs.fixed else 0)
+        return total / count, count
+
     def _positive(self, step: _Step, x: Floats) -> list[_Kind]:
         """Each kind of positive variable with its direction, its price and that one's."""
         kinds: list[_Kind] = [
@@ -174,7 +185,9 @@ class CentralPath:
         return kinds
 
     def advance(self, least: float = 0.0) -> bool:
-        """Take one predictor-corrector step.
+        """Take one step.
+
+        How far it aims depends on how far the last one went.
 
         Parameters
         ----------
@@ -190,13 +203,9 @@ class CentralPath:
         systems = self._systems(x)
         if systems is None:
             return False
-        kinds = self._positive(self._direction(x, systems, 0.0), x)
-        reach = [_reach(kinds, 0), _reach(kinds, 2)]
-        count = sum(kind[0].size for kind in kinds)
-        mean = sum(float((kind[0] * kind[2]).sum()) for kind in kinds) / count
-        share = float(np.clip((1.0 - min(1.0, *reach)) ** 2, *_CENTRING))
-        aim = max(share * mean, min(mean, least / (count * self.scale)))
-        step = self._direction(x, systems, aim)
+        mean, count = self._complementarity(x)
+        share = float(np.clip(1.0 - self._reach, *_CENTRING))
+        step = self._direction(x, systems, max(share * mean, min(mean, least / self.scale / count)))
         kinds = self._positive(step, x)
         reach = [min(1.0, _TO_BOUNDARY * _reach(kinds, part)) for part in (0, 2)]
         for _ in range(12):  # keep the products of one size
@@ -211,6 +220,7 @@ class CentralPath:
         if not np.isfinite(mean) or max(reach) < 1e-3:
             return False
         self._take(step, *reach)
+        self._reach = min(reach)
         self.steps += 1
         self.gap = mean * count * self.scale
         return True
