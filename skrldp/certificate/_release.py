@@ -46,6 +46,7 @@ def repair(matrix: Floats, region: Region, eps: float, slack: float = 0.0) -> Fl
     excess = region.worst(rows, eps, above=-slack)
     worst = np.zeros(len(rows))
     np.maximum.at(worst, excess.row, excess.bound + slack)
+    worst[~clean.any(axis=1)] = 0.0  # a report that is never sent tells nothing
     lift = worst * (1.0 + 1e-9) / np.expm1(eps)
     return (clean + lift[:, None]) / (1.0 + lift.sum())
 

@@ -83,7 +83,7 @@ class CutProgram:
         self.solves = 0
         b, a = cost.cost.shape
         self.shape = (b, *region.conditionals.shape)
-        self._scale = float(np.abs(cost.cost).max()) or 1.0
+        self._scale = cost.scale
         self._laws: list[Floats] = []  # of the robust cost
         self._law_rows: list[int] = []
         self._cut_rows = np.zeros(0, dtype=np.intp)
@@ -157,7 +157,8 @@ class CutProgram:
         law = self.cost.law
         if self.cost.robust:
             share = np.maximum(duals[self._law_rows], 0.0)
-            law = share @ np.array(self._laws) / share.sum()
+            if share.sum() > 0:
+                law = share @ np.array(self._laws) / share.sum()
         return matrix, weak_duality(self.cost.at(law), vstack(self._cuts, format="csr"), prices)
 
 

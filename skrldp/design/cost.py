@@ -36,6 +36,12 @@ class ExpectedCost:
     radius: float = 0.0
 
     @property
+    def scale(self) -> float:
+        """Size of the costs that matter: the least one that a constant report has, or any has."""
+        least = float(np.abs(self.cost @ self.law).min())
+        return least or float(np.abs(self.cost).max()) or 1.0
+
+    @property
     def robust(self) -> bool:
         """Whether more than one law counts."""
         return self.radius > 0.0

@@ -28,10 +28,11 @@ Floats = NDArray[np.float64]
 _AIM = 0.3  # the gap that the central path aims at, relative to the allowed one
 _CENTRING_STEPS = 15
 _LARGEST_HESSIANS = 250_000_000  # numbers that the central path may hold
-_NEGLIGIBLE = 1e-10  # of the greatest cost: a gap that is none
+_NEGLIGIBLE = 1e-9  # of the size of the costs: a gap that is none
 _BROKEN = 1e-11  # violation, relative to the exponential of eps, that is worth a cut
 _DEPTH = 0.25  # where cuts are sought between the best mechanism and a program's solution
 _FEW = 5  # cuts below which they are sought at the solution itself
+_RARE = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)  # probabilities that may not be worth a report
 _MIXTURES = (1.0, 0.3, 0.1, 0.03)  # of a program's solution with the best private mechanism
 _PATIENCE = 25  # rounds without a gain after which the search ends
 
@@ -75,6 +76,7 @@ def minimise(
     if central:
         search.follow()
     status = search.run()
+    search.tidy()
     return Solution(
         status=status,
         solver="cuts",
@@ -102,7 +104,7 @@ class _Search:
         self.cost, self.region, self.eps = cost, region, eps
         self.gap, self.deadline, self.verbose = gap, deadline, verbose
         self.shape = (len(cost.cost), *region.conditionals.shape)
-        self.negligible = _NEGLIGIBLE * float(np.abs(cost.cost).max())
+        self.negligible = _NEGLIGIBLE * cost.scale
         self.rounds = self.path_steps = 0
         self.program = CutProgram(cost, region, eps)
         # Cheapest in each cell: seldom private, but then unbeatable, and anyway a bound.
@@ -122,6 +124,19 @@ class _Search:
         value = self.cost.worst(private)[0]
         if value < self.upper:
             self.upper, self.best = value, private
+
+    def tidy(self) -> None:
+        """Drop reports that are hardly ever sent, if that costs next to nothing."""
+        for least in _RARE:
+            used = self.best.max(axis=1) > least
+            if used.all():
+                continue
+            matrix = np.where(used[:, None], self.best, 0.0)
+            private = repair(matrix, self.region, self.eps)
+            value = self.cost.worst(private)[0]
+            if value <= self.upper + 0.05 * self.allowed(self.upper):
+                self.upper, self.best = value, private
+                return
 
     def closed(self) -> bool:
         """Say whether the gap is."""

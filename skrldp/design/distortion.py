@@ -6,6 +6,7 @@ if the utility is robust and at the public law alone if not, under the same for 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -28,6 +29,7 @@ Floats = NDArray[np.float64]
 
 DISTANCES = ("squared", "absolute", "hamming")
 SOLVERS = ("auto", "cuts", "conic")
+_LARGEST = 1e100  # of numbers whose squares we take
 
 
 def distance_matrix(
@@ -70,14 +72,15 @@ def distance_matrix(
         table = np.array([[_measured(distance, u, y) for y in outputs] for u in values])
     else:
         try:
-            table = np.asarray(distance, dtype=float)
-        except (TypeError, ValueError):
+            table = np.asarray(distance)
+        except ValueError:  # rows of different lengths
             table = np.zeros(0)
-        if table.ndim != 2:
+        if table.ndim != 2 or not np.issubdtype(table.dtype, np.number) or np.iscomplexobj(table):
             raise ValueError(
                 "distance must be 'squared', 'absolute', 'hamming', a function of a value and an "
                 f"output, or a table of numbers, got {distance!r}."
             )
+        table = table.astype(float)
         if table.shape != (len(values), len(outputs)):
             raise ValueError(
                 f"the table `distance` has shape {table.shape}, but there are {len(values)} values "
@@ -102,18 +105,25 @@ def _named(name: str, values: Sequence[Any], outputs: Sequence[Any]) -> Floats:
         )
     if name == "hamming":
         return np.array([[_hamming(u, y) for y in outputs] for u in values])
-    for label, words in (("U", values), ("outputs", outputs)):
-        strange = [word for word in words if not isinstance(word, Real)]
-        if strange:
-            several = isinstance(strange[0], tuple)
+    gap = np.subtract.outer(_numbers(name, values, "U"), _numbers(name, outputs, "outputs"))
+    return np.abs(gap) if name == "absolute" else gap * gap
+
+
+def _numbers(name: str, values: Sequence[Any], label: str) -> Floats:
+    """Values of U, or outputs, as floats."""
+    for value in values:
+        if not isinstance(value, Real):
+            found = "several columns" if isinstance(value, tuple) else f"the value {value!r}"
             raise ValueError(
-                f"distance={name!r} needs numbers, but {label} has "
-                + ("several columns" if several else f"the value {strange[0]!r}")
-                + "; use distance='hamming', a function of two values, or a table of distances."
+                f"distance={name!r} needs numbers, but {label} has {found}; use "
+                "distance='hamming', a function of two values, or a table of distances."
             )
-    gap = np.subtract.outer(np.asarray(values, dtype=float), np.asarray(outputs, dtype=float))
-    with np.errstate(over="ignore"):  # reported as not finite
-        return np.abs(gap) if name == "absolute" else gap * gap
+        if abs(value) > _LARGEST:  # type: ignore[operator]
+            raise ValueError(
+                f"distance={name!r} needs numbers of moderate size, but {label} has one beyond "
+                f"{_LARGEST:g}."
+            )
+    return np.array(values, dtype=float)
 
 
 def _hamming(value: Any, output: Any) -> float:
@@ -200,11 +210,15 @@ def solve(
     if solver not in SOLVERS:
         raise ValueError(f"solver={solver!r} must be one of {', '.join(map(repr, SOLVERS))}.")
     deadline = Deadline(time_limit)
+    # Sending an output that is nowhere nearer than another instead of that one is no use: to merge
+    # the two is private as well.
+    useful = _undominated(cost.cost)
+    some = replace(cost, cost=cost.cost[useful])
     try:
         if solver == "conic":
-            solution = _conic(cost, region, eps, deadline, verbose)
+            solution = _conic(some, region, eps, deadline, verbose)
         else:
-            solution = minimise(cost, region, eps, gap=gap, deadline=deadline, verbose=verbose)
+            solution = minimise(some, region, eps, gap=gap, deadline=deadline, verbose=verbose)
     except (SolverError, InfeasibleError) as error:
         a1, a2 = region.conditionals.shape
         raise type(error)(
@@ -212,12 +226,25 @@ def solve(
             f"secrets x {a2} values (solver={solver!r}): {error} Try "
             f"{_OTHER[solver]}, another region, or fewer categories."
         ) from error
+    assert solution.matrix is not None
+    matrix = np.zeros(cost.cost.shape)
+    matrix[useful] = solution.matrix
+    solution = replace(solution, matrix=matrix)
     if verbose:
         print(
             f"[skrldp] {solution.solver}: {solution.objective:.6g} ({solution.status}, gap "
             f"{solution.gap:.1e}) after {solution.seconds:.1f} s. {solution.message}"
         )
     return solution
+
+
+def _undominated(cost: Floats) -> NDArray[np.intp]:
+    """Find the outputs to which no other is preferable for every value; of equals the first."""
+    kept: list[int] = []
+    for y in np.lexsort((np.arange(len(cost)), cost.sum(axis=1))):
+        if not np.any(np.all(cost[kept] <= cost[y], axis=1)):
+            kept.append(int(y))
+    return np.sort(kept)
 
 
 def _conic(

@@ -73,7 +73,7 @@ class CentralPath:
     def __init__(self, cost: ExpectedCost, pairs: PairFunction, shape: tuple[int, int]) -> None:
         self.pairs = pairs
         self.steps, self.gap, self._reach = 0, np.inf, 0.5
-        self.scale = float(np.abs(cost.cost).max()) or 1.0
+        self.scale = cost.scale
         self._objective = cost
         self._cost = cost.cost / self.scale
         self._theta = 0.0 if cost.alpha == 1.0 else (cost.alpha - 1.0) / cost.alpha

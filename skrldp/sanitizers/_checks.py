@@ -71,25 +71,24 @@ def check_outputs(outputs: Any, values: Sequence[Any]) -> tuple[Any, ...]:
     if isinstance(outputs, str | Set | Mapping) or not isinstance(outputs, Iterable):
         raise ValueError(f"outputs={outputs!r} must be None or a list of values.")
     several = isinstance(values[0], tuple)
+    listed = list(outputs)
+    if not listed:
+        raise ValueError("outputs is empty: list at least one value that a report may have.")
+    for output in listed:
+        if several and not (isinstance(output, tuple | list) and len(output) == len(values[0])):
+            raise ValueError(
+                f"U has {len(values[0])} columns, so each of the outputs must be a tuple of "
+                f"{len(values[0])} values, but {output!r} is not."
+            )
+        if not several and isinstance(output, tuple | list | Set | Mapping | np.ndarray):
+            raise ValueError(f"outputs must be single values, as U has one column: not {output!r}.")
     try:
-        found = [
-            tuple(map(plain, output)) if several and isinstance(output, Iterable) else plain(output)
-            for output in outputs
-        ]
+        found = [tuple(map(plain, o)) if several else plain(o) for o in listed]
         twice = [output for output, count in Counter(found).items() if count > 1]
     except (TypeError, ValueError) as error:
         raise ValueError(f"outputs={outputs!r} must be a list of values: {error}.") from error
-    if not found:
-        raise ValueError("outputs is empty: list at least one value that a report may have.")
     if twice:
         raise ValueError(f"outputs lists {twice[0]!r} more than once.")
-    if several:
-        wrong = [o for o in found if not isinstance(o, tuple) or len(o) != len(values[0])]
-        if wrong:
-            raise ValueError(
-                f"U has {len(values[0])} columns, so each of the outputs must be a tuple of "
-                f"{len(values[0])} values, but {wrong[0]!r} is not."
-            )
     return tuple(found)
 
 

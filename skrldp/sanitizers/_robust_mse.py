@@ -207,9 +207,13 @@ class RobustMSESanitizer(BaseSanitizer):
         check_tolerance(self.tol)
         check_time_limit(self.time_limit)
 
-    def _design(self, joint, alpha, radius):
+    def _distances(self, joint):
+        """Return the outputs, and their distances from the values of U."""
         outputs = check_outputs(self.outputs, joint.values)
-        distance = distance_matrix(self.distance, joint.values, outputs)
+        return outputs, distance_matrix(self.distance, joint.values, outputs)
+
+    def _design(self, joint, alpha, radius):
+        outputs, distance = self._distances(joint)
         eps, private_radius = self._budget(), radius if self.robust_privacy else 0.0
         region = privacy_region(joint, alpha=alpha, radius=private_radius, region=self.region)
         solution = solve(
@@ -229,15 +233,16 @@ class RobustMSESanitizer(BaseSanitizer):
                 PrivacyLeakWarning,
                 stacklevel=3,
             )
-        used = list(mechanism.symbols)
-        self._distance = distance[:, used]
-        return mechanism.named([outputs[y] for y in used], ()), certificate, solution
+        mechanism = mechanism.named([outputs[y] for y in mechanism.symbols], ())
+        return mechanism, certificate, solution
 
     def _cost(self, joint, alpha, radius):
         return expected_distance(joint, self._distance, alpha, radius)
 
     def _summarise(self):
         matrix, joint = self.mechanism_.matrix, self.joint_
+        outputs, distance = self._distances(joint)
+        self._distance = distance[:, [outputs.index(y) for y in self.mechanism_.symbols]]
         self.distortion_ = self._cost(joint, 1.0, 0.0).worst(matrix)[0]
         cost = self._cost(joint, self.uncertainty_.alpha, self.uncertainty_.B_)
         self.worst_case_distortion_, law = cost.worst(matrix)
