@@ -1,4 +1,8 @@
-"""All benchmarks, one table after the other."""
+"""All benchmarks, one table after the other.
+
+``--full`` repeats ISIT section V at full size, which takes ten minutes; without it, a few instances
+are computed. All other options are those of ``bench_sampling.py``.
+"""
 
 import runpy
 import sys
@@ -6,9 +10,15 @@ from pathlib import Path
 
 if __name__ == "__main__":
     here = Path(__file__).parent
-    arguments, sys.argv = sys.argv[1:], sys.argv[:1]
-    for script in ("bench_core.py", "bench_sampling.py"):
+    full = "--full" in sys.argv
+    arguments = [option for option in sys.argv[1:] if option != "--full"]
+    scripts = {
+        "bench_core.py": [],
+        "bench_sampling.py": arguments,
+        "bench_isit.py": [] if full else ["--quick"],
+    }
+    for script, options in scripts.items():
         print(f"== {script}")
-        sys.argv = [script, *(arguments if script == "bench_sampling.py" else [])]
+        sys.argv = [script, *options]
         runpy.run_path(str(here / script), run_name="__main__")
         print()

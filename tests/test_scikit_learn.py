@@ -22,6 +22,7 @@ from skrldp import (
     PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
+    RobustMSESanitizer,
     SRRSanitizer,
 )
 
@@ -31,6 +32,7 @@ SANITIZERS = [
     IRSanitizer(random_state=0),
     PolyOptSanitizer(random_state=0, time_limit=0.2),
     NonRobustSanitizer(random_state=0, time_limit=0.2),
+    RobustMSESanitizer(random_state=0, distance="hamming"),
 ]
 each_sanitizer = pytest.mark.parametrize("sanitizer", SANITIZERS, ids=lambda s: type(s).__name__)
 leaks = pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")

@@ -71,16 +71,7 @@ def distance_matrix(
     elif callable(distance):
         table = np.array([[_measured(distance, u, y) for y in outputs] for u in values])
     else:
-        try:
-            table = np.asarray(distance)
-        except ValueError:  # rows of different lengths
-            table = np.zeros(0)
-        if table.ndim != 2 or not np.issubdtype(table.dtype, np.number) or np.iscomplexobj(table):
-            raise ValueError(
-                "distance must be 'squared', 'absolute', 'hamming', a function of a value and an "
-                f"output, or a table of numbers, got {distance!r}."
-            )
-        table = table.astype(float)
+        table = _as_table(distance)
         if table.shape != (len(values), len(outputs)):
             raise ValueError(
                 f"the table `distance` has shape {table.shape}, but there are {len(values)} values "
@@ -95,6 +86,20 @@ def distance_matrix(
             f"output {outputs[y]!r} is {table[u, y]}."
         )
     return table
+
+
+def _as_table(distance: Any) -> Floats:
+    try:
+        table = np.asarray(distance)
+        if table.ndim == 2 and not np.iscomplexobj(table):
+            return table.astype(float)
+    except (TypeError, ValueError):  # rows of different lengths, or words
+        pass
+    kind = f"a {type(distance).__name__}" if hasattr(distance, "__len__") else repr(distance)
+    raise ValueError(
+        "distance must be 'squared', 'absolute', 'hamming', a function of a value and an output, "
+        f"or a table of numbers (real, values by outputs), got {kind}."
+    )
 
 
 def _named(name: str, values: Sequence[Any], outputs: Sequence[Any]) -> Floats:
@@ -114,6 +119,7 @@ def _numbers(name: str, values: Sequence[Any], label: str) -> Floats:
     for value in values:
         if not isinstance(value, Real):
             found = "several columns" if isinstance(value, tuple) else f"the value {value!r}"
+            found = "missing values" if value is None else found
             raise ValueError(
                 f"distance={name!r} needs numbers, but {label} has {found}; use "
                 "distance='hamming', a function of two values, or a table of distances."

@@ -18,6 +18,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+_NO_GAP = 1e-14  # last digits: the power means of some orders would take them seriously
 FLOOR = 1e-25  # stands for a slack of zero, relative to the range of q
 
 
@@ -147,6 +148,7 @@ def prepare(
     top = q.max(axis=-1)
     scale = (top - q.min(axis=-1)).max(axis=1)
     gaps = (top[..., None] - q) / np.where(scale > 0, scale, 1.0)[:, None, None]
+    gaps[gaps < _NO_GAP] = 0.0  # raises q a little, so bounds stay bounds
     shrink = support_shrink(weight, alpha, radius)
     floored = ~(np.where(gaps <= 0.0, p, 0.0).sum(axis=-1) > 0.0)
     return Problem(gaps, p, weight, shrink, floored, alpha), top, scale

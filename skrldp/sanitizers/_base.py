@@ -73,7 +73,10 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
 
     @abstractmethod
     def _design(self, joint, alpha, radius):
-        """Return a mechanism, the certificate that it is private at `eps`, and the solution."""
+        """Return a mechanism, the certificate that it is private at `eps`, and the solution.
+
+        A fourth item, a dict, holds private attributes to set if the fit succeeds.
+        """
 
     def _uncertainty_set(self):
         """Return the laws that privacy must hold for, as an object of this estimator's own."""
@@ -141,7 +144,8 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         uncertainty = self._uncertainty_set()
         uncertainty.B_ = uncertainty.radius_for(joint.n, joint.counts.size)
         warn_of_weak_sets(uncertainty, joint, uncertainty.B_)
-        mechanism, certificate, solution = self._design(joint, uncertainty.alpha, uncertainty.B_)
+        design = self._design(joint, uncertainty.alpha, uncertainty.B_)
+        mechanism, certificate, solution, *private = design
         columns = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
 
         # Only now does anything change: a fit that fails leaves the estimator as it was.
@@ -152,6 +156,7 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         self.mechanism_ = mechanism.named(None, columns)
         self.certificate_ = certificate
         self.solution_ = solution
+        vars(self).update(*private)
         figures = self._summarise()
         if self.verbose:
             print(

@@ -68,14 +68,17 @@ def check_outputs(outputs: Any, values: Sequence[Any]) -> tuple[Any, ...]:
     """Return the values that reports may have: those of U, or a list of them, checked."""
     if outputs is None:
         return tuple(values)
-    if isinstance(outputs, str | Set | Mapping) or not isinstance(outputs, Iterable):
+    table = hasattr(outputs, "columns")
+    if isinstance(outputs, str | Set | Mapping) or table or not isinstance(outputs, Iterable):
         raise ValueError(f"outputs={outputs!r} must be None or a list of values.")
     several = isinstance(values[0], tuple)
     listed = list(outputs)
     if not listed:
         raise ValueError("outputs is empty: list at least one value that a report may have.")
     for output in listed:
-        if several and not (isinstance(output, tuple | list) and len(output) == len(values[0])):
+        if several and not (
+            isinstance(output, tuple | list | np.ndarray) and len(output) == len(values[0])
+        ):
             raise ValueError(
                 f"U has {len(values[0])} columns, so each of the outputs must be a tuple of "
                 f"{len(values[0])} values, but {output!r} is not."
@@ -86,7 +89,10 @@ def check_outputs(outputs: Any, values: Sequence[Any]) -> tuple[Any, ...]:
         found = [tuple(map(plain, o)) if several else plain(o) for o in listed]
         twice = [output for output, count in Counter(found).items() if count > 1]
     except (TypeError, ValueError) as error:
-        raise ValueError(f"outputs={outputs!r} must be a list of values: {error}.") from error
+        raise ValueError(
+            f"outputs={outputs!r} must be a list of values that a column can hold: finite numbers, "
+            "strings and the like."
+        ) from error
     if twice:
         raise ValueError(f"outputs lists {twice[0]!r} more than once.")
     return tuple(found)

@@ -68,10 +68,13 @@ class RobustMSESanitizer(BaseSanitizer):
         constraints that its solutions break, until a proven lower bound is near. "conic" is the
         paper's program, put right, as a second opinion: alpha=2 and few cells.
     tol : float, default=1e-4
-        Relative gap between the distance and its proven lower bound at which "cuts" stops.
+        Relative gap between the distance and its proven lower bound at which "cuts" stops. It
+        also stops at an absolute gap that is next to nothing, 1e-9 of the least distance that a
+        constant report has, and if nothing is gained for long.
     time_limit : float or None, default=60.0
-        Seconds that the solver may take; None for no limit. The best mechanism it has by then is
-        certified and used, and ``solution_.status`` says so; such a `fit` may not be repeatable.
+        Seconds that the search may take; None for no limit. The best mechanism it has by then is
+        used, and ``solution_.status`` says so; such a `fit` may not be repeatable. Its proof, which
+        is never left out, comes on top.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers, which number the outputs that are in use; as
         many columns of 0 and 1; the probability of each category of each column given the report,
@@ -207,13 +210,9 @@ class RobustMSESanitizer(BaseSanitizer):
         check_tolerance(self.tol)
         check_time_limit(self.time_limit)
 
-    def _distances(self, joint):
-        """Return the outputs, and their distances from the values of U."""
-        outputs = check_outputs(self.outputs, joint.values)
-        return outputs, distance_matrix(self.distance, joint.values, outputs)
-
     def _design(self, joint, alpha, radius):
-        outputs, distance = self._distances(joint)
+        outputs = check_outputs(self.outputs, joint.values)
+        distance = distance_matrix(self.distance, joint.values, outputs)
         eps, private_radius = self._budget(), radius if self.robust_privacy else 0.0
         region = privacy_region(joint, alpha=alpha, radius=private_radius, region=self.region)
         solution = solve(
@@ -233,16 +232,15 @@ class RobustMSESanitizer(BaseSanitizer):
                 PrivacyLeakWarning,
                 stacklevel=3,
             )
-        mechanism = mechanism.named([outputs[y] for y in mechanism.symbols], ())
-        return mechanism, certificate, solution
+        used = list(mechanism.symbols)
+        mechanism = mechanism.named([outputs[y] for y in used], ())
+        return mechanism, certificate, solution, {"_distance": distance[:, used]}
 
     def _cost(self, joint, alpha, radius):
         return expected_distance(joint, self._distance, alpha, radius)
 
     def _summarise(self):
         matrix, joint = self.mechanism_.matrix, self.joint_
-        outputs, distance = self._distances(joint)
-        self._distance = distance[:, [outputs.index(y) for y in self.mechanism_.symbols]]
         self.distortion_ = self._cost(joint, 1.0, 0.0).worst(matrix)[0]
         cost = self._cost(joint, self.uncertainty_.alpha, self.uncertainty_.B_)
         self.worst_case_distortion_, law = cost.worst(matrix)
