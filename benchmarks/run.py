@@ -1,7 +1,8 @@
 """All benchmarks, one table after the other.
 
-``--full`` repeats ISIT section V at full size, which takes ten minutes; without it, a few instances
-are computed. All other options are those of ``bench_sampling.py``.
+``--full`` runs the distortion benchmark at all sizes and repeats ISIT section V at full size, which
+takes a quarter of an hour; without it, both are small. All other options are for
+``bench_sampling.py``.
 """
 
 import runpy
@@ -15,6 +16,7 @@ if __name__ == "__main__":
     scripts = {
         "bench_core.py": [],
         "bench_sampling.py": arguments,
+        "bench_distortion.py": [] if full else ["--quick"],
         "bench_isit.py": [] if full else ["--quick"],
     }
     for script, options in scripts.items():
