@@ -115,7 +115,11 @@ def certify(
 
 
 def prove(
-    mechanism: Mechanism, joint: JointDistribution, alpha: float, radius: float
+    mechanism: Mechanism,
+    joint: JointDistribution,
+    alpha: float,
+    radius: float,
+    near: float = 0.0,
 ) -> Certificate:
     """Certify a mechanism over a ball that is known already; see :func:`certify`.
 
@@ -127,13 +131,15 @@ def prove(
         The public law.
     alpha, radius : float
         Order and radius (nats) of the ball.
+    near : float
+        Where the leakage is thought to be: a good guess from below makes the proof quicker.
 
     Returns
     -------
     Certificate
     """
     views = list(mechanism_views(mechanism, proof_region(joint, alpha, radius)))
-    return _certificate(views, joint, alpha, radius)
+    return _certificate(views, joint, alpha, radius, near)
 
 
 def proof_region(joint: JointDistribution, alpha: float, radius: float) -> Region:
@@ -155,13 +161,13 @@ def proof_region(joint: JointDistribution, alpha: float, radius: float) -> Regio
 
 
 def _certificate(
-    views: list[View], joint: JointDistribution, alpha: float, radius: float
+    views: list[View], joint: JointDistribution, alpha: float, radius: float, near: float = 0.0
 ) -> Certificate:
     attained = max(leakage_at_centre(view) for view in views)
     witness: tuple[View, int, int, Floats] | None = None
     proven = attained
     for view in views:
-        bound, found = least_provable(view, proven)
+        bound, found = least_provable(view, proven, near)
         proven = max(proven, bound)
         if found is not None:
             witness = (view, *found)

@@ -261,12 +261,13 @@ class Coupling:
         half = np.einsum("yij,yj->ij", rows.inverse, cost)
         full = np.einsum("yi,yij,yj->ij", cost, rows.inverse, cost)
         a = len(plain)
+        self._bend = curve / (1.0 + np.diagonal(curve))[:, None]  # of order one, as the rest
         system = np.zeros((2 * a + 1, 2 * a + 1))
         system[:a, :a], system[:a, a:-1] = plain, -half
-        system[a:-1, :a], system[a:-1, a:-1] = -curve @ half.T, np.eye(a) + curve @ full
-        system[a:-1, -1] = curve.sum(axis=1)
-        system[-1] = system[a:-1].sum(axis=0)
-        system[-1, a:-1] -= 1.0
+        system[a:-1, :a] = -self._bend @ half.T
+        system[a:-1, a:-1] = np.diag(1.0 / (1.0 + np.diagonal(curve))) + self._bend @ full
+        system[a:-1, -1] = self._bend.sum(axis=1)
+        system[-1, a:-1] = 1.0  # the law is one
         self._system = system
 
     def solve(
@@ -312,10 +313,10 @@ class Coupling:
         if self._curve is None:
             columns = self._unit * np.linalg.solve(self._system, self._unit * right)
             return inverse @ columns - moved, columns, np.zeros(a), 0.0
-        bent = self._curve @ np.einsum("yi,yi->i", cost, moved)
-        found = np.linalg.solve(
-            self._system, np.concatenate([right, by_cell - bent, [-by_top - bent.sum()]])
-        )
+        cells = by_cell / (1.0 + np.diagonal(self._curve))
+        cells -= self._bend @ np.einsum("yi,yi->i", cost, moved)
+        total = [float(by_cell.sum()) + by_top]
+        found = np.linalg.solve(self._system, np.concatenate([right, cells, total]))
         columns, law, top = found[:a], found[a:-1], float(found[-1])
         change = _times(inverse, columns - cost * law) - moved
         return change, columns, law, top

@@ -50,6 +50,9 @@ def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
     mean : array of shape (...)
     gradient : array of shape (..., k)
     """
+    if x.ndim == 1:
+        mean, gradient = concave_mean(x[None], p, theta)
+        return mean[0], gradient[0]
     if theta == 0.5:  # the default order, without transcendental functions
         root = p / np.sqrt(x)
         total = np.einsum("...u,...u->...", root, x)

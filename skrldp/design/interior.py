@@ -90,8 +90,8 @@ class CentralPath:
             self._lam = parts.max(axis=-1) + margin
         x = self._lam[..., None] - parts
         self._slack = self.pairs(x)[0] - self._lam.sum(axis=-1)
-        mean = _START * float(np.abs(self._objective.at(self._objective.law)).mean())
-        mean /= self.scale * len(self.rows)
+        law = (self._objective.law + 1.0 / self._objective.law.size) / 2.0  # no cell costs nothing
+        mean = _START * float(np.abs(law * self._cost).mean()) / len(self.rows) or 1.0
         self._price = mean / self._slack
         self._price_rows = mean / self.rows
         self._price_x = np.zeros_like(x) if self.pairs.fixed else mean / x
@@ -205,7 +205,11 @@ class CentralPath:
             return False
         mean, count = self._complementarity(x)
         share = float(np.clip(1.0 - self._reach, *_CENTRING))
-        step = self._direction(x, systems, max(share * mean, min(mean, least / self.scale / count)))
+        aim = max(share * mean, min(mean, least / self.scale / count))
+        try:
+            step = self._direction(x, systems, aim)
+        except np.linalg.LinAlgError:  # singular to the last digit
+            return False
         kinds = self._positive(step, x)
         reach = [min(1.0, _TO_BOUNDARY * _reach(kinds, part)) for part in (0, 2)]
         for _ in range(12):  # keep the products of one size
