@@ -115,11 +115,7 @@ def certify(
 
 
 def prove(
-    mechanism: Mechanism,
-    joint: JointDistribution,
-    alpha: float,
-    radius: float,
-    near: float = 0.0,
+    mechanism: Mechanism, joint: JointDistribution, alpha: float, radius: float
 ) -> Certificate:
     """Certify a mechanism over a ball that is known already; see :func:`certify`.
 
@@ -131,15 +127,13 @@ def prove(
         The public law.
     alpha, radius : float
         Order and radius (nats) of the ball.
-    near : float
-        Where the leakage is thought to be: a good guess from below makes the proof quicker.
 
     Returns
     -------
     Certificate
     """
     views = list(mechanism_views(mechanism, proof_region(joint, alpha, radius)))
-    return _certificate(views, joint, alpha, radius, near)
+    return _certificate(views, joint, alpha, radius)
 
 
 def proof_region(joint: JointDistribution, alpha: float, radius: float) -> Region:
@@ -161,13 +155,13 @@ def proof_region(joint: JointDistribution, alpha: float, radius: float) -> Regio
 
 
 def _certificate(
-    views: list[View], joint: JointDistribution, alpha: float, radius: float, near: float = 0.0
+    views: list[View], joint: JointDistribution, alpha: float, radius: float
 ) -> Certificate:
     attained = max(leakage_at_centre(view) for view in views)
     witness: tuple[View, int, int, Floats] | None = None
     proven = attained
     for view in views:
-        bound, found = least_provable(view, proven, near)
+        bound, found = least_provable(view, proven)
         proven = max(proven, bound)
         if found is not None:
             witness = (view, *found)

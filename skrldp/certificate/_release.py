@@ -16,7 +16,6 @@ __all__ = ["release", "repair"]
 Floats = NDArray[np.float64]
 
 _ATTEMPTS = 6
-_NEARLY = 1.0 - 1e-4  # a good design leaks hardly less than it may
 
 
 def repair(matrix: Floats, region: Region, eps: float, slack: float = 0.0) -> Floats:
@@ -85,7 +84,7 @@ def release(
     for _ in range(_ATTEMPTS):
         repaired = repair(matrix, region, eps, slack)
         mechanism = _sampled(repaired, joint)
-        certificate = prove(mechanism, joint, alpha, radius, near=_NEARLY * eps)
+        certificate = prove(mechanism, joint, alpha, radius)
         if certificate.holds(eps):
             return mechanism, certificate
         slack *= 8.0

@@ -69,12 +69,8 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
         yield View(first, second, region.one_against_rest(u), u)
 
 
-def least_provable(
-    view: View, start: float, near: float = 0.0
-) -> tuple[float, tuple[int, int, Floats] | None]:
+def least_provable(view: View, start: float) -> tuple[float, tuple[int, int, Floats] | None]:
     """Smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
-
-    They begin at `near` if the mechanism is seen to leak more than that.
 
     Each step goes to the greatest log-ratio among the worst laws found, which cannot pass the
     true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
@@ -82,8 +78,6 @@ def least_provable(
     eps, step = start, _STEP
     rows, against = view.rows, view.against
     found = None
-    if near > eps and len(view.region.worst(rows, near, against=against, above=0.0).row):
-        eps = near
     while np.isfinite(eps):
         worst = view.region.worst(rows, eps, against=against, above=0.0, laws=True)
         if len(worst.row) == 0:
@@ -95,7 +89,7 @@ def least_provable(
             assert worst.laws is not None
             found = int(worst.first[best]), int(worst.second[best]), worst.laws[best]
         else:
-            eps, step = eps + step, 8.0 * step
+            eps, step = eps + step, 2.0 * step
         kept = np.unique(worst.row)  # a row that is proven stays so as ε grows
         rows, against = rows[kept], against[kept]
         if step > 1e3:

@@ -26,16 +26,13 @@ class LinearProgram:
         Objective coefficients; more variables can come later.
     upper : float
         Upper bound of each of these variables.
-    method : {"choose", "simplex", "ipm"}
-        How HiGHS solves it. "ipm" ends at a central point of the optimal face rather than at a
-        vertex, and cannot start from the last solution.
 
     Notes
     -----
     Statuses are mapped one by one: only "optimal" is taken for a solution.
     """
 
-    def __init__(self, cost: Floats, upper: float = _INFINITY, method: str = "choose") -> None:
+    def __init__(self, cost: Floats, upper: float = _INFINITY) -> None:
         import highspy
 
         self._highspy = highspy
@@ -46,8 +43,6 @@ class LinearProgram:
             ("random_seed", 0),
             ("primal_feasibility_tolerance", _FEASIBILITY),
             ("dual_feasibility_tolerance", _FEASIBILITY),
-            ("solver", method),
-            ("run_crossover", "off" if method == "ipm" else "on"),
         ):
             self._solver.setOptionValue(option, value)
         self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
