@@ -32,7 +32,7 @@ _NEGLIGIBLE = 1e-9  # of the size of the costs: a gap that is none
 _BROKEN = 1e-11  # violation, relative to the exponential of eps, that is worth a cut
 _DEPTH = 0.25  # where cuts are sought between the best mechanism and a program's solution
 _FEW = 5  # cuts below which they are sought at the solution itself
-_RARE = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)  # probabilities that may not be worth a report
+_RARE = (1e-4, 1e-9)  # probabilities that may not be worth a report
 _MIXTURES = (1.0, 0.3, 0.1, 0.03)  # of a program's solution with the best private mechanism
 _PATIENCE = 25  # rounds without a gain after which the search ends
 
