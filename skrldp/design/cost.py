@@ -38,7 +38,7 @@ class ExpectedCost:
     @property
     def scale(self) -> float:
         """Size of the costs that matter: the least one that a constant report has, or any has."""
-        least = float(np.abs(self.cost @ self.law).min())
+        least = float((np.abs(self.cost) @ self.law).min())
         return least or float(np.abs(self.cost).max()) or 1.0
 
     @property
