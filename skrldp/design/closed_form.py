@@ -19,6 +19,7 @@ from skrldp.region import PointRegion, Region, SimplexRegion
 __all__ = [
     "Blocks",
     "IndependentReporting",
+    "block_matrix",
     "grr",
     "independent_reporting",
     "srr",
@@ -81,6 +82,31 @@ def srr(eps: float, n_secrets: int, n_values: int) -> Blocks:
     total = 1.0 + drop**2 * (n_values - 1.0) + drop * others
     same_secret, foreign = drop**2 / total, drop / total
     return 1.0 - (n_values - 1.0) * same_secret - others * foreign, same_secret, foreign, foreign
+
+
+def block_matrix(blocks: Blocks, shape: tuple[int, int]) -> Floats:
+    """Write a block mechanism as a matrix.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The four probabilities.
+    shape : tuple (a1, a2)
+        Numbers of secrets and values.
+
+    Returns
+    -------
+    array of shape (a, a)
+    """
+    a1, a2 = shape
+    same, same_secret, same_value, other = blocks
+    matrix = (
+        other
+        + (same_secret - other) * np.kron(np.eye(a1), np.ones((a2, a2)))
+        + (same_value - other) * np.kron(np.ones((a1, a1)), np.eye(a2))
+        + (same - same_secret - same_value + other) * np.eye(a1 * a2)
+    )
+    return np.maximum(matrix, 0.0)
 
 
 @dataclass(frozen=True)
