@@ -157,7 +157,7 @@ class _Design:
     def best(self, runs: list[Annealing], status: str) -> Solution:
         """Take the best run, or a closed form where there was no time to be better."""
         run = max(runs, key=lambda run: run.information)
-        matrix, message = run.matrix, _account(runs)
+        message = _account(runs)
         shape = self.joint.counts.shape
         reporting = independent_reporting(self.joint, self.region, self.eps)
         for form in (srr(self.eps, *shape), reporting.blocks):
@@ -168,12 +168,12 @@ class _Design:
         return Solution(
             status=status,
             solver="alternation",
-            objective=mutual_information(matrix, self.public),
+            objective=mutual_information(run.matrix, self.public),
             bound=self.bound,
             iterations=sum(run.steps for run in runs),
             seconds=self.deadline.elapsed,
             message=message,
-            matrix=matrix,
+            matrix=run.matrix,
         )
 
 
