@@ -118,20 +118,20 @@ class JointDistribution:
         """Empirical law of (S, U), shape (a1, a2)."""
         return self.counts / self.n
 
-    def smoothed(self, pseudo_count: float) -> Floats:
-        """Law of (S, U) with a pseudo-count in each cell; 1/2 is the mean under Jeffreys' prior.
+    def smoothed(self, records: float) -> Floats:
+        """Law of (S, U) with some records more, spread evenly over all cells.
 
         Parameters
         ----------
-        pseudo_count : float
+        records : float
             At least 0.
 
         Returns
         -------
         array of shape (a1, a2)
         """
-        share = 1.0 / (1.0 + pseudo_count)  # so that nothing overflows
-        weights = share * self.counts + pseudo_count * share
+        share = 1.0 / (1.0 + records)  # so that nothing overflows
+        weights = share * self.counts + records * share / self.counts.size
         return weights / weights.sum()
 
     @cached_property

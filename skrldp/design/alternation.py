@@ -33,7 +33,8 @@ Floats = NDArray[np.float64]
 _RUNS = ((16, 0.8), (24, 0.9), (32, 0.95), (48, 0.95), (64, 0.97))
 _GAIN = 2e-4  # relative gain of two runs together below which there is no third
 _HOT = 30.0  # duality gap at the start, relative to the entropy: reports are nearly constant there
-_COLD = 1e-3  # and at the end
+_COLD = 1e-3  # and at the end, relative to the information
+_NOTHING = 1e-9  # nats
 _SMOOTHING = 1e-5  # added to the probabilities of reports before a decoder is made of them
 _BIAS = 4.0  # how much more probable a start makes each report for its own value
 _SPREAD = 0.5  # shape of the gamma variables that starts are made of
@@ -130,6 +131,8 @@ def alternate(
     status : str
         ``"converged"`` or ``"time_limit"``.
     """
+    if len(region.pairs[0]) == 0:  # nothing is secret, so records are reported as they are
+        return [Annealing(np.eye(law.size), entropy(law), 0, True)], "converged"
     _, pairs = followable(region, eps)
     shape = region.conditionals.shape
     runs: list[Annealing] = []
@@ -189,19 +192,19 @@ def anneal(
     -------
     Annealing
     """
-    whole = max(entropy(law), 1e-9)
+    hot = _HOT * max(entropy(law), _NOTHING)
     cost = _decoder_cost(start, law)
     shape = region.conditionals.shape
-    path = CentralPath(ExpectedCost(cost, law), pairs, shape, scale=1.0, gap=_HOT * whole)
-    pace = _Pace(deadline, _COLD * whole, share)
+    path = CentralPath(ExpectedCost(cost, law), pairs, shape, scale=1.0, gap=hot)
+    pace = _Pace(deadline, share)
     best, best_information = np.full(start.shape, 1.0 / len(start)), 0.0
-    centred = 0
-    going = True
+    end, centred, going = hot, 0, True
     while going and centred < _CENTRING and not deadline.passed:
-        going = path.advance(least=_COLD * whole, share=pace.share(path))
-        rows = path.rows.reshape(len(start), -1)
+        going = path.advance(least=end, share=pace.share(path, end))
+        rows = np.maximum(path.rows.reshape(len(start), -1), 0.0)
         path.reprice(_decoder_cost(rows, law))
-        centred += path.gap <= 1.5 * _COLD * whole
+        end = _COLD * max(mutual_information(rows / rows.sum(axis=0), law), _NOTHING)
+        centred += path.gap <= 1.5 * end
         if path.steps % _CHECK == 0 or centred or not going or deadline.passed:
             private = repair(rows, region, eps)
             information = mutual_information(private, law)
@@ -214,17 +217,17 @@ def anneal(
 class _Pace:
     """How much of the gap each step leaves, so that the end is reached in time."""
 
-    def __init__(self, deadline: Deadline, end: float, share: float) -> None:
-        self.deadline, self.end, self.slow = deadline, end, share
+    def __init__(self, deadline: Deadline, share: float) -> None:
+        self.deadline, self.slow = deadline, share
         self.began = deadline.elapsed
 
-    def share(self, path: CentralPath) -> float:
+    def share(self, path: CentralPath, end: float) -> float:
         left = self.deadline.left
         if left is None or path.steps < _CHECK:
             return self.slow
         seconds = (self.deadline.elapsed - self.began) / path.steps
         steps = max(0.6 * left / seconds - _CENTRING, 1.0)  # many a step falls short of its aim
-        return min(self.slow, max((self.end / max(path.gap, self.end)) ** (1.0 / steps), 0.1))
+        return min(self.slow, max((end / max(path.gap, end)) ** (1.0 / steps), 0.1))
 
 
 def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:

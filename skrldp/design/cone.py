@@ -166,7 +166,8 @@ class PrivacyCone:
         # Divided by exp(eps), so that the solver's tolerance means the same at every eps.
         rows[index, first] += np.exp(-self.eps) * laws[:, 0]
         rows[index, second] -= laws[:, 1]
-        self._program.add_rows(rows.reshape(len(first), -1), -np.inf, 0.0)
+        cells = self._shape[0] * self._shape[1]
+        self._program.add_rows(rows.reshape(len(first), cells), -np.inf, 0.0)
         self._touched = np.append(self._touched, np.full(len(first), float(self.solves)))
 
     def _purge(self) -> None:

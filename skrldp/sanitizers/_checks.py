@@ -54,7 +54,7 @@ def check_time_limit(time_limit: Any) -> None:
 
 
 def check_smoothing(smoothing: Any) -> None:
-    """Refuse a pseudo-count that is negative or not a finite number."""
+    """Refuse an amount of smoothing that is negative or not a finite number."""
     if not _is_number(smoothing) or not 0.0 <= smoothing < math.inf:
         raise ValueError(f"smoothing={smoothing!r} must be a finite number of at least 0.")
 

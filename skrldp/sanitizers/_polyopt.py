@@ -41,9 +41,10 @@ class PolyOptSanitizer(OptimalSanitizer):
         Seconds that the solver may take; None for no limit. What it has by then is repaired,
         certified and used, so a `fit` that meets the limit may not be repeatable.
     smoothing : float, default=0.5
-        Pseudo-count of each cell in the law at which information is maximised, so that cells that
-        the public table lacks get sensible reports too. Privacy has nothing to do with it, and the
-        information stated is at the public law. 0 maximises that very figure.
+        Records added to the public table, spread evenly over all cells, where the information to
+        be maximised is computed; without them, what a cell that the table lacks reports would be
+        left to chance. Privacy and the information that is stated are about the public law as it
+        is. 0 adds nothing.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
         probability of each category of each column given the report, at the public law; or the
