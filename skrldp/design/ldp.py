@@ -12,18 +12,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp.design._lp import LinearProgram
+from skrldp.design.sets import SetMixture, best_sets, simple_sets
 from skrldp.information import entropy, row_information
 
-__all__ = ["LocalOptimum", "SetMixture", "all_sets", "optimal_response", "set_rows", "simple_sets"]
+__all__ = ["LocalOptimum", "optimal_response"]
 
 Floats = NDArray[np.float64]
 Sets = NDArray[np.bool_]
 
-_LISTED = 10  # up to so many values all sets are listed
-_WORK = 10_000_000  # values times counts that one round of dynamic programming may look at
-_ROUNDS = 200
-_LEAST = 1e-10  # nats that a set must be worth, for a report of probability 1
+_LEAST = 1e-10  # nats: no set is sought that is worth less
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +38,7 @@ class LocalOptimum:
     rounds : int
         Linear programs solved.
     sets : boolean array of shape (m, k)
-        The sets looked at, a start for the next δ.
+        The sets of the reports, a start for another δ.
     """
 
     matrix: Floats
@@ -52,9 +49,14 @@ class LocalOptimum:
 
 
 def optimal_response(
-    counts: ArrayLike, eps: float, *, gap: float = 1e-6, first: Sets | None = None
+    counts: ArrayLike,
+    eps: float,
+    *,
+    gap: float = 1e-6,
+    rounds: int = 200,
+    first: Sets | None = None,
 ) -> LocalOptimum:
-    r"""Most informative local mechanism for an attribute with known counts.
+    r"""Find the most informative local mechanism for an attribute with known counts.
 
     Maximises the mutual information between value and report over all mechanisms in which no two
     values differ by more than :math:`e^\epsilon` in the probability of any report.
@@ -67,15 +69,17 @@ def optimal_response(
         Privacy parameter of the mechanism, in nats; may be infinite.
     gap : float
         Relative distance from the bound at which the search ends.
+    rounds : int
+        Linear programs after which it ends anyway, far from which it stays with up to some fifty
+        values.
     first : boolean array of shape (m, k), optional
         Sets to begin with.
 
     Returns
     -------
     LocalOptimum
-        The search ends after 200 rounds at the latest, far from which it stays with up to some
-        fifty values. With more than ten values and more than ten million for the number of values
-        times the number of records, counts are rounded while searching.
+        With more than ten values and more than ten million for the number of values times the
+        number of records, counts are rounded while searching, and the bound is a simple one.
 
     Raises
     ------
@@ -95,27 +99,27 @@ def optimal_response(
 
     Examples
     --------
+    Only the sums matter here: {0, 1, 2} has half of the records, and so has {3}.
+
     >>> best = optimal_response([10, 10, 20, 40], 0.1)
-    >>> best.matrix.round(3)
-    array([[0.525, 0.525, 0.525, 0.475],
-           [0.475, 0.475, 0.475, 0.525]])
-    >>> truth = optimal_response([10, 10, 20, 40], 20.0).matrix.argmax(axis=0)
-    >>> sorted(truth.tolist())
-    [0, 1, 2, 3]
+    >>> sorted(best.matrix[:, 3].round(3).tolist())
+    [0.475, 0.525]
+    >>> round(best.information, 6), round(best.bound, 6)
+    (0.001249, 0.001249)
     """
     whole = _whole(counts)
     if not eps >= 0:
         raise ValueError(f"eps={eps!r} must be a number >= 0 (in nats).")
     law = whole / whole.sum()
-    if eps == 0 or len(whole) == 1:
-        return LocalOptimum(np.ones((1, len(whole))), 0.0, 0.0, 0, simple_sets(len(whole)))
-    drop = float(np.exp(-eps))
-    pricing = _Listing(law) if len(whole) <= _LISTED else _Counting(whole)
-    mixture = SetMixture(law)
     start = simple_sets(len(whole))
+    if eps == 0 or len(whole) == 1:
+        return LocalOptimum(np.ones((1, len(whole))), 0.0, 0.0, 0, start[:1])
+    drop = float(np.exp(-eps))
+    pricing = best_sets(whole)
+    mixture = SetMixture(law)
     mixture.add(start if first is None else np.concatenate([start, first]), drop)
     bound = _simple_bound(law, eps)
-    for rounds in range(1, _ROUNDS + 1):
+    for done in range(rounds):
         _, prices, value = mixture.solve()
         sets, most = pricing.best(prices, drop)
         if pricing.exact:
@@ -124,228 +128,7 @@ def optimal_response(
             break
     matrix = mixture.matrix()
     information = max(0.0, float(row_information(matrix, law).sum()))
-    return LocalOptimum(matrix, information, max(bound, information), rounds, mixture.sets)
-
-
-def simple_sets(size: int) -> Sets:
-    """Sets to begin with: none, each value, and all but one.
-
-    Parameters
-    ----------
-    size : int
-        Number of values k.
-
-    Returns
-    -------
-    boolean array of shape (m, k)
-    """
-    single = np.eye(size, dtype=bool)
-    parts = [np.zeros((1, size), dtype=bool)]
-    if size > 1:
-        parts.append(single)
-    if size > 2:
-        parts.append(~single)
-    return np.concatenate(parts)
-
-
-def all_sets(size: int) -> Sets:
-    """Every set of values but the full one, which says as much as the empty one.
-
-    Parameters
-    ----------
-    size : int
-        Number of values k.
-
-    Returns
-    -------
-    boolean array of shape (2**k - 1, k)
-    """
-    return (np.arange(2**size - 1)[:, None] >> np.arange(size)) & 1 > 0
-
-
-def set_rows(sets: Sets, drop: ArrayLike) -> Floats:
-    """Rows that are 1 on a set and ``drop`` elsewhere.
-
-    Parameters
-    ----------
-    sets : boolean array of shape (m, k)
-        The sets.
-    drop : float or array of shape (m,)
-        exp(-δ), between 0 and 1.
-
-    Returns
-    -------
-    array of shape (m, k)
-    """
-    return np.where(sets, 1.0, np.broadcast_to(drop, len(sets))[:, None])
-
-
-class SetMixture:
-    """The linear program over the sets that are known.
-
-    Parameters
-    ----------
-    law : array of shape (k,)
-        Law of the value.
-    """
-
-    def __init__(self, law: Floats) -> None:
-        self.law = law
-        self.sets: Sets = np.zeros((0, len(law)), dtype=bool)
-        self.drop: Floats = np.zeros(0)
-        self._known: set[bytes] = set()
-        self._program = LinearProgram(np.zeros(0))
-        self._program.add_rows(np.zeros((len(law), 0)), 1.0, 1.0)
-
-    def add(self, sets: Sets, drop: ArrayLike) -> int:
-        """Add the sets that are new.
-
-        Parameters
-        ----------
-        sets : boolean array of shape (m, k)
-            Sets of values.
-        drop : float or array of shape (m,)
-            What their rows are outside the set.
-
-        Returns
-        -------
-        int
-            How many were new.
-        """
-        keys = [row.tobytes() for row in np.packbits(sets, axis=1)]
-        new = []
-        for place, key in enumerate(keys):
-            if key not in self._known:
-                self._known.add(key)
-                new.append(place)
-        if new:
-            fresh, drops = sets[new], np.broadcast_to(drop, len(sets))[new]
-            rows = set_rows(fresh, drops)
-            self._program.add_columns(row_information(rows, self.law), rows)
-            self.sets = np.concatenate([self.sets, fresh])
-            self.drop = np.concatenate([self.drop, drops])
-        return len(new)
-
-    def solve(self) -> tuple[Floats, Floats, float]:
-        """Solve for the best mixture.
-
-        Returns
-        -------
-        weights : array of shape (m,)
-        prices : array of shape (k,)
-            Worth of a little more of each value's probability.
-        value : float
-            Mutual information, in nats.
-        """
-        return self._program.solve()
-
-    def matrix(self) -> Floats:
-        """The best mixture as a mechanism, with columns that sum to 1 up to rounding.
-
-        Returns
-        -------
-        array of shape (b, k)
-        """
-        weights, _, _ = self.solve()
-        used = weights > 1e-12
-        rows, weights = set_rows(self.sets[used], self.drop[used]), weights[used]
-        # The solver leaves errors of 1e-9; a basis has as many rows as it needs to mend them.
-        exact = np.linalg.lstsq(rows.T, np.ones(rows.shape[1]), rcond=None)[0]
-        if exact.min() >= 0 and np.abs(exact @ rows - 1.0).max() < 1e-9:
-            weights = exact
-        return _stochastic(rows * weights[:, None], self.drop[used])
-
-
-def _stochastic(matrix: Floats, drop: Floats) -> Floats:
-    """Mend column sums that are off by little, and keep the ratios within rows.
-
-    A multiple of the all-ones row less the errors has the ratio that is allowed if the multiple
-    is large enough; the sum of two rows with such a ratio has it too.
-    """
-    error = matrix.sum(axis=0) - 1.0
-    row = int(np.where(drop < 1.0, matrix.max(axis=1), -1.0).argmax())
-    low, high = float(error.min()), float(error.max())
-    lift = high if drop[row] >= 1.0 else (high - drop[row] * low) / (1.0 - drop[row])
-    lift = max(lift, high)
-    mended = matrix.copy()
-    mended[row] += lift - error
-    return mended / (1.0 + lift)
-
-
-class _Listing:
-    """All sets at once, for few values."""
-
-    exact = True
-
-    def __init__(self, law: Floats) -> None:
-        self.sets = all_sets(len(law))
-        self.mass = self.sets @ law
-
-    def best(self, prices: Floats, drop: float) -> tuple[Sets, float]:
-        worth = _worth(self.mass, self.sets @ prices, float(prices.sum()), drop)
-        order = np.argsort(-worth, kind="stable")[: 2 * len(prices)]
-        return self.sets[order[worth[order] > _LEAST]], float(worth.max())
-
-
-class _Counting:
-    """The cheapest set for each count of records, by dynamic programming."""
-
-    def __init__(self, counts: NDArray[np.int64]) -> None:
-        whole = counts // np.gcd.reduce(counts)
-        most = max(_WORK // len(whole), 1)
-        self.exact = bool(whole.sum() <= most)
-        if not self.exact:
-            whole = np.rint(whole * (most / whole.sum())).astype(np.int64)
-        self.counts = whole
-        self.total = int(whole.sum())
-        self.law = counts / counts.sum()
-
-    def best(self, prices: Floats, drop: float) -> tuple[Sets, float]:
-        cheapest, taken = self._cheapest(prices)
-        whole, mass = float(prices.sum()), np.arange(self.total + 1) / self.total
-        worth = _worth(mass, cheapest, whole, drop)
-        # The best of each stretch of counts: neighbours are nearly the same set.
-        stretches = np.array_split(np.arange(self.total + 1), min(4 * len(prices), 200))
-        peaks = np.array([part[worth[part].argmax()] for part in stretches if len(part)])
-        sets = self._trace(peaks[worth[peaks] > _LEAST], taken)
-        if self.exact:
-            return sets, float(worth.max())
-        true = _worth(sets @ self.law, sets @ prices, whole, drop)
-        return sets[true > _LEAST], float(true.max(initial=0.0))
-
-    def _cheapest(self, prices: Floats) -> tuple[Floats, Sets]:
-        """Least price of a set for each count, and which values were taken on the way."""
-        cheapest = np.full(self.total + 1, np.inf)
-        cheapest[0] = 0.0
-        taken = np.zeros((len(prices), self.total + 1), dtype=bool)
-        reach = 0
-        for value, (count, price) in enumerate(zip(self.counts.tolist(), prices, strict=True)):
-            reach += count
-            other = cheapest[: reach + 1 - count] + price
-            part = cheapest[count : reach + 1]
-            better = other < part
-            taken[value, count : reach + 1] = better
-            part[better] = other[better]
-        return cheapest, taken
-
-    def _trace(self, totals: NDArray[np.intp], taken: Sets) -> Sets:
-        """Sets that attain the least price at the given counts."""
-        left = totals.copy()
-        sets = np.zeros((len(left), len(self.counts)), dtype=bool)
-        for value in range(len(self.counts) - 1, -1, -1):
-            sets[:, value] = taken[value, left]
-            left -= np.where(sets[:, value], self.counts[value], 0)
-        return sets
-
-
-def _worth(mass: Floats, price: Floats, whole: float, drop: float) -> Floats:
-    """What rows gain over their price, for each unit of their probability at the law."""
-    mean = np.minimum(mass + (1.0 - mass) * drop, 1.0)
-    outside = drop * np.log(drop) if drop > 0 else 0.0
-    logs = np.log(np.where(mean > 0, mean, 1.0))
-    gain = (1.0 - mass) * outside - mean * logs
-    spent = drop * whole + (1.0 - drop) * price
-    return (gain - spent) / np.maximum(mean, 1e-300)
+    return LocalOptimum(matrix, information, max(bound, information), done + 1, mixture.used())
 
 
 def _simple_bound(law: Floats, eps: float) -> float:
