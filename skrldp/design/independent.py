@@ -33,11 +33,12 @@ __all__ = ["ProductReporting", "optimal_reporting", "set_gaps"]
 Floats = NDArray[np.float64]
 Sets = NDArray[np.bool_]
 
-_LISTED = 8  # up to so many values of U all sets are looked at
+_LISTED = 1 << 13  # sets times pairs of secrets (eight at most) up to which all sets are looked at
 _GRID = 17  # splits to begin with
 _GAP = 1e-5  # relative gap of the mechanisms while splits are compared
 _LEVELS = (0.25, 0.5, 0.75, 1.0)  # shares of ε at which sets are sought first
-_NEIGHBOURS = 400_000  # sets times pairs of secrets that one round of that may look at
+_NEIGHBOURS = 60_000  # sets times pairs of secrets that one round of that may look at
+_FLIPS = 10_000  # neighbours of sets from which those are drawn
 _KEPT = 400  # sets that all splits try
 _CHUNK = 2_000_000  # sets times pairs of secrets in memory
 _LEAST = 1e-9  # nats that a set must be worth
@@ -78,7 +79,8 @@ class ProductReporting:
     @property
     def matrix(self) -> Floats:
         """The mechanism on cells, shape (b1 * b2, a1 * a2)."""
-        return np.kron(self.first, self.second)
+        matrix: Floats = np.kron(self.first, self.second).astype(float)
+        return matrix
 
     def describe(self) -> str:
         """Say in words what the two mechanisms are.
@@ -190,8 +192,8 @@ def _best_pair(
 
 def _response(eps: float, size: int) -> Floats:
     same, other, _, _ = grr(eps, size)
-    response: Floats = other + (same - other) * np.eye(size)
-    return response
+    matrix: Floats = np.eye(size) * (same - other) + np.full((size, size), other)
+    return matrix
 
 
 class _LocalReports:
@@ -232,7 +234,8 @@ class _OwnBudgets:
         self.counts = joint.counts.sum(axis=0)
         self.law = self.counts / joint.n
         size = len(self.counts)
-        self.sets = all_sets(size) if size <= _LISTED else simple_sets(size)
+        self.all = 2**size * min(len(region.pairs[0]), 8) <= _LISTED
+        self.sets = all_sets(size) if self.all else simple_sets(size)
         self._last: tuple[float, Sets, Floats] | None = None
         for part in parts:
             self.improve(part)
@@ -261,28 +264,27 @@ class _OwnBudgets:
 
     def improve(self, part: float) -> None:
         """Find sets that are worth having at this ε2, from those in use to their neighbours."""
-        if len(self.law) <= _LISTED:
+        if self.all:
             return
         rng = np.random.default_rng(0)  # the design is deterministic
         pricing = best_sets(self.counts)
         known, drops = self.sets, self._drops(self.sets, part)
         mixture = SetMixture(self.law)
         mixture.add(known, drops)
-        most = max(_NEIGHBOURS // len(self.region.pairs[0]), 64)
+        most = int(np.clip(_NEIGHBOURS // len(self.region.pairs[0]), 64, 3_000))
         for _ in range(_rounds(len(self.law))):
             weights, prices, value = mixture.solve()
             used = weights > _USED
-            levels = np.unique(np.quantile(mixture.drop[used], (0.0, 0.5, 1.0)))
-            guesses = [pricing.best(prices, float(level))[0] for level in levels]
-            new = _new(np.concatenate([*guesses, _neighbours(mixture.sets[used])]), known)
+            guesses, _ = pricing.best(prices, float(np.median(mixture.drop[used])))
+            promising, _ = _worthwhile(known, drops, self.law, prices, -np.inf)
+            near = _neighbours(np.concatenate([mixture.sets[used], promising]), rng)
+            new = _new(np.concatenate([guesses, near]), known)
             if len(new) > most:
                 new = new[rng.choice(len(new), most, replace=False)]
             known = np.concatenate([known, new])
             drops = np.concatenate([drops, self._drops(new, part)])
-            gains = worth(known @ self.law, known @ prices, float(prices.sum()), drops)
-            order = np.argsort(-gains, kind="stable")[: 2 * len(self.law)]
-            good = order[gains[order] > max(_LEAST, _GAP * value)]
-            if not mixture.add(known[good], drops[good]):
+            least = max(_LEAST, _GAP * value)
+            if not mixture.add(*_worthwhile(known, drops, self.law, prices, least)):
                 break
         self.sets = _kept(self.sets, mixture.used())
 
@@ -337,10 +339,30 @@ def _gaps(region: Region, eps: float) -> Floats:
     return worst
 
 
-def _neighbours(sets: Sets) -> Sets:
-    """Return the sets with one value more or less."""
+def _worthwhile(
+    sets: Sets, drops: Floats, law: Floats, prices: Floats, least: float
+) -> tuple[Sets, Floats]:
+    """Pick the sets that are worth most at these prices, and more than the least."""
+    gains = worth(sets @ law, sets @ prices, float(prices.sum()), drops)
+    order = np.argsort(-gains, kind="stable")[: 2 * len(law)]
+    order = order[gains[order] > least]
+    return sets[order], drops[order]
+
+
+def _neighbours(sets: Sets, rng: np.random.Generator) -> Sets:
+    """Change one value or two of each set; if there are too many ways, some."""
     size = sets.shape[1]
-    return (sets[:, None, :] ^ np.eye(size, dtype=bool)).reshape(-1, size)
+    one, other = np.triu_indices(size)  # the same one twice: a single change
+    if len(sets) * len(one) <= _FLIPS:
+        which, flip = (index.ravel() for index in np.indices((len(sets), len(one))))
+    else:
+        which, flip = rng.integers(len(sets), size=_FLIPS), rng.integers(len(one), size=_FLIPS)
+    near = sets[which].copy()
+    each = np.arange(len(near))
+    near[each, one[flip]] ^= True
+    twice = one[flip] != other[flip]
+    near[each[twice], other[flip][twice]] ^= True
+    return near
 
 
 def _new(sets: Sets, known: Sets) -> Sets:
@@ -358,4 +380,4 @@ def _kept(sets: Sets, used: Sets) -> Sets:
 
 def _rounds(size: int) -> int:
     """Linear programs for one search: they take long where there are many values."""
-    return int(np.clip(2400 // size, 10, 60))
+    return int(np.clip(600 // size, 8, 50))

@@ -119,7 +119,9 @@ def optimal_response(
     mixture = SetMixture(law)
     mixture.add(start if first is None else np.concatenate([start, first]), drop)
     bound = _simple_bound(law, eps)
-    for done in range(rounds):
+    done = 0
+    while done < rounds:
+        done += 1
         _, prices, value = mixture.solve()
         sets, most = pricing.best(prices, drop)
         if pricing.exact:
@@ -128,7 +130,7 @@ def optimal_response(
             break
     matrix = mixture.matrix()
     information = max(0.0, float(row_information(matrix, law).sum()))
-    return LocalOptimum(matrix, information, max(bound, information), done + 1, mixture.used())
+    return LocalOptimum(matrix, information, max(bound, information), done, mixture.used())
 
 
 def _simple_bound(law: Floats, eps: float) -> float:

@@ -172,9 +172,9 @@ class SetMixture:
         used = weights > _USED
         rows, weights = set_rows(self.sets[used], self.drop[used]), weights[used]
         # The solver leaves errors of 1e-9; a basis has as many rows as it needs to mend them.
-        exact: Floats = np.linalg.lstsq(rows.T, np.ones(rows.shape[1]), rcond=None)[0]
+        exact = np.asarray(np.linalg.lstsq(rows.T, np.ones(rows.shape[1]), rcond=None)[0], float)
         if exact.min() >= 0 and np.abs(exact @ rows - 1.0).max() < 1e-9:
-            weights = np.asarray(exact, dtype=float)
+            weights = exact
         return _stochastic(rows * weights[:, None], self.drop[used])
 
 
@@ -302,5 +302,5 @@ def worth(mass: Floats, price: Floats, whole: float, drop: ArrayLike) -> Floats:
     outside = drop * np.log(np.where(drop > 0, drop, 1.0))
     logs = np.log(np.where(mean > 0, mean, 1.0))
     gain = (1.0 - mass) * outside - mean * logs
-    spent = drop * whole + np.where(drop < 1.0, (1.0 - drop) * price, 0.0)
+    spent = drop * whole + (1.0 - drop) * np.where(drop < 1.0, price, 0.0)
     return (gain - spent) / np.maximum(mean, 1e-300)
