@@ -244,10 +244,10 @@ def best_split(
     tried = {float(part): split(float(part)) for part in np.linspace(0.0, eps, grid)}
     width = eps / (grid - 1)
     ranked = sorted(tried, key=lambda part: -value(tried[part]))
-    fine = 9 if grid == _GRID else 5
+    fine, levels = (9, 4) if grid == _GRID else (5, 6)
     for centre in ranked[:2]:
         low, high = max(0.0, centre - width), min(eps, centre + width)
-        for _ in range(4):
+        for _ in range(levels):
             parts = np.linspace(low, high, fine)
             found = {float(part): tried.get(float(part)) or split(float(part)) for part in parts}
             tried.update(found)

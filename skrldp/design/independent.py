@@ -28,12 +28,12 @@ from skrldp.information import Blocks, product_information
 from skrldp.joint import JointDistribution
 from skrldp.region import Region
 
-__all__ = ["ProductReporting", "optimal_reporting", "set_gaps"]
+__all__ = ["ProductReporting", "optimal_reporting", "set_drops"]
 
 Floats = NDArray[np.float64]
 Sets = NDArray[np.bool_]
 
-_LISTED = 1 << 13  # sets times pairs of secrets (eight at most) up to which all sets are looked at
+_LISTED = 1 << 12  # sets times pairs of secrets (eight at most) up to which all sets are looked at
 _GRID = 17  # splits to begin with
 _GAP = 1e-5  # relative gap of the mechanisms while splits are compared
 _LEVELS = (0.25, 0.5, 0.75, 1.0)  # shares of ε at which sets are sought first
@@ -56,7 +56,8 @@ class ProductReporting:
     second : array of shape (b2, a2)
         Mechanism for U.
     secret_eps, leak : float
-        Budget of the report of S, and what the report of U may leak about S: ε1 + ε2 = ε.
+        Budget of the report of S, and what is left for that of U: ε1 + ε2 = ε. Where the report of
+        S does not tell two secrets apart, the report of U may.
     information : float
         I(X; Y) at the public law, in nats.
     names : pair of str
@@ -168,13 +169,9 @@ def _best_pair(
     leak: float,
 ) -> ProductReporting:
     """Try all combinations: the parts' information does not just add up."""
-    a1, a2 = joint.counts.shape
     firsts = {"optimal": secrets.at(secret_eps)}
-    seconds = {"optimal": values.optimum(leak)}
     if secret_eps > 0:  # a budget of 0 leaves nothing to say
-        firsts["grr"] = _response(secret_eps, a1)
-    if leak > 0:
-        seconds["grr"] = _response(values.common(leak), a2)
+        firsts["grr"] = _response(secret_eps, len(joint.secrets))
     found = [
         ProductReporting(
             first,
@@ -185,7 +182,7 @@ def _best_pair(
             (kind, other),
         )
         for kind, first in firsts.items()
-        for other, second in seconds.items()
+        for other, second in values.reports(first, secret_eps, leak).items()
     ]
     return max(found, key=lambda result: result.information)
 
@@ -215,15 +212,20 @@ class _SharedBudget:
     """One δ for all reports of U, by Entropy Theorem 5."""
 
     def __init__(self, joint: JointDistribution, region: Region, parts: list[float]) -> None:
-        self.common = theorem5_budget(theorem5_distance(joint, region))
+        self.delta = theorem5_budget(theorem5_distance(joint, region))
         counts = joint.counts.sum(axis=0)
-        self.reports = _LocalReports(counts, [self.common(part) for part in parts])
+        self.local = _LocalReports(counts, [self.delta(part) for part in parts])
 
-    def optimum(self, part: float) -> Floats:
-        return self.reports.at(self.common(part))
+    def reports(self, first: Floats, secret_eps: float, leak: float) -> dict[str, Floats]:
+        """Return mechanisms for U, to go with one for S."""
+        delta = self.delta(leak)
+        return {
+            "optimal": self.local.at(delta),
+            "grr": _response(delta, len(self.local.counts)),
+        }
 
     def improve(self, part: float) -> None:
-        self.reports.at(self.common(part), _rounds(len(self.reports.counts)))
+        self.local.at(self.delta(part), _rounds(len(self.local.counts)))
 
 
 class _OwnBudgets:
@@ -234,33 +236,23 @@ class _OwnBudgets:
         self.counts = joint.counts.sum(axis=0)
         self.law = self.counts / joint.n
         size = len(self.counts)
-        self.all = 2**size * min(len(region.pairs[0]), 8) <= _LISTED
+        self.all = 2**size * np.clip(len(region.pairs[0]), 1, 8) <= _LISTED
         self.sets = all_sets(size) if self.all else simple_sets(size)
-        self._last: tuple[float, Sets, Floats] | None = None
         for part in parts:
             self.improve(part)
 
-    def _drops(self, sets: Sets, part: float) -> Floats:
-        """Return exp(-δ) for each set."""
-        worst = set_gaps(self.region, sets, part)
-        free = worst <= 0
-        return np.where(free, 0.0, worst / np.where(free, 1.0, worst + np.expm1(part)))
-
-    def _all_drops(self, part: float) -> Floats:
-        if self._last is None or self._last[0] != part or self._last[1] is not self.sets:
-            self._last = part, self.sets, self._drops(self.sets, part)
-        return self._last[2]
-
-    def common(self, part: float) -> float:
-        """Return δ of randomised response: that of the worst value."""
-        single = self.sets.sum(axis=1) == 1
-        drop = float(self._all_drops(part)[single].max())
-        return -float(np.log(drop)) if drop > 0 else np.inf
-
-    def optimum(self, part: float) -> Floats:
+    def reports(self, first: Floats, secret_eps: float, leak: float) -> dict[str, Floats]:
+        """Return mechanisms for U, to go with one for S; pairs of secrets may differ in budget."""
+        spent = np.minimum(_leaks(first, *self.region.pairs), secret_eps)
+        drops = set_drops(self.region, self.sets, leak + (secret_eps - spent))
         mixture = SetMixture(self.law)
-        mixture.add(self.sets, self._all_drops(part))
-        return mixture.matrix()
+        mixture.add(self.sets, drops)
+        worst = float(drops[self.sets.sum(axis=1) == 1].max())  # randomised response has one δ
+        delta = -float(np.log(worst)) if worst > 0 else np.inf
+        return {"optimal": mixture.matrix(), "grr": _response(delta, len(self.law))}
+
+    def _drops(self, sets: Sets, part: float) -> Floats:
+        return set_drops(self.region, sets, np.full(len(self.region.pairs[0]), part))
 
     def improve(self, part: float) -> None:
         """Find sets that are worth having at this ε2, from those in use to their neighbours."""
@@ -271,7 +263,7 @@ class _OwnBudgets:
         known, drops = self.sets, self._drops(self.sets, part)
         mixture = SetMixture(self.law)
         mixture.add(known, drops)
-        most = int(np.clip(_NEIGHBOURS // len(self.region.pairs[0]), 64, 3_000))
+        most = int(np.clip(_NEIGHBOURS // max(len(self.region.pairs[0]), 1), 64, 3_000))
         for _ in range(_rounds(len(self.law))):
             weights, prices, value = mixture.solve()
             used = weights > _USED
@@ -289,8 +281,8 @@ class _OwnBudgets:
         self.sets = _kept(self.sets, mixture.used())
 
 
-def set_gaps(region: Region, sets: Sets, eps: float) -> Floats:
-    r"""Upper bounds of :math:`R_1(A) - e^\epsilon R_2(A)` over the region, for sets of values.
+def set_drops(region: Region, sets: Sets, budgets: Floats) -> Floats:
+    r"""Find the most that reports on sets of values may say: exp(-δ) for each set.
 
     Parameters
     ----------
@@ -299,29 +291,37 @@ def set_gaps(region: Region, sets: Sets, eps: float) -> Floats:
         alone.
     sets : boolean array of shape (m, a2)
         Sets of values of U.
-    eps : float
-        In nats.
+    budgets : array of shape (n_pairs,)
+        What a report may leak about each pair of secrets of ``region.pairs``, in nats.
 
     Returns
     -------
     array of shape (m,)
-        Greatest over the pairs of secrets; 0 where it is less.
+        From 0 (whether U is in the set may be said) to 1 (nothing may be said of it).
     """
-    n_pairs = max(len(region.pairs[0]), 1)
-    worst = np.zeros(len(sets))
-    chunk = max(_CHUNK // n_pairs, 1)
+    first, _ = region.pairs
+    odds = np.zeros(len(sets))
+    chunk = max(_CHUNK // max(len(first), 1), 1)
     for start in range(0, len(sets), chunk):
         # Each set plays a value: bounds and gaps look at one value at a time.
         mass = np.clip(region.conditionals @ sets[start : start + chunk].T, 0.0, 1.0)
-        worst[start : start + chunk] = _gaps(replace(region, conditionals=mass), eps)
-    return worst
+        odds[start : start + chunk] = _odds(replace(region, conditionals=mass), budgets)
+    unsaid = np.isinf(odds)
+    return np.where(unsaid, 1.0, odds / (1.0 + np.where(unsaid, 0.0, odds)))
 
 
-def _gaps(region: Region, eps: float) -> Floats:
+def _odds(region: Region, budgets: Floats) -> Floats:
+    """Greatest (R1 - e^ε R2) / (e^ε - 1) of each value, with the pair's ε; 0 where it is less."""
+
+    def relative(gap: Floats, room: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.where(gap > 0, gap / np.where(gap > 0, room, 1.0), 0.0)
+
     lower, upper = region.cell_bounds()
     first, second = region.pairs
+    room = np.expm1(budgets)
     # Each conditional alone is an upper bound; only where it matters is the pair looked at.
-    rough = (upper[first] - np.exp(eps) * lower[second]).T
+    rough = relative((upper[first] - np.exp(budgets)[:, None] * lower[second]).T, room)
     order = np.argsort(-rough, axis=1, kind="stable")
     rough = np.take_along_axis(rough, order, axis=1)
     worst = np.zeros(len(rough))
@@ -331,11 +331,22 @@ def _gaps(region: Region, eps: float) -> Floats:
         if len(active) == 0:
             break
         pairs = order[active, start : start + width]
-        value = np.repeat(active, pairs.shape[1])
-        exact = region.value_gap(value, first[pairs.ravel()], second[pairs.ravel()], eps)
-        exact = np.minimum(exact.reshape(pairs.shape), rough[active, start : start + width])
+        value, pair = np.repeat(active, pairs.shape[1]), pairs.ravel()
+        gap = region.value_gap(value, first[pair], second[pair], budgets[pair])
+        exact = relative(gap, room[pair]).reshape(pairs.shape)
+        exact = np.minimum(exact, rough[active, start : start + width])
         worst[active] = np.maximum(worst[active], exact.max(axis=1))
         start, width = start + width, 2 * width
+    return worst
+
+
+def _leaks(matrix: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
+    """Return what a report of S tells of each pair of secrets at most, in nats."""
+    worst = np.zeros(len(first))
+    for row in matrix:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.log(row[first] / row[second])
+        worst = np.fmax(worst, ratio)
     return worst
 
 
