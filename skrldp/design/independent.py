@@ -247,7 +247,7 @@ class _OwnBudgets:
         drops = set_drops(self.region, self.sets, leak + (secret_eps - spent))
         mixture = SetMixture(self.law)
         mixture.add(self.sets, drops)
-        worst = float(drops[self.sets.sum(axis=1) == 1].max())  # randomised response has one δ
+        worst = float(drops[self.sets.sum(axis=1) == 1].max(initial=0.0))  # GRR has one δ
         delta = -float(np.log(worst)) if worst > 0 else np.inf
         return {"optimal": mixture.matrix(), "grr": _response(delta, len(self.law))}
 
