@@ -1,8 +1,8 @@
 """All benchmarks, one table after the other.
 
-``--full`` runs the distortion benchmark at all sizes, repeats ISIT section V at full size and compares
-independent reporting on all tables, which takes twenty minutes; without it, all three are small. All other options are for
-``bench_sampling.py``.
+``--full`` runs the distortion benchmark at all sizes, repeats ISIT section V at full size and
+compares independent reporting on all tables, which takes twenty minutes; without it, all three are
+small. All other options are for ``bench_sampling.py``.
 """
 
 import runpy
