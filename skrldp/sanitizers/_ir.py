@@ -43,7 +43,8 @@ class IRSanitizer(BaseSanitizer):
         case over the set; "theorem5" is the bound of the paper, from an ℓ1 distance.
     underlying : {"grr", "optimal"}, default="grr"
         How S and U are reported: "grr" is randomised response; "optimal" the best of randomised
-        response and mechanisms optimised for the public law, for at most 2,000 cells. Their reports
+        response and mechanisms optimised for the public law, for at most 2,000 cells (and then in
+        a minute or two rather than a second). Their reports
         tell whether the value is in one of a few sets.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
