@@ -1,8 +1,8 @@
 """All benchmarks, one table after the other.
 
-``--full`` runs the distortion benchmark at all sizes and repeats ISIT section V at full size, which
-takes a quarter of an hour; without it, both are small. All other options are for
-``bench_sampling.py``.
+``--full`` runs the distortion benchmark at all sizes, repeats ISIT section V at full size and
+compares independent reporting on all tables, which takes twenty minutes; without it, all three are
+small. All other options are for ``bench_sampling.py``.
 """
 
 import runpy
@@ -18,6 +18,7 @@ if __name__ == "__main__":
         "bench_sampling.py": arguments,
         "bench_distortion.py": [] if full else ["--quick"],
         "bench_isit.py": [] if full else ["--quick"],
+        "bench_ir.py": [] if full else ["--quick"],
     }
     for script, options in scripts.items():
         print(f"== {script}")

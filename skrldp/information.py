@@ -13,6 +13,7 @@ __all__ = [
     "entropy",
     "mutual_information",
     "mutual_information_bound",
+    "product_information",
     "row_information",
     "row_information_gradient",
 ]
@@ -163,3 +164,31 @@ def block_information(blocks: Blocks, law: Floats) -> float:
     counts = np.array([1.0, a2 - 1.0, a1 - 1.0, (a1 - 1.0) * (a2 - 1.0)])
     noise = sum(n * entropy(np.array([p])) for n, p in zip(counts, blocks, strict=True))
     return max(0.0, entropy(np.maximum(report, 0.0)) - float(noise))
+
+
+def product_information(first: Floats, second: Floats, law: Floats) -> float:
+    """Mutual information of two independent reports, one of S and one of U.
+
+    Parameters
+    ----------
+    first : array of shape (b1, a1)
+        Mechanism for S, columns summing to 1.
+    second : array of shape (b2, a2)
+        Mechanism for U.
+    law : array of shape (a1, a2)
+        Law of (S, U).
+
+    Returns
+    -------
+    float
+        In nats; what ``numpy.kron(first, second)`` has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(product_information(np.eye(2), np.eye(2), np.full((2, 2), 0.25)), 4)
+    1.3863
+    """
+    noise = _xlogx(first).sum(axis=0) @ law.sum(axis=1)
+    noise += _xlogx(second).sum(axis=0) @ law.sum(axis=0)
+    return max(0.0, entropy(first @ law @ second.T) + float(noise))

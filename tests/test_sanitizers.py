@@ -251,6 +251,45 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
     assert law.sum() == pytest.approx(1.0) and (law > 0).all()
 
 
+@pytest.mark.parametrize("encode", [None, "symbol", "onehot", "posterior"])
+def test_optimal_reporting_in_every_form(encode):
+    X = frame_of("pandas")
+    parameters = {"sensitive": "ill", "encode": encode, "random_state": 0}
+    plain = fitted(IRSanitizer(0.5, **parameters), X)
+    best = fitted(IRSanitizer(0.5, underlying="optimal", **parameters), X)
+    assert best.certificate_.holds(0.5)
+    assert best.mutual_information_ > plain.mutual_information_
+    assert best.solution_.status == "converged" and "S by" in best.solution_.message
+    assert best.mechanism_.symbols == tuple(range(best.mechanism_.shape[0]))
+    Y = best.transform(X)
+    assert list(Y.columns) == list(best.get_feature_names_out())
+    codes = np.asarray(best.set_params(encode="symbol").transform(X))[:, 0]
+    if encode is None:  # each report stands for its most probable cell
+        cells = _reports.likely_cells(best.mechanism_, best.joint_)[codes]
+        expected = best._codec.decode(cells, like=X)
+        assert Y.astype(str).equals(expected.astype(str))
+
+
+def test_optimal_reporting_may_be_randomised_response():
+    """Two values and a great budget: nothing is better, and a report is a cell."""
+    X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [300, 200, 100, 400], axis=0)
+    parameters = {"uncertainty": AllDistributions(), "random_state": 0}
+    plain, best = (
+        IRSanitizer(1.0, underlying=underlying, **parameters).fit(X)
+        for underlying in ("grr", "optimal")
+    )
+    assert best.mutual_information_ >= plain.mutual_information_ - 1e-9
+    assert best.transform(X).shape == X.shape
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+def test_optimal_reporting_says_how_much_it_can_hold():
+    rows = np.array([(s, u) for s in range(3) for u in range(667)])
+    message = "at most 2,000 cells, but 3 secrets x 667 values make 2,001.*underlying='grr'"
+    with pytest.raises(ValueError, match=message):
+        IRSanitizer(underlying="optimal").fit(rows)
+
+
 @pytest.mark.parametrize("cls", CLOSED_FORMS)
 def test_weights_are_counts(cls):
     X, weights = frame_of("pandas"), np.arange(N_ROWS) % 4 + 1
@@ -559,6 +598,7 @@ def test_eps_must_be_positive_and_finite(cls, eps):
         (SRRSanitizer(verbose=-1), "verbose=-1 must be a whole number"),
         (SRRSanitizer(verbose="yes"), "verbose='yes' must be a whole number"),
         (IRSanitizer(budget="loose"), "budget='loose' must be one of 'tight', 'theorem5'"),
+        (IRSanitizer(underlying="best"), "underlying='best' must be one of 'grr', 'optimal'"),
         (IRSanitizer(uncertainty=RenyiBall), r"the class RenyiBall: write uncertainty=RenyiBall\("),
         (IRSanitizer(uncertainty=0.05), "uncertainty=0.05 must be None or an uncertainty set"),
         (IRSanitizer(uncertainty=RenyiBall(radius="finite-sample")), "alpha=1 only"),

@@ -7,6 +7,7 @@ Each is given by four probabilities (same, same_secret, same_value, other), whic
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 
 _GRID = 33
 _FREE = 60.0  # nats: a value reported with this budget is reported as it is
@@ -159,7 +161,7 @@ def independent_reporting(
     IndependentReporting
     """
     if budget == "theorem5":
-        value_eps = _theorem5_budget(theorem5_distance(joint, region))
+        value_eps = theorem5_budget(theorem5_distance(joint, region))
     elif budget == "tight":
         value_eps = _tight_budget(region)
     else:
@@ -173,7 +175,7 @@ def independent_reporting(
             blocks, eps - part, delta, block_information(blocks, joint.probabilities)
         )
 
-    return _best_split(split, eps)
+    return best_split(split, eps, lambda result: result.information)
 
 
 def _product(secret_eps: float, value_eps: float, shape: tuple[int, int]) -> Blocks:
@@ -215,7 +217,7 @@ def theorem5_distance(joint: JointDistribution, region: Region) -> float:
     return min(2.0, 2.0 * float(reach.max()) + apart)
 
 
-def _theorem5_budget(distance: float) -> Callable[[float], float]:
+def theorem5_budget(distance: float) -> Callable[[float], float]:
     """δ as a function of ε2, from the ℓ1 distance of the conditionals."""
     return lambda part: float(np.log1p(2.0 * np.expm1(part) / distance)) if distance > 0 else np.inf
 
@@ -245,19 +247,37 @@ def _tight_budget(region: Region) -> Callable[[float], float]:
     return value_eps
 
 
-def _best_split(split: Callable[[float], IndependentReporting], eps: float) -> IndependentReporting:
-    """Search ε2 on a grid, then around its best points: there are two local maxima."""
-    grid = np.linspace(0.0, eps, _GRID)
-    tried = {float(part): split(float(part)) for part in grid}
-    width = eps / (_GRID - 1)
-    ranked = sorted(tried, key=lambda part: -tried[part].information)
+def best_split(
+    split: Callable[[float], T], eps: float, value: Callable[[T], float], grid: int = _GRID
+) -> T:
+    """Search ε2 on a grid, then around its best points: there are two local maxima.
+
+    Parameters
+    ----------
+    split : callable
+        What to make of a given ε2.
+    eps : float
+        Greatest ε2, in nats.
+    value : callable
+        What of it to maximise.
+    grid : int
+        Points to begin with.
+
+    Returns
+    -------
+    The best that ``split`` returned.
+    """
+    tried = {float(part): split(float(part)) for part in np.linspace(0.0, eps, grid)}
+    width = eps / (grid - 1)
+    ranked = sorted(tried, key=lambda part: -value(tried[part]))
+    fine, levels = (9, 4) if grid == _GRID else (5, 6)
     for centre in ranked[:2]:
         low, high = max(0.0, centre - width), min(eps, centre + width)
-        for _ in range(4):
-            parts = np.linspace(low, high, 9)
+        for _ in range(levels):
+            parts = np.linspace(low, high, fine)
             found = {float(part): tried.get(float(part)) or split(float(part)) for part in parts}
             tried.update(found)
-            best = max(found, key=lambda part: found[part].information)
-            step = (high - low) / 8
+            best = max(found, key=lambda part: value(found[part]))
+            step = (high - low) / (fine - 1)
             low, high = max(0.0, best - step), min(eps, best + step)
-    return max(tried.values(), key=lambda result: result.information)
+    return max(tried.values(), key=value)

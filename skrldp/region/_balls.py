@@ -108,14 +108,16 @@ class JointRegion(ProductRegion):
         found[shared] = pull_in(laws[shared], *problem)
         return found
 
-    def value_gap(self, value: Indices, first: Indices, second: Indices, eps: float) -> Floats:
+    def value_gap(
+        self, value: Indices, first: Indices, second: Indices, eps: float | Floats
+    ) -> Floats:
         r"""Upper bounds of :math:`R_1(u) - e^\epsilon R_2(u)`; see :class:`Region`.
 
         Parameters
         ----------
         value, first, second : integer arrays of shape (m,)
             Value of U and the two secrets.
-        eps : float
+        eps : float or array of shape (m,)
             In nats.
 
         Returns
@@ -129,7 +131,7 @@ class JointRegion(ProductRegion):
             probability = self.conditionals[pair, value[shared, None]]
             p = np.stack([probability, 1.0 - probability], axis=2)
             q = np.zeros_like(p)
-            q[:, 0, 0], q[:, 1, 0] = 1.0, -np.exp(eps)
+            q[:, 0, 0], q[:, 1, 0] = 1.0, -np.exp(np.broadcast_to(eps, shared.shape)[shared])
             best = support(q, p, self.marginal[pair], self.alpha, self.radius)
             gap[shared] = np.minimum(gap[shared], best.bound)
         return gap

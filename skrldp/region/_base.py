@@ -172,14 +172,16 @@ class Region(ABC):
         """
         return cell_bounds(self.conditionals, self.marginal, self.alpha, self.radius)
 
-    def value_gap(self, value: Indices, first: Indices, second: Indices, eps: float) -> Floats:
+    def value_gap(
+        self, value: Indices, first: Indices, second: Indices, eps: float | Floats
+    ) -> Floats:
         r"""Upper bounds of :math:`R_1(u) - e^\epsilon R_2(u)` for given values and pairs.
 
         Parameters
         ----------
         value, first, second : integer arrays of shape (m,)
             Value of U and the two secrets.
-        eps : float
+        eps : float or array of shape (m,)
             In nats.
 
         Returns
