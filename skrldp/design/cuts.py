@@ -11,6 +11,7 @@ closes the gap alone. RobustMSE is such a program, and so is a step of PolyOpt's
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from skrldp.certificate import repair
 from skrldp.design._pairs import pair_function
@@ -74,7 +75,9 @@ def minimise(
     """
     search = _Search(cost, region, eps, gap, deadline, verbose)
     if central:
-        search.follow()
+        # Small matrices: a second thread gains little, and loses much where the cores are busy.
+        with threadpool_limits(limits=1, user_api="blas"):
+            search.follow()
     status = search.run()
     search.tidy()
     return Solution(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from skrldp.design._progress import Progress
 from skrldp.design.alternation import Annealing, alternate
@@ -74,7 +75,7 @@ def solve(
         raise ValueError(f"solver={solver!r} must be one of {', '.join(map(repr, SOLVERS))}.")
     search = _Design(joint, region, min(eps, _LARGEST_EPS), law, Deadline(time_limit), verbose)
     try:
-        with search.progress:
+        with search.progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.solve(solver)
     except (SolverError, InfeasibleError) as error:
         a1, a2 = joint.counts.shape
@@ -92,7 +93,11 @@ def solve(
 
 
 class _Design:
-    """What is asked, and the solvers in the order in which they are tried."""
+    """What is asked, and the solvers in the order in which they are tried.
+
+    They run with one thread of linear algebra: their matrices are so small that a second one gains
+    little, loses a factor of hundreds where the cores are busy, and would change the last digits.
+    """
 
     def __init__(
         self,

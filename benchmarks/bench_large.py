@@ -1,0 +1,202 @@
+"""PolyOpt at hundreds of cells, on the exact ball, against what there is besides.
+
+Run it with ``python benchmarks/bench_large.py [--quick] [--plot FILE]``. Each line is a process of
+its own, so that its peak memory is its own: that of the interpreter with all libraries loaded is
+printed first. The information is that of the mechanism as it is sampled, at the public law, divided
+by H(X); every mechanism is certified at ε over the ball of β = 0.05 and α = 2. The tables of Adult
+need its file: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.data``.
+"""
+
+import argparse
+import multiprocessing
+import os
+import resource
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from skrldp import (
+    GRRSanitizer,
+    IRSanitizer,
+    JointDistribution,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    SRRSanitizer,
+)
+from skrldp.design.alternation import alternate
+from skrldp.design.cone import Deadline
+from skrldp.information import entropy
+from skrldp.region import privacy_region
+
+COLUMNS = [
+    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
+    "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week",
+    "native-country", "income",
+]  # fmt: skip
+ADULT = {
+    "occupation x education": ("occupation", "education"),
+    "native-country x relationship": ("native-country", "relationship"),
+}
+JEFFREYS = {"Jeffreys 25x40, n=1e6": (25, 40, 1_000_000), "Jeffreys 8x12, n=1e5": (8, 12, 100_000)}
+BASELINES = {"GRR": GRRSanitizer, "SRR": SRRSanitizer, "IR": IRSanitizer}
+_HEADER = (
+    f"{'table':<30} {'cells':>5} {'region':<8} {'eps':>4} {'limit':>5} {'fit':>6} {'peak':>6} "
+    f"{'GRR':>6} {'SRR':>6} {'IR':>6} {'PolyOpt':>7} {'of IR':>6} {'bound':>6} {'proven':>7}"
+)
+
+
+def adult_file():
+    here = Path(__file__).resolve().parents[1]
+    path = Path(os.environ.get("SKRLDP_ADULT", here.parent / "shared/data/adult/adult.data"))
+    return path if path.exists() else None
+
+
+def counts_of(name):
+    """The table of counts, secrets in rows."""
+    if name in JEFFREYS:
+        a1, a2, n = JEFFREYS[name]
+        rng = np.random.default_rng(0)
+        return rng.multinomial(n, rng.dirichlet(np.full(a1 * a2, 0.5))).reshape(a1, a2)
+    records = pd.read_csv(adult_file(), names=COLUMNS, skipinitialspace=True)
+    secret, value = ADULT[name]
+    return pd.crosstab(records[secret], records[value]).to_numpy()
+
+
+def rows_of(counts):
+    """A row for each cell, and how many records it stands for."""
+    return np.argwhere(counts >= 0), counts.ravel()
+
+
+def fitted(sanitizer, counts):
+    rows, weights = rows_of(counts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        start = time.perf_counter()
+        sanitizer.fit(rows, sample_weight=weights)
+        return sanitizer, time.perf_counter() - start
+
+
+def peak():
+    """Most memory that this process has used, in GiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def design(name, eps, limit, region="joint", robust=True):
+    """Fit PolyOpt, or the optimum at the public law alone, in this process."""
+    counts = counts_of(name)
+    if robust:
+        sanitizer = PolyOptSanitizer(eps, region=region, time_limit=limit)
+    else:
+        sanitizer = NonRobustSanitizer(eps, time_limit=limit)
+    sanitizer, seconds = fitted(sanitizer, counts)
+    joint = sanitizer.joint_
+    return {
+        "cells": counts.size,
+        "seconds": seconds,
+        "peak": peak(),
+        "nmi": sanitizer.normalized_mutual_information_,
+        "bound": min(1.0, sanitizer.solution_.bound / entropy(joint.probabilities)),
+        "proven": sanitizer.certificate_.eps,
+        "reports": sanitizer.mechanism_.shape[0],
+    }
+
+
+def baselines(name, eps):
+    return {key: fitted(cls(eps), counts_of(name))[0] for key, cls in BASELINES.items()}
+
+
+def alone(function, *arguments):
+    """Call in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def line(name, eps, limit, region="joint"):
+    known = {k: s.normalized_mutual_information_ for k, s in baselines(name, eps).items()}
+    found = alone(design, name, eps, limit, region)
+    best = max(known["IR"], known["SRR"])
+    print(
+        f"{name:<30} {found['cells']:>5} {region:<8} {eps:>4} {limit:>5} {found['seconds']:>5.0f}s "
+        f"{found['peak']:>5.2f}G {known['GRR']:>6.4f} {known['SRR']:>6.4f} {known['IR']:>6.4f} "
+        f"{found['nmi']:>7.4f} {found['nmi'] / best:>5.1f}x {found['bound']:>6.4f} "
+        f"{found['proven']:>7.4f}",
+        flush=True,
+    )
+
+
+def yardstick(names, epsilons, limit):
+    """The optimum at the public law alone, as far as it was found."""
+    print(f"\nNot robust (private at the public law alone), {limit} s each:")
+    for name in names:
+        values = [alone(design, name, eps, limit, "joint", False) for eps in epsilons]
+        found = "  ".join(f"{e}: {v['nmi']:.4f}" for e, v in zip(epsilons, values, strict=True))
+        print(f"{name:<30} {found}", flush=True)
+
+
+def over_time(name, eps, limit):
+    """Best information so far, by seconds, on the exact ball."""
+    joint = JointDistribution(counts_of(name))
+    radius = RenyiBall().radius_for(joint.n, joint.counts.size)
+    region = privacy_region(joint, alpha=2.0, radius=radius)
+    law = joint.probabilities.ravel()
+    deadline, seen = Deadline(limit), []
+    alternate(
+        law,
+        region,
+        eps,
+        deadline=deadline,
+        look=lambda _, information: seen.append((deadline.elapsed, information)),
+    )
+    seconds, values = np.array(seen).T
+    return seconds, np.maximum.accumulate(values) / entropy(law)
+
+
+def plot(names, eps, limit, path):
+    """Draw utility over time for each table, with what IR reaches at once."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(names), figsize=(4.2 * len(names), 3.2), squeeze=False)
+    for axis, name in zip(axes[0], names, strict=True):
+        seconds, values = over_time(name, eps, limit)
+        axis.step(seconds, values, where="post", color="#0072B2", label="PolyOpt")
+        level = baselines(name, eps)["IR"].normalized_mutual_information_
+        axis.axhline(level, color="#D55E00", linestyle="--", label="IR")
+        axis.set(title=name, xlabel="seconds", xscale="log", ylim=(0.0, None))
+        print(f"\n{name}, eps={eps}: best so far")
+        for mark in (5, 10, 20, 30, 60, 120, 180, 300):
+            before = values[seconds <= mark]
+            if mark <= limit and len(before):
+                print(f"{mark:>5} s  {before[-1]:.4f}")
+    axes[0, 0].set_ylabel("I(X;Y) / H(X)")
+    axes[0, 0].legend(loc="lower right")
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one small table, half a minute")
+    parser.add_argument("--plot", metavar="FILE", help="where to draw utility over time")
+    options = parser.parse_args()
+    names = list(ADULT) if adult_file() else []
+    print(f"Before any design: {alone(peak):.2f} GiB.\n\n{_HEADER}")
+    if options.quick:
+        line("Jeffreys 8x12, n=1e5", 1.5, 20)
+    else:
+        for table in names:
+            for budget in (0.1, 0.5, 1.0, 1.5, 2.5):
+                line(table, budget, 60)
+            line(table, 1.5, 300)
+        for kind in ("product", "box", "lower") if names else ():
+            line(names[0], 1.5, 60, kind)
+        line("Jeffreys 25x40, n=1e6", 1.5, 840)
+        yardstick(names, (0.1, 0.5, 1.0, 1.5, 2.5), 60)
+    if options.plot:
+        plot(names, 1.5, 300, options.plot)
