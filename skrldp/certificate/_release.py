@@ -26,7 +26,7 @@ def repair(matrix: Floats, region: Region, eps: float, slack: float = 0.0) -> Fl
 
     Parameters
     ----------
-    matrix : array of shape (b, a)
+    matrix : array of shape (b, cells of a row)
         Non-negative, with positive column sums.
     region : Region
         Conditionals that privacy must hold for.
@@ -37,12 +37,12 @@ def repair(matrix: Floats, region: Region, eps: float, slack: float = 0.0) -> Fl
 
     Returns
     -------
-    array of shape (b, a)
+    array of the same shape
         Columns sum to 1 up to rounding.
     """
     clean = np.clip(matrix, 0.0, None)
     clean = clean / clean.sum(axis=0)
-    rows = clean.reshape(len(clean), region.n_secrets, -1)
+    rows = clean.reshape(len(clean), *region.row_shape)
     excess = region.worst(rows, eps, above=-slack)
     worst = np.zeros(len(rows))
     np.maximum.at(worst, excess.row, excess.bound + slack)

@@ -23,6 +23,7 @@ __all__ = [
     "independent_reporting",
     "srr",
     "theorem5_distance",
+    "value_response",
 ]
 
 Floats = NDArray[np.float64]
@@ -148,6 +149,25 @@ def independent_reporting(
         )
 
     return _best_split(split, eps)
+
+
+def value_response(region: Region, eps: float) -> Floats:
+    """Randomised response to U alone, with the largest budget that is private for S.
+
+    Parameters
+    ----------
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+
+    Returns
+    -------
+    array of shape (a2, a2)
+    """
+    a2 = region.conditionals.shape[1]
+    same, other = _response(_tight_budget(region)(eps), a2)
+    return other + (same - other) * np.eye(a2)
 
 
 def _product(secret_eps: float, value_eps: float, shape: tuple[int, int]) -> Blocks:

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.design._lp import LinearProgram
-from skrldp.design.closed_form import independent_reporting, srr
+from skrldp.design.closed_form import independent_reporting, srr, value_response
 from skrldp.design.cone import CompactCone, Deadline, PrivacyCone
 from skrldp.design.solution import Solution
 from skrldp.design.vertices import is_polyhedral
 from skrldp.information import (
+    entropy,
     mutual_information_bound,
     row_information,
     row_information_gradient,
@@ -81,7 +82,7 @@ def generate_columns(
         status=status,
         solver="columns",
         objective=objective,
-        bound=mutual_information_bound(joint.probabilities, eps),
+        bound=min(mutual_information_bound(joint.probabilities, eps), entropy(search.law)),
         iterations=search.rounds,
         seconds=deadline.elapsed,
         message=f"{len(search.rows)} rows generated, {search.cone.solves} linear programs.",
@@ -100,8 +101,8 @@ class _Search:
         deadline: Deadline,
         first: Floats | None,
     ) -> None:
-        self.law = joint.probabilities.ravel()
-        self.shape = joint.counts.shape
+        self.law = region.fold(joint.probabilities)
+        self.shape = region.row_shape
         self.deadline = deadline
         self.cone: PrivacyCone | CompactCone
         if len(self.law) * len(region.pairs[0]) <= _CURVED:
@@ -226,6 +227,9 @@ class _Search:
 def _known_rows(joint: JointDistribution, region: Region, eps: float) -> Floats:
     """Rows of the closed forms, so that the result is never worse than they are."""
     a1, a2 = joint.counts.shape
+    cone = PrivacyCone(region, eps, 0.0)
+    if region.blind:
+        return cone.inside(np.concatenate([np.ones((1, a2)), value_response(region, eps)]))
     secret_same = np.kron(np.eye(a1), np.ones((a2, a2)))
     value_same = np.kron(np.ones((a1, a1)), np.eye(a2))
     rows = [np.ones((1, a1 * a2))]
@@ -238,4 +242,4 @@ def _known_rows(joint: JointDistribution, region: Region, eps: float) -> Floats:
             + (same - same_secret - same_value + other) * np.eye(a1 * a2)
         )
     table = np.maximum(np.concatenate(rows), 0.0)
-    return PrivacyCone(region, eps, 0.0).inside(table)
+    return cone.inside(table)

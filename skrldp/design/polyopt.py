@@ -1,5 +1,6 @@
 """PolyOpt: the mechanism that says most about X, by whichever solver fits."""
 
+import math
 from dataclasses import replace
 
 from skrldp.design.columns import generate_columns
@@ -29,6 +30,8 @@ def solve(
     verbose: int = 0,
 ) -> Solution:
     """Maximise I(X; Y) at the public law over mechanisms private for the region.
+
+    If the region is blind, the mechanisms are functions of U alone: I(X; Y) is I(U; Y) then.
 
     Parameters
     ----------
@@ -94,6 +97,6 @@ def _solve(
 
 
 def _enumerable(region: Region) -> bool:
-    if not is_polyhedral(region) or region.conditionals.size > _MOST_CELLS:
+    if not is_polyhedral(region) or math.prod(region.row_shape) > _MOST_CELLS:
         return False
     return facet_count(region) <= _MOST_FACETS

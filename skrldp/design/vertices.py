@@ -98,18 +98,19 @@ def facets(region: Region, eps: float) -> Floats:
 
     Returns
     -------
-    array of shape (m, a)
+    array of shape (m, number of cells of a row)
     """
-    a1, a2 = region.conditionals.shape
-    extremes = [extreme_conditionals(region, s) for s in range(a1)]
+    parts, a2 = region.row_shape
+    extremes = [extreme_conditionals(region, s) for s in range(region.n_secrets)]
     rows = []
     for first, second in zip(*region.pairs, strict=True):
         most, least = extremes[first], extremes[second]
-        block = np.zeros((len(most), len(least), a1, a2))
-        block[:, :, first] += np.exp(-eps) * most[:, None]
-        block[:, :, second] -= least[None]
-        rows.append(block.reshape(-1, a1 * a2))
-    return np.concatenate(rows)
+        block = np.zeros((len(most), len(least), parts, a2))
+        block[:, :, region.place(first)] += np.exp(-eps) * most[:, None]
+        block[:, :, region.place(second)] -= least[None]
+        rows.append(block.reshape(-1, parts * a2))
+    table = np.concatenate(rows)
+    return np.unique(table, axis=0) if region.blind else table  # pairs may say the same
 
 
 def facet_count(region: Region) -> int:
@@ -161,7 +162,7 @@ def enumerate_vertices(
             "region='lower' (or 'box' with at most 6 values), all laws, or the public law alone."
         )
     inequalities = facets(region, eps)
-    vertices, weights, value = _best_mixture(inequalities, joint.probabilities.ravel())
+    vertices, weights, value = _best_mixture(inequalities, region.fold(joint.probabilities))
     used = weights > 1e-12
     return Solution(
         status="optimal",
