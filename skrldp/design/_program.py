@@ -57,7 +57,9 @@ class Cuts:
         value = self.laws * np.array([np.exp(-eps), -1.0])[:, None]
         where = np.arange(len(self)) * 2 * a2
         pointer = np.append(where, len(self) * 2 * a2)
-        table = csr_array((value.ravel(), column.ravel(), pointer), shape=(len(self), b * parts * a2))
+        table = csr_array(
+            (value.ravel(), column.ravel(), pointer), shape=(len(self), b * parts * a2)
+        )
         table.sum_duplicates()  # one part that is compared with itself
         table.eliminate_zeros()
         return table
