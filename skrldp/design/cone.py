@@ -167,7 +167,7 @@ class PrivacyCone:
         # Divided by exp(eps), so that the solver's tolerance means the same at every eps.
         rows[index, self.region.place(first)] += np.exp(-self.eps) * laws[:, 0]
         rows[index, self.region.place(second)] -= laws[:, 1]
-        self._program.add_rows(rows.reshape(len(first), -1), -np.inf, 0.0)
+        self._program.add_rows(rows.reshape(len(first), self._program.n_columns), -np.inf, 0.0)
         self._touched = np.append(self._touched, np.full(len(first), float(self.solves)))
 
     def _purge(self) -> None:

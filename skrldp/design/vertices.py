@@ -102,7 +102,7 @@ def facets(region: Region, eps: float) -> Floats:
     """
     parts, a2 = region.row_shape
     extremes = [extreme_conditionals(region, s) for s in range(region.n_secrets)]
-    rows = []
+    rows = [np.zeros((0, parts * a2))]
     for first, second in zip(*region.pairs, strict=True):
         most, least = extremes[first], extremes[second]
         block = np.zeros((len(most), len(least), parts, a2))
@@ -230,7 +230,7 @@ def _vertices(inequalities: Floats) -> Floats:
     if generators.lin_set or len(table) == 0 or np.any(np.abs(table[:, 0] - 1.0) > 1e-9):
         raise SolverError("cddlib lost vertices: what it returned is not a polytope.")
     vertices = table[:, 1:]
-    outside = max(-vertices.min(), float((vertices @ inequalities.T).max()))
+    outside = max(-vertices.min(), float((vertices @ inequalities.T).max(initial=0.0)))
     if outside > 1e-7 or np.abs(vertices.sum(axis=1) - 1.0).max() > 1e-7:
         raise SolverError(f"cddlib returned points that are not vertices ({outside:.1e} outside).")
     return np.maximum(vertices, 0.0)
