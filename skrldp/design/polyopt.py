@@ -16,6 +16,7 @@ __all__ = ["SOLVERS", "solve"]
 SOLVERS = ("auto", "vertices", "columns")
 # Enumeration takes a second or two at these sizes; beyond, its time explodes.
 _MOST_CELLS, _MOST_FACETS = 10, 400
+_MOST_WORK = 40_000  # facets times 2**cells, where rows of few cells may have facets of many pairs
 # The design's exponentials stay in range; reports of a rarer cell than exp(-40) are never sent.
 _LARGEST_EPS = 40.0
 
@@ -97,6 +98,8 @@ def _solve(
 
 
 def _enumerable(region: Region) -> bool:
-    if not is_polyhedral(region) or math.prod(region.row_shape) > _MOST_CELLS:
+    cells = math.prod(region.row_shape)
+    if not is_polyhedral(region) or cells > _MOST_CELLS:
         return False
-    return facet_count(region) <= _MOST_FACETS
+    count = facet_count(region)
+    return count <= _MOST_FACETS and not (region.blind and count << cells > _MOST_WORK)
