@@ -118,6 +118,22 @@ class JointDistribution:
         """Empirical law of (S, U), shape (a1, a2)."""
         return self.counts / self.n
 
+    def smoothed(self, pseudo_count: float) -> Floats:
+        """Law of (S, U) with a pseudo-count in each cell; 1/2 is the mean under Jeffreys' prior.
+
+        Parameters
+        ----------
+        pseudo_count : float
+            At least 0.
+
+        Returns
+        -------
+        array of shape (a1, a2)
+        """
+        share = 1.0 / (1.0 + pseudo_count)  # so that nothing overflows
+        weights = share * self.counts + pseudo_count * share
+        return weights / weights.sum()
+
     @cached_property
     def marginal(self) -> Floats:
         """Empirical law of S, shape (a1,)."""

@@ -176,7 +176,8 @@ def test_large_tables(shape, cone):
     cells = shape[0] * shape[1]
     joint = JointDistribution(rng.multinomial(30_000, rng.dirichlet(np.ones(cells))).reshape(shape))
     region = region_of(joint)
-    search = columns_module._Search(joint, region, 1.0, Deadline(0.0), None)
+    law = joint.probabilities.ravel()
+    search = columns_module._Search(joint, region, 1.0, Deadline(0.0), law, None)
     assert isinstance(search.cone, cone)
     found = generate_columns(joint, region, 1.0, deadline=Clock(1500))
     assert found.status == "time_limit"

@@ -37,6 +37,7 @@ def rows_of(counts):
 def make(cls, eps=0.7, **parameters):
     if cls is PolyOptSanitizer:
         parameters.setdefault("region", "lower")  # global, and quick
+        parameters.setdefault("smoothing", 0.0)
     else:
         parameters.setdefault("distance", "hamming")
     return cls(eps, **{"observe": "nonsensitive", **parameters})

@@ -246,7 +246,9 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
     )
     region, eps, options = calls[0]
     assert type(region).__name__ == "LowerRegion" and region.same_secret and eps == 0.7
+    law = options.pop("law")
     assert options == {"solver": "columns", "time_limit": 0.5, "verbose": 0}
+    assert law.sum() == pytest.approx(1.0) and (law > 0).all()
 
 
 @pytest.mark.parametrize("cls", CLOSED_FORMS)

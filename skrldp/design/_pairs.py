@@ -111,7 +111,7 @@ class PairFunction:
     @cached_property
     def of_part(self) -> tuple[Indices, Indices]:
         """Pairs in which each part is the first, and the second: arrays of shape (parts, n)."""
-        count = int(self.first.max()) + 1
+        count = int(self.first.max(initial=0)) + 1
         first, second = (np.argsort(s, kind="stable") for s in (self.first, self.second))
         return first.reshape(count, -1), second.reshape(count, -1)
 

@@ -19,11 +19,12 @@ from skrldp.region import PointRegion, Region, SimplexRegion
 __all__ = [
     "Blocks",
     "IndependentReporting",
+    "block_matrix",
+    "closed_forms",
     "grr",
     "independent_reporting",
     "srr",
     "theorem5_distance",
-    "value_response",
 ]
 
 Floats = NDArray[np.float64]
@@ -82,6 +83,31 @@ def srr(eps: float, n_secrets: int, n_values: int) -> Blocks:
     total = 1.0 + drop**2 * (n_values - 1.0) + drop * others
     same_secret, foreign = drop**2 / total, drop / total
     return 1.0 - (n_values - 1.0) * same_secret - others * foreign, same_secret, foreign, foreign
+
+
+def block_matrix(blocks: Blocks, shape: tuple[int, int]) -> Floats:
+    """Write a block mechanism as a matrix.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The four probabilities.
+    shape : tuple (a1, a2)
+        Numbers of secrets and values.
+
+    Returns
+    -------
+    array of shape (a, a)
+    """
+    a1, a2 = shape
+    same, same_secret, same_value, other = blocks
+    matrix = (
+        other
+        + (same_secret - other) * np.kron(np.eye(a1), np.ones((a2, a2)))
+        + (same_value - other) * np.kron(np.ones((a1, a1)), np.eye(a2))
+        + (same - same_secret - same_value + other) * np.eye(a1 * a2)
+    )
+    return np.maximum(matrix, 0.0)
 
 
 @dataclass(frozen=True)
@@ -151,11 +177,13 @@ def independent_reporting(
     return _best_split(split, eps)
 
 
-def value_response(region: Region, eps: float) -> Floats:
-    """Randomised response to U alone, with the largest budget that is private for S.
+def closed_forms(joint: JointDistribution, region: Region, eps: float) -> list[Floats]:
+    """Write the closed forms that are private for a region as matrices.
 
     Parameters
     ----------
+    joint : JointDistribution
+        The public law.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
@@ -163,11 +191,16 @@ def value_response(region: Region, eps: float) -> Floats:
 
     Returns
     -------
-    array of shape (a2, a2)
+    list of arrays
+        SRR and independent reporting, of shape (a, a). If the region is blind, randomised response
+        to U with the largest budget that is private, of shape (a2, a2).
     """
-    a2 = region.conditionals.shape[1]
-    same, other = _response(_tight_budget(region)(eps), a2)
-    return other + (same - other) * np.eye(a2)
+    shape = joint.counts.shape
+    if region.blind:
+        same, other = _response(_tight_budget(region)(eps), shape[1])
+        return [other + (same - other) * np.eye(shape[1])]
+    forms = srr(eps, *shape), independent_reporting(joint, region, eps).blocks
+    return [block_matrix(form, shape) for form in forms]
 
 
 def _product(secret_eps: float, value_eps: float, shape: tuple[int, int]) -> Blocks:

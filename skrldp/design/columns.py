@@ -8,18 +8,20 @@ linearisation :math:`(\nabla\mu(v_0) - \lambda) \cdot v` is at least as good as 
 repeating this climbs to a local maximum, and many different starts make it a good one.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.design._lp import LinearProgram
-from skrldp.design.closed_form import independent_reporting, srr, value_response
+from skrldp.design.closed_form import closed_forms
 from skrldp.design.cone import CompactCone, Deadline, PrivacyCone
 from skrldp.design.solution import Solution
 from skrldp.design.vertices import is_polyhedral
 from skrldp.information import (
     entropy,
+    mutual_information,
     mutual_information_bound,
     row_information,
     row_information_gradient,
@@ -27,7 +29,7 @@ from skrldp.information import (
 from skrldp.joint import JointDistribution
 from skrldp.region import Region
 
-__all__ = ["generate_columns"]
+__all__ = ["generate_columns", "searches_exact_cone"]
 
 Floats = NDArray[np.float64]
 
@@ -44,14 +46,31 @@ _PATIENCE = 6  # rounds over which the gain is judged: one of each kind of start
 _CLIMB = 6  # linear programs for one climb
 
 
+def searches_exact_cone(region: Region) -> bool:
+    """Say whether columns come from the exact cone; if not, they do from a smaller one.
+
+    Parameters
+    ----------
+    region : Region
+        Conditionals that privacy must hold for.
+
+    Returns
+    -------
+    bool
+    """
+    return math.prod(region.row_shape) * len(region.pairs[0]) <= _CURVED
+
+
 def generate_columns(
     joint: JointDistribution,
     region: Region,
     eps: float,
     *,
     deadline: Deadline,
+    law: Floats | None = None,
     first: Floats | None = None,
     patience: int = _PATIENCE,
+    look: Callable[[Floats], None] = lambda matrix: None,
 ) -> Solution:
     """Maximise the mutual information over mechanisms private for the region.
 
@@ -65,24 +84,29 @@ def generate_columns(
         Privacy parameter, in nats.
     deadline : Deadline
         When to stop; the best mechanism found by then is returned.
+    law : array, optional
+        Law of a row's cells by which information counts; None is the public one.
     first : array of shape (m, a), optional
         Private rows to begin with.
     patience : int
         Rounds over which the gain is judged before the search ends.
+    look : callable
+        Is shown the mechanism of each round.
 
     Returns
     -------
     Solution
         Its matrix is private up to the tolerance of a linear program.
     """
-    search = _Search(joint, region, eps, deadline, first)
-    status = search.run(patience)
-    matrix, objective = search.mechanism()
+    public = region.fold(joint.probabilities)
+    search = _Search(joint, region, eps, deadline, public if law is None else law, first)
+    status = search.run(patience, look)
+    matrix = search.mechanism()
     return Solution(
         status=status,
         solver="columns",
-        objective=objective,
-        bound=min(mutual_information_bound(joint.probabilities, eps), entropy(search.law)),
+        objective=mutual_information(matrix, public),
+        bound=min(mutual_information_bound(joint.probabilities, eps), entropy(public)),
         iterations=search.rounds,
         seconds=deadline.elapsed,
         message=f"{len(search.rows)} rows generated, {search.cone.solves} linear programs.",
@@ -99,13 +123,14 @@ class _Search:
         region: Region,
         eps: float,
         deadline: Deadline,
+        law: Floats,
         first: Floats | None,
     ) -> None:
-        self.law = region.fold(joint.probabilities)
+        self.law = law
         self.shape = region.row_shape
         self.deadline = deadline
         self.cone: PrivacyCone | CompactCone
-        if len(self.law) * len(region.pairs[0]) <= _CURVED:
+        if searches_exact_cone(region):
             self.cone = PrivacyCone(region, eps, _SEARCH[0], deadline)
         else:
             self.cone = CompactCone(region, eps, deadline)
@@ -126,7 +151,7 @@ class _Search:
                 break
             self._keep(self.cone.maximise(directions))
 
-    def run(self, patience: int) -> str:
+    def run(self, patience: int, look: Callable[[Floats], None]) -> str:
         """Search ever closer to the boundary, each time until little is gained."""
         turns, least = _POLYHEDRAL if self.polyhedral else _BALL
         turn = patience * turns
@@ -138,14 +163,16 @@ class _Search:
                     return "time_limit"
                 weights, prices, value = self.master.solve()
                 values.append(value)
-                self._climb_and_keep(self._starts(self.rows[weights > 1e-12]), prices, 1e-8)
+                used = weights > 1e-12
+                look(self.rows[used] * weights[used, None])
+                self._climb_and_keep(self._starts(self.rows[used]), prices, 1e-8)
                 self.rounds += 1
         return self._polish()
 
-    def mechanism(self) -> tuple[Floats, float]:
-        weights, _, value = self.master.solve()
+    def mechanism(self) -> Floats:
+        weights, _, _ = self.master.solve()
         used = weights > 1e-12
-        return self.rows[used] * weights[used, None], value
+        return self.rows[used] * weights[used, None]
 
     def _polish(self) -> str:
         """Push the rows in use to the very boundary."""
@@ -226,20 +253,6 @@ class _Search:
 
 def _known_rows(joint: JointDistribution, region: Region, eps: float) -> Floats:
     """Rows of the closed forms, so that the result is never worse than they are."""
-    a1, a2 = joint.counts.shape
-    cone = PrivacyCone(region, eps, 0.0)
-    if region.blind:
-        return cone.inside(np.concatenate([np.ones((1, a2)), value_response(region, eps)]))
-    secret_same = np.kron(np.eye(a1), np.ones((a2, a2)))
-    value_same = np.kron(np.ones((a1, a1)), np.eye(a2))
-    rows = [np.ones((1, a1 * a2))]
-    for blocks in (srr(eps, a1, a2), independent_reporting(joint, region, eps).blocks):
-        same, same_secret, same_value, other = blocks
-        rows.append(
-            other
-            + (same_secret - other) * secret_same
-            + (same_value - other) * value_same
-            + (same - same_secret - same_value + other) * np.eye(a1 * a2)
-        )
-    table = np.maximum(np.concatenate(rows), 0.0)
-    return cone.inside(table)
+    ones = np.ones((1, math.prod(region.row_shape)))
+    rows = np.concatenate([ones, *closed_forms(joint, region, eps)])
+    return PrivacyCone(region, eps, 0.0).inside(rows)

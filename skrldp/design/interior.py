@@ -59,6 +59,10 @@ class CentralPath:
         Privacy of each pair of secrets.
     shape : tuple (parts, a2)
         Shape of a row; see :attr:`skrldp.region.Region.row_shape`.
+    scale : float, optional
+        Unit of the costs; None is their own.
+    gap : float, optional
+        Duality gap to begin with; None is one that suits a cost that stays as it is.
 
     Attributes
     ----------
@@ -70,10 +74,18 @@ class CentralPath:
         Newton steps taken.
     """
 
-    def __init__(self, cost: ExpectedCost, pairs: PairFunction, shape: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        cost: ExpectedCost,
+        pairs: PairFunction,
+        shape: tuple[int, int],
+        *,
+        scale: float | None = None,
+        gap: float | None = None,
+    ) -> None:
         self.pairs = pairs
         self.steps, self.gap, self._reach = 0, np.inf, 0.5
-        self.scale = cost.scale
+        self.scale = cost.scale if scale is None else scale
         self._objective = cost
         self._cost = cost.cost / self.scale
         self._theta = 0.0 if cost.alpha == 1.0 else (cost.alpha - 1.0) / cost.alpha
@@ -81,6 +93,8 @@ class CentralPath:
         b = len(cost.cost)
         self.rows = np.full((b, *shape), 1.0 / b)
         self._begin((1.0 - float(pairs.factor[0, 0])) / (4.0 * b))
+        if gap is not None:
+            self._heat(gap)
 
     def _begin(self, margin: float) -> None:
         """Start from uniform reports, which are private with room to spare."""
@@ -100,6 +114,24 @@ class CentralPath:
             cells = self._by_cell(self.rows)
             self._top = float(cells.max()) + 1.0
             self._price_gap = mean / (self._top - cells)
+
+    def _heat(self, gap: float) -> None:
+        """Scale the prices to a duality gap."""
+        mean, count = self._complementarity(self._lam[..., None] - self.pairs.parts(self.rows))
+        factor = gap / (mean * count * self.scale)
+        self._price, self._price_rows = self._price * factor, self._price_rows * factor
+        self._price_x, self._price_gap = self._price_x * factor, self._price_gap * factor
+        self.gap = gap
+
+    def reprice(self, cost: Floats) -> None:
+        """Change the costs; the path goes on from where it is.
+
+        Parameters
+        ----------
+        cost : array of shape (b, a)
+            Cost of reporting y about a record in cell x.
+        """
+        self._cost = cost / self.scale
 
     def _by_cell(self, rows: Floats) -> Floats:
         return np.einsum("yx,yx->x", rows.reshape(len(rows), -1), self._cost)
@@ -184,15 +216,15 @@ class CentralPath:
             kinds.append((gap, step.gap, self._price_gap, step.price_gap))
         return kinds
 
-    def advance(self, least: float = 0.0) -> bool:
+    def advance(self, least: float = 0.0, share: float | None = None) -> bool:
         """Take one step.
-
-        How far it aims depends on how far the last one went.
 
         Parameters
         ----------
         least : float
             Gap to aim at; what is nearer to the optimum is worse centred and proves less.
+        share : float, optional
+            Part of the gap that a step aims at; None depends on how far the last one went.
 
         Returns
         -------
@@ -204,7 +236,8 @@ class CentralPath:
         if systems is None:
             return False
         mean, count = self._complementarity(x)
-        share = float(np.clip(1.0 - self._reach, *_CENTRING))
+        if share is None:
+            share = float(np.clip(1.0 - self._reach, *_CENTRING))
         aim = max(share * mean, min(mean, least / self.scale / count))
         try:
             step = self._direction(x, systems, aim)

@@ -3,17 +3,26 @@
 import math
 from dataclasses import replace
 
-from skrldp.design.columns import generate_columns
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.design._progress import Progress
+from skrldp.design.alternation import Annealing, alternate
+from skrldp.design.closed_form import closed_forms
+from skrldp.design.columns import generate_columns, searches_exact_cone
 from skrldp.design.cone import Deadline
 from skrldp.design.solution import Solution
 from skrldp.design.vertices import enumerate_vertices, facet_count, is_polyhedral
 from skrldp.exceptions import InfeasibleError, SolverError
+from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
 from skrldp.region import Region
 
 __all__ = ["SOLVERS", "solve"]
 
-SOLVERS = ("auto", "vertices", "columns")
+Floats = NDArray[np.float64]
+
+SOLVERS = ("auto", "vertices", "columns", "alternation")
 # Enumeration takes a second or two at these sizes; beyond, its time explodes.
 _MOST_CELLS, _MOST_FACETS = 10, 400
 _MOST_WORK = 40_000  # facets times 2**cells, where rows of few cells may have facets of many pairs
@@ -26,11 +35,12 @@ def solve(
     region: Region,
     eps: float,
     *,
+    law: Floats | None = None,
     solver: str = "auto",
     time_limit: float | None = 60.0,
     verbose: int = 0,
 ) -> Solution:
-    """Maximise I(X; Y) at the public law over mechanisms private for the region.
+    """Maximise I(X; Y) over mechanisms private for the region.
 
     If the region is blind, the mechanisms are functions of U alone: I(X; Y) is I(U; Y) then.
 
@@ -42,13 +52,17 @@ def solve(
         Conditionals that privacy must hold for.
     eps : float
         Privacy parameter, in nats.
-    solver : {"auto", "vertices", "columns"}
-        ``"auto"`` enumerates vertices where that is the global optimum and fast, and generates
-        columns otherwise, or if the enumeration fails.
+    law : array of shape (number of cells of a row,), optional
+        Law of X, or of U if the region is blind, at which information is maximised, positive where
+        the public law is; None is the public law. The solution's objective and bound are about
+        the public law.
+    solver : {"auto", "vertices", "columns", "alternation"}
+        ``"auto"`` enumerates vertices where that is the global optimum and fast; otherwise it
+        alternates, and where the exact cone can be searched it goes on by columns.
     time_limit : float or None
         Seconds after which the best mechanism found is returned; None for no limit.
     verbose : int
-        Print a line on what was done if positive.
+        Show a progress bar, and print a line on what was done, if positive.
 
     Returns
     -------
@@ -63,10 +77,10 @@ def solve(
     """
     if solver not in SOLVERS:
         raise ValueError(f"solver={solver!r} must be one of {', '.join(map(repr, SOLVERS))}.")
-    deadline = Deadline(time_limit)
-    eps = min(eps, _LARGEST_EPS)
+    search = _Design(joint, region, min(eps, _LARGEST_EPS), law, Deadline(time_limit), verbose)
     try:
-        solution = _solve(joint, region, eps, solver, deadline)
+        with search.progress:
+            solution = search.solve(solver)
     except (SolverError, InfeasibleError) as error:
         a1, a2 = joint.counts.shape
         raise type(error)(
@@ -82,19 +96,94 @@ def solve(
     return solution
 
 
-def _solve(
-    joint: JointDistribution, region: Region, eps: float, solver: str, deadline: Deadline
-) -> Solution:
-    if solver == "vertices":
-        return enumerate_vertices(joint, region, eps, deadline=deadline)
-    note = ""
-    if solver == "auto" and _enumerable(region):
-        try:
-            return enumerate_vertices(joint, region, eps, deadline=deadline)
-        except SolverError as error:
-            note = f"Vertices were not used: {error} "
-    solution = generate_columns(joint, region, eps, deadline=deadline)
-    return replace(solution, message=note + solution.message)
+class _Design:
+    """What is asked, and the solvers in the order in which they are tried."""
+
+    def __init__(
+        self,
+        joint: JointDistribution,
+        region: Region,
+        eps: float,
+        law: Floats | None,
+        deadline: Deadline,
+        verbose: int,
+    ) -> None:
+        self.joint, self.region, self.eps = joint, region, eps
+        self.public = region.fold(joint.probabilities)
+        self.law = self.public if law is None else law
+        self.deadline = deadline
+        self.bound = min(mutual_information_bound(joint.probabilities, eps), entropy(self.public))
+        self.progress = Progress(verbose, deadline, self.bound)
+
+    def solve(self, solver: str) -> Solution:
+        note = ""
+        if solver == "vertices" or (solver == "auto" and _enumerable(self.region)):
+            try:
+                return enumerate_vertices(
+                    self.joint, self.region, self.eps, deadline=self.deadline, law=self.law
+                )
+            except SolverError as error:
+                if solver == "vertices":
+                    raise
+                note = f"Vertices were not used: {error} "
+        if solver == "columns":
+            solution = self.columns(None)
+        else:
+            runs, status = self.alternate()
+            if solver == "auto" and searches_exact_cone(self.region) and not self.deadline.passed:
+                solution = self.columns(np.concatenate([run.matrix for run in runs]))
+                note += _account(runs)
+            else:
+                solution = self.best(runs, status)
+        return replace(solution, message=note + solution.message)
+
+    def columns(self, first: Floats | None) -> Solution:
+        """Generate columns, from some rows if there are any."""
+        return generate_columns(
+            self.joint,
+            self.region,
+            self.eps,
+            deadline=self.deadline,
+            law=self.law,
+            first=first,
+            look=lambda matrix: self.progress.show(mutual_information(matrix, self.public)),
+        )
+
+    def alternate(self) -> tuple[list[Annealing], str]:
+        """Alternate between decoder and mechanism."""
+        return alternate(
+            self.law,
+            self.region,
+            self.eps,
+            deadline=self.deadline,
+            look=lambda matrix, _: self.progress.show(mutual_information(matrix, self.public)),
+        )
+
+    def best(self, runs: list[Annealing], status: str) -> Solution:
+        """Take the best run, or a closed form where there was no time to be better."""
+        run = max(runs, key=lambda run: run.information)
+        message = _account(runs)
+        for matrix in closed_forms(self.joint, self.region, self.eps):
+            information = mutual_information(matrix, self.law)
+            if information > run.information:
+                run = replace(run, matrix=matrix, information=information)
+                message += "A closed form was better: more time would help. "
+        return Solution(
+            status=status,
+            solver="alternation",
+            objective=mutual_information(run.matrix, self.public),
+            bound=self.bound,
+            iterations=sum(run.steps for run in runs),
+            seconds=self.deadline.elapsed,
+            message=message,
+            matrix=run.matrix,
+        )
+
+
+def _account(runs: list[Annealing]) -> str:
+    steps = sum(run.steps for run in runs)
+    reports = ", ".join(str(len(run.matrix)) for run in runs)
+    return f"{len(runs)} paths with {reports} reports, {steps} Newton steps. "
 
 
 def _enumerable(region: Region) -> bool:

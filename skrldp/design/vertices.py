@@ -13,7 +13,7 @@ from skrldp.design._lp import LinearProgram
 from skrldp.design.cone import Deadline
 from skrldp.design.solution import Solution
 from skrldp.exceptions import InfeasibleError, SolverError
-from skrldp.information import row_information
+from skrldp.information import mutual_information, row_information
 from skrldp.joint import JointDistribution
 from skrldp.region import BoxRegion, LowerRegion, PointRegion, Region, SimplexRegion
 
@@ -131,7 +131,12 @@ def facet_count(region: Region) -> int:
 
 
 def enumerate_vertices(
-    joint: JointDistribution, region: Region, eps: float, *, deadline: Deadline
+    joint: JointDistribution,
+    region: Region,
+    eps: float,
+    *,
+    deadline: Deadline,
+    law: Floats | None = None,
 ) -> Solution:
     """Maximise the mutual information over a polyhedral region, globally.
 
@@ -145,6 +150,8 @@ def enumerate_vertices(
         Privacy parameter, in nats.
     deadline : Deadline
         For the time taken; an enumeration cannot be interrupted.
+    law : array, optional
+        Law of a row's cells by which information counts; None is the public one.
 
     Returns
     -------
@@ -162,17 +169,23 @@ def enumerate_vertices(
             "region='lower' (or 'box' with at most 6 values), all laws, or the public law alone."
         )
     inequalities = facets(region, eps)
-    vertices, weights, value = _best_mixture(inequalities, region.fold(joint.probabilities))
+    public = region.fold(joint.probabilities)
+    law = public if law is None else law
+    vertices, weights, value = _best_mixture(inequalities, law)
     used = weights > 1e-12
+    matrix = vertices[used] * weights[used, None]
+    # Information is concave in the law: where `law` has at least a share of each probability, it
+    # has at least that share of the information.
+    share = float((law[public > 0] / public[public > 0]).min())
     return Solution(
         status="optimal",
         solver="vertices",
-        objective=value,
-        bound=value,
+        objective=mutual_information(matrix, public),
+        bound=value / share,
         iterations=1,
         seconds=deadline.elapsed,
         message=f"{len(vertices)} vertices of {len(inequalities)} facets.",
-        matrix=vertices[used] * weights[used, None],
+        matrix=matrix,
     )
 
 

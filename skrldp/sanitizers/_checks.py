@@ -19,6 +19,7 @@ __all__ = [
     "check_eps",
     "check_flag",
     "check_outputs",
+    "check_smoothing",
     "check_time_limit",
     "check_tolerance",
     "check_uncertainty",
@@ -52,6 +53,12 @@ def check_time_limit(time_limit: Any) -> None:
         raise ValueError(
             f"time_limit={time_limit!r} must be a positive number of seconds, or None for no limit."
         )
+
+
+def check_smoothing(smoothing: Any) -> None:
+    """Refuse a pseudo-count that is negative or not a finite number."""
+    if not _is_number(smoothing) or not 0.0 <= smoothing < math.inf:
+        raise ValueError(f"smoothing={smoothing!r} must be a finite number of at least 0.")
 
 
 def check_flag(name: str, value: Any) -> None:

@@ -23,10 +23,12 @@ class NonRobustSanitizer(OptimalSanitizer):
         they may hold values that the public table lacks. "auto": what the table has.
     uncertainty : optional
         Ignored: the only law is the public one.
-    solver : {"auto", "vertices", "columns"}, default="auto"
+    solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
         How the optimum is found. "vertices" enumerates the vertices of the region: the global
-        optimum, for some ten cells and polyhedral regions. "columns" generates them as needed.
-        "auto" enumerates where that is fast.
+        optimum, for some ten cells and polyhedral regions. "columns" generates them as needed: the
+        best for some dozens of cells. "alternation" improves decoder and mechanism in turn, for
+        up to a thousand cells. "auto" enumerates where that is fast; otherwise it alternates, and
+        goes on with columns where they are of use.
     time_limit : float or None, default=60.0
         Seconds that the solver may take; None for no limit. What it has by then is repaired,
         certified and used, so a `fit` that meets the limit may not be repeatable.
@@ -42,7 +44,7 @@ class NonRobustSanitizer(OptimalSanitizer):
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
         does not matter for `fit`, which is deterministic.
     verbose : int, default=0
-        If positive, `fit` prints what it does.
+        If positive, `fit` shows a progress bar and prints what it did.
 
     Attributes
     ----------

@@ -20,10 +20,10 @@ class OptimalSanitizer(BaseSanitizer):
         check_choice("solver", self.solver, SOLVERS)
         check_time_limit(self.time_limit)
 
-    def _optimum(self, joint, region, alpha, radius):
+    def _optimum(self, joint, region, alpha, radius, law=None):
         eps = self._budget()
         options = {"time_limit": self.time_limit, "verbose": self.verbose}
-        solution = solve(joint, region, eps, solver=self.solver, **options)
+        solution = solve(joint, region, eps, law=law, solver=self.solver, **options)
         mechanism, certificate = release(
             solution.matrix,
             joint,

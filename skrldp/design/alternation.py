@@ -1,0 +1,255 @@
+r"""PolyOpt for large alphabets: decoder and mechanism take turns along a central path.
+
+For every decoder w, :math:`I(X;Y) \ge \mathbb E \log(w_Y(X)/P_X)`, with equality at the posterior.
+So a mechanism that maximises the right hand side, which is a linear program over private
+mechanisms (:mod:`skrldp.design.cuts`), followed by its posterior, followed by the next mechanism
+and so on, never loses information: a Blahut-Arimoto step, whose first half is a program of the kind
+that RobustMSE solves. Solved to the end each time, these programs jump from corner to corner and
+soon are stuck. Here the decoder follows every Newton step instead, while the barrier of the path
+(:mod:`skrldp.design.interior`) is lowered slowly: at first all reports look alike, then they part
+where most is to be gained, as in annealing. Where this ends depends on the start, so it is
+repeated, each time with more reports, more slowly, and from another start, always the same ones.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.certificate import repair
+from skrldp.design._pairs import PairFunction, pair_function
+from skrldp.design.cone import Deadline
+from skrldp.design.cost import ExpectedCost
+from skrldp.design.interior import CentralPath
+from skrldp.information import entropy, mutual_information
+from skrldp.region import JointRegion, LowerRegion, ProductRegion, Region
+
+__all__ = ["Annealing", "alternate", "anneal", "followable"]
+
+Floats = NDArray[np.float64]
+
+# Numbers of reports, and the part of the gap that a step leaves, of one run after the other.
+_RUNS = ((16, 0.8), (24, 0.9), (32, 0.95), (48, 0.95), (64, 0.97))
+_GAIN = 2e-4  # relative gain of two runs together below which there is no third
+_HOT = 30.0  # duality gap at the start, relative to the entropy: reports are nearly constant there
+_COLD = 1e-3  # and at the end
+_SMOOTHING = 1e-5  # added to the probabilities of reports before a decoder is made of them
+_BIAS = 4.0  # how much more probable a start makes each report for its own value
+_SPREAD = 0.5  # shape of the gamma variables that starts are made of
+_CHECK = 10  # steps between two looks at the mechanism
+_HURRY = 0.7  # of the steps of the run before that a run must have time for
+_CENTRING = 3  # last steps, at the final gap
+
+Look = Callable[[Floats, float], None]
+
+
+def _look_away(matrix: Floats, information: float) -> None:
+    pass
+
+
+def followable(region: Region, eps: float) -> tuple[Region, PairFunction]:
+    """Find the tightest region around a region that has a central path.
+
+    Parameters
+    ----------
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+
+    Returns
+    -------
+    region : Region
+        The same, or a larger one where it has none: boxes, a shared budget near order 1/2, and the
+        public law with secrets that it lacks.
+    pairs : PairFunction
+        Its privacy.
+    """
+    around = [region]
+    if isinstance(region, JointRegion):
+        ball = region.conditionals, region.marginal, region.alpha, region.radius
+        around.append(ProductRegion(*ball, region.same_secret, region.blind))
+    around.append(LowerRegion.around(region))
+    for candidate in around:
+        pairs = pair_function(candidate, eps)
+        if pairs is not None:
+            return candidate, pairs
+    raise AssertionError("lower bounds have a central path")
+
+
+@dataclass(frozen=True, eq=False)
+class Annealing:
+    """One way down the path.
+
+    Attributes
+    ----------
+    matrix : array of shape (b, a)
+        The best mechanism on the way, private for the region.
+    information : float
+        What it tells, in nats.
+    steps : int
+        Newton steps taken.
+    cold : bool
+        Whether the end of the path was reached.
+    """
+
+    matrix: Floats
+    information: float
+    steps: int
+    cold: bool
+
+
+def alternate(
+    law: Floats,
+    region: Region,
+    eps: float,
+    *,
+    deadline: Deadline,
+    look: Look = _look_away,
+) -> tuple[list[Annealing], str]:
+    """Anneal again and again, each time with more reports and more slowly.
+
+    Parameters
+    ----------
+    law : array of shape (number of cells of a row,)
+        Law of X, or of U if the region is blind, by which information counts.
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+    deadline : Deadline
+        When to stop.
+    look : callable
+        Is shown each private mechanism and its information.
+
+    Returns
+    -------
+    runs : list of Annealing
+        At least one.
+    status : str
+        ``"converged"`` or ``"time_limit"``.
+    """
+    _, pairs = followable(region, eps)
+    shape = region.row_shape
+    runs: list[Annealing] = []
+    seconds = 0.0  # of a step, for each report
+    for seed, (wanted, share) in enumerate(_RUNS):
+        b = min(wanted, 2 * law.size)
+        left = deadline.left
+        if runs and left is not None and _HURRY * runs[-1].steps * b * seconds > left:
+            return runs, "time_limit"
+        began = deadline.elapsed
+        start = starts(shape, b, seed)
+        run = anneal(law, region, pairs, eps, start, share=share, deadline=deadline, look=look)
+        runs.append(run)
+        if deadline.passed:
+            return runs, "time_limit"
+        seconds = (deadline.elapsed - began) / (b * max(run.steps, 1))
+        if len(runs) > 2:
+            former = max(r.information for r in runs[:-2])
+            if max(r.information for r in runs) <= former * (1.0 + _GAIN):
+                break
+    return runs, "converged"
+
+
+def anneal(
+    law: Floats,
+    region: Region,
+    pairs: PairFunction,
+    eps: float,
+    start: Floats,
+    *,
+    share: float,
+    deadline: Deadline,
+    look: Look = _look_away,
+) -> Annealing:
+    """Follow the central path while the decoder follows the mechanism.
+
+    Parameters
+    ----------
+    law : array of shape (number of cells of a row,)
+        Law of X, or of U if the region is blind, by which information counts.
+    region : Region
+        Conditionals that privacy must hold for.
+    pairs : PairFunction
+        Privacy of that region, or of a larger one.
+    eps : float
+        Privacy parameter, in nats.
+    start : array of shape (b, a)
+        Mechanism, private or not, whose posterior is the first decoder.
+    share : float
+        Part of the duality gap that each step leaves, between 0 and 1.
+    deadline : Deadline
+        When to stop. The steps become longer when it draws near.
+    look : callable
+        Is shown each private mechanism and its information.
+
+    Returns
+    -------
+    Annealing
+    """
+    whole = max(entropy(law), 1e-9)
+    cost = _decoder_cost(start, law)
+    shape = region.row_shape
+    path = CentralPath(ExpectedCost(cost, law), pairs, shape, scale=1.0, gap=_HOT * whole)
+    pace = _Pace(deadline, _COLD * whole, share)
+    best, best_information = np.full(start.shape, 1.0 / len(start)), 0.0
+    centred = 0
+    going = True
+    while going and centred < _CENTRING and not deadline.passed:
+        going = path.advance(least=_COLD * whole, share=pace.share(path))
+        rows = path.rows.reshape(len(start), -1)
+        path.reprice(_decoder_cost(rows, law))
+        centred += path.gap <= 1.5 * _COLD * whole
+        if path.steps % _CHECK == 0 or centred or not going or deadline.passed:
+            private = repair(rows, region, eps)
+            information = mutual_information(private, law)
+            if information > best_information:
+                best, best_information = private, information
+            look(private, information)
+    return Annealing(best, best_information, path.steps, centred > 0)
+
+
+class _Pace:
+    """How much of the gap each step leaves, so that the end is reached in time."""
+
+    def __init__(self, deadline: Deadline, end: float, share: float) -> None:
+        self.deadline, self.end, self.slow = deadline, end, share
+        self.began = deadline.elapsed
+
+    def share(self, path: CentralPath) -> float:
+        left = self.deadline.left
+        if left is None or path.steps < _CHECK:
+            return self.slow
+        seconds = (self.deadline.elapsed - self.began) / path.steps
+        steps = max(0.6 * left / seconds - _CENTRING, 1.0)  # many a step falls short of its aim
+        return min(self.slow, max((self.end / max(path.gap, self.end)) ** (1.0 / steps), 0.1))
+
+
+def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
+    """Draw a mechanism to start from: noise, with a report for each value in turn.
+
+    Parameters
+    ----------
+    shape : tuple (parts, a2)
+        Shape of a row; see :attr:`skrldp.region.Region.row_shape`.
+    b : int
+        Number of reports.
+    seed : int
+        Which of the fixed starts.
+
+    Returns
+    -------
+    array of shape (b, a)
+    """
+    noise = np.random.default_rng(seed).gamma(_SPREAD, size=(b, *shape)) + 1e-9
+    report = np.arange(b)
+    noise[report, :, report % shape[1]] *= 1.0 + _BIAS
+    return (noise / noise.sum(axis=0)).reshape(b, -1)
+
+
+def _decoder_cost(matrix: Floats, law: Floats) -> Floats:
+    """Minus the logarithm of the posterior over the prior; it must be a true posterior."""
+    smooth = np.maximum(matrix, 0.0) + _SMOOTHING
+    return np.log((smooth @ law)[:, None] / smooth)
