@@ -36,8 +36,8 @@ def rows_of(counts):
 
 def make(cls, eps=0.7, **parameters):
     if cls is PolyOptSanitizer:
-        parameters.setdefault("region", "lower")  # global, and quick
-        parameters.setdefault("smoothing", 0.0)
+        for name, value in (("region", "lower"), ("smoothing", 0.0), ("time_limit", 0.2)):
+            parameters.setdefault(name, value)  # quick, and global where vertices are listed
     else:
         parameters.setdefault("distance", "hamming")
     return cls(eps, **{"observe": "nonsensitive", **parameters})
@@ -97,12 +97,13 @@ def as_pandas(Y):
     "uncertainty", [None, RenyiBall(1.0), AllDistributions(), RenyiBall(radius=0.0)]
 )
 def test_less_useful_and_as_private(cls, uncertainty, counts):
+    more = {"solver": "columns", "time_limit": None} if cls is PolyOptSanitizer else {}
     alone, all_ = (
-        fit(cls, counts=counts, uncertainty=uncertainty, observe=observe)
+        fit(cls, counts=counts, uncertainty=uncertainty, observe=observe, **more)
         for observe in ("nonsensitive", "all")
     )
     if cls is PolyOptSanitizer:
-        assert 0.0 < alone.mutual_information_ <= all_.mutual_information_ * (1.0 + 1e-6)
+        assert 0.0 < alone.mutual_information_ <= all_.mutual_information_ * (1.0 + 1e-4)
         information = alone.mechanism_.mutual_information(alone.joint_.probabilities)
         assert alone.mutual_information_ == information
     else:
