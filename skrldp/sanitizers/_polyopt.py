@@ -26,8 +26,9 @@ class PolyOptSanitizer(OptimalSanitizer):
         searched as ``uncertainty__beta`` and so on.
     observe : {"all", "nonsensitive"}, default="all"
         What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
-        columns of U only, and does not look at those of S where a table has them. The promise is
-        the same; there is less to choose from, so the utility is smaller.
+        columns of U only, in the order of the public table, and does not look at those of S where
+        a table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
+        The promise is the same; there is less to choose from, so the utility is smaller.
     region : {"joint", "product", "box", "lower"}, default="joint"
         How closely the privacy constraints follow the set of laws. "joint" is exact; the others
         are more cautious, each more than the one before, and easier to solve. "lower" is the
