@@ -124,20 +124,65 @@ class CellCodec:
             If the columns are not those of the public table, a number is infinite, or a value is
             unknown.
         """
-        if unknown not in ("error", "mark"):
-            raise ValueError(f"unknown must be 'error' or 'mark', got {unknown!r}")
         table = read_table(X)
-        self._check_columns(table)
-        secrets = self._encode_part(table, self._secret_alphabet, mark=False)
-        values = self._encode_part(table, self._value_alphabet, mark=unknown == "mark")
+        places = self._places(table)
+        secrets = self._encode_part(self._secret_alphabet, table, places, "error")
+        values = self._encode_part(self._value_alphabet, table, places, unknown)
         return Codes(secrets, values, self.n_secrets)
 
-    def _encode_part(self, table: Table, alphabet: Alphabet, *, mark: bool) -> np.ndarray:
-        secret = alphabet is self._secret_alphabet
+    def encode_values(self, X: Any, *, unknown: str = "error") -> Codes:
+        """Turn rows into codes of U alone: the columns of S are not looked at, nor needed.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            With the columns of the public table, or those of U alone.
+        unknown : {"error", "mark"}, default="error"
+            As in :meth:`encode`.
+
+        Returns
+        -------
+        Codes
+            As if all rows had the first secret.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`encode`, but for S.
+        """
+        table = read_table(X)
+        places = self._places(table, values_alone=True)
+        values = self._encode_part(self._value_alphabet, table, places, unknown)
+        return Codes(np.zeros_like(values, np.uint8), values, self.n_secrets)
+
+    def holds_values_alone(self, names: Sequence[Any]) -> bool:
+        """Whether a table has the columns of U and no others.
+
+        Parameters
+        ----------
+        names : sequence
+            Names of its columns; positions for an array.
+
+        Returns
+        -------
+        bool
+        """
+        fitted = [self.columns[position].name for position in self.nonsensitive]
+        if all(isinstance(name, str) for name in [*fitted, *names]):
+            return list(names) == fitted
+        return len(names) == len(fitted)
+
+    def _encode_part(
+        self, alphabet: Alphabet, table: Table, places: Sequence[int | None], unknown_values: str
+    ) -> np.ndarray:
+        if unknown_values not in ("error", "mark"):
+            raise ValueError(f"unknown must be 'error' or 'mark', got {unknown_values!r}")
+        secret, mark = alphabet is self._secret_alphabet, unknown_values == "mark"
         codes = []
         for position in alphabet.positions:
-            column = self.columns[position]
-            code, unknown = encode_column(table, position, column.categories)
+            column, place = self.columns[position], places[position]
+            assert place is not None  # only columns of S may be absent
+            code, unknown = encode_column(table, place, column.categories)
             if unknown and not mark:
                 raise ValueError(_unknown_categories(column, unknown, secret=secret))
             codes.append(code)
@@ -146,6 +191,14 @@ class CellCodec:
             columns = [self.columns[position] for position in alphabet.positions]
             raise ValueError(_unknown_combinations(columns, codes, index, secret=secret))
         return index
+
+    def _places(self, table: Table, *, values_alone: bool = False) -> Sequence[int | None]:
+        """Find the columns in a table that has all of them or, if allowed, those of U alone."""
+        if values_alone and self.holds_values_alone(table.names):
+            of_value = {position: place for place, position in enumerate(self.nonsensitive)}
+            return [of_value.get(position) for position in range(len(self.columns))]
+        self._check_columns(table)
+        return range(len(self.columns))
 
     def _check_columns(self, table: Table) -> None:
         fitted = [column.name for column in self.columns]
@@ -176,8 +229,8 @@ class CellCodec:
         ----------
         cells : array-like of int of shape (n,)
         like : array, list of rows, or data frame
-            A table of the library to answer in. Its column names are taken over, and its index if
-            it is a pandas frame of n rows.
+            A table of the library to answer in, with all columns or those of U alone. Its column
+            names are taken over, and its index if it is a pandas frame of n rows.
         part : {"all", "nonsensitive"}, default="all"
             Which columns to write.
 
@@ -198,16 +251,10 @@ class CellCodec:
             raise ValueError(f"cell codes must be integers from 0 to {self.n_cells - 1}")
         if part not in ("all", "nonsensitive"):
             raise ValueError(f"part must be 'all' or 'nonsensitive', got {part!r}")
-        table = read_table(like)
-        self._check_columns(table)
         wanted = range(len(self.columns)) if part == "all" else self.nonsensitive
-        palettes = [
-            self._palette(
-                table, position, self.columns[position].categories, self.marginal(position)[cells]
-            )
-            for position in wanted
-        ]
-        return _built(palettes, table, wanted)
+        values = [self.columns[position].categories for position in wanted]
+        index = [self.marginal(position)[cells] for position in wanted]
+        return self._written(values, index, wanted, read_table(like))
 
     def write_values(self, values: Sequence[Any], index: np.ndarray, *, like: Any) -> Any:
         """Write values of U, which need not be in its alphabet, as rows of the columns of U.
@@ -226,19 +273,44 @@ class CellCodec:
         array or data frame of shape (n, number of columns of U)
             A column gets the dtype that :meth:`decode` would give it if that can hold the values.
         """
-        table = read_table(like)
-        self._check_columns(table)
-        single = len(self.nonsensitive) == 1
+        single, columns = len(self.nonsensitive) == 1, len(self.nonsensitive)
+        parts = [values if single else [v[place] for v in values] for place in range(columns)]
+        return self._written(parts, [index] * columns, self.nonsensitive, read_table(like))
+
+    def _written(
+        self,
+        values: Sequence[Sequence[Any]],
+        index: Sequence[np.ndarray],
+        wanted: Sequence[int],
+        table: Table,
+    ) -> Any:
+        """Build the columns `wanted`, each from its values and from which of them rows have."""
+        places = self._places(table, values_alone=True)
         palettes = [
-            self._palette(table, position, values if single else [v[place] for v in values], index)
-            for place, position in enumerate(self.nonsensitive)
+            self._palette(table, position, places[position], some, rows)
+            for position, some, rows in zip(wanted, values, index, strict=True)
         ]
-        return _built(palettes, table, self.nonsensitive)
+        if table.is_array:
+            return build_array(palettes, palettes[0].dtype)
+        found = [places[position] for position in wanted]
+        own = (self.columns[position].name for position in wanted)
+        own = (name if isinstance(name, str) else f"x{name}" for name in own)
+        names = [
+            name if place is None else table.names[place]
+            for name, place in zip(own, found, strict=True)
+        ]
+        return build_frame(palettes, table, found, names)
 
     def _palette(
-        self, table: Table, position: int, values: Sequence[Any], index: np.ndarray
+        self,
+        table: Table,
+        position: int,
+        place: int | None,
+        values: Sequence[Any],
+        index: np.ndarray,
     ) -> Palette:
-        column, dtype = self.columns[position], table.dtype(position)
+        column = self.columns[position]
+        dtype = table.dtype(place or 0) if table.is_array or place is not None else None
         if table.library == self._library:
             values = tuple(column.missing if value is None else value for value in values)
             dtype = column.dtype
@@ -264,12 +336,6 @@ class CellCodec:
         column = self.nonsensitive.index(column_position)
         indices = self._value_alphabet.combinations()[:, column].astype(dtype)
         return np.tile(indices, self.n_secrets)
-
-
-def _built(palettes: list[Palette], table: Table, wanted: Sequence[int]) -> Any:
-    if table.is_array:
-        return build_array(palettes, palettes[0].dtype)
-    return build_frame(palettes, table, wanted)
 
 
 # --- Words ---------------------------------------------------------------------------------------

@@ -64,11 +64,14 @@ def _array_of(values: list[Any], dtype: Any) -> np.ndarray | None:
     return array if array.ndim == 1 else None
 
 
-def build_frame(palettes: Sequence[Palette], like: Table, wanted: Sequence[int]) -> Any:
-    """Build a frame of the same library as `like`, with the names of its columns `wanted`.
+def build_frame(
+    palettes: Sequence[Palette], like: Table, wanted: Sequence[int | None], names: Sequence[Any]
+) -> Any:
+    """Build a frame of the same library as `like`.
 
-    Each column has the dtype asked for if that can hold the values exactly (categorical dtypes are
-    extended), else the one the library infers. A pandas index is kept if the lengths agree.
+    `wanted` says which columns of `like` they are, None for those that it lacks. Each column has
+    the dtype asked for if that can hold the values exactly (categorical dtypes are extended), else
+    the one the library infers. A pandas index is kept if the lengths agree.
 
     Raises
     ------
@@ -78,10 +81,12 @@ def build_frame(palettes: Sequence[Palette], like: Table, wanted: Sequence[int])
     library = _LIBRARIES["pandas" if like.source.implementation.is_pandas_like() else like.library]
     namespace = like.source.__native_namespace__()
     columns = []
-    for palette, position in zip(palettes, wanted, strict=True):
-        series = _palette_series(palette, namespace, library, like.names[position])
+    for palette, name in zip(palettes, names, strict=True):
+        series = _palette_series(palette, namespace, library, name)
         columns.append(series[palette.positions].to_native())
-    return library.table(namespace, columns, like, wanted)
+    if library is _LIBRARIES["pandas"] and None not in wanted:
+        names = like.source.to_native().columns[list(wanted)]  # keeps what they are called together
+    return library.table(namespace, columns, like, names)
 
 
 def _palette_series(
@@ -113,7 +118,7 @@ class _Library:
     """How a library makes a column from values and a dtype, and a table from columns."""
 
     column: Callable[[Any, Sequence[Any], Any], Any]
-    table: Callable[[Any, list[Any], Table, Sequence[int]], Any]
+    table: Callable[[Any, list[Any], Table, Sequence[Any]], Any]
 
 
 def _pandas_column(pd: Any, values: Sequence[Any], dtype: Any) -> Any:
@@ -154,20 +159,20 @@ def _not_in(values: Sequence[Any], categories: Any) -> list[Any]:
     return [value for value in values if not is_missing(value) and value not in known]
 
 
-def _pandas_table(pd: Any, columns: list[Any], like: Table, wanted: Sequence[int]) -> Any:
-    public, n_rows = like.source.to_native(), len(columns[0])
-    index = public.index if n_rows == like.n_rows else pd.RangeIndex(n_rows)
+def _pandas_table(pd: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
+    n_rows = len(columns[0])
+    index = like.source.to_native().index if n_rows == like.n_rows else pd.RangeIndex(n_rows)
     frame = pd.DataFrame({place: c.set_axis(index) for place, c in enumerate(columns)})
-    frame.columns = public.columns[list(wanted)]
+    frame.columns = names
     return frame
 
 
-def _polars_table(pl: Any, columns: list[Any], like: Table, wanted: Sequence[int]) -> Any:
-    return pl.DataFrame({like.names[place]: c for place, c in zip(wanted, columns, strict=True)})
+def _polars_table(pl: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
+    return pl.DataFrame(dict(zip(names, columns, strict=True)))
 
 
-def _arrow_table(pa: Any, columns: list[Any], like: Table, wanted: Sequence[int]) -> Any:
-    return pa.table({like.names[place]: c for place, c in zip(wanted, columns, strict=True)})
+def _arrow_table(pa: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
+    return pa.table(dict(zip(names, columns, strict=True)))
 
 
 _LIBRARIES = {

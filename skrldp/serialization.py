@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skrldp.mechanism import BlockMechanism, DenseMechanism, Mechanism, slot_bits
+from skrldp.mechanism import BlindMechanism, BlockMechanism, DenseMechanism, Mechanism, slot_bits
 from skrldp.sampling import BlockTable
 
 __all__ = ["dump", "load"]
@@ -45,7 +45,11 @@ def dump(mechanism: Mechanism) -> str:
         document["blocks"] = [table.same, table.same_secret, table.same_value, table.other]
     else:
         document["symbols"] = _plain(mechanism.symbols)
-        document["weights"] = mechanism.weights.tolist()
+        if isinstance(mechanism, BlindMechanism):
+            document["observe"] = mechanism.observe  # weights are by values of U
+            document["weights"] = mechanism.table.tolist()
+        else:
+            document["weights"] = mechanism.weights.tolist()
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -102,9 +106,14 @@ def _read(document: dict[str, Any]) -> Mechanism:
     symbols = tuple(_revive(symbol) for symbol in document["symbols"])
     if len({(type(symbol), symbol) for symbol in symbols}) != len(symbols):
         raise ValueError("the mechanism is malformed: symbols repeat.")
-    rows = document["weights"]
-    if len(rows) != len(symbols) or any(len(row) != len(secrets) * len(values) for row in rows):
-        raise ValueError("the mechanism is malformed: weights must be symbols by cells.")
+    observe = document.get("observe", "all")
+    if observe not in ("all", "nonsensitive"):
+        raise ValueError(f"the mechanism is malformed: observe is {observe!r}.")
+    rows, blind = document["weights"], observe == "nonsensitive"
+    width = len(values) * (1 if blind else len(secrets))
+    if len(rows) != len(symbols) or any(len(row) != width for row in rows):
+        kind = "values" if blind else "cells"
+        raise ValueError(f"the mechanism is malformed: weights must be symbols by {kind}.")
     weights = np.array([[_whole(weight) for weight in row] for row in rows], dtype=np.int64)
     if not symbols or bits != slot_bits(len(symbols)):
         raise ValueError(f"the mechanism is malformed: {bits} denominator bits do not fit.")
@@ -113,7 +122,8 @@ def _read(document: dict[str, Any]) -> Mechanism:
             f"the mechanism is damaged: the weights of some cell do not sum to 2**{bits}."
         )
     weights.setflags(write=False)
-    return DenseMechanism(secrets, values, symbols, columns, bits, weights)
+    form = BlindMechanism if blind else DenseMechanism
+    return form(secrets, values, symbols, columns, bits, weights)
 
 
 def _alphabet(document: dict[str, Any], key: str) -> tuple[Any, ...]:

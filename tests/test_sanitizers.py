@@ -533,7 +533,7 @@ def test_imputation_and_reports_use_other_bits():
 
     sanitizer = SRRSanitizer(handle_unknown="impute", random_state=5).fit(GOOD)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skrldp.sanitizers._base.RandomStream", Spy)
+        patch.setattr("skrldp.sanitizers._records.RandomStream", Spy)
         patch.setattr("skrldp.mechanism._base.RandomStream", Spy)
         sanitizer.transform([[0, 9]])
     imputing, reporting = streams

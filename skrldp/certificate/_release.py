@@ -1,5 +1,6 @@
 """From a design to what may be released: repair, round, prove."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,20 @@ from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
 from skrldp.region import Region
 
-__all__ = ["release", "repair"]
+__all__ = ["may_stand_in", "release", "repair"]
 
 Floats = NDArray[np.float64]
 
 _ATTEMPTS = 6
 
 
-def repair(matrix: Floats, region: Region, eps: float, slack: float = 0.0) -> Floats:
+def repair(
+    matrix: Floats,
+    region: Region,
+    eps: float,
+    slack: float = 0.0,
+    stand_in: Floats | None = None,
+) -> Floats:
     r"""Make any stochastic matrix private by mixing in a little of each report.
 
     If a row violates privacy by at most δ, adding :math:`\delta/(e^\epsilon - 1)` to all its
@@ -26,7 +33,7 @@ def repair(matrix: Floats, region: Region, eps: float, slack: float = 0.0) -> Fl
 
     Parameters
     ----------
-    matrix : array of shape (b, a)
+    matrix : array of shape (b, cells of a row)
         Non-negative, with positive column sums.
     region : Region
         Conditionals that privacy must hold for.
@@ -34,31 +41,92 @@ def repair(matrix: Floats, region: Region, eps: float, slack: float = 0.0) -> Fl
         Privacy parameter, in nats.
     slack : float
         How far inside the privacy constraints to go, in probability.
+    stand_in : array of shape (a2,), optional
+        A law of U that reports about unknown values are made from; see :func:`may_stand_in`. The
+        region must be blind.
 
     Returns
     -------
-    array of shape (b, a)
+    array of the same shape
         Columns sum to 1 up to rounding.
     """
     clean = np.clip(matrix, 0.0, None)
     clean = clean / clean.sum(axis=0)
-    rows = clean.reshape(len(clean), region.n_secrets, -1)
-    excess = region.worst(rows, eps, above=-slack)
+    rows = clean.reshape(len(clean), *region.row_shape)
+    compared = [(rows, rows)]
+    if stand_in is not None:
+        constant = _constant(rows, stand_in)
+        compared += [(rows, constant), (constant, rows)]
     worst = np.zeros(len(rows))
-    np.maximum.at(worst, excess.row, excess.bound + slack)
+    for first, second in compared:
+        excess = region.worst(first, eps, against=second, above=-slack)
+        np.maximum.at(worst, excess.row, excess.bound + slack)
     worst[~clean.any(axis=1)] = 0.0  # a report that is never sent tells nothing
     lift = worst * (1.0 + 1e-9) / np.expm1(eps)
     return (clean + lift[:, None]) / (1.0 + lift.sum())
 
 
+def may_stand_in(
+    mechanism: Mechanism,
+    law: Floats,
+    joint: JointDistribution,
+    alpha: float,
+    radius: float,
+    eps: float,
+) -> bool:
+    r"""Prove that values of U outside the alphabet may be replaced by draws from a law.
+
+    Whether a value is unknown may depend on S, so it must not matter: with D the law, all secrets
+    and all conditionals R of the region need :math:`R \cdot v_s \le e^\epsilon D \cdot v` and
+    :math:`D \cdot v \le e^\epsilon R \cdot v_s`. Then any mixture of the two is private as well.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        A blind one, private itself.
+    law : array of shape (a2,)
+        What unknown values are drawn from.
+    joint : JointDistribution
+        The public law.
+    alpha, radius : float
+        Order and radius (nats) of the ball.
+    eps : float
+        Privacy parameter, in nats.
+
+    Returns
+    -------
+    bool
+    """
+    region = proof_region(joint, alpha, radius)
+    rows = mechanism.matrix.reshape(-1, *region.row_shape)
+    constant = _constant(rows, law)
+    rounding = (len(law) + 4) * np.finfo(float).eps
+    low, high = constant * (1.0 - rounding), constant * (1.0 + rounding)
+    above = region.worst(rows, eps, against=low, above=0.0)
+    below = region.worst(high, eps, against=rows, above=0.0)
+    return len(above.row) == 0 and len(below.row) == 0
+
+
+def _constant(rows: Floats, law: Floats) -> Floats:
+    """Rows whose entries are all what a law of U makes of the first part of each row."""
+    return np.broadcast_to((rows[:, 0] @ law)[:, None, None], rows.shape)
+
+
 def release(
-    matrix: Floats, joint: JointDistribution, alpha: float, radius: float, eps: float
+    matrix: Floats,
+    joint: JointDistribution,
+    alpha: float,
+    radius: float,
+    eps: float,
+    *,
+    blind: bool = False,
+    stand_in: Floats | None = None,
 ) -> tuple[Mechanism, Certificate]:
     """Repair a design, round it to what will be sampled, and prove it private.
 
     Parameters
     ----------
-    matrix : array of shape (b, a)
+    matrix : array of shape (b, a), or (b, a2) if blind
         A design; a solver's output will do.
     joint : JointDistribution
         The public law.
@@ -66,6 +134,11 @@ def release(
         Order and radius (nats) of the ball.
     eps : float
         Privacy parameter, in nats.
+    blind : bool
+        The mechanism does not see the secret. The certificate is the full one, over all cells.
+    stand_in : array of shape (a2,), optional
+        A law that the values unknown to a blind mechanism may be drawn from; see
+        :func:`may_stand_in`.
 
     Returns
     -------
@@ -78,27 +151,30 @@ def release(
     CertificateError
         If no proof is found.
     """
-    region = proof_region(joint, alpha, radius)
+    region = replace(proof_region(joint, alpha, radius), blind=blind)
     unit = 2.0 ** -slot_bits(len(matrix))
     slack = 2.0 * (1.0 + np.exp(eps)) * unit
     for _ in range(_ATTEMPTS):
-        repaired = repair(matrix, region, eps, slack)
-        mechanism = _sampled(repaired, joint)
+        repaired = repair(matrix, region, eps, slack, stand_in)
+        mechanism = _sampled(repaired, joint, blind)
         certificate = prove(mechanism, joint, alpha, radius)
-        if certificate.holds(eps):
+        if certificate.holds(eps) and (
+            stand_in is None or may_stand_in(mechanism, stand_in, joint, alpha, radius, eps)
+        ):
             return mechanism, certificate
         slack *= 8.0
     raise CertificateError(_unproven(eps, certificate, mechanism, joint))
 
 
-def _sampled(matrix: Floats, joint: JointDistribution) -> Mechanism:
+def _sampled(matrix: Floats, joint: JointDistribution, blind: bool) -> Mechanism:
     """Round to integer weights; reports that would never be sent are dropped."""
-    mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
+    names = joint.secrets, joint.values
+    mechanism = Mechanism.from_matrix(matrix, *names, blind=blind)
     used = mechanism.weights.any(axis=1)
     if used.all():
         return mechanism
     kept = matrix[used] / matrix[used].sum(axis=0)
-    return Mechanism.from_matrix(kept, joint.secrets, joint.values, np.flatnonzero(used).tolist())
+    return Mechanism.from_matrix(kept, *names, np.flatnonzero(used).tolist(), blind=blind)
 
 
 def _unproven(

@@ -70,7 +70,7 @@ class RowSystem:
 
         Returns
         -------
-        force : array of shape (b, a1, k)
+        force : array of shape (b, parts, k)
         eased : array of shape (b, m, 2)
             Step of the λ if the rows stay, negated.
         """
@@ -90,7 +90,7 @@ class RowSystem:
 
         Parameters
         ----------
-        rows : array of shape (b, a1, k)
+        rows : array of shape (b, parts, k)
             Step of the rows.
         eased : array of shape (b, m, 2)
             From :meth:`force`.
@@ -136,7 +136,7 @@ def row_system(
         ``λ - q`` and its prices.
     slack, price : arrays of shape (b, m)
         What stands for φ - Σλ, and its prices.
-    own : array of shape (b, a1, k)
+    own : array of shape (b, parts, k)
         Diagonal that the rows have anyway.
 
     Returns
@@ -194,11 +194,15 @@ def _assemble(
         return part * (factor[i] * factor[j])
 
     hessian = np.zeros((b, a1, a1, k, k))
-    between = np.swapaxes(basis[:, :, 0], -1, -2) @ (form(0, 1) @ basis[:, :, 1])
-    hessian[:, pairs.first, pairs.second] += between
-    hessian[:, pairs.second, pairs.first] += np.swapaxes(between, -1, -2)
+    blocks = core.shape[1] if a1 > 1 else 1  # pairs have a block each, or all the same one
+    left = basis[:, :, 0].reshape(b, blocks, -1, k)
+    right = (form(0, 1) @ basis[:, :, 1]).reshape(b, blocks, -1, k)
+    between = np.swapaxes(left, -1, -2) @ right
+    first, second = pairs.first[:blocks], pairs.second[:blocks]
+    hessian[:, first, second] += between
+    hessian[:, second, first] += np.swapaxes(between, -1, -2)
     secret, cell = np.arange(a1), np.arange(a1 * k)
-    for i, members in enumerate(pairs.of_secret):
+    for i, members in enumerate(pairs.of_part):
         left = basis[:, members, i].reshape(b, a1, -1, k)
         right = (form(i, i)[:, members] @ basis[:, members, i]).reshape(b, a1, -1, k)
         hessian[:, secret, secret] += np.swapaxes(left, -1, -2) @ right

@@ -78,7 +78,7 @@ class PairFunction:
     Attributes
     ----------
     first, second : arrays of shape (m,)
-        The pairs.
+        The parts of a row that the secrets of each pair have: all different, or all the same.
     p : array of shape (m, 2, k)
         Weights of the means.
     scale : array of shape (m, 2)
@@ -109,9 +109,9 @@ class PairFunction:
     fixed: bool = False
 
     @cached_property
-    def of_secret(self) -> tuple[Indices, Indices]:
-        """Pairs in which each secret is the first, and the second: arrays of shape (a1, n)."""
-        count = int(self.first.max()) + 1
+    def of_part(self) -> tuple[Indices, Indices]:
+        """Pairs in which each part is the first, and the second: arrays of shape (parts, n)."""
+        count = int(self.first.max(initial=0)) + 1
         first, second = (np.argsort(s, kind="stable") for s in (self.first, self.second))
         return first.reshape(count, -1), second.reshape(count, -1)
 
@@ -120,7 +120,7 @@ class PairFunction:
 
         Parameters
         ----------
-        rows : array of shape (b, a1, k)
+        rows : array of shape (b, parts, k)
             Rows of a mechanism.
 
         Returns
@@ -130,7 +130,7 @@ class PairFunction:
         return self.factor * np.stack([rows[:, self.first], rows[:, self.second]], axis=2)
 
     def collect(self, parts: Floats) -> Floats:
-        """Add up what belongs to each row and secret: the transpose of :meth:`parts`.
+        """Add up what belongs to each part of each row: the transpose of :meth:`parts`.
 
         Parameters
         ----------
@@ -139,11 +139,11 @@ class PairFunction:
 
         Returns
         -------
-        array of shape (b, a1, k)
+        array of shape (b, parts, k)
             The same function of the rows.
         """
         scaled = self.factor * parts
-        first, second = self.of_secret
+        first, second = self.of_part
         return scaled[:, first, 0].sum(axis=2) + scaled[:, second, 1].sum(axis=2)
 
     def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -233,8 +233,8 @@ def pair_function(region: Region, eps: float) -> PairFunction | None:
     else:
         return None
     return PairFunction(
-        first=pair[:, 0],
-        second=pair[:, 1],
+        first=region.place(pair[:, 0]),
+        second=region.place(pair[:, 1]),
         p=p,
         scale=scale,
         theta=theta,

@@ -23,7 +23,7 @@ class Cuts:
     Attributes
     ----------
     row, first, second : arrays of shape (m,)
-        Row of the mechanism and the two secrets.
+        Row of the mechanism and the parts of it that the two secrets have.
     laws : array of shape (m, 2, a2)
         Conditionals of the two secrets.
     """
@@ -41,7 +41,7 @@ class Cuts:
 
         Parameters
         ----------
-        shape : tuple (b, a1, a2)
+        shape : tuple (b, parts, a2)
             Shape of the mechanism.
         eps : float
             Privacy parameter, in nats. The cuts are divided by its exponential, so that a solver's
@@ -49,16 +49,18 @@ class Cuts:
 
         Returns
         -------
-        sparse array of shape (m, b * a1 * a2)
+        sparse array of shape (m, b * parts * a2)
         """
-        b, a1, a2 = shape
-        start = (self.row[:, None] * a1 + np.stack([self.first, self.second], axis=1)) * a2
+        b, parts, a2 = shape
+        start = (self.row[:, None] * parts + np.stack([self.first, self.second], axis=1)) * a2
         column = start[..., None] + np.arange(a2)
         value = self.laws * np.array([np.exp(-eps), -1.0])[:, None]
         where = np.arange(len(self)) * 2 * a2
         pointer = np.append(where, len(self) * 2 * a2)
-        table = csr_array((value.ravel(), column.ravel(), pointer), shape=(len(self), b * a1 * a2))
-        table.sum_duplicates()  # a secret that is compared with itself
+        table = csr_array(
+            (value.ravel(), column.ravel(), pointer), shape=(len(self), b * parts * a2)
+        )
+        table.sum_duplicates()  # one part that is compared with itself
         table.eliminate_zeros()
         return table
 
@@ -82,7 +84,7 @@ class CutProgram:
         self.eps = eps
         self.solves = 0
         b, a = cost.cost.shape
-        self.shape = (b, *region.conditionals.shape)
+        self.shape = (b, *region.row_shape)
         self._scale = cost.scale
         self._laws: list[Floats] = []  # of the robust cost
         self._law_rows: list[int] = []
@@ -151,8 +153,8 @@ class CutProgram:
         """
         x, duals, _ = self._program.solve(seconds)
         self.solves += 1
-        b, a1, a2 = self.shape
-        matrix = np.maximum(x[: b * a1 * a2].reshape(b, -1), 0.0)
+        b, a = self.cost.cost.shape
+        matrix = np.maximum(x[: b * a].reshape(b, a), 0.0)
         prices = np.maximum(duals[self._cut_rows], 0.0) * self._scale
         law = self.cost.law
         if self.cost.robust:

@@ -70,7 +70,7 @@ def followable(region: Region, eps: float) -> tuple[Region, PairFunction]:
     around = [region]
     if isinstance(region, JointRegion):
         ball = region.conditionals, region.marginal, region.alpha, region.radius
-        around.append(ProductRegion(*ball, region.same_secret))
+        around.append(ProductRegion(*ball, region.same_secret, region.blind))
     around.append(LowerRegion.around(region))
     for candidate in around:
         pairs = pair_function(candidate, eps)
@@ -113,8 +113,8 @@ def alternate(
 
     Parameters
     ----------
-    law : array of shape (a,)
-        Law of X, by which information counts.
+    law : array of shape (number of cells of a row,)
+        Law of X, or of U if the region is blind, by which information counts.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
@@ -134,7 +134,7 @@ def alternate(
     if len(region.pairs[0]) == 0:  # nothing is secret, so records are reported as they are
         return [Annealing(np.eye(law.size), entropy(law), 0, True)], "converged"
     _, pairs = followable(region, eps)
-    shape = region.conditionals.shape
+    shape = region.row_shape
     runs: list[Annealing] = []
     seconds = 0.0  # of a step, for each report
     for seed, (wanted, share) in enumerate(_RUNS):
@@ -171,8 +171,8 @@ def anneal(
 
     Parameters
     ----------
-    law : array of shape (a,)
-        Law of X, by which information counts.
+    law : array of shape (number of cells of a row,)
+        Law of X, or of U if the region is blind, by which information counts.
     region : Region
         Conditionals that privacy must hold for.
     pairs : PairFunction
@@ -194,7 +194,7 @@ def anneal(
     """
     hot = _HOT * max(entropy(law), _NOTHING)
     cost = _decoder_cost(start, law)
-    shape = region.conditionals.shape
+    shape = region.row_shape
     path = CentralPath(ExpectedCost(cost, law), pairs, shape, scale=1.0, gap=hot)
     pace = _Pace(deadline, share)
     best, best_information = np.full(start.shape, 1.0 / len(start)), 0.0
@@ -235,8 +235,8 @@ def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
 
     Parameters
     ----------
-    shape : tuple (a1, a2)
-        Numbers of secrets and values.
+    shape : tuple (parts, a2)
+        Shape of a row; see :attr:`skrldp.region.Region.row_shape`.
     b : int
         Number of reports.
     seed : int

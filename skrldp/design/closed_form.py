@@ -21,6 +21,7 @@ __all__ = [
     "Blocks",
     "IndependentReporting",
     "block_matrix",
+    "closed_forms",
     "grr",
     "independent_reporting",
     "srr",
@@ -176,6 +177,32 @@ def independent_reporting(
         )
 
     return best_split(split, eps, lambda result: result.information)
+
+
+def closed_forms(joint: JointDistribution, region: Region, eps: float) -> list[Floats]:
+    """Write the closed forms that are private for a region as matrices.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public law.
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+
+    Returns
+    -------
+    list of arrays
+        SRR and independent reporting, of shape (a, a). If the region is blind, randomised response
+        to U with the largest budget that is private, of shape (a2, a2).
+    """
+    shape = joint.counts.shape
+    if region.blind:
+        same, other = _response(_tight_budget(region)(eps), shape[1])
+        return [other + (same - other) * np.eye(shape[1])]
+    forms = srr(eps, *shape), independent_reporting(joint, region, eps).blocks
+    return [block_matrix(form, shape) for form in forms]
 
 
 def _product(secret_eps: float, value_eps: float, shape: tuple[int, int]) -> Blocks:

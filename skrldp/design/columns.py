@@ -8,17 +8,19 @@ linearisation :math:`(\nabla\mu(v_0) - \lambda) \cdot v` is at least as good as 
 repeating this climbs to a local maximum, and many different starts make it a good one.
 """
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.design._lp import LinearProgram
-from skrldp.design.closed_form import block_matrix, independent_reporting, srr
+from skrldp.design.closed_form import closed_forms
 from skrldp.design.cone import CompactCone, Deadline, PrivacyCone
 from skrldp.design.solution import Solution
 from skrldp.design.vertices import is_polyhedral
 from skrldp.information import (
+    entropy,
     mutual_information,
     mutual_information_bound,
     row_information,
@@ -56,7 +58,7 @@ def searches_exact_cone(region: Region) -> bool:
     -------
     bool
     """
-    return region.conditionals.size * len(region.pairs[0]) <= _CURVED
+    return math.prod(region.row_shape) * len(region.pairs[0]) <= _CURVED
 
 
 def generate_columns(
@@ -82,8 +84,8 @@ def generate_columns(
         Privacy parameter, in nats.
     deadline : Deadline
         When to stop; the best mechanism found by then is returned.
-    law : array of shape (a,), optional
-        Law of X by which information counts; None is the public one.
+    law : array, optional
+        Law of a row's cells by which information counts; None is the public one.
     first : array of shape (m, a), optional
         Private rows to begin with.
     patience : int
@@ -96,7 +98,7 @@ def generate_columns(
     Solution
         Its matrix is private up to the tolerance of a linear program.
     """
-    public = joint.probabilities.ravel()
+    public = region.fold(joint.probabilities)
     search = _Search(joint, region, eps, deadline, public if law is None else law, first)
     status = search.run(patience, look)
     matrix = search.mechanism()
@@ -104,7 +106,7 @@ def generate_columns(
         status=status,
         solver="columns",
         objective=mutual_information(matrix, public),
-        bound=mutual_information_bound(joint.probabilities, eps),
+        bound=min(mutual_information_bound(joint.probabilities, eps), entropy(public)),
         iterations=search.rounds,
         seconds=deadline.elapsed,
         message=f"{len(search.rows)} rows generated, {search.cone.solves} linear programs.",
@@ -125,7 +127,7 @@ class _Search:
         first: Floats | None,
     ) -> None:
         self.law = law
-        self.shape = joint.counts.shape
+        self.shape = region.row_shape
         self.deadline = deadline
         self.cone: PrivacyCone | CompactCone
         if searches_exact_cone(region):
@@ -251,7 +253,6 @@ class _Search:
 
 def _known_rows(joint: JointDistribution, region: Region, eps: float) -> Floats:
     """Rows of the closed forms, so that the result is never worse than they are."""
-    shape = joint.counts.shape
-    forms = srr(eps, *shape), independent_reporting(joint, region, eps).blocks
-    rows = [np.ones((1, joint.counts.size)), *(block_matrix(form, shape) for form in forms)]
-    return PrivacyCone(region, eps, 0.0).inside(np.concatenate(rows))
+    ones = np.ones((1, math.prod(region.row_shape)))
+    rows = np.concatenate([ones, *closed_forms(joint, region, eps)])
+    return PrivacyCone(region, eps, 0.0).inside(rows)

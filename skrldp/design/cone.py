@@ -75,9 +75,10 @@ class PrivacyCone:
         self.tolerance = tolerance
         self.deadline = deadline or Deadline(None)
         self.solves = 0
-        self._shape = region.conditionals.shape
-        self._program = LinearProgram(np.zeros(region.conditionals.size), upper=1.0)
-        self._program.add_rows(np.ones((1, region.conditionals.size)), 1.0, 1.0)
+        self._shape = region.row_shape
+        cells = int(np.prod(self._shape))
+        self._program = LinearProgram(np.zeros(cells), upper=1.0)
+        self._program.add_rows(np.ones((1, cells)), 1.0, 1.0)
         self._touched = np.zeros(0)  # the last solve in which each cut was tight
         first, second = region.pairs
         first, second = first[first != second], second[first != second]
@@ -164,10 +165,9 @@ class PrivacyCone:
         rows = np.zeros((len(first), *self._shape))
         index = np.arange(len(first))
         # Divided by exp(eps), so that the solver's tolerance means the same at every eps.
-        rows[index, first] += np.exp(-self.eps) * laws[:, 0]
-        rows[index, second] -= laws[:, 1]
-        cells = self._shape[0] * self._shape[1]
-        self._program.add_rows(rows.reshape(len(first), cells), -np.inf, 0.0)
+        rows[index, self.region.place(first)] += np.exp(-self.eps) * laws[:, 0]
+        rows[index, self.region.place(second)] -= laws[:, 1]
+        self._program.add_rows(rows.reshape(len(first), self._program.n_columns), -np.inf, 0.0)
         self._touched = np.append(self._touched, np.full(len(first), float(self.solves)))
 
     def _purge(self) -> None:
@@ -204,28 +204,31 @@ class CompactCone:
         self.eps = eps
         self.deadline = deadline or Deadline(None)
         self.solves = 0
-        self._cells = region.conditionals.size
-        self._program = LinearProgram(np.zeros(self._cells + 4 * region.n_secrets), upper=1.0)
+        parts, a2 = region.row_shape
+        self._cells = parts * a2
+        columns = self._cells + 2 * parts + 2 * region.n_secrets
+        self._program = LinearProgram(np.zeros(columns), upper=1.0)
         self._describe()
 
     def _describe(self) -> None:
         a1, a2 = self.region.conditionals.shape
-        a, n = self._cells, self._program.n_columns
-        cell = np.arange(a)
-        secret = cell // a2
-        top, bottom, most, least = (a + i * a1 + np.arange(a1) for i in range(4))
+        a, n, parts = self._cells, self._program.n_columns, self.region.row_shape[0]
+        cell, s = np.arange(a), np.arange(a1)
+        part, own = cell // a2, self.region.place(s)
+        top, bottom = a + np.arange(parts), a + parts + np.arange(parts)
+        most, least = a + 2 * parts + s, a + 2 * parts + a1 + s
         spare = np.maximum(1.0 - self.region.lower.sum(axis=1), 0.0)
         unit = np.zeros((1, n))
         unit[0, :a] = 1.0
         self._program.add_rows(unit, 1.0, 1.0)
         above, below = np.zeros((a, n)), np.zeros((a, n))
-        above[cell, cell], above[cell, top[secret]] = 1.0, -1.0
-        below[cell, cell], below[cell, bottom[secret]] = -1.0, 1.0
+        above[cell, cell], above[cell, top[part]] = 1.0, -1.0
+        below[cell, cell], below[cell, bottom[part]] = -1.0, 1.0
         reach, depth = np.zeros((a1, n)), np.zeros((a1, n))
-        s = np.arange(a1)
-        reach[secret, cell] = depth[secret, cell] = self.region.lower.ravel()
-        reach[s, top], reach[s, most] = spare, -1.0
-        depth[s, bottom], depth[s, least] = spare, -1.0
+        place = own[:, None] * a2 + np.arange(a2)
+        reach[s[:, None], place] = depth[s[:, None], place] = self.region.lower
+        reach[s, top[own]], reach[s, most] = spare, -1.0
+        depth[s, bottom[own]], depth[s, least] = spare, -1.0
         first, second = self.region.pairs
         pairs = np.zeros((len(first), n))
         index = np.arange(len(first))
@@ -272,7 +275,7 @@ class CompactCone:
         array of shape (b, a)
         """
         unit = rows / rows.sum(axis=1, keepdims=True)
-        table = unit.reshape(-1, *self.region.conditionals.shape)
+        table = unit.reshape(-1, *self.region.row_shape)
         lift = self.region.excess(table, self.eps) * (1.0 + 1e-9) / np.expm1(self.eps)
         lifted = unit + lift[:, None]
         return lifted / lifted.sum(axis=1, keepdims=True)

@@ -129,7 +129,11 @@ def solve_conic(
     q = cp.Variable(n_reports * n_cells, nonneg=True)  # row by row
     column_sums = sp.csr_array(sp.kron(np.ones((1, n_reports)), sp.eye(n_cells)))
     objective, limits = _expected_cost(q, cost, scale, form)
-    limits += [column_sums @ q == 1.0, *_private(q, n_reports, region, eps, form)]
+    rows = q
+    if region.blind:  # the same numbers for every secret
+        a1, a2 = region.conditionals.shape
+        rows = sp.csr_array(sp.kron(sp.eye(n_reports), np.tile(np.eye(a2), (a1, 1)))) @ q
+    limits += [column_sums @ q == 1.0, *_private(rows, n_reports, region, eps, form)]
 
     problem = cp.Problem(cp.Minimize(objective), limits)
     settings = dict(_SETTINGS) if form == "reduced" else {}

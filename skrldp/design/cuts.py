@@ -106,7 +106,7 @@ class _Search:
     ) -> None:
         self.cost, self.region, self.eps = cost, region, eps
         self.gap, self.deadline, self.verbose = gap, deadline, verbose
-        self.shape = (len(cost.cost), *region.conditionals.shape)
+        self.shape = (len(cost.cost), *region.row_shape)
         self.negligible = _NEGLIGIBLE * cost.scale
         self.rounds = self.path_steps = 0
         self.program = CutProgram(cost, region, eps)
@@ -152,11 +152,11 @@ class _Search:
 
     def follow(self) -> None:
         """Go along the central path until the gap is closed, or rounding ends it."""
-        b, a1, a2 = self.shape
+        b, parts, a2 = self.shape
         pairs = pair_function(self.region, self.eps)
-        if pairs is None or b * (a1 * a2) ** 2 > _LARGEST_HESSIANS:
+        if pairs is None or b * (parts * a2) ** 2 > _LARGEST_HESSIANS:
             return
-        path = CentralPath(self.cost, pairs, (a1, a2))
+        path = CentralPath(self.cost, pairs, (parts, a2))
         arrived = 0
         while not (self.closed() or self.deadline.passed) and arrived < _CENTRING_STEPS:
             allowed = self.allowed(min(path.value, self.upper))
@@ -183,9 +183,9 @@ class _Search:
         b = self.shape[0]
         laws, prices = path.laws()
         row = np.repeat(np.arange(b), prices.shape[1])
-        first, second = np.tile(path.pairs.first, b), np.tile(path.pairs.second, b)
+        first, second = (np.tile(secret, b) for secret in self.region.pairs)
         laws = self.region.pull_in(first, second, laws.reshape(len(row), 2, -1))
-        cuts = Cuts(row, first, second, laws)
+        cuts = Cuts(row, self.region.place(first), self.region.place(second), laws)
         bound = weak_duality(
             self.cost.at(self.cost.pull_in(path.law())),
             cuts.coefficients(self.shape, self.eps),
@@ -208,7 +208,8 @@ class _Search:
         least = above * float(np.exp(self.eps))
         worst = self.region.worst(table, self.eps, above=least, laws=True)
         assert worst.laws is not None
-        self.program.add(Cuts(worst.row, worst.first, worst.second, worst.laws))
+        first, second = self.region.place(worst.first), self.region.place(worst.second)
+        self.program.add(Cuts(worst.row, first, second, worst.laws))
         if self.cost.robust:
             self.program.add_law(self.cost.worst(matrix)[1])
         return len(worst.row)
@@ -256,6 +257,6 @@ class _Search:
 def _private_at_centre(matrix: Floats, region: Region, eps: float) -> bool:
     """Whether a mechanism is private at the public law, which asks for no oracle."""
     seen = region.marginal > 0
-    rows = matrix.reshape(len(matrix), *region.conditionals.shape)
+    rows = region.spread(matrix.reshape(len(matrix), *region.row_shape))
     reports = np.einsum("bsu,su->bs", rows, region.conditionals)[:, seen]
     return bool(np.all(reports.max(axis=1) <= np.exp(eps) * reports.min(axis=1) + 1e-12))

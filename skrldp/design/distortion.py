@@ -149,7 +149,12 @@ def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) ->
 
 
 def expected_distance(
-    joint: JointDistribution, distance: Floats, alpha: float, radius: float
+    joint: JointDistribution,
+    distance: Floats,
+    alpha: float,
+    radius: float,
+    *,
+    blind: bool = False,
 ) -> ExpectedCost:
     """Make the distance of reports from U the cost of a design.
 
@@ -162,11 +167,16 @@ def expected_distance(
     alpha, radius : float
         Order and radius (nats) of the ball of laws for which the utility must hold; radius 0 is
         the public law alone.
+    blind : bool
+        The cost of functions of U alone, at their laws: a ball of laws of (S, U) is one of the same
+        order and radius for U.
 
     Returns
     -------
     ExpectedCost
     """
+    if blind:
+        return ExpectedCost(distance.T, joint.probabilities.sum(axis=0), alpha, radius)
     cost = np.tile(distance.T, (1, len(joint.secrets)))
     return ExpectedCost(cost, joint.probabilities.ravel(), alpha, radius)
 
@@ -260,13 +270,14 @@ def _conic(
     from skrldp.design.conic import solve_conic
 
     found = solve_conic(cost, region, eps, seconds=deadline.left, verbose=max(verbose - 1, 0))
-    shape = (len(found.matrix), *region.conditionals.shape)
+    shape = (len(found.matrix), *region.row_shape)
     clean = np.clip(found.matrix, 0.0, None)
     clean /= clean.sum(axis=0)
     worst = region.worst(clean.reshape(shape), eps, laws=True)
     assert worst.laws is not None
     program = CutProgram(cost, region, eps)
-    program.add(Cuts(worst.row, worst.first, worst.second, worst.laws))
+    first, second = region.place(worst.first), region.place(worst.second)
+    program.add(Cuts(worst.row, first, second, worst.laws))
     if cost.robust:
         program.add_law(cost.worst(clean)[1])
     _, bound = program.solve()

@@ -57,8 +57,8 @@ class CentralPath:
         What to minimise.
     pairs : PairFunction
         Privacy of each pair of secrets.
-    shape : tuple (a1, a2)
-        Numbers of secrets and values.
+    shape : tuple (parts, a2)
+        Shape of a row; see :attr:`skrldp.region.Region.row_shape`.
     scale : float, optional
         Unit of the costs; None is their own.
     gap : float, optional
@@ -66,7 +66,7 @@ class CentralPath:
 
     Attributes
     ----------
-    rows : array of shape (b, a1, a2)
+    rows : array of shape (b, parts, a2)
         The mechanism. It is private up to an error that vanishes along the path.
     gap : float
         Duality gap, but for the errors that vanish along the path.

@@ -1,5 +1,6 @@
 """PolyOpt: the mechanism that says most about X, by whichever solver fits."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,13 +9,13 @@ from threadpoolctl import threadpool_limits
 
 from skrldp.design._progress import Progress
 from skrldp.design.alternation import Annealing, alternate
-from skrldp.design.closed_form import block_matrix, independent_reporting, srr
+from skrldp.design.closed_form import closed_forms
 from skrldp.design.columns import generate_columns, searches_exact_cone
 from skrldp.design.cone import Deadline
 from skrldp.design.solution import Solution
 from skrldp.design.vertices import enumerate_vertices, facet_count, is_polyhedral
 from skrldp.exceptions import InfeasibleError, SolverError
-from skrldp.information import block_information, mutual_information, mutual_information_bound
+from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
 from skrldp.region import Region
 
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 SOLVERS = ("auto", "vertices", "columns", "alternation")
 # Enumeration takes a second or two at these sizes; beyond, its time explodes.
 _MOST_CELLS, _MOST_FACETS = 10, 400
+_MOST_WORK = 40_000  # facets times 2**cells, where rows of few cells may have facets of many pairs
 # The design's exponentials stay in range; reports of a rarer cell than exp(-40) are never sent.
 _LARGEST_EPS = 40.0
 
@@ -41,6 +43,8 @@ def solve(
 ) -> Solution:
     """Maximise I(X; Y) over mechanisms private for the region.
 
+    If the region is blind, the mechanisms are functions of U alone: I(X; Y) is I(U; Y) then.
+
     Parameters
     ----------
     joint : JointDistribution
@@ -49,9 +53,10 @@ def solve(
         Conditionals that privacy must hold for.
     eps : float
         Privacy parameter, in nats.
-    law : array of shape (a,), optional
-        Law of X at which information is maximised, positive where the public law is; None is the
-        public law. The solution's objective and bound are about the public law.
+    law : array of shape (number of cells of a row,), optional
+        Law of X, or of U if the region is blind, at which information is maximised, positive where
+        the public law is; None is the public law. The solution's objective and bound are about
+        the public law.
     solver : {"auto", "vertices", "columns", "alternation"}
         ``"auto"`` enumerates vertices where that is the global optimum and fast; otherwise it
         alternates, and where the exact cone can be searched it goes on by columns.
@@ -109,10 +114,10 @@ class _Design:
         verbose: int,
     ) -> None:
         self.joint, self.region, self.eps = joint, region, eps
-        self.public = joint.probabilities.ravel()
+        self.public = region.fold(joint.probabilities)
         self.law = self.public if law is None else law
         self.deadline = deadline
-        self.bound = mutual_information_bound(joint.probabilities, eps)
+        self.bound = min(mutual_information_bound(joint.probabilities, eps), entropy(self.public))
         self.progress = Progress(verbose, deadline, self.bound)
 
     def solve(self, solver: str) -> Solution:
@@ -163,12 +168,10 @@ class _Design:
         """Take the best run, or a closed form where there was no time to be better."""
         run = max(runs, key=lambda run: run.information)
         message = _account(runs)
-        shape = self.joint.counts.shape
-        reporting = independent_reporting(self.joint, self.region, self.eps)
-        for form in (srr(self.eps, *shape), reporting.blocks):
-            information = block_information(form, self.law.reshape(shape))
+        for matrix in closed_forms(self.joint, self.region, self.eps):
+            information = mutual_information(matrix, self.law)
             if information > run.information:
-                run = replace(run, matrix=block_matrix(form, shape), information=information)
+                run = replace(run, matrix=matrix, information=information)
                 message += "A closed form was better: more time would help. "
         return Solution(
             status=status,
@@ -189,6 +192,8 @@ def _account(runs: list[Annealing]) -> str:
 
 
 def _enumerable(region: Region) -> bool:
-    if not is_polyhedral(region) or region.conditionals.size > _MOST_CELLS:
+    cells = math.prod(region.row_shape)
+    if not is_polyhedral(region) or cells > _MOST_CELLS:
         return False
-    return facet_count(region) <= _MOST_FACETS
+    count = facet_count(region)
+    return count <= _MOST_FACETS and not (region.blind and count << cells > _MOST_WORK)

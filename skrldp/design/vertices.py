@@ -98,18 +98,19 @@ def facets(region: Region, eps: float) -> Floats:
 
     Returns
     -------
-    array of shape (m, a)
+    array of shape (m, number of cells of a row)
     """
-    a1, a2 = region.conditionals.shape
-    extremes = [extreme_conditionals(region, s) for s in range(a1)]
-    rows = []
+    parts, a2 = region.row_shape
+    extremes = [extreme_conditionals(region, s) for s in range(region.n_secrets)]
+    rows = [np.zeros((0, parts * a2))]
     for first, second in zip(*region.pairs, strict=True):
         most, least = extremes[first], extremes[second]
-        block = np.zeros((len(most), len(least), a1, a2))
-        block[:, :, first] += np.exp(-eps) * most[:, None]
-        block[:, :, second] -= least[None]
-        rows.append(block.reshape(-1, a1 * a2))
-    return np.concatenate(rows)
+        block = np.zeros((len(most), len(least), parts, a2))
+        block[:, :, region.place(first)] += np.exp(-eps) * most[:, None]
+        block[:, :, region.place(second)] -= least[None]
+        rows.append(block.reshape(-1, parts * a2))
+    table = np.concatenate(rows)
+    return np.unique(table, axis=0) if region.blind else table  # pairs may say the same
 
 
 def facet_count(region: Region) -> int:
@@ -149,8 +150,8 @@ def enumerate_vertices(
         Privacy parameter, in nats.
     deadline : Deadline
         For the time taken; an enumeration cannot be interrupted.
-    law : array of shape (a,), optional
-        Law of X by which information counts; None is the public one.
+    law : array, optional
+        Law of a row's cells by which information counts; None is the public one.
 
     Returns
     -------
@@ -168,7 +169,7 @@ def enumerate_vertices(
             "region='lower' (or 'box' with at most 6 values), all laws, or the public law alone."
         )
     inequalities = facets(region, eps)
-    public = joint.probabilities.ravel()
+    public = region.fold(joint.probabilities)
     law = public if law is None else law
     vertices, weights, value = _best_mixture(inequalities, law)
     used = weights > 1e-12
@@ -242,7 +243,7 @@ def _vertices(inequalities: Floats) -> Floats:
     if generators.lin_set or len(table) == 0 or np.any(np.abs(table[:, 0] - 1.0) > 1e-9):
         raise SolverError("cddlib lost vertices: what it returned is not a polytope.")
     vertices = table[:, 1:]
-    outside = max(-vertices.min(), float((vertices @ inequalities.T).max()))
+    outside = max(-vertices.min(), float((vertices @ inequalities.T).max(initial=0.0)))
     if outside > 1e-7 or np.abs(vertices.sum(axis=1) - 1.0).max() > 1e-7:
         raise SolverError(f"cddlib returned points that are not vertices ({outside:.1e} outside).")
     return np.maximum(vertices, 0.0)

@@ -1,12 +1,13 @@
 """Mechanisms: what is sampled, to the last bit.
 
 A mechanism's probabilities are integers over a power of two, so that the matrix that is certified
-and the matrix that is sampled are the same. Two forms share one interface: dense (any matrix) and
-block (the closed forms, whose matrix on thousands of cells nobody wants to store).
+and the matrix that is sampled are the same. Three forms share one interface: dense (any matrix),
+blind (any that does not depend on the secret) and block (the closed forms, whose matrix on
+thousands of cells nobody wants to store).
 """
 
 from skrldp.mechanism._base import Mechanism
-from skrldp.mechanism._forms import BlockMechanism, DenseMechanism
+from skrldp.mechanism._forms import BlindMechanism, BlockMechanism, DenseMechanism
 from skrldp.mechanism._rounding import slot_bits
 
-__all__ = ["BlockMechanism", "DenseMechanism", "Mechanism", "slot_bits"]
+__all__ = ["BlindMechanism", "BlockMechanism", "DenseMechanism", "Mechanism", "slot_bits"]

@@ -14,7 +14,7 @@ from skrldp.sampling import AliasTable, BlockTable
 from skrldp.stream import RandomStream
 
 if TYPE_CHECKING:
-    from skrldp.mechanism._forms import BlockMechanism, DenseMechanism
+    from skrldp.mechanism._forms import BlindMechanism, BlockMechanism, DenseMechanism
 
 __all__ = ["Mechanism"]
 
@@ -91,6 +91,11 @@ class Mechanism(ABC):
     # -- common to both ---------------------------------------------------------------------------
 
     @property
+    def observe(self) -> str:
+        """What the mechanism has to know of a person: "all", or "nonsensitive", U alone."""
+        return "all"
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Numbers of symbols and of cells, (b, a)."""
         return len(self.symbols), len(self.secrets) * len(self.values)
@@ -113,7 +118,8 @@ class Mechanism(ABC):
         Parameters
         ----------
         codes : integer array of shape (n,)
-            Cell codes ``s * a2 + u``; uint8 and uint16 are fastest.
+            Cell codes ``s * a2 + u``; uint8 and uint16 are fastest. If `observe` is
+            "nonsensitive", they may be the codes of the values of U: s does not matter then.
         random_state : None, int, numpy Generator or RandomState
             None takes entropy from the operating system. An int makes the reports repeatable,
             for tests: whoever knows it can undo the privacy.
@@ -123,7 +129,11 @@ class Mechanism(ABC):
         array of shape (n,)
             Symbol indices, in the smallest unsigned integer dtype.
         """
-        return self._sampler.sample(np.asarray(codes), RandomStream(random_state))
+        return self._sampler.sample(self._places(np.asarray(codes)), RandomStream(random_state))
+
+    def _places(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Columns of the sampler's table for cell codes."""
+        return codes
 
     def leakage(self, law: ArrayLike) -> float:
         r"""Realised ε at a law: the greatest log-ratio of a report's odds between two secrets.
@@ -220,7 +230,9 @@ class Mechanism(ABC):
         secrets: Sequence[Any],
         values: Sequence[Any],
         symbols: Sequence[Any] | None = None,
-    ) -> "DenseMechanism":
+        *,
+        blind: bool = False,
+    ) -> "DenseMechanism | BlindMechanism":
         """Round a stochastic matrix to integer weights.
 
         Each probability moves by less than ``2**-denominator_bits`` and zeros stay zero. What the
@@ -228,30 +240,34 @@ class Mechanism(ABC):
 
         Parameters
         ----------
-        matrix : array of shape (b, a)
+        matrix : array of shape (b, a), or (b, a2) if blind
             Probabilities; columns sum to 1.
         secrets, values : sequences of length a1 and a2
             The alphabets, with ``a = a1 * a2``.
         symbols : sequence of length b, optional
             Names of the reports; 0, 1, ... if not given.
+        blind : bool
+            The mechanism does not see the secret: the columns are those of U's values, the same
+            for every secret.
 
         Returns
         -------
-        DenseMechanism
+        DenseMechanism or BlindMechanism
 
         Raises
         ------
         ValueError
             If the matrix is not a mechanism on these alphabets.
         """
-        from skrldp.mechanism._forms import DenseMechanism
+        from skrldp.mechanism._forms import BlindMechanism, DenseMechanism
 
-        probabilities = check_matrix(matrix, len(secrets) * len(values))
+        probabilities = check_matrix(matrix, len(values) * (1 if blind else len(secrets)))
         bits = slot_bits(len(probabilities))
         weights = round_columns(probabilities, bits)
         weights.setflags(write=False)
         names = tuple(range(len(weights))) if symbols is None else tuple(symbols)
-        return DenseMechanism(tuple(secrets), tuple(values), names, (), bits, weights)
+        form = BlindMechanism if blind else DenseMechanism
+        return form(tuple(secrets), tuple(values), names, (), bits, weights)
 
     @staticmethod
     def from_blocks(

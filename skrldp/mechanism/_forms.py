@@ -1,7 +1,8 @@
-"""The two forms of a mechanism: a dense weight matrix, or four weights."""
+"""The forms of a mechanism: a dense weight matrix, one that is blind to S, or four weights."""
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from skrldp.information import block_information, mutual_information
 from skrldp.mechanism._base import Mechanism
 from skrldp.sampling import AliasTable, BlockTable
+from skrldp.sampling._codes import check_codes
 
-__all__ = ["BlockMechanism", "DenseMechanism"]
+__all__ = ["BlindMechanism", "BlockMechanism", "DenseMechanism"]
 
 Floats = NDArray[np.float64]
 
@@ -59,6 +61,69 @@ class DenseMechanism(Mechanism):
         """
         table = np.asarray(conditionals, dtype=float)
         return np.einsum("ysu,su->ys", self.matrix.reshape(-1, *table.shape), table)
+
+
+@dataclass(frozen=True, eq=False)
+class BlindMechanism(Mechanism):
+    """A mechanism that does not see the secret: one column of weights for each value of U."""
+
+    table: NDArray[np.int64]  # (b, a2)
+
+    @property
+    def observe(self) -> str:
+        """What the mechanism has to know of a person: "nonsensitive", U alone."""
+        return "nonsensitive"
+
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """Integer weights, shape (b, a): the columns of U, again for every secret."""
+        weights = np.tile(self.table, (1, len(self.secrets)))
+        weights.setflags(write=False)
+        return weights
+
+    @cached_property
+    def _sampler(self) -> AliasTable:
+        return AliasTable.from_weights(self.table, self.denominator_bits)
+
+    def _places(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Columns of the sampler's table: the values of U that the cells have."""
+        n_values = len(self.values)
+        codes = check_codes(codes, self.shape[1])
+        if codes.max(initial=0) < n_values:
+            return codes
+        return codes % codes.dtype.type(n_values)
+
+    def mutual_information(self, law: ArrayLike) -> float:
+        """Mutual information I(X; Y) = I(U; Y) at a law of X; see :class:`Mechanism`.
+
+        Parameters
+        ----------
+        law : array of shape (a1, a2)
+            Law of (S, U).
+
+        Returns
+        -------
+        float
+            In nats.
+        """
+        table = np.asarray(law, dtype=float).reshape(-1, len(self.values))
+        probabilities = self.table * np.float64(2.0**-self.denominator_bits)
+        return mutual_information(probabilities, table.sum(axis=0))
+
+    def report_law(self, conditionals: ArrayLike) -> Floats:
+        """Law of the report given each secret; see :class:`Mechanism`.
+
+        Parameters
+        ----------
+        conditionals : array of shape (a1, a2)
+            Conditionals of U given each secret.
+
+        Returns
+        -------
+        array of shape (b, a1)
+        """
+        probabilities = self.table * np.float64(2.0**-self.denominator_bits)
+        return np.einsum("yu,su->ys", probabilities, np.asarray(conditionals, dtype=float))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,9 @@ secrets :math:`s_1, s_2` and all conditionals :math:`(R_1, R_2)` of the region,
 those before it: ``"joint"`` (exactly what the ball of laws allows) ⊂ ``"product"`` (each
 conditional in its own ball) ⊂ ``"box"`` (bounds on each probability) ⊂ ``"lower"`` (lower bounds,
 the paper's PolyOpt) ⊂ all conditionals.
+
+A region may be *blind*: its rows are then functions :math:`(Q_{y|u})_u` of U alone, private under
+the same condition with :math:`v_s = Q_y` for every secret.
 """
 
 from skrldp.region._balls import JointRegion, ProductRegion

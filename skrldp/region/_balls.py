@@ -76,7 +76,7 @@ class JointRegion(ProductRegion):
     """Exactly what the ball of joint laws allows: a pair of conditionals shares one budget."""
 
     def _screen(
-        self, rows: Floats, eps: float, against: Floats | None, above: float, laws: bool
+        self, rows: Floats, eps: float, against: Floats, above: float, laws: bool
     ) -> WorstPairs:
         """Leave out pairs that a coarser region clears already."""
         unshared = bool((self.marginal <= 0).any()) or self.same_secret
@@ -149,11 +149,11 @@ class JointRegion(ProductRegion):
 
         Parameters
         ----------
-        rows : array of shape (b, a1, a2)
+        rows : array of shape (b, *row_shape)
             Non-negative rows of a mechanism.
         eps : float
             Privacy parameter, in nats.
-        against : array of shape (b, a1, a2), optional
+        against : array of the same shape, optional
             Take the second secret's part from these rows instead.
         above : float
             Only pairs whose bound exceeds this are returned.
@@ -164,8 +164,9 @@ class JointRegion(ProductRegion):
         -------
         WorstPairs
         """
-        rows = np.asarray(rows, dtype=float)
-        rough = self._screen(rows, eps, against, above, laws)
+        rows = self.spread(rows)
+        others = rows if against is None else self.spread(against)
+        rough = self._screen(rows, eps, others, above, laws)
         # A free secret costs nothing, so the other has the whole budget: nothing to refine.
         shared = (
             (self.marginal > 0)[rough.first]
@@ -178,7 +179,6 @@ class JointRegion(ProductRegion):
             return rough
         row, first, second = (part[shared] for part in (rough.row, rough.first, rough.second))
         pair = np.stack([first, second], axis=1)
-        others = rows if against is None else against
         q = np.stack([rows[row, first], -np.exp(eps) * others[row, second]], axis=1)
         problem = q, self.conditionals[pair], self.marginal[pair]
         best = support(*problem, self.alpha, self.radius)

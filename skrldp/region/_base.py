@@ -63,6 +63,7 @@ class Region(ABC):
     alpha: float = 1.0
     radius: float = np.inf
     same_secret: bool = False  # also compare a secret with itself under two laws (the paper's way)
+    blind: bool = False  # rows are functions of U alone: the same part for every secret
 
     @abstractmethod
     def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
@@ -89,6 +90,57 @@ class Region(ABC):
         """Number of secrets a1."""
         return len(self.marginal)
 
+    @property
+    def row_shape(self) -> tuple[int, int]:
+        """Shape of a row: a part of a2 cells for each secret, or one part that serves for all."""
+        a1, a2 = self.conditionals.shape
+        return (1 if self.blind else a1), a2
+
+    def place(self, secret: Indices) -> Indices:
+        """Find the part of a row that tells what is reported under a secret.
+
+        Parameters
+        ----------
+        secret : integer array of any shape
+            The secrets.
+
+        Returns
+        -------
+        integer array of the same shape
+        """
+        return np.zeros_like(secret) if self.blind else secret
+
+    def spread(self, rows: Floats) -> Floats:
+        """Repeat what serves for all secrets, so that each has its own part.
+
+        Parameters
+        ----------
+        rows : array of shape (b, *row_shape)
+            Rows of a mechanism; those that have a1 parts already stay as they are.
+
+        Returns
+        -------
+        array of shape (b, a1, a2)
+        """
+        table = np.asarray(rows, dtype=float)
+        if not self.blind:
+            return table
+        return np.broadcast_to(table, (len(table), *self.conditionals.shape))
+
+    def fold(self, law: Floats) -> Floats:
+        """Take the law of the cells of a row: of X, or of U alone.
+
+        Parameters
+        ----------
+        law : array of shape (a1, a2)
+            Law of (S, U).
+
+        Returns
+        -------
+        array of shape (number of cells of a row,)
+        """
+        return law.sum(axis=0) if self.blind else law.ravel()
+
     @cached_property
     def pairs(self) -> tuple[Indices, Indices]:
         """Pairs of secrets that are compared."""
@@ -111,11 +163,11 @@ class Region(ABC):
 
         Parameters
         ----------
-        rows : array of shape (b, a1, a2)
+        rows : array of shape (b, *row_shape)
             Non-negative rows of a mechanism.
         eps : float
             Privacy parameter, in nats.
-        against : array of shape (b, a1, a2), optional
+        against : array of the same shape, optional
             Take the second secret's part from these rows instead.
         above : float
             Only pairs whose bound exceeds this are returned.
@@ -126,10 +178,11 @@ class Region(ABC):
         -------
         WorstPairs
         """
-        rows = np.asarray(rows, dtype=float)
+        rows = self.spread(rows)
         factor = np.exp(eps)
         most, most_laws = self._extremes(rows, laws)
-        least, least_laws = self._extremes(-(rows if against is None else against), laws)
+        others = rows if against is None else self.spread(against)
+        least, least_laws = self._extremes(-others, laws)
         first, second = self.pairs
         gaps = most[:, first] + factor * least[:, second]
         gaps += ROUNDING * (np.abs(most[:, first]) + factor * np.abs(least[:, second]))
@@ -196,7 +249,7 @@ class Region(ABC):
 
         Parameters
         ----------
-        rows : array of shape (b, a1, a2)
+        rows : array of shape (b, *row_shape)
             Non-negative rows of a mechanism.
         eps : float
             Privacy parameter, in nats.

@@ -19,6 +19,7 @@ def privacy_region(
     radius: float,
     region: str = "joint",
     same_secret: bool = False,
+    blind: bool = False,
 ) -> Region:
     """Build the privacy region of a ball of laws around the public one.
 
@@ -33,6 +34,8 @@ def privacy_region(
     same_secret : bool
         Also compare a secret with itself under two laws, as Entropy Definition 3 does; it is not
         part of the privacy promise and only costs utility.
+    blind : bool
+        For mechanisms that do not see the secret: rows are functions of U alone.
 
     Returns
     -------
@@ -45,7 +48,7 @@ def privacy_region(
     """
     if region not in REGIONS:
         raise ValueError(f"region={region!r} must be one of {', '.join(map(repr, REGIONS))}.")
-    arguments = joint.conditionals, joint.marginal, alpha, radius, same_secret
+    arguments = joint.conditionals, joint.marginal, alpha, radius, same_secret, blind
     if radius == 0:
         return PointRegion(*arguments)
     if np.isinf(radius):

@@ -107,6 +107,7 @@ class LowerRegion(Region):
             region.alpha,
             region.radius,
             region.same_secret,
+            region.blind,
             lower,
         )
 
@@ -176,6 +177,7 @@ class BoxRegion(Region):
             region.alpha,
             region.radius,
             region.same_secret,
+            region.blind,
             *bounds,
         )
 

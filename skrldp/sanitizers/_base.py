@@ -1,8 +1,6 @@
 """What all sanitizers share: the way from a table to private reports, and the output forms."""
 
-import hashlib
 from abc import ABC, abstractmethod
-from numbers import Integral
 
 import numpy as np
 import sklearn
@@ -18,6 +16,7 @@ from skrldp.sanitizers._checks import (
     check_verbose,
     warn_of_weak_sets,
 )
+from skrldp.sanitizers._records import check_columns, impute
 from skrldp.sanitizers._reports import (
     CONTAINERS,
     ENCODINGS,
@@ -26,8 +25,7 @@ from skrldp.sanitizers._reports import (
     report_names,
     to_container,
 )
-from skrldp.stream import RandomStream
-from skrldp.table import column_names, learn_codec
+from skrldp.table import learn_codec
 from skrldp.uncertainty import RenyiBall
 
 __all__ = ["BaseSanitizer"]
@@ -91,6 +89,10 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
             check_choice("encode", self.encode, ENCODINGS)
         check_choice("handle_unknown", self.handle_unknown, ("error", "impute"))
         check_verbose(self.verbose)
+
+    def _public_values(self, joint):
+        """Law of U that a blind mechanism draws unknown values from; None if it never does."""
+        return joint.probabilities.sum(axis=0) if self.handle_unknown == "impute" else None
 
     def _budget(self):
         """Return the ε to design for, in nats."""
@@ -156,6 +158,7 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         self.mechanism_ = mechanism.named(None, columns)
         self.certificate_ = certificate
         self.solution_ = solution
+        self._may_impute = self.handle_unknown == "impute"
         vars(self).update(*private)
         figures = self._summarise()
         if self.verbose:
@@ -192,7 +195,9 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
-            Private records, with the columns of the public table.
+            Private records, with the columns of the public table. With
+            ``observe="nonsensitive"``, where a sanitizer has it, the columns of U alone will do,
+            and columns of S are not looked at.
 
         Returns
         -------
@@ -211,27 +216,34 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         names = self._report_names(getattr(self, "feature_names_in_", None))
         return to_container(self._written(reports, names, X), names, self._container())
 
-    def _encode(self, X):
+    @property
+    def _blind(self):
+        """Whether S is not looked at when records are reported."""
+        return self.mechanism_.observe == "nonsensitive"
+
+    def _encode(self, X, *, secrets=False):
         """Return the records' codes; unknown values of U are drawn from the law given the secret.
 
-        The draw depends on the secret alone, in a way that the public law already has.
+        The draw depends on the secret alone, in a way that the public law already has. A blind
+        mechanism has no secret to go by: the draw is from the public law of U, which `fit` has
+        proven harmless. S is read for it only where it is there and asked for (`secrets`).
         """
         check_is_fitted(self)
-        column_names(X)  # is it a table at all?
-        validate_data(self, X, skip_check_array=True, reset=False)
+        blind = self._blind
+        alone = check_columns(self, X, self._codec, blind=blind)
+        codec = self._codec
+        encode = codec.encode_values if alone or (blind and not secrets) else codec.encode
         if self.handle_unknown == "error":
-            return self._codec.encode(X)
-        codes = self._codec.encode(X, unknown="mark")
-        unknown = np.flatnonzero(codes.values < 0)
-        if unknown.size:
-            stream = RandomStream(_another(self.random_state))
-            secrets = codes.secrets[unknown]
-            for secret in np.unique(secrets):
-                counts = self.joint_.counts[secret]
-                shares = np.cumsum(counts if counts.any() else np.ones_like(counts))
-                rows = unknown[secrets == secret]
-                draws = stream.integers(int(shares[-1]), rows.size)
-                codes.values[rows] = np.searchsorted(shares, draws, side="right")
+            return encode(X)
+        codes, counts = encode(X, unknown="mark"), self.joint_.counts
+        if blind:
+            if not self._may_impute and codes.values.min(initial=0) < 0:
+                raise ValueError(
+                    "X has values of U unseen in fit, and handle_unknown='impute' was set after "
+                    "fit: with observe='nonsensitive' a mechanism is made for it, so fit again."
+                )
+            counts = np.broadcast_to(counts.sum(axis=0), counts.shape)
+        impute(codes, counts, self.random_state)
         return codes
 
     def _written(self, reports, names, X):
@@ -259,7 +271,8 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
-            Records; nothing is reported about them.
+            Records; nothing is reported about them. Of a table with the columns of U alone
+            (``observe="nonsensitive"``) the score is I(U; Y) / H(U).
         y : ignored
             For scikit-learn's sake.
         sample_weight : array of shape (n,), optional
@@ -273,7 +286,7 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         return self._information(self._law_of(X, sample_weight))[1]
 
     def _law_of(self, X, sample_weight):
-        codes = self._encode(X)
+        codes = self._encode(X, secrets=True)
         names = self._codec.secrets, self._codec.values
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
 
@@ -341,13 +354,3 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         tags.input_tags.allow_nan = True  # missing is a category where the public table has it
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _another(random_state):
-    """Seed of a second stream, so that it shares no bits with the stream of the reports.
-
-    From None and from a generator every stream has a key of its own anyway.
-    """
-    if not isinstance(random_state, Integral) or random_state < 0:
-        return random_state
-    return int.from_bytes(hashlib.sha256(f"skrldp.impute:{int(random_state)}".encode()).digest())

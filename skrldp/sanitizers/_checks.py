@@ -14,6 +14,7 @@ from skrldp.joint import JointDistribution
 from skrldp.table import plain
 
 __all__ = [
+    "OBSERVED",
     "check_choice",
     "check_eps",
     "check_flag",
@@ -26,6 +27,7 @@ __all__ = [
     "warn_of_weak_sets",
 ]
 
+OBSERVED = ("all", "nonsensitive")
 _RECORDS_PER_CELL = 5
 
 

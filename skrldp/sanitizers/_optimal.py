@@ -24,7 +24,15 @@ class OptimalSanitizer(BaseSanitizer):
         eps = self._budget()
         options = {"time_limit": self.time_limit, "verbose": self.verbose}
         solution = solve(joint, region, eps, law=law, solver=self.solver, **options)
-        mechanism, certificate = release(solution.matrix, joint, alpha, radius, eps)
+        mechanism, certificate = release(
+            solution.matrix,
+            joint,
+            alpha,
+            radius,
+            eps,
+            blind=region.blind,
+            stand_in=self._public_values(joint) if region.blind else None,
+        )
         return mechanism.named(range(mechanism.shape[0]), ()), certificate, solution
 
     def _reported_cells(self):

@@ -1,7 +1,7 @@
 """The mechanism with the most information that privacy allows."""
 
 from skrldp.region import REGIONS, privacy_region
-from skrldp.sanitizers._checks import check_choice, check_smoothing
+from skrldp.sanitizers._checks import OBSERVED, check_choice, check_smoothing
 from skrldp.sanitizers._optimal import OptimalSanitizer
 
 __all__ = ["PolyOptSanitizer"]
@@ -24,6 +24,11 @@ class PolyOptSanitizer(OptimalSanitizer):
     uncertainty : RenyiBall or AllDistributions, optional
         The laws that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
         searched as ``uncertainty__beta`` and so on.
+    observe : {"all", "nonsensitive"}, default="all"
+        What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
+        columns of U only, in the order of the public table, and does not look at those of S where
+        a table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
+        The promise is the same; there is less to choose from, so the utility is smaller.
     region : {"joint", "product", "box", "lower"}, default="joint"
         How closely the privacy constraints follow the set of laws. "joint" is exact; the others
         are more cautious, each more than the one before, and easier to solve. "lower" is the
@@ -48,10 +53,13 @@ class PolyOptSanitizer(OptimalSanitizer):
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
         probability of each category of each column given the report, at the public law; or the
-        columns of X again, the most probable cell given the report. None is "symbol".
+        columns of X again, the most probable cell given the report. None is "symbol". All of
+        these tell of S too what the report tells, whether the mechanism sees S or not.
     handle_unknown : {"error", "impute"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public law of U given
-        S (uniform for a secret the public table lacks). An unknown secret is always an error.
+        S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"`` from
+        the public law of U, which `fit` must know of: the mechanism is made and proven for it. An
+        unknown secret is always an error, unless S is not looked at.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
@@ -129,6 +137,7 @@ class PolyOptSanitizer(OptimalSanitizer):
         sensitive=0,
         categories="auto",
         uncertainty=None,
+        observe="all",
         region="joint",
         same_secret=False,
         solver="auto",
@@ -149,6 +158,7 @@ class PolyOptSanitizer(OptimalSanitizer):
             random_state=random_state,
             verbose=verbose,
         )
+        self.observe = observe
         self.region = region
         self.same_secret = same_secret
         self.solver = solver
@@ -157,12 +167,18 @@ class PolyOptSanitizer(OptimalSanitizer):
 
     def _check_parameters(self):
         super()._check_parameters()
+        check_choice("observe", self.observe, OBSERVED)
         check_choice("region", self.region, REGIONS)
         check_smoothing(self.smoothing)
 
     def _design(self, joint, alpha, radius):
         region = privacy_region(
-            joint, alpha=alpha, radius=radius, region=self.region, same_secret=self.same_secret
+            joint,
+            alpha=alpha,
+            radius=radius,
+            region=self.region,
+            same_secret=self.same_secret,
+            blind=self.observe == "nonsensitive",
         )
-        law = joint.smoothed(self.smoothing).ravel()
+        law = region.fold(joint.smoothed(self.smoothing))
         return self._optimum(joint, region, alpha, radius, law)

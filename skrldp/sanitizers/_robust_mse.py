@@ -8,6 +8,7 @@ from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.region import REGIONS, privacy_region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import (
+    OBSERVED,
     check_choice,
     check_flag,
     check_outputs,
@@ -60,6 +61,11 @@ class RobustMSESanitizer(BaseSanitizer):
     outputs : list, optional
         The values that a report may have, such as midpoints of bins; None: those of U. Numbers
         where the distance needs them; tuples if U has several columns.
+    observe : {"all", "nonsensitive"}, default="all"
+        What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
+        columns of U only, in the order of the public table, and does not look at those of S where
+        a table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
+        The promise is the same; there is less to choose from, so the utility is smaller.
     region : {"joint", "product", "box", "lower"}, default="joint"
         How closely the privacy constraints follow the set of laws. "joint" is exact; the others
         are more cautious, each more than the one before.
@@ -81,7 +87,9 @@ class RobustMSESanitizer(BaseSanitizer):
         at the public law; or the outputs themselves, as columns of U. None is "cells".
     handle_unknown : {"error", "impute"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public law of U given
-        S (uniform for a secret the public table lacks). An unknown secret is always an error.
+        S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"`` from
+        the public law of U, which `fit` must know of: the mechanism is made and proven for it. An
+        unknown secret is always an error, unless S is not looked at.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
@@ -173,6 +181,7 @@ class RobustMSESanitizer(BaseSanitizer):
         robust_privacy=True,
         distance="squared",
         outputs=None,
+        observe="all",
         region="joint",
         solver="auto",
         tol=1e-4,
@@ -196,6 +205,7 @@ class RobustMSESanitizer(BaseSanitizer):
         self.robust_privacy = robust_privacy
         self.distance = distance
         self.outputs = outputs
+        self.observe = observe
         self.region = region
         self.solver = solver
         self.tol = tol
@@ -205,6 +215,7 @@ class RobustMSESanitizer(BaseSanitizer):
         super()._check_parameters()
         check_flag("robust_utility", self.robust_utility)
         check_flag("robust_privacy", self.robust_privacy)
+        check_choice("observe", self.observe, OBSERVED)
         check_choice("region", self.region, REGIONS)
         check_choice("solver", self.solver, SOLVERS)
         check_tolerance(self.tol)
@@ -214,9 +225,15 @@ class RobustMSESanitizer(BaseSanitizer):
         outputs = check_outputs(self.outputs, joint.values)
         distance = distance_matrix(self.distance, joint.values, outputs)
         eps, private_radius = self._budget(), radius if self.robust_privacy else 0.0
-        region = privacy_region(joint, alpha=alpha, radius=private_radius, region=self.region)
+        blind, useful_radius = (
+            self.observe == "nonsensitive",
+            radius if self.robust_utility else 0.0,
+        )
+        region = privacy_region(
+            joint, alpha=alpha, radius=private_radius, region=self.region, blind=blind
+        )
         solution = solve(
-            expected_distance(joint, distance, alpha, radius if self.robust_utility else 0.0),
+            expected_distance(joint, distance, alpha, useful_radius, blind=blind),
             region,
             eps,
             solver=self.solver,
@@ -224,7 +241,15 @@ class RobustMSESanitizer(BaseSanitizer):
             time_limit=self.time_limit,
             verbose=self.verbose,
         )
-        mechanism, certificate = release(solution.matrix, joint, alpha, private_radius, eps)
+        mechanism, certificate = release(
+            solution.matrix,
+            joint,
+            alpha,
+            private_radius,
+            eps,
+            blind=blind,
+            stand_in=self._public_values(joint) if blind else None,
+        )
         if not self.robust_privacy and radius > 0:
             warnings.warn(
                 "robust_privacy=False: privacy holds for the public law alone, not for the "

@@ -1,0 +1,106 @@
+"""Private records: which columns they must have, and what becomes of unknown values."""
+
+import hashlib
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from skrldp.stream import RandomStream
+from skrldp.table import CellCodec, Codes, column_names
+
+__all__ = ["check_columns", "impute"]
+
+
+def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, blind: bool) -> bool:
+    """Compare the columns of a table with those seen in `fit`.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        A fitted one.
+    X : array, list of rows, or data frame
+        Private records.
+    codec : CellCodec
+        The table's alphabets.
+    blind : bool
+        Whether the columns of U alone will do.
+
+    Returns
+    -------
+    bool
+        Whether the table has the columns of U alone.
+
+    Raises
+    ------
+    ValueError
+        If it has other columns.
+    """
+    names = column_names(X)  # is it a table at all?
+    if blind and codec.holds_values_alone(names):
+        _warn_of_names(sanitizer, names)
+        return True
+    try:
+        validate_data(sanitizer, X, skip_check_array=True, reset=False)
+    except ValueError as error:
+        if not blind:
+            raise
+        wanted = [codec.columns[position].name for position in codec.nonsensitive]
+        if not all(isinstance(name, str) for name in wanted):
+            wanted = [f"x{name}" for name in wanted]
+        raise ValueError(
+            f"{str(error).rstrip()}\nAs observe='nonsensitive', the columns of U alone will do, in "
+            f"this order: {wanted}."
+        ) from error
+    return False
+
+
+def _warn_of_names(sanitizer: Any, names: list[Any]) -> None:
+    """Say what scikit-learn says where columns can only be told by their order."""
+    named, fitted = all(isinstance(n, str) for n in names), hasattr(sanitizer, "feature_names_in_")
+    if named == fitted:
+        return
+    has, without = ("has", "without") if named else ("does not have valid", "with")
+    warnings.warn(
+        f"X {has} feature names, but {type(sanitizer).__name__} was fitted {without} feature names",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+def impute(codes: Codes, counts: NDArray[np.integer[Any]], random_state: Any) -> None:
+    """Draw the values of U that are unknown, each from the law of the record's secret.
+
+    Parameters
+    ----------
+    codes : Codes
+        Unknown values are -1; they are changed in place.
+    counts : array of shape (a1, a2)
+        The laws, as counts; a secret without counts has the uniform law.
+    random_state : None, int, Generator or RandomState
+        The sanitizer's.
+    """
+    unknown = np.flatnonzero(codes.values < 0)
+    if not unknown.size:
+        return
+    stream = RandomStream(_another(random_state))
+    secrets = codes.secrets[unknown]
+    for secret in np.unique(secrets):
+        own = counts[secret]
+        shares = np.cumsum(own if own.any() else np.ones_like(own))
+        rows = unknown[secrets == secret]
+        draws = stream.integers(int(shares[-1]), rows.size)
+        codes.values[rows] = np.searchsorted(shares, draws, side="right")
+
+
+def _another(random_state: Any) -> Any:
+    """Seed of a second stream, so that it shares no bits with the stream of the reports.
+
+    From None and from a generator every stream has a key of its own anyway.
+    """
+    if not isinstance(random_state, Integral) or random_state < 0:
+        return random_state
+    return int.from_bytes(hashlib.sha256(f"skrldp.impute:{int(random_state)}".encode()).digest())

@@ -1,0 +1,423 @@
+"""observe="nonsensitive": sanitizers that do not see the secret, from table to report."""
+
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import KBinsDiscretizer
+
+from skrldp import (
+    AllDistributions,
+    Mechanism,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    RobustMSESanitizer,
+    certify,
+)
+
+BOTH = [PolyOptSanitizer, RobustMSESanitizer]
+COUNTS = np.array([[300, 200, 100], [150, 250, 500]])  # two secrets, U = 0, 1, 2
+SPARSE = np.array([[78, 0, 16, 6], [217, 169, 0, 57], [20, 40, 0, 90]])
+N_ROWS = 240
+ENCODINGS = ["symbol", "onehot", "posterior", "cells"]
+LIBRARIES = ["pandas", "polars", "pyarrow", "numpy", "list"]
+
+
+def rows_of(counts):
+    return np.array([[s, u] for s in range(len(counts)) for u in range(len(counts[0]))])
+
+
+def make(cls, eps=0.7, **parameters):
+    if cls is PolyOptSanitizer:
+        for name, value in (("region", "lower"), ("smoothing", 0.0), ("time_limit", 0.2)):
+            parameters.setdefault(name, value)  # quick, and global where vertices are listed
+    else:
+        parameters.setdefault("distance", "hamming")
+    return cls(eps, **{"observe": "nonsensitive", **parameters})
+
+
+def fit(cls, X=None, counts=COUNTS, eps=0.7, **parameters):
+    weights = {} if X is not None else {"sample_weight": np.ravel(counts)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return make(cls, eps, **parameters).fit(rows_of(counts) if X is None else X, **weights)
+
+
+def table_of(library):
+    """Three columns, of which the second is S: words, truth values and numbers with gaps."""
+    rng = np.random.default_rng(0)
+    ill = rng.random(N_ROWS) < 0.4
+    size = rng.choice(["S", "M", "L"], N_ROWS)
+    age = (rng.integers(0, 2, N_ROWS) + ill) % 3
+    if library in ("numpy", "list"):
+        X = np.column_stack([np.unique(size, return_inverse=True)[1], ill, age]).astype(int)
+        return X if library == "numpy" else X.tolist()
+    if library == "pandas":
+        sizes = pd.CategoricalDtype(["S", "M", "L", "XL"], ordered=True)
+        columns = {"size": pd.Categorical(size, dtype=sizes), "ill": ill}
+        columns["age"] = pd.array([None if a == 2 else a for a in age], dtype="Int64")
+        return pd.DataFrame(columns, index=np.arange(N_ROWS)[::-1] * 2)
+    columns = {"size": size.tolist(), "ill": ill.tolist()}
+    columns["age"] = [None if a == 2 else int(a) for a in age]
+    module = pytest.importorskip(library)
+    return module.DataFrame(columns) if library == "polars" else module.table(columns)
+
+
+def without_secret(X):
+    if isinstance(X, list):
+        return [[row[0], row[2]] for row in X]
+    if isinstance(X, np.ndarray):
+        return X[:, [0, 2]]
+    return X.drop(columns="ill") if isinstance(X, pd.DataFrame) else _dropped(X)
+
+
+def _dropped(X):
+    return X.drop("ill") if hasattr(X, "height") else X.drop_columns("ill")
+
+
+def as_pandas(Y):
+    if isinstance(Y, np.ndarray):
+        return pd.DataFrame(Y)
+    return Y if isinstance(Y, pd.DataFrame) else Y.to_pandas()
+
+
+# --- What is designed, and what is proven --------------------------------------------------------
+
+
+@pytest.mark.parametrize("counts", [COUNTS, SPARSE])
+@pytest.mark.parametrize("cls", BOTH)
+@pytest.mark.parametrize(
+    "uncertainty", [None, RenyiBall(1.0), AllDistributions(), RenyiBall(radius=0.0)]
+)
+def test_less_useful_and_as_private(cls, uncertainty, counts):
+    more = {"solver": "columns", "time_limit": None} if cls is PolyOptSanitizer else {}
+    alone, all_ = (
+        fit(cls, counts=counts, uncertainty=uncertainty, observe=observe, **more)
+        for observe in ("nonsensitive", "all")
+    )
+    if cls is PolyOptSanitizer:
+        assert 0.0 < alone.mutual_information_ <= all_.mutual_information_ * (1.0 + 1e-4)
+        information = alone.mechanism_.mutual_information(alone.joint_.probabilities)
+        assert alone.mutual_information_ == information
+    else:
+        assert alone.worst_case_distortion_ >= all_.worst_case_distortion_ * (1.0 - 2e-4)
+        assert alone.distortion_ <= alone.worst_case_distortion_
+    mechanism, ball = alone.mechanism_, alone.uncertainty_
+    assert (mechanism.observe, all_.mechanism_.observe) == ("nonsensitive", "all")
+    parts = mechanism.weights.reshape(-1, *counts.shape)
+    assert np.all(parts == parts[:, :1])
+    assert mechanism.weights.sum(axis=0).tolist() == [2**mechanism.denominator_bits] * counts.size
+    # the certificate is that of the whole matrix over all cells, by anybody's account
+    whole = certify(mechanism.matrix, ball, alone.joint_)
+    assert alone.certificate_.eps == pytest.approx(whole.eps, abs=1e-9) and whole.eps <= 0.7 + 1e-9
+    assert alone.certificate_.holds(0.7)
+    assert mechanism.leakage(alone.certificate_.law) == pytest.approx(
+        alone.certificate_.eps_attained, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("robust", [(False, False), (False, True), (True, False), (True, True)])
+def test_the_four_problems(robust):
+    names = {"robust_utility": robust[0], "robust_privacy": robust[1], "distance": "squared"}
+    alone, all_ = (fit(RobustMSESanitizer, observe=o, **names) for o in ("nonsensitive", "all"))
+    conic = fit(RobustMSESanitizer, solver="conic", **names)
+    value = "worst_case_distortion_" if robust[0] else "distortion_"
+    assert getattr(alone, value) >= getattr(all_, value) * (1.0 - 2e-4)
+    assert getattr(alone, value) == pytest.approx(getattr(conic, value), rel=2e-4)
+    assert getattr(alone, value) == pytest.approx(alone.solution_.objective, rel=1e-6)
+    assert alone.solution_.bound <= getattr(alone, value) * (1.0 + 1e-9)
+    assert alone.certificate_.radius == (alone.uncertainty_.B_ if robust[1] else 0.0)
+
+
+def test_all_laws_are_plain_local_privacy_of_u():
+    for cls in BOTH:
+        found = fit(cls, uncertainty=AllDistributions())
+        matrix = found.mechanism_.matrix[:, :3]
+        assert np.log(matrix.max(axis=1) / matrix.min(axis=1)).max() <= 0.7
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+def test_u_is_told_where_it_says_nothing_of_s():
+    counts = np.array([[30, 20, 10], [60, 40, 20]])
+    mse = fit(RobustMSESanitizer, counts=counts, uncertainty=RenyiBall(radius=0.0), encode="cells")
+    assert mse.distortion_ <= 1e-6
+    np.testing.assert_array_equal(mse.transform([[0], [1], [2]]), [[0], [1], [2]])
+    informed = fit(PolyOptSanitizer, counts=counts, uncertainty=RenyiBall(radius=0.0))
+    assert informed.score([[0], [1], [2]]) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_secret_that_the_public_table_lacks():
+    for cls in BOTH:
+        found = fit(cls, categories=[[0, 1, 2], "auto"])
+        assert found.certificate_.holds(0.7)
+        assert found.mechanism_.shape[1] == 9 and found.mechanism_.observe == "nonsensitive"
+        assert found.transform([[1]] * 5).shape[0] == 5
+
+
+@pytest.mark.parametrize("observe", ["some", None, True])
+@pytest.mark.parametrize("cls", BOTH)
+def test_observe_is_checked(cls, observe):
+    with pytest.raises(ValueError, match=r"observe=.* must be one of 'all', 'nonsensitive'"):
+        fit(cls, observe=observe)
+
+
+# --- Tables without the secret -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encode", ENCODINGS)
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("cls", BOTH)
+def test_the_columns_of_u_are_enough(cls, library, encode):
+    X = table_of(library)
+    found = fit(cls, X, sensitive=1, encode=encode, random_state=0, eps=2.0)
+    whole, alone = found.transform(X), found.transform(without_secret(X))
+    assert type(alone) is type(whole)
+    pd.testing.assert_frame_equal(as_pandas(alone), as_pandas(whole))
+    if library not in ("numpy", "list"):
+        assert list(as_pandas(alone).columns) == list(found.get_feature_names_out())
+    if library == "pandas":
+        pd.testing.assert_index_equal(alone.index, X.index)
+    if encode == "cells":
+        names = ["age", "size"] if cls is RobustMSESanitizer else ["age", "ill", "size"]
+        if library == "pandas":
+            assert sorted(alone.columns) == names
+            pd.testing.assert_series_equal(alone.dtypes, X.dtypes[list(alone.columns)])
+        assert alone.shape[1] == len(names)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("cls", BOTH)
+def test_the_secret_is_not_looked_at(cls, library):
+    X = table_of(library)
+    found = fit(cls, X, sensitive=1, random_state=0)
+    if library in ("numpy", "list"):
+        other = np.array(X)
+        other[:, 1] = 99
+        other = other if library == "numpy" else other.tolist()
+    elif library == "pandas":
+        other = X.assign(ill="none of your business")
+    elif library == "polars":
+        pl = pytest.importorskip("polars")
+        other = X.with_columns(pl.lit("none of your business").alias("ill"))
+    else:
+        pa = pytest.importorskip("pyarrow")
+        other = X.set_column(1, "ill", pa.array(["none of your business"] * N_ROWS))
+    pd.testing.assert_frame_equal(
+        as_pandas(found.transform(other)), as_pandas(found.transform(without_secret(X)))
+    )
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_a_table_of_another_library(cls):
+    pytest.importorskip("polars")
+    found = fit(cls, table_of("pandas"), sensitive="ill", encode="cells", random_state=0)
+    for X in (table_of("polars"), without_secret(table_of("polars"))):
+        Y = found.transform(X)
+        assert type(Y) is type(X) and Y.columns == list(found.get_feature_names_out())
+        expected = found.transform(table_of("pandas"))
+        for name in Y.columns:
+            theirs = [None if pd.isna(v) else v for v in expected[name].tolist()]
+            assert Y[name].to_list() == theirs
+    array = fit(cls, table_of("numpy"), sensitive=1, encode="cells", random_state=0)
+    frame = pd.DataFrame(table_of("numpy")[:, [0, 2]], columns=["size", "age"])
+    with pytest.warns(UserWarning, match="X has feature names, but .* was fitted without"):
+        Y = array.transform(frame)
+    expected = ["size", "age"] if cls is RobustMSESanitizer else ["size", "x1", "age"]
+    assert list(Y.columns) == expected
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+@pytest.mark.parametrize("cls", BOTH)
+def test_set_output(cls, container):
+    pytest.importorskip(container)
+    X = table_of("numpy")
+    found = fit(cls, X, sensitive=1, encode="cells").set_output(transform=container)
+    Y = found.transform(without_secret(X))
+    assert type(Y).__module__.split(".")[0] == container
+    assert list(Y.columns) == list(found.get_feature_names_out())
+
+
+def test_several_secret_columns():
+    X = table_of("pandas")
+    found = fit(RobustMSESanitizer, X, sensitive=["ill", "age"], random_state=0)
+    np.testing.assert_array_equal(found.transform(X[["size"]]), found.transform(X))
+    with pytest.raises(ValueError, match=r"unseen|missing") as error:
+        found.transform(X[["size", "ill"]])
+    assert "now missing:\n- age\n" in str(error.value)
+    assert "the columns of U alone will do, in this order: ['size']." in str(error.value)
+
+
+# --- Errors that say what is wrong ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_other_columns_are_refused(cls):
+    X = table_of("pandas")
+    found = fit(cls, X, sensitive="ill")
+    cases = [
+        (X[["size"]], "yet now missing:\n- age\n- ill\n"),
+        (X[["age"]], "yet now missing:\n- ill\n- size\n"),
+        (X[["age", "size"]], "yet now missing:\n- ill\n"),
+        (X.rename(columns={"age": "years"}), "unseen at fit time:\n- years\n"),
+        (X.assign(extra=1), "unseen at fit time:\n- extra\n"),
+        (X[["size", "age"]].assign(extra=1), "unseen at fit time:\n- extra\n"),
+        (X[["ill", "size", "age"]], "must be in the same order as they were in fit"),
+    ]
+    for table, part in cases:
+        for method in (found.transform, found.score):
+            with pytest.raises(ValueError, match="feature names should match") as error:
+                method(table)
+            assert part in str(error.value)
+            assert "columns of U alone will do, in this order: ['size', 'age']." in str(error.value)
+    bare = fit(cls, table_of("numpy"), sensitive=1)
+    for n_columns in (1, 4):
+        expected = rf"X has {n_columns} features, but {cls.__name__} is expecting 3 features"
+        with pytest.raises(ValueError, match=expected) as error:
+            bare.transform(np.zeros((2, n_columns)))
+        assert "columns of U alone will do, in this order: ['x0', 'x2']." in str(error.value)
+    seeing = fit(cls, X, sensitive="ill", observe="all")
+    with pytest.raises(ValueError, match=r"yet now missing:\n- ill\n$"):
+        seeing.transform(X[["size", "age"]])
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_names_that_only_one_side_has(cls):
+    X = table_of("numpy")
+    named = pd.DataFrame(X, columns=["size", "ill", "age"])
+    found = fit(cls, named, sensitive="ill", random_state=0)
+    for part in ([0, 1, 2], [0, 2]):
+        with pytest.warns(UserWarning, match="X does not have valid feature names, but") as caught:
+            found.transform(X[:, part])
+        assert caught[0].filename == __file__ or len(part) == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found.transform(named)
+        found.transform(named[["size", "age"]])
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_an_unknown_value_is_refused(cls):
+    found = fit(cls)
+    for X in ([[7]], [[0, 7]], [["any", 7]]):
+        with pytest.raises(ValueError, match="unseen in fit"):
+            found.transform(X)
+    with pytest.raises(ValueError, match="infinity"):
+        found.transform([[np.inf]])
+    with pytest.raises(ValueError, match="unseen in fit"):
+        found.score([["any", 1]])  # H(X) needs S: the table has it, so it must be known
+
+
+# --- Unknown values that are imputed -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_unknown_values_are_drawn_from_the_law_of_u(cls):
+    found = fit(cls, handle_unknown="impute", encode="symbol", random_state=0)
+    law = COUNTS.sum(axis=0) / COUNTS.sum()
+    expected = found.mechanism_.matrix[:, :3] @ law
+    n = 60_000
+    for X in (np.full((n, 1), 9), np.column_stack([np.arange(n) % 5, np.full(n, 9)])):
+        shares = np.bincount(found.transform(X)[:, 0], minlength=len(expected)) / n
+        np.testing.assert_allclose(shares, expected, atol=0.012)
+    known = np.full((50, 1), 1)
+    mixed = np.concatenate([known, [[9]]])
+    np.testing.assert_array_equal(found.transform(mixed)[:50], found.transform(known))
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_the_mechanism_must_be_made_for_it(cls):
+    found = fit(cls).set_params(handle_unknown="impute")
+    assert found.transform([[1], [2]]).shape[0] == 2
+    with pytest.raises(ValueError, match="handle_unknown='impute' was set after fit"):
+        found.transform([[1], [9]])
+    found.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel())
+    assert found.transform([[1], [9]]).shape[0] == 2
+    assert found.certificate_.holds(0.7)
+    with pytest.raises(ValueError, match="unseen in fit"):
+        found.set_params(handle_unknown="error").transform([[9]])
+
+
+# --- scikit-learn --------------------------------------------------------------------------------
+
+
+def test_score():
+    """U alone: of U; with S: of X, as without `observe`. Distances need U only."""
+    for cls in BOTH:
+        found = fit(cls)
+        X = np.repeat(rows_of(COUNTS), COUNTS.ravel(), axis=0)
+        if cls is RobustMSESanitizer:
+            assert found.score(X) == pytest.approx(-found.distortion_, rel=1e-12)
+            assert found.score(X[:, 1:]) == pytest.approx(found.score(X), rel=1e-12)
+            continue
+        assert found.score(X) == pytest.approx(found.normalized_mutual_information_, rel=1e-12)
+        law = COUNTS.sum(axis=0) / COUNTS.sum()
+        whole = -(law * np.log(law)).sum()
+        assert found.score(X[:, 1:]) == pytest.approx(found.mutual_information_ / whole, rel=1e-9)
+        assert found.score(rows_of(COUNTS), sample_weight=COUNTS.ravel()) == pytest.approx(
+            found.score(X), rel=1e-12
+        )
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_clone_pickle_and_json(cls):
+    X = table_of("pandas")
+    found = fit(cls, X, sensitive="ill", random_state=0)
+    copy = clone(found)
+    assert copy.get_params()["observe"] == "nonsensitive" and not hasattr(copy, "mechanism_")
+    again = pickle.loads(pickle.dumps(found))
+    pd.testing.assert_frame_equal(again.transform(X), found.transform(without_secret(X)))
+    text = found.mechanism_.to_json()
+    document = json.loads(text)
+    assert document["observe"] == "nonsensitive"
+    assert document["columns"] == [["size", False], ["ill", True], ["age", False]]
+    assert {len(row) for row in document["weights"]} == {len(document["values"])}
+    client = Mechanism.from_json(text)
+    np.testing.assert_array_equal(client.weights, found.mechanism_.weights)
+    # a client knows the values of U, and nothing else
+    U = [tuple(None if pd.isna(v) else v for v in row) for row in X[["size", "age"]].to_numpy()]
+    codes = [client.values.index(u) for u in U]
+    found.set_params(encode="symbol")
+    np.testing.assert_array_equal(client.sample(codes, 0), found.transform(X)["report"])
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_pipelines_pass_what_they_were_fitted_with(cls):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    X[:, 0] = X[:, 1] > 0
+    bins = KBinsDiscretizer([2, 3, 3], encode="ordinal", strategy="uniform")
+    pipe = Pipeline([("bins", bins), ("priv", make(cls, encode="cells", random_state=0))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        Y = pipe.fit_transform(X)
+    np.testing.assert_array_equal(Y, pipe.transform(X))
+    assert Y.shape == (300, 2 if cls is RobustMSESanitizer else 3)
+    assert len(pipe.get_feature_names_out()) == Y.shape[1]
+    binned = pipe["bins"].transform(X)
+    np.testing.assert_array_equal(pipe["priv"].transform(binned[:, 1:]), Y)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_grid_search_over_what_is_observed(cls):
+    X = np.repeat(rows_of(COUNTS), COUNTS.ravel(), axis=0)
+    X = np.random.default_rng(0).permutation(X)
+    search = GridSearchCV(make(cls), {"observe": ["all", "nonsensitive"]}, cv=2).fit(X)
+    all_, alone = search.cv_results_["mean_test_score"]
+    assert alone <= all_ + 1e-3
+    assert search.best_params_ == {"observe": "all"}
+
+
+def test_what_was_fitted_counts_not_what_is_set_afterwards():
+    X = table_of("numpy")
+    found = fit(PolyOptSanitizer, X, sensitive=1).set_params(observe="all")
+    assert found.transform(without_secret(X)).shape == (N_ROWS, 1)
+    seeing = fit(PolyOptSanitizer, X, sensitive=1, observe="all")
+    with pytest.raises(ValueError, match="X has 2 features, but PolyOptSanitizer is expecting 3"):
+        seeing.set_params(observe="nonsensitive").transform(without_secret(X))
