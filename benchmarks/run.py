@@ -19,6 +19,7 @@ if __name__ == "__main__":
         "bench_distortion.py": [] if full else ["--quick"],
         "bench_isit.py": [] if full else ["--quick"],
         "bench_ir.py": [] if full else ["--quick"],
+        "bench_large.py": [] if full else ["--quick"],
     }
     for script, options in scripts.items():
         print(f"== {script}")
