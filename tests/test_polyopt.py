@@ -324,3 +324,65 @@ def test_below_one_half_there_is_no_joint_region():
     joint = JointDistribution(EXAMPLE)
     with pytest.raises(ValueError, match="alpha >= 1/2"):
         region_of(joint, "joint", 0.3)
+
+
+# -- where the public table is empty --------------------------------------------------------------
+
+
+def informations(counts, law, eps, smoothing, solver="vertices", kind="lower"):
+    """Information at the public law and at another, of the design with some smoothing."""
+    joint = JointDistribution(counts)
+    found = solve(
+        joint,
+        region_of(joint, kind),
+        eps,
+        law=joint.smoothed(smoothing).ravel(),
+        solver=solver,
+        time_limit=None,
+    )
+    radius = RenyiBall().radius_for(joint.n, joint.counts.size)
+    assert release(found.matrix, joint, 2.0, radius, eps)[1].holds(eps)
+    public = joint.probabilities.ravel()
+    assert found.objective == pytest.approx(row_information(found.matrix, public).sum(), abs=1e-12)
+    assert found.objective <= found.bound * (1.0 + 1e-9)
+    return found.objective, float(row_information(found.matrix, law).sum())
+
+
+def test_smoothing_helps_the_true_law_and_costs_nothing_at_the_public_one():
+    """Draws from Jeffreys' prior, with so few records that cells are empty."""
+    found = []
+    for seed in range(45):
+        rng = np.random.default_rng(seed)
+        true = rng.dirichlet(np.full(8, 0.5))
+        counts = rng.multinomial(80, true).reshape(2, 4)
+        if (counts == 0).any() and (counts.sum(axis=1) > 0).all():
+            plain, smooth = (informations(counts, true, 1.0, c) for c in (0.0, 0.5))
+            found.append(np.array(smooth) / np.array(plain) - 1.0)
+    public, true = np.mean(found, axis=0)
+    assert len(found) > 20
+    assert public > -1e-3
+    assert true > 0.003
+    assert true > 2.0 * np.std(found, axis=0)[1] / np.sqrt(len(found))  # not by chance
+
+
+def test_smoothing_leaves_no_column_to_chance():
+    """What a cell without records reports is then decided by what it would tell."""
+    counts = np.array([[30, 0, 50], [20, 40, 10]])
+    joint = JointDistribution(counts)
+    region = region_of(joint, "lower")
+    for smoothing in (1e-6, 0.5):
+        law = joint.smoothed(smoothing).ravel()
+        best = solve(joint, region, 1.0, law=law, solver="vertices")
+        plain = solve(joint, region, 1.0, solver="vertices")
+        at = [float(row_information(found.matrix, law).sum()) for found in (best, plain)]
+        assert at[0] >= at[1] * (1.0 - 1e-12)
+        assert best.objective >= plain.objective * (1.0 - smoothing * 0.02)
+    # the bound is about all private mechanisms at the public law
+    assert plain.objective <= best.bound
+
+
+def test_smoothed_laws():
+    joint = JointDistribution([[3, 0], [1, 4]])
+    np.testing.assert_array_equal(joint.smoothed(0.0), joint.probabilities)
+    np.testing.assert_allclose(joint.smoothed(2.0), (joint.counts + 0.5) / 10.0)
+    np.testing.assert_allclose(joint.smoothed(1e308), 0.25)

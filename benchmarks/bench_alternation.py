@@ -1,0 +1,120 @@
+"""What pays in PolyOpt's alternation: one path each, with one thing changed at a time.
+
+Run it with ``python benchmarks/bench_alternation.py [--quick]``: a quarter of an hour, or half a
+minute. Information is I(X;Y)/H(X) at the public law, of mechanisms that are private over the exact
+ball (β = 0.05, α = 2) at ε = 1.5, the mean of two starts; seconds are those of a path.
+"""
+
+import argparse
+from contextlib import contextmanager
+
+import numpy as np
+from bench_large import ADULT, adult_file, counts_of
+from threadpoolctl import threadpool_limits
+
+from skrldp import JointDistribution, RenyiBall
+from skrldp.certificate import repair
+from skrldp.design import alternation
+from skrldp.design.alternation import anneal, followable, starts
+from skrldp.design.cone import Deadline
+from skrldp.design.cost import ExpectedCost
+from skrldp.design.cuts import minimise
+from skrldp.information import entropy, mutual_information
+from skrldp.region import privacy_region
+
+EPS = 1.5
+SHARE, REPORTS = 0.9, 16
+
+
+@contextmanager
+def changed(**constants):
+    """The module with other constants."""
+    former = {name: getattr(alternation, name) for name in constants}
+    vars(alternation).update(constants)
+    try:
+        yield
+    finally:
+        vars(alternation).update(former)
+
+
+class Case:
+    """A table with its region."""
+
+    def __init__(self, name):
+        self.joint = JointDistribution(counts_of(name))
+        radius = RenyiBall().radius_for(self.joint.n, self.joint.counts.size)
+        self.region = privacy_region(self.joint, alpha=2.0, radius=radius)
+        self.pairs = followable(self.region, EPS)[1]
+        self.law = self.joint.probabilities.ravel()
+        self.whole = entropy(self.law)
+
+    def start(self, b, seed, kind="both"):
+        """A fixed start, with its noise, its report for each value, or both."""
+        shape = self.joint.counts.shape
+        if kind == "both":
+            return starts(shape, b, seed)
+        if kind == "noise":
+            with changed(_BIAS=0.0):
+                return starts(shape, b, seed)
+        start = np.full((b, *shape), 1.0 + 1e-3 * seed)
+        start[np.arange(b), :, np.arange(b) % shape[1]] *= 5.0
+        return (start / start.sum(axis=0)).reshape(b, -1)
+
+    def path(self, b=REPORTS, share=SHARE, seed=0, kind="both"):
+        deadline = Deadline(None)
+        start = self.start(b, seed, kind)
+        run = anneal(self.law, self.region, self.pairs, EPS, start, share=share, deadline=deadline)
+        return run.information / self.whole, deadline.elapsed, run.steps
+
+    def to_the_end(self, b, seconds, seed=0):
+        """Plain alternation: each decoder's program solved to a gap of 1e-3."""
+        deadline, best, rounds = Deadline(seconds), 0.0, 0
+        matrix = self.start(b, seed, "value")
+        while not deadline.passed:
+            cost = ExpectedCost(alternation._decoder_cost(matrix, self.law), self.law)
+            matrix = minimise(cost, self.region, EPS, gap=1e-3, deadline=deadline).matrix
+            value = mutual_information(repair(matrix, self.region, EPS), self.law)
+            rounds += 1
+            if value <= best * (1.0 + 1e-5):
+                break
+            best = value
+        return best / self.whole, deadline.elapsed, rounds
+
+
+def row(name, results):
+    values, seconds, steps = np.mean(results, axis=0)
+    spread = np.ptp([value for value, _, _ in results])
+    print(f"{name:<44} {values:.4f} {spread:>8.4f} {seconds:>8.1f} {steps:>6.0f}", flush=True)
+
+
+def table(name, quick):
+    case, seeds = Case(name), (0, 1)
+    print(f"\n{name}\n{'':<44} {'NMI':>6} {'range':>8} {'seconds':>8} {'steps':>6}")
+    row(f"as it is: {REPORTS} reports, share {SHARE}", [case.path(seed=s) for s in seeds])
+    for share in (0.5, 0.8, 0.95, 0.97) if not quick else (0.8,):
+        row(f"share {share}", [case.path(share=share, seed=s) for s in seeds])
+    if quick:
+        return
+    for kind, label in (("noise", "starts of noise alone"), ("value", "a report for each value")):
+        row(label, [case.path(seed=s, kind=kind) for s in seeds])
+    for hot in (1.0, 3.0, 10.0, 100.0):
+        with changed(_HOT=hot):
+            row(f"first gap {hot:g} H(X)", [case.path(seed=s) for s in seeds])
+    for smoothing in (1e-3, 1e-7):
+        with changed(_SMOOTHING=smoothing):
+            row(f"decoders smoothed by {smoothing:g}", [case.path(seed=s) for s in seeds])
+    for b in (8, 12, 24, 32, 48):
+        row(f"{b} reports", [case.path(b=b, seed=s) for s in seeds])
+    row("programs solved to the end, in 60 s", [case.to_the_end(REPORTS, 60.0)])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one small table")
+    options = parser.parse_args()
+    with threadpool_limits(limits=1, user_api="blas"):
+        if options.quick or not adult_file():
+            table("Jeffreys 8x12, n=1e5", options.quick)
+        else:
+            for adult in ADULT:
+                table(adult, False)
