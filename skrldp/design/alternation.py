@@ -40,6 +40,7 @@ _BIAS = 4.0  # how much more probable a start makes each report for its own valu
 _SPREAD = 0.5  # shape of the gamma variables that starts are made of
 _CHECK = 10  # steps between two looks at the mechanism
 _HURRY = 0.7  # of the steps of the run before that a run must have time for
+_FEWEST = 8  # reports that are worth another run
 _CENTRING = 3  # last steps, at the final gap
 
 Look = Callable[[Floats, float], None]
@@ -140,8 +141,10 @@ def alternate(
     for seed, (wanted, share) in enumerate(_RUNS):
         b = min(wanted, 2 * law.size)
         left = deadline.left
-        if runs and left is not None and _HURRY * runs[-1].steps * b * seconds > left:
-            return runs, "time_limit"
+        if runs and left is not None:  # as many reports as there is time for
+            b = min(b, int(left / max(_HURRY * runs[-1].steps * seconds, 1e-300)))
+            if b < min(_FEWEST, 2 * law.size):
+                return runs, "time_limit"
         began = deadline.elapsed
         start = starts(shape, b, seed)
         run = anneal(law, region, pairs, eps, start, share=share, deadline=deadline, look=look)
