@@ -17,7 +17,7 @@ from skrldp.design._lp import LinearProgram
 from skrldp.design.closed_form import independent_reporting, srr
 from skrldp.design.cone import CompactCone, Deadline, PrivacyCone
 from skrldp.design.solution import Solution
-from skrldp.design.vertices import is_polyhedral
+from skrldp.design.facets import is_polyhedral
 from skrldp.information import (
     mutual_information_bound,
     row_information,

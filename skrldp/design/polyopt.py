@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from skrldp.design.columns import generate_columns
 from skrldp.design.cone import Deadline
+from skrldp.design.facets import is_polyhedral
 from skrldp.design.solution import Solution
-from skrldp.design.vertices import enumerate_vertices, facet_count, is_polyhedral
+from skrldp.design.vertices import enumerate_vertices
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.region import Region
@@ -13,8 +14,6 @@ from skrldp.region import Region
 __all__ = ["SOLVERS", "solve"]
 
 SOLVERS = ("auto", "vertices", "columns")
-# Enumeration takes a second or two at these sizes; beyond, its time explodes.
-_MOST_CELLS, _MOST_FACETS = 10, 400
 # The design's exponentials stay in range; reports of a rarer cell than exp(-40) are never sent.
 _LARGEST_EPS = 40.0
 
@@ -84,16 +83,10 @@ def _solve(
     if solver == "vertices":
         return enumerate_vertices(joint, region, eps, deadline=deadline)
     note = ""
-    if solver == "auto" and _enumerable(region):
+    if solver == "auto" and is_polyhedral(region):
         try:
-            return enumerate_vertices(joint, region, eps, deadline=deadline)
+            return enumerate_vertices(joint, region, eps, deadline=deadline, quick=True)
         except SolverError as error:
             note = f"Vertices were not used: {error} "
     solution = generate_columns(joint, region, eps, deadline=deadline)
     return replace(solution, message=note + solution.message)
-
-
-def _enumerable(region: Region) -> bool:
-    if not is_polyhedral(region) or region.conditionals.size > _MOST_CELLS:
-        return False
-    return facet_count(region) <= _MOST_FACETS

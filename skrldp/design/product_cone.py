@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.design.cone import Deadline
-from skrldp.design.vertices import extreme_conditionals, is_polyhedral
+from skrldp.design.facets import extreme_conditionals, is_polyhedral
 from skrldp.region import Region
 
 __all__ = ["ProductCone", "splits"]
@@ -29,7 +29,7 @@ __all__ = ["ProductCone", "splits"]
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
-_MOST_BASES = 20_000  # choices of tight constraints that are tried for one secret
+_MOST_BASES = 25_000  # choices of tight constraints that are tried for one secret
 _LARGEST_EPS = 10.0  # beyond, entries of one row are too far apart for the tolerances below
 _NOTHING = 1e-12  # a violation that is rounding, for rows whose greatest entry is about 1
 _SAME = 1e-9  # points nearer than this are one
