@@ -103,7 +103,9 @@ def _lists(region: Region, eps: float, quick: bool) -> list[Callable[[], Floats]
         if cone.size * cells <= _MOST_ENTRIES:
             ways.append(cone.rows)
     if small or not (ways or quick):
-        ways += [partial(_double_description, region, eps, attempt) for attempt in range(_ORDERS)]
+        rng = np.random.default_rng(0)
+        orders = [np.arange(cells), *(rng.permutation(cells) for _ in range(_ORDERS - 1))]
+        ways += [partial(_double_description, region, eps, order) for order in orders]
     if not ways:
         raise SolverError("there are too many vertices to list them quickly.")
     return ways
@@ -152,13 +154,9 @@ def _mix(vertices: Floats, law: Floats) -> tuple[Floats, float]:
     return spread, value
 
 
-def _double_description(region: Region, eps: float, attempt: int) -> Floats:
-    """Vertices by cddlib; whether it fails depends on the order of the cells, so some are tried."""
-    inequalities = facets(region, eps)
-    order = np.arange(inequalities.shape[1])
-    if attempt:
-        order = np.random.default_rng(attempt).permutation(order)
-    return _vertices(inequalities[:, order])[:, np.argsort(order)]
+def _double_description(region: Region, eps: float, order: NDArray[np.intp]) -> Floats:
+    """Vertices by cddlib; whether it fails depends on the order of the cells."""
+    return _vertices(facets(region, eps)[:, order])[:, np.argsort(order)]
 
 
 def _vertices(inequalities: Floats) -> Floats:
