@@ -199,11 +199,10 @@ def test_which_regions_are_polyhedral():
 # -- when cddlib fails ----------------------------------------------------------------------------
 
 
-
 @pytest.fixture
 def by_cddlib(monkeypatch):
     """No products: as for large eps, or a box with many values."""
-    monkeypatch.setattr(vertices_module, "splits", lambda *_: False)
+    monkeypatch.setattr(vertices_module, "product_cone", lambda *_: None)
 
 
 TROUBLE = "*Error: Numerical inconsistency is found.  Use the GMP exact arithmetic."

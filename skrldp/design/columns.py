@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from skrldp.design._lp import LinearProgram
 from skrldp.design.closed_form import independent_reporting, srr
 from skrldp.design.cone import CompactCone, Deadline, PrivacyCone
-from skrldp.design.solution import Solution
 from skrldp.design.facets import is_polyhedral
+from skrldp.design.product_cone import ProductCone, product_cone
+from skrldp.design.solution import Solution
 from skrldp.information import (
     mutual_information_bound,
     row_information,
@@ -41,6 +42,8 @@ _POLYHEDRAL, _BALL = (2, 5e-6), (1, 5e-5)
 _CURVED = 12_000
 _PATIENCE = 6  # rounds over which the gain is judged: one of each kind of start
 _CLIMB = 6  # linear programs for one climb
+# Without linear programs, climbs are so cheap that hundreds begin at once; the best are kept.
+_PRODUCT_BATCH, _MOST_KEPT = 300, 40
 
 
 def generate_columns(
@@ -103,8 +106,11 @@ class _Search:
         self.law = joint.probabilities.ravel()
         self.shape = joint.counts.shape
         self.deadline = deadline
-        self.cone: PrivacyCone | CompactCone
-        if len(self.law) * len(region.pairs[0]) <= _CURVED:
+        self.cone: PrivacyCone | CompactCone | ProductCone
+        product = product_cone(region, eps, deadline)
+        if product is not None:
+            self.cone = product
+        elif len(self.law) * len(region.pairs[0]) <= _CURVED:
             self.cone = PrivacyCone(region, eps, _SEARCH[0], deadline)
         else:
             self.cone = CompactCone(region, eps, deadline)
@@ -112,7 +118,9 @@ class _Search:
         self.rounds = 0
         self.polyhedral = is_polyhedral(region)
         # Small tables: twenty climbs at once; large ones: few, so that time is well kept.
-        self.batch = int(np.clip(600 // len(self.law), 4, 20))
+        self.batch = (
+            int(np.clip(600 // len(self.law), 4, 20)) if product is None else _PRODUCT_BATCH
+        )
         self.scale = np.sqrt(self.law + 1e-3 / len(self.law))
         self.rows = np.zeros((0, len(self.law)))
         self.master = LinearProgram(np.zeros(0))
@@ -129,7 +137,7 @@ class _Search:
         """Search ever closer to the boundary, each time until little is gained."""
         turns, least = _POLYHEDRAL if self.polyhedral else _BALL
         turn = patience * turns
-        for tolerance in _SEARCH:
+        for tolerance in (0.0,) if isinstance(self.cone, ProductCone) else _SEARCH:
             self.cone.tolerance = tolerance
             values: list[float] = []
             while len(values) <= turn or values[-1] - values[-1 - turn] > least * values[-1]:
@@ -171,7 +179,7 @@ class _Search:
             rows, profits = self._climb(starts[i : i + self.batch], prices, least / 10.0)
             good = profits > least
             if good.any():
-                self._keep(rows[good])
+                self._keep(_different(rows[good], profits[good]))
                 best = max(best, float(profits.max()))
         return best
 
@@ -221,6 +229,13 @@ class _Search:
         else:  # anywhere
             starts = rng.dirichlet(np.full(a, 0.3), size=count)
         return np.maximum(starts, 1e-300)
+
+
+def _different(rows: Floats, profits: Floats) -> Floats:
+    """Return the most profitable rows, each once."""
+    order = np.argsort(-profits, kind="stable")
+    _, first = np.unique(np.round(rows[order], 9), axis=0, return_index=True)
+    return rows[order][np.sort(first)[:_MOST_KEPT]]
 
 
 def _known_rows(joint: JointDistribution, region: Region, eps: float) -> Floats:

@@ -22,21 +22,25 @@ from numpy.typing import NDArray
 
 from skrldp.design.cone import Deadline
 from skrldp.design.facets import extreme_conditionals, is_polyhedral
+from skrldp.exceptions import SolverError
 from skrldp.region import Region
 
-__all__ = ["ProductCone", "splits"]
+__all__ = ["ProductCone", "product_cone"]
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
-_MOST_BASES = 25_000  # choices of tight constraints that are tried for one secret
+_MOST_BASES = 60_000  # choices of tight constraints that are tried, for all secrets
+_MOST_POINTS = 100_000  # of the secrets' polytopes, in all products together
 _LARGEST_EPS = 10.0  # beyond, entries of one row are too far apart for the tolerances below
 _NOTHING = 1e-12  # a violation that is rounding, for rows whose greatest entry is about 1
 _SAME = 1e-9  # points nearer than this are one
 
 
-def splits(region: Region, eps: float) -> bool:
-    """Whether the cone of private rows can be taken apart by secret, at little cost.
+def product_cone(
+    region: Region, eps: float, deadline: Deadline | None = None
+) -> "ProductCone | None":
+    """Take the cone of private rows apart by secret, if that can be done at little cost.
 
     Parameters
     ----------
@@ -44,16 +48,17 @@ def splits(region: Region, eps: float) -> bool:
         Any.
     eps : float
         Privacy parameter, in nats.
+    deadline : Deadline
+        When to stop refining maxima.
 
     Returns
     -------
-    bool
+    ProductCone or None
     """
-    if not is_polyhedral(region) or eps > _LARGEST_EPS:
-        return False
-    size = region.conditionals.shape[1]
-    extremes = [len(extreme_conditionals(region, s)) for s in range(region.n_secrets)]
-    return comb(size + 2 * max(extremes), size) <= _MOST_BASES
+    try:
+        return ProductCone(region, eps, deadline)
+    except SolverError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,11 @@ class _Edges:
     slope: Floats  # (m, a2)
     start: Floats  # (m,)
     end: Floats  # (m,)
+
+    def count(self, steps: Floats) -> int:
+        """Count the vertices at all these r together."""
+        begun = np.searchsorted(np.sort(self.start), steps, side="right").sum()
+        return int(begun - np.searchsorted(np.sort(self.end), steps, side="left").sum())
 
     def points(self, r: float) -> tuple[Floats, Booleans]:
         """Return the vertices at r, and whether an edge begins or ends there."""
@@ -85,7 +95,7 @@ class ProductCone:
     Parameters
     ----------
     region : Region
-        One that :func:`splits` accepts.
+        A polyhedral region.
     eps : float
         Privacy parameter, in nats.
     deadline : Deadline
@@ -97,6 +107,11 @@ class ProductCone:
         Number of rows that :meth:`rows` lists.
     points : int
         Number of points that :meth:`maximise` looks at.
+
+    Raises
+    ------
+    SolverError
+        If the region is not polyhedral, or too large for this.
     """
 
     tolerance = 0.0  # nothing is left to a repair
@@ -106,8 +121,13 @@ class ProductCone:
         self.eps = eps
         self.deadline = deadline or Deadline(None)
         self.solves = 0
-        self._shape = a1, a2 = region.conditionals.shape
+        a1, a2 = region.conditionals.shape
+        self._shape = (a1, a2)
+        if not is_polyhedral(region) or eps > _LARGEST_EPS:
+            raise SolverError("this cone cannot be taken apart by secret.")
         extremes = [extreme_conditionals(region, s) for s in range(a1)]
+        if sum(comb(a2 + 2 * len(e), a2) for e in extremes) > _MOST_BASES:
+            raise SolverError("a secret's polytope may have too many vertices.")
         extremes = [np.where(e > _NOTHING, e, 0.0) for e in extremes]
         # A cell that no conditional reaches is bound by nothing: a row of its own.
         free = np.concatenate([e.max(axis=0) == 0.0 for e in extremes])
@@ -134,13 +154,20 @@ class ProductCone:
         first = 1.0 / most if a1 == 2 else 1.0
         least = [_edges(e, (1.0, 0.0), (0.0, most), first, most) for e in extremes]
         others = [_edges(e, (0.0, 1.0), (most, 0.0), first, most) for e in extremes]
+        divided = []
         for z in range(1 if a1 == 2 else a1):
             secrets = [least[s] if s == z else others[s] for s in range(a1)]
             ends = np.sort(np.concatenate([np.append(e.start, e.end) for e in secrets]))
             steps = ends[np.append(True, np.diff(ends) > _SAME * most)]
-            for r in steps:
-                if z == 0 or r > 1.0 + _SAME * most:  # at r = 1 all z have the same rows
-                    self._products.append([edges.points(float(r)) for edges in secrets])
+            if z > 0:  # at r = 1 all z have the same rows
+                steps = steps[steps > 1.0 + _SAME * most]
+            divided.append((secrets, steps))
+        if sum(len(steps) * a1 for _, steps in divided) > _MOST_POINTS or (
+            sum(e.count(steps) for secrets, steps in divided for e in secrets) > _MOST_POINTS
+        ):
+            raise SolverError("the secrets' polytopes have too many vertices.")
+        for secrets, steps in divided:
+            self._products += [[e.points(float(r)) for e in secrets] for r in steps]
 
     def _stack(self) -> None:
         """Lay the points of all products side by side, for :meth:`maximise`."""
@@ -163,7 +190,7 @@ class ProductCone:
         array of shape (size, a)
             Private up to rounding; some are not extreme, and some occur twice.
         """
-        found = [np.eye(int(np.prod(self._shape)))[self._free]]
+        found = [np.eye(self.region.conditionals.size)[self._free]]
         for product in self._products:
             for s, (points, corner) in enumerate(product):  # s: the first secret at a corner
                 parts = [p[~c] for p, c in product[:s]] + [points[corner]]
@@ -205,16 +232,16 @@ class ProductCone:
         if len(self._free):
             best = self._free[directions[:, self._free].argmax(axis=1)]
             alone = np.flatnonzero(directions[np.arange(len(rows)), best] > values)
-            rows[alone] = np.eye(rows.shape[1])[best[alone]]
+            rows[alone] = np.eye(directions.shape[1])[best[alone]]
         return self.inside(rows)
 
     def _best(self, directions: Floats) -> Floats:
         """Maximise over the products as they are."""
         parts = np.split(directions, len(self._points), axis=1)
-        total = np.zeros((len(directions), len(self._products)))
+        total = np.zeros((len(self._products), len(directions)))
         for part, points, begin in zip(parts, self._points, self._begin, strict=True):
-            total += np.maximum.reduceat(part @ points.T, begin, axis=1)
-        product = total.argmax(axis=1)
+            total += np.maximum.reduceat(points @ part.T, begin, axis=0)
+        product = total.argmax(axis=0)
         best = []
         for part, padded in zip(parts, self._padded, strict=True):
             points = padded[product]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skrldp.design._lp import LinearProgram
 from skrldp.design.cone import Deadline
 from skrldp.design.facets import facet_count, facets, is_polyhedral
-from skrldp.design.product_cone import ProductCone, splits
+from skrldp.design.product_cone import product_cone
 from skrldp.design.solution import Solution
 from skrldp.exceptions import SolverError
 from skrldp.information import row_information
@@ -98,10 +98,9 @@ def _lists(region: Region, eps: float, quick: bool) -> list[Callable[[], Floats]
     cells = region.conditionals.size
     small = cells <= _MOST_CELLS and facet_count(region) <= _MOST_FACETS
     ways: list[Callable[[], Floats]] = []
-    if cells <= _MOST_PRODUCT_CELLS and splits(region, eps):
-        cone = ProductCone(region, eps)
-        if cone.size * cells <= _MOST_ENTRIES:
-            ways.append(cone.rows)
+    cone = product_cone(region, eps) if cells <= _MOST_PRODUCT_CELLS else None
+    if cone is not None and cone.size * cells <= _MOST_ENTRIES:
+        ways.append(cone.rows)
     if small or not (ways or quick):
         rng = np.random.default_rng(0)
         orders = [np.arange(cells), *(rng.permutation(cells) for _ in range(_ORDERS - 1))]
@@ -198,6 +197,4 @@ def _probe(vertices: Floats, inequalities: Floats) -> None:
         program.set_cost(direction)
         _, _, reach = program.solve()
         if reach > float((vertices @ direction).max()) + _PROBE_TOLERANCE:
-            raise SolverError(
-                "vertices were lost: a linear program reaches further than they do."
-            )
+            raise SolverError("vertices were lost: a linear program reaches further than they do.")
