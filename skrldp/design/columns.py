@@ -43,7 +43,9 @@ _CURVED = 12_000
 _PATIENCE = 6  # rounds over which the gain is judged: one of each kind of start
 _CLIMB = 6  # linear programs for one climb
 # Without linear programs, climbs are so cheap that hundreds begin at once; the best are kept.
-_PRODUCT_BATCH, _MOST_KEPT = 300, 40
+_PRODUCT_BATCH, _MOST_KEPT = 150, 40
+_LEAST_PROFIT = 1e-10  # nats, of a row of unit sum
+_MOST_ENTRIES = 8_000_000  # of a list of all extreme rays
 
 
 def generate_columns(
@@ -135,6 +137,9 @@ class _Search:
 
     def run(self, patience: int) -> str:
         """Search ever closer to the boundary, each time until little is gained."""
+        if isinstance(self.cone, ProductCone):
+            if self.cone.size * len(self.law) <= _MOST_ENTRIES:
+                return self._exhaust(self.cone.rows())
         turns, least = _POLYHEDRAL if self.polyhedral else _BALL
         turn = patience * turns
         for tolerance in (0.0,) if isinstance(self.cone, ProductCone) else _SEARCH:
@@ -154,6 +159,21 @@ class _Search:
         used = weights > 1e-12
         return self.rows[used] * weights[used, None], value
 
+    def _exhaust(self, every: Floats) -> str:
+        """Take the most profitable of all extreme rays until none has a profit."""
+        worth = row_information(every, self.law)
+        while not self.deadline.passed:
+            _, prices, _ = self.master.solve()
+            profits = worth - every @ prices
+            best = np.argsort(-profits)[:_MOST_KEPT]
+            best = best[profits[best] > _LEAST_PROFIT]
+            if len(best) == 0:
+                return "converged"
+            self._keep(self.cone.inside(every[best]))
+            worth[best] = -np.inf
+            self.rounds += 1
+        return "time_limit"
+
     def _polish(self) -> str:
         """Push the rows in use to the very boundary."""
         self.cone.tolerance = _POLISH
@@ -161,7 +181,7 @@ class _Search:
             if self.deadline.passed:
                 return "time_limit"
             weights, prices, _ = self.master.solve()
-            gain = self._climb_and_keep(self.rows[weights > 1e-12], prices, 1e-10)
+            gain = self._climb_and_keep(self.rows[weights > 1e-12], prices, _LEAST_PROFIT)
             if gain == 0.0:
                 break
         return "converged"
