@@ -44,6 +44,7 @@ _PATIENCE = 6  # rounds over which the gain is judged: one of each kind of start
 _CLIMB = 6  # linear programs for one climb
 # Without linear programs, climbs are so cheap that hundreds begin at once; the best are kept.
 _PRODUCT_BATCH, _MOST_KEPT = 150, 40
+_MOST_POINTS = 10_000  # beyond, linear programs are as quick
 _LEAST_PROFIT = 1e-10  # nats, of a row of unit sum
 _MOST_ENTRIES = 8_000_000  # of a list of all extreme rays
 
@@ -110,7 +111,8 @@ class _Search:
         self.deadline = deadline
         self.cone: PrivacyCone | CompactCone | ProductCone
         product = product_cone(region, eps, deadline)
-        if product is not None:
+        listed = product is not None and product.size * len(self.law) <= _MOST_ENTRIES
+        if product is not None and (listed or product.points <= _MOST_POINTS):
             self.cone = product
         elif len(self.law) * len(region.pairs[0]) <= _CURVED:
             self.cone = PrivacyCone(region, eps, _SEARCH[0], deadline)

@@ -33,6 +33,8 @@ Booleans = NDArray[np.bool_]
 _MOST_BASES = 60_000  # choices of tight constraints that are tried, for all secrets
 _MOST_POINTS = 100_000  # of the secrets' polytopes, in all products together
 _LARGEST_EPS = 10.0  # beyond, entries of one row are too far apart for the tolerances below
+_WORST_CONDITION = 1e8  # beyond, tight constraints are taken for parallel
+_THINNEST = 1e-4  # widths of a region, but for a point, at which that would lose vertices
 _NOTHING = 1e-12  # a violation that is rounding, for rows whose greatest entry is about 1
 _SAME = 1e-9  # points nearer than this are one
 
@@ -126,6 +128,9 @@ class ProductCone:
         if not is_polyhedral(region) or eps > _LARGEST_EPS:
             raise SolverError("this cone cannot be taken apart by secret.")
         extremes = [extreme_conditionals(region, s) for s in range(a1)]
+        width = np.array([np.ptp(e, axis=0).max() for e in extremes])
+        if np.any((width > 0.0) & (width < _THINNEST)):
+            raise SolverError("the region is too thin to be told from a point.")
         if sum(comb(a2 + 2 * len(e), a2) for e in extremes) > _MOST_BASES:
             raise SolverError("a secret's polytope may have too many vertices.")
         extremes = [np.where(e > _NOTHING, e, 0.0) for e in extremes]
@@ -291,10 +296,12 @@ def _edges(
     bounds = np.array([[0.0, 0.0]] * size + [lower] * len(extremes) + [upper] * len(extremes))
     bounds[size + len(extremes) :] *= -1.0
     tight = np.array(list(combinations(range(len(sides)), size)))
-    scale = np.linalg.norm(sides, axis=1)
-    det = np.abs(np.linalg.det(sides[tight] / scale[tight, None]))
-    tight = tight[det > 1e-12]
-    found = np.linalg.solve(sides[tight], bounds[tight])
+    scale = np.linalg.norm(sides, axis=1, keepdims=True)
+    sides, bounds = sides / scale, bounds / scale
+    tight = tight[np.linalg.det(sides[tight]) != 0.0]
+    inverse = np.linalg.inv(sides[tight])
+    sound = np.linalg.norm(inverse, axis=(1, 2)) < _WORST_CONDITION
+    tight, found = tight[sound], inverse[sound] @ bounds[tight[sound]]
     base, slope = found[:, :, 0], found[:, :, 1]
     slack = base @ sides.T - bounds[:, 0]
     growth = slope @ sides.T - bounds[:, 1]
