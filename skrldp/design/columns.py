@@ -139,9 +139,9 @@ class _Search:
 
     def run(self, patience: int) -> str:
         """Search ever closer to the boundary, each time until little is gained."""
-        if isinstance(self.cone, ProductCone):
-            if self.cone.size * len(self.law) <= _MOST_ENTRIES:
-                return self._exhaust(self.cone.rows())
+        cone = self.cone
+        if isinstance(cone, ProductCone) and cone.size * len(self.law) <= _MOST_ENTRIES:
+            return self._exhaust(cone.rows())
         turns, least = _POLYHEDRAL if self.polyhedral else _BALL
         turn = patience * turns
         for tolerance in (0.0,) if isinstance(self.cone, ProductCone) else _SEARCH:
@@ -165,6 +165,7 @@ class _Search:
         """Take the most profitable of all extreme rays until none has a profit."""
         worth = row_information(every, self.law)
         while not self.deadline.passed:
+            self.rounds += 1
             _, prices, _ = self.master.solve()
             profits = worth - every @ prices
             best = np.argsort(-profits)[:_MOST_KEPT]
@@ -173,7 +174,6 @@ class _Search:
                 return "converged"
             self._keep(self.cone.inside(every[best]))
             worth[best] = -np.inf
-            self.rounds += 1
         return "time_limit"
 
     def _polish(self) -> str:
