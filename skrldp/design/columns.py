@@ -1,11 +1,12 @@
-r"""PolyOpt by column generation: good rows are found one after the other, never all listed.
+r"""PolyOpt by column generation: good rows are found one after the other.
 
 The best mechanism is :math:`\max \sum_v \theta_v \mu(v)` over :math:`\theta \ge 0` with
 :math:`\sum_v \theta_v v = 1`, where v runs over the private rows (Entropy Theorem 3). A linear
 program over the rows known so far gives prices λ; a new row is worth having if
 :math:`\mu(v) - \lambda \cdot v > 0`. That function is convex, so a row that maximises its
 linearisation :math:`(\nabla\mu(v_0) - \lambda) \cdot v` is at least as good as :math:`v_0`:
-repeating this climbs to a local maximum, and many different starts make it a good one.
+repeating this climbs to a local maximum, and many different starts make it a good one. Where all
+extreme rays of the cone are quickly listed, the best of the list is a better answer still.
 """
 
 from collections.abc import Iterator
