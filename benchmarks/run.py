@@ -1,8 +1,8 @@
 """All benchmarks, one table after the other.
 
-``--full`` runs the small tables and the distortion benchmark at all sizes and repeats ISIT section V at full size, which
-takes a quarter of an hour; without it, both are small. All other options are for
-``bench_sampling.py``.
+``--full`` runs all small tables and the distortion benchmark at all sizes, and repeats ISIT section
+V at full size, which takes a quarter of an hour; without it, all three are small. All other options
+are for ``bench_sampling.py``.
 """
 
 import runpy

@@ -45,7 +45,8 @@ _PATIENCE = 6  # rounds over which the gain is judged: one of each kind of start
 _CLIMB = 6  # linear programs for one climb
 # Without linear programs, climbs are so cheap that hundreds begin at once; the best are kept.
 _PRODUCT_BATCH, _MOST_KEPT = 150, 40
-_MOST_POINTS = 10_000  # beyond, linear programs are as quick
+# Points beyond which linear programs are as quick; a list of all extreme rays may be worth more.
+_MOST_POINTS, _MOST_POINTS_LISTED, _MOST_LISTED_CELLS = 12_000, 100_000, 16
 _LEAST_PROFIT = 1e-10  # nats, of a row of unit sum
 _MOST_ENTRIES = 8_000_000  # of a list of all extreme rays
 
@@ -111,9 +112,10 @@ class _Search:
         self.shape = joint.counts.shape
         self.deadline = deadline
         self.cone: PrivacyCone | CompactCone | ProductCone
-        product = product_cone(region, eps, deadline)
-        listed = product is not None and product.size * len(self.law) <= _MOST_ENTRIES
-        if product is not None and (listed or product.points <= _MOST_POINTS):
+        listable = len(self.law) <= _MOST_LISTED_CELLS
+        most_points = _MOST_POINTS_LISTED if listable else _MOST_POINTS
+        product = product_cone(region, eps, deadline, most_points)
+        if product is not None:
             self.cone = product
         elif len(self.law) * len(region.pairs[0]) <= _CURVED:
             self.cone = PrivacyCone(region, eps, _SEARCH[0], deadline)

@@ -40,7 +40,10 @@ _SAME = 1e-9  # points nearer than this are one
 
 
 def product_cone(
-    region: Region, eps: float, deadline: Deadline | None = None
+    region: Region,
+    eps: float,
+    deadline: Deadline | None = None,
+    most_points: int = _MOST_POINTS,
 ) -> "ProductCone | None":
     """Take the cone of private rows apart by secret, if that can be done at little cost.
 
@@ -50,15 +53,17 @@ def product_cone(
         Any.
     eps : float
         Privacy parameter, in nats.
-    deadline : Deadline
+    deadline : Deadline, optional
         When to stop refining maxima.
+    most_points : int
+        Points of the secrets' polytopes, in all products together, beyond which it costs too much.
 
     Returns
     -------
     ProductCone or None
     """
     try:
-        return ProductCone(region, eps, deadline)
+        return ProductCone(region, eps, deadline, most_points)
     except SolverError:
         return None
 
@@ -100,8 +105,10 @@ class ProductCone:
         A polyhedral region.
     eps : float
         Privacy parameter, in nats.
-    deadline : Deadline
+    deadline : Deadline, optional
         When to stop refining maxima.
+    most_points : int
+        Points of the secrets' polytopes, in all products together, beyond which it costs too much.
 
     Attributes
     ----------
@@ -118,7 +125,13 @@ class ProductCone:
 
     tolerance = 0.0  # nothing is left to a repair
 
-    def __init__(self, region: Region, eps: float, deadline: Deadline | None = None) -> None:
+    def __init__(
+        self,
+        region: Region,
+        eps: float,
+        deadline: Deadline | None = None,
+        most_points: int = _MOST_POINTS,
+    ) -> None:
         self.region = region
         self.eps = eps
         self.deadline = deadline or Deadline(None)
@@ -142,12 +155,12 @@ class ProductCone:
         if len(region.pairs[0]) == 0:
             self._products.append([(np.eye(a2), np.ones(a2, dtype=bool))])
         else:
-            self._divide(extremes)
+            self._divide(extremes, most_points)
         self.size = len(self._free) + sum(_corners(p) for p in self._products)
         self.points = sum(len(points) for p in self._products for points, _ in p)
         self._stack()
 
-    def _divide(self, extremes: list[Floats]) -> None:
+    def _divide(self, extremes: list[Floats], most_points: int) -> None:
         """Find the products: one for each secret of least l and each r that matters."""
         most = float(np.exp(self.eps))
         a1 = len(extremes)
@@ -167,9 +180,7 @@ class ProductCone:
             if z > 0:  # at r = 1 all z have the same rows
                 steps = steps[steps > 1.0 + _SAME * most]
             divided.append((secrets, steps))
-        if sum(len(steps) * a1 for _, steps in divided) > _MOST_POINTS or (
-            sum(e.count(steps) for secrets, steps in divided for e in secrets) > _MOST_POINTS
-        ):
+        if sum(e.count(steps) for secrets, steps in divided for e in secrets) > most_points:
             raise SolverError("the secrets' polytopes have too many vertices.")
         for secrets, steps in divided:
             self._products += [[e.points(float(r)) for e in secrets] for r in steps]
@@ -315,4 +326,9 @@ def _edges(
     end = np.minimum(np.where(falling, crossing, np.inf).min(axis=1), last)
     holds = np.all(rising | falling | (slack >= -nothing), axis=1)
     there = holds & (start <= end)
-    return _Edges(base[there], slope[there], start[there], end[there])
+    base, slope, start, end = base[there], slope[there], start[there], end[there]
+    # More constraints than needed may be tight on an edge, which is then found more than once.
+    ends = [base + slope * start[:, None], base + slope * end[:, None], start[:, None]]
+    keys = np.round(np.hstack(ends) / (_SAME * last))
+    _, once = np.unique(keys, axis=0, return_index=True)
+    return _Edges(base[once], slope[once], start[once], end[once])
