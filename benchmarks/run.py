@@ -1,8 +1,8 @@
 """All benchmarks, one table after the other.
 
-``--full`` runs the distortion benchmark at all sizes, repeats ISIT section V at full size and
-compares independent reporting on all tables, which takes twenty minutes; without it, all three are
-small. All other options are for ``bench_sampling.py``.
+``--full`` runs everything at full size, among it ISIT section V and PolyOpt on large tables, which
+takes two hours; without it, each takes a minute or less. All other options are for
+``bench_sampling.py``.
 """
 
 import runpy
@@ -16,6 +16,7 @@ if __name__ == "__main__":
     scripts = {
         "bench_core.py": [],
         "bench_sampling.py": arguments,
+        "bench_small.py": [] if full else ["--quick"],
         "bench_distortion.py": [] if full else ["--quick"],
         "bench_isit.py": [] if full else ["--quick"],
         "bench_ir.py": [] if full else ["--quick"],

@@ -9,7 +9,7 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.design import cone as cone_module
 from skrldp.design._lp import LinearProgram
 from skrldp.design.cone import CompactCone, Deadline, PrivacyCone
-from skrldp.design.vertices import facets
+from skrldp.design.facets import facets
 from skrldp.region import privacy_region
 
 TABLES = {

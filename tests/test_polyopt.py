@@ -107,7 +107,7 @@ def test_verbose(capsys, solver):
 
 
 def test_auto():
-    joint, large = JointDistribution(EXAMPLE), JointDistribution(np.arange(1, 13).reshape(3, 4))
+    joint, large = JointDistribution(EXAMPLE), JointDistribution(np.arange(1, 21).reshape(4, 5))
     for case, kind, solver in (
         (joint, "lower", "vertices"),
         (joint, "box", "vertices"),

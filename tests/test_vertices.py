@@ -12,15 +12,9 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design import vertices as vertices_module
 from skrldp.design.cone import Deadline
+from skrldp.design.facets import extreme_conditionals, facet_count, facets, is_polyhedral
 from skrldp.design.polyopt import solve
-from skrldp.design.vertices import (
-    _vertices,
-    enumerate_vertices,
-    extreme_conditionals,
-    facet_count,
-    facets,
-    is_polyhedral,
-)
+from skrldp.design.vertices import _vertices, enumerate_vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
 from skrldp.region import BoxRegion, privacy_region
@@ -204,6 +198,13 @@ def test_which_regions_are_polyhedral():
 
 # -- when cddlib fails ----------------------------------------------------------------------------
 
+
+@pytest.fixture
+def by_cddlib(monkeypatch):
+    """No products: as for large eps, or a box with many values."""
+    monkeypatch.setattr(vertices_module, "product_cone", lambda *_: None)
+
+
 TROUBLE = "*Error: Numerical inconsistency is found.  Use the GMP exact arithmetic."
 
 
@@ -223,7 +224,7 @@ def losing(keep):
     return lossy
 
 
-def test_cddlib_in_trouble(monkeypatch):
+def test_cddlib_in_trouble(by_cddlib, monkeypatch):
     region = region_of(SMALL)
     expected = solve(SMALL, region, 0.5, solver="auto")
     assert expected.solver == "vertices"
@@ -237,7 +238,7 @@ def test_cddlib_in_trouble(monkeypatch):
     assert found.objective == pytest.approx(expected.objective, rel=1e-4)
 
 
-def test_another_order_of_cells_helps(monkeypatch):
+def test_another_order_of_cells_helps(by_cddlib, monkeypatch):
     """Trouble with one order of the cells is not the end: the next is as good."""
     region = region_of(SMALL)
     expected = solve(SMALL, region, 0.5, solver="vertices")
@@ -256,7 +257,7 @@ def test_another_order_of_cells_helps(monkeypatch):
     )
 
 
-def test_lost_vertices_are_missed(monkeypatch):
+def test_lost_vertices_are_missed(by_cddlib, monkeypatch):
     """Each vertex that the optimum uses, lost in turn, is noticed; auto makes up for it."""
     region, eps = region_of(SMALL), 0.5
     expected = solve(SMALL, region, eps, solver="vertices")
@@ -269,30 +270,30 @@ def test_lost_vertices_are_missed(monkeypatch):
                 lambda rows, v=known: np.abs(np.sort(rows[:, 1:], axis=1) - v).max(axis=1) > 1e-7
             )
             patch.setattr(cdd, "copy_generators", kept)
-            with pytest.raises(SolverError, match="cddlib lost vertices"):
+            with pytest.raises(SolverError, match="vertices were lost"):
                 solve(SMALL, region, eps, solver="vertices")
     monkeypatch.setattr(cdd, "copy_generators", losing(lambda rows: rows[:, 1] > 1e-3))
     found = solve(SMALL, region, eps)
     assert found.solver == "columns"
-    assert "Vertices were not used: cddlib lost vertices" in found.message
+    assert "Vertices were not used: vertices were lost" in found.message
     assert found.objective == pytest.approx(expected.objective, rel=1e-4)
 
 
 @pytest.mark.parametrize(
     ("keep", "message"),
     [
-        (lambda rows: np.arange(len(rows)) < 2, "those it found cannot make a mechanism"),
+        (lambda rows: np.arange(len(rows)) < 2, "those found cannot make a mechanism"),
         (lambda rows: np.zeros(len(rows), dtype=bool), "not a polytope"),
     ],
 )
-def test_too_few_vertices(monkeypatch, keep, message):
+def test_too_few_vertices(by_cddlib, monkeypatch, keep, message):
     monkeypatch.setattr(cdd, "copy_generators", losing(keep))
-    with pytest.raises(SolverError, match=f"cddlib lost vertices: .*{message}"):
+    with pytest.raises(SolverError, match=message):
         solve(SMALL, region_of(SMALL), 0.5, solver="vertices")
 
 
 @pytest.mark.parametrize("fault", ["ray", "line", "outside", "sum"])
-def test_what_is_not_a_vertex_is_refused(monkeypatch, fault):
+def test_what_is_not_a_vertex_is_refused(by_cddlib, monkeypatch, fault):
     copy = cdd.copy_generators
 
     def faulty(polyhedron):

@@ -1,11 +1,12 @@
-r"""PolyOpt by column generation: good rows are found one after the other, never all listed.
+r"""PolyOpt by column generation: good rows are found one after the other.
 
 The best mechanism is :math:`\max \sum_v \theta_v \mu(v)` over :math:`\theta \ge 0` with
 :math:`\sum_v \theta_v v = 1`, where v runs over the private rows (Entropy Theorem 3). A linear
 program over the rows known so far gives prices λ; a new row is worth having if
 :math:`\mu(v) - \lambda \cdot v > 0`. That function is convex, so a row that maximises its
 linearisation :math:`(\nabla\mu(v_0) - \lambda) \cdot v` is at least as good as :math:`v_0`:
-repeating this climbs to a local maximum, and many different starts make it a good one.
+repeating this climbs to a local maximum, and many different starts make it a good one. Where all
+extreme rays of the cone are quickly listed, the best of the list is a better answer still.
 """
 
 import math
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 from skrldp.design._lp import LinearProgram
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.cone import CompactCone, Deadline, PrivacyCone
+from skrldp.design.facets import is_polyhedral
+from skrldp.design.product_cone import ProductCone, product_cone
 from skrldp.design.solution import Solution
-from skrldp.design.vertices import is_polyhedral
 from skrldp.information import (
     entropy,
     mutual_information,
@@ -44,21 +46,42 @@ _POLYHEDRAL, _BALL = (2, 5e-6), (1, 5e-5)
 _CURVED = 12_000
 _PATIENCE = 6  # rounds over which the gain is judged: one of each kind of start
 _CLIMB = 6  # linear programs for one climb
+# Without linear programs, climbs are so cheap that hundreds begin at once; the best are kept.
+_PRODUCT_BATCH, _MOST_KEPT = 150, 40
+# Points beyond which linear programs are as quick; a list of all extreme rays may be worth more.
+_MOST_POINTS, _MOST_POINTS_LISTED, _MOST_LISTED_CELLS = 12_000, 100_000, 16
+_LEAST_PROFIT = 1e-10  # nats, of a row of unit sum
+_MOST_ENTRIES = 8_000_000  # of a list of all extreme rays
 
 
-def searches_exact_cone(region: Region) -> bool:
+def searches_exact_cone(region: Region, eps: float) -> bool:
     """Say whether columns come from the exact cone; if not, they do from a smaller one.
 
     Parameters
     ----------
     region : Region
         Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
 
     Returns
     -------
     bool
     """
-    return math.prod(region.row_shape) * len(region.pairs[0]) <= _CURVED
+    return not isinstance(_cone(region, eps, Deadline(None)), CompactCone)
+
+
+def _cone(
+    region: Region, eps: float, deadline: Deadline
+) -> PrivacyCone | CompactCone | ProductCone:
+    cells = math.prod(region.row_shape)
+    most_points = _MOST_POINTS_LISTED if cells <= _MOST_LISTED_CELLS else _MOST_POINTS
+    product = product_cone(region, eps, deadline, most_points)
+    if product is not None:
+        return product
+    if cells * len(region.pairs[0]) <= _CURVED:
+        return PrivacyCone(region, eps, _SEARCH[0], deadline)
+    return CompactCone(region, eps, deadline)
 
 
 def generate_columns(
@@ -129,16 +152,14 @@ class _Search:
         self.law = law
         self.shape = region.row_shape
         self.deadline = deadline
-        self.cone: PrivacyCone | CompactCone
-        if searches_exact_cone(region):
-            self.cone = PrivacyCone(region, eps, _SEARCH[0], deadline)
-        else:
-            self.cone = CompactCone(region, eps, deadline)
+        self.cone = _cone(region, eps, deadline)
         self.rng = np.random.default_rng(0)  # the design is deterministic
         self.rounds = 0
         self.polyhedral = is_polyhedral(region)
         # Small tables: twenty climbs at once; large ones: few, so that time is well kept.
-        self.batch = int(np.clip(600 // len(self.law), 4, 20))
+        self.batch = (
+            int(np.clip(600 // len(self.law), 4, 20)) if product is None else _PRODUCT_BATCH
+        )
         self.scale = np.sqrt(self.law + 1e-3 / len(self.law))
         self.rows = np.zeros((0, len(self.law)))
         self.master = LinearProgram(np.zeros(0))
@@ -153,9 +174,12 @@ class _Search:
 
     def run(self, patience: int, look: Callable[[Floats], None]) -> str:
         """Search ever closer to the boundary, each time until little is gained."""
+        cone = self.cone
+        if isinstance(cone, ProductCone) and cone.size * len(self.law) <= _MOST_ENTRIES:
+            return self._exhaust(cone.rows())
         turns, least = _POLYHEDRAL if self.polyhedral else _BALL
         turn = patience * turns
-        for tolerance in _SEARCH:
+        for tolerance in (0.0,) if isinstance(self.cone, ProductCone) else _SEARCH:
             self.cone.tolerance = tolerance
             values: list[float] = []
             while len(values) <= turn or values[-1] - values[-1 - turn] > least * values[-1]:
@@ -174,6 +198,21 @@ class _Search:
         used = weights > 1e-12
         return self.rows[used] * weights[used, None]
 
+    def _exhaust(self, every: Floats) -> str:
+        """Take the most profitable of all extreme rays until none has a profit."""
+        worth = row_information(every, self.law)
+        while not self.deadline.passed:
+            self.rounds += 1
+            _, prices, _ = self.master.solve()
+            profits = worth - every @ prices
+            best = np.argsort(-profits)[:_MOST_KEPT]
+            best = best[profits[best] > _LEAST_PROFIT]
+            if len(best) == 0:
+                return "converged"
+            self._keep(self.cone.inside(every[best]))
+            worth[best] = -np.inf
+        return "time_limit"
+
     def _polish(self) -> str:
         """Push the rows in use to the very boundary."""
         self.cone.tolerance = _POLISH
@@ -181,7 +220,7 @@ class _Search:
             if self.deadline.passed:
                 return "time_limit"
             weights, prices, _ = self.master.solve()
-            gain = self._climb_and_keep(self.rows[weights > 1e-12], prices, 1e-10)
+            gain = self._climb_and_keep(self.rows[weights > 1e-12], prices, _LEAST_PROFIT)
             if gain == 0.0:
                 break
         return "converged"
@@ -199,7 +238,7 @@ class _Search:
             rows, profits = self._climb(starts[i : i + self.batch], prices, least / 10.0)
             good = profits > least
             if good.any():
-                self._keep(rows[good])
+                self._keep(_different(rows[good], profits[good]))
                 best = max(best, float(profits.max()))
         return best
 
@@ -249,6 +288,13 @@ class _Search:
         else:  # anywhere
             starts = rng.dirichlet(np.full(a, 0.3), size=count)
         return np.maximum(starts, 1e-300)
+
+
+def _different(rows: Floats, profits: Floats) -> Floats:
+    """Return the most profitable rows, each once."""
+    order = np.argsort(-profits, kind="stable")
+    _, first = np.unique(np.round(rows[order], 9), axis=0, return_index=True)
+    return rows[order][np.sort(first)[:_MOST_KEPT]]
 
 
 def _known_rows(joint: JointDistribution, region: Region, eps: float) -> Floats:

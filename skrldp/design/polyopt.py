@@ -1,6 +1,5 @@
 """PolyOpt: the mechanism that says most about X, by whichever solver fits."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +11,9 @@ from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.columns import generate_columns, searches_exact_cone
 from skrldp.design.cone import Deadline
+from skrldp.design.facets import is_polyhedral
 from skrldp.design.solution import Solution
-from skrldp.design.vertices import enumerate_vertices, facet_count, is_polyhedral
+from skrldp.design.vertices import enumerate_vertices
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
@@ -24,9 +24,6 @@ __all__ = ["SOLVERS", "solve"]
 Floats = NDArray[np.float64]
 
 SOLVERS = ("auto", "vertices", "columns", "alternation")
-# Enumeration takes a second or two at these sizes; beyond, its time explodes.
-_MOST_CELLS, _MOST_FACETS = 10, 400
-_MOST_WORK = 40_000  # facets times 2**cells, where rows of few cells may have facets of many pairs
 # The design's exponentials stay in range; reports of a rarer cell than exp(-40) are never sent.
 _LARGEST_EPS = 40.0
 
@@ -122,10 +119,15 @@ class _Design:
 
     def solve(self, solver: str) -> Solution:
         note = ""
-        if solver == "vertices" or (solver == "auto" and _enumerable(self.region)):
+        if solver == "vertices" or (solver == "auto" and is_polyhedral(self.region)):
             try:
                 return enumerate_vertices(
-                    self.joint, self.region, self.eps, deadline=self.deadline, law=self.law
+                    self.joint,
+                    self.region,
+                    self.eps,
+                    deadline=self.deadline,
+                    law=self.law,
+                    quick=solver == "auto",
                 )
             except SolverError as error:
                 if solver == "vertices":
@@ -134,8 +136,9 @@ class _Design:
         if solver == "columns":
             solution = self.columns(None)
         else:
-            runs, status = self.alternate()
-            if solver == "auto" and searches_exact_cone(self.region) and not self.deadline.passed:
+            more = solver == "auto" and searches_exact_cone(self.region, self.eps)
+            runs, status = self.alternate(0.5 if more else 1.0)
+            if more and not self.deadline.passed:
                 solution = self.columns(np.concatenate([run.matrix for run in runs]))
                 note += _account(runs)
             else:
@@ -154,13 +157,14 @@ class _Design:
             look=lambda matrix: self.progress.show(mutual_information(matrix, self.public)),
         )
 
-    def alternate(self) -> tuple[list[Annealing], str]:
-        """Alternate between decoder and mechanism."""
+    def alternate(self, share: float) -> tuple[list[Annealing], str]:
+        """Alternate between decoder and mechanism, for a share of the time."""
+        left = self.deadline.left
         return alternate(
             self.law,
             self.region,
             self.eps,
-            deadline=self.deadline,
+            deadline=Deadline(None if left is None else share * left),
             look=lambda matrix, _: self.progress.show(mutual_information(matrix, self.public)),
         )
 
@@ -189,11 +193,3 @@ def _account(runs: list[Annealing]) -> str:
     steps = sum(run.steps for run in runs)
     reports = ", ".join(str(len(run.matrix)) for run in runs)
     return f"{len(runs)} paths with {reports} reports, {steps} Newton steps. "
-
-
-def _enumerable(region: Region) -> bool:
-    cells = math.prod(region.row_shape)
-    if not is_polyhedral(region) or cells > _MOST_CELLS:
-        return False
-    count = facet_count(region)
-    return count <= _MOST_FACETS and not (region.blind and count << cells > _MOST_WORK)

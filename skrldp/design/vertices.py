@@ -1,133 +1,43 @@
 r"""PolyOpt by vertex enumeration: the global optimum for polyhedral regions (Entropy Theorem 3).
 
 The mutual information of a mechanism is a sum over its rows of a convex function, so some optimal
-mechanism has only vertices of the polytope of private rows of unit sum. Enumeration is by the
-double description method in floating point, which now and then fails or silently drops vertices;
-both are detected, and then the enumeration is not trusted.
+mechanism has only vertices of the polytope of private rows of unit sum. They are among the products
+of the secrets' own vertices, which are quickly listed. Where that list would be too long, the
+double description method in floating point is used; it now and then fails or silently drops
+vertices. Whatever the list, it is compared with a linear program before it is trusted.
 """
+
+import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.design._lp import LinearProgram
 from skrldp.design.cone import Deadline
+from skrldp.design.facets import facet_count, facets, is_polyhedral
+from skrldp.design.product_cone import product_cone
 from skrldp.design.solution import Solution
-from skrldp.exceptions import InfeasibleError, SolverError
+from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
 from skrldp.joint import JointDistribution
-from skrldp.region import BoxRegion, LowerRegion, PointRegion, Region, SimplexRegion
+from skrldp.region import Region
 
-__all__ = ["enumerate_vertices", "facet_count", "facets", "is_polyhedral"]
+__all__ = ["enumerate_vertices"]
 
 Floats = NDArray[np.float64]
 
+_MOST_ENTRIES = 8_000_000  # of a list of rows
+_MOST_PRODUCT_CELLS = 16  # beyond, the list is too long whatever the region
+# Double description takes a second or two at these sizes; beyond, its time explodes.
+_MOST_CELLS, _MOST_FACETS = 10, 400
+_MOST_WORK = 40_000  # facets times 2**cells, where rows of few cells may have facets of many pairs
 _PROBES = 200
 _ORDERS = 4
 _PROBE_TOLERANCE = 1e-6
-
-
-def is_polyhedral(region: Region) -> bool:
-    """Whether the conditionals of the region form polytopes with few vertices.
-
-    Parameters
-    ----------
-    region : Region
-        Any.
-
-    Returns
-    -------
-    bool
-    """
-    if isinstance(region, BoxRegion):
-        return region.conditionals.shape[1] <= 6
-    return isinstance(region, SimplexRegion | PointRegion | LowerRegion)
-
-
-def extreme_conditionals(region: Region, secret: int) -> Floats:
-    """Vertices of the conditionals that a polyhedral region allows for one secret.
-
-    Parameters
-    ----------
-    region : Region
-        A polyhedral region.
-    secret : int
-        Position of the secret.
-
-    Returns
-    -------
-    array of shape (m, a2)
-    """
-    size = region.conditionals.shape[1]
-    if isinstance(region, LowerRegion):
-        lower = region.lower[secret]
-        return lower + max(1.0 - float(lower.sum()), 0.0) * np.eye(size)
-    if isinstance(region, BoxRegion):
-        return _box_vertices(region.lower[secret], region.upper[secret])
-    if isinstance(region, PointRegion) and region.marginal[secret] > 0:
-        return region.conditionals[[secret]]
-    return np.eye(size)
-
-
-def _box_vertices(lower: Floats, upper: Floats) -> Floats:
-    """Vertices of {lower <= R <= upper, sum R = 1}: all entries but one are at a bound."""
-    size = len(lower)
-    found = []
-    for free in range(size):
-        others = np.delete(np.arange(size), free)
-        for pattern in range(2 ** (size - 1)):
-            high = (pattern >> np.arange(size - 1)) & 1
-            vertex = np.empty(size)
-            vertex[others] = np.where(high == 1, upper[others], lower[others])
-            vertex[free] = 1.0 - vertex[others].sum()
-            if lower[free] - 1e-15 <= vertex[free] <= upper[free] + 1e-15:
-                found.append(vertex)
-    return np.unique(np.round(np.array(found), 15), axis=0)
-
-
-def facets(region: Region, eps: float) -> Floats:
-    r"""Inequalities ``row @ v <= 0`` of the private rows v, for a polyhedral region.
-
-    One for each pair of secrets and of extreme conditionals (Entropy (43)).
-
-    Parameters
-    ----------
-    region : Region
-        A polyhedral region.
-    eps : float
-        Privacy parameter, in nats.
-
-    Returns
-    -------
-    array of shape (m, number of cells of a row)
-    """
-    parts, a2 = region.row_shape
-    extremes = [extreme_conditionals(region, s) for s in range(region.n_secrets)]
-    rows = [np.zeros((0, parts * a2))]
-    for first, second in zip(*region.pairs, strict=True):
-        most, least = extremes[first], extremes[second]
-        block = np.zeros((len(most), len(least), parts, a2))
-        block[:, :, region.place(first)] += np.exp(-eps) * most[:, None]
-        block[:, :, region.place(second)] -= least[None]
-        rows.append(block.reshape(-1, parts * a2))
-    table = np.concatenate(rows)
-    return np.unique(table, axis=0) if region.blind else table  # pairs may say the same
-
-
-def facet_count(region: Region) -> int:
-    """Count the facets of :func:`facets` without building them.
-
-    Parameters
-    ----------
-    region : Region
-        A polyhedral region.
-
-    Returns
-    -------
-    int
-    """
-    extremes = [len(extreme_conditionals(region, s)) for s in range(region.n_secrets)]
-    first, second = region.pairs
-    return sum(extremes[s] * extremes[t] for s, t in zip(first, second, strict=True))
+_PRICED = 100  # rows added to the mixture at once
+_LEAST_GAIN = 1e-10  # nats, of a row of unit sum
 
 
 def enumerate_vertices(
@@ -137,6 +47,7 @@ def enumerate_vertices(
     *,
     deadline: Deadline,
     law: Floats | None = None,
+    quick: bool = False,
 ) -> Solution:
     """Maximise the mutual information over a polyhedral region, globally.
 
@@ -152,6 +63,8 @@ def enumerate_vertices(
         For the time taken; an enumeration cannot be interrupted.
     law : array, optional
         Law of a row's cells by which information counts; None is the public one.
+    quick : bool
+        Refuse what takes more than a second or two.
 
     Returns
     -------
@@ -161,17 +74,19 @@ def enumerate_vertices(
     Raises
     ------
     SolverError
-        If the region is not polyhedral, or the enumeration failed or lost vertices.
+        If the region is not polyhedral, the list too long to be quick, or the enumeration failed
+        or lost vertices.
     """
     if not is_polyhedral(region):
         raise SolverError(
             f"{type(region).__name__} has no finite list of vertices: solver='vertices' needs "
             "region='lower' (or 'box' with at most 6 values), all laws, or the public law alone."
         )
+    lists = _lists(region, eps, quick)
     inequalities = facets(region, eps)
     public = region.fold(joint.probabilities)
     law = public if law is None else law
-    vertices, weights, value = _best_mixture(inequalities, law)
+    vertices, weights, value = _best_mixture(lists, inequalities, law)
     used = weights > 1e-12
     matrix = vertices[used] * weights[used, None]
     # Information is concave in the law: where `law` has at least a share of each probability, it
@@ -184,42 +99,75 @@ def enumerate_vertices(
         bound=value / share,
         iterations=1,
         seconds=deadline.elapsed,
-        message=f"{len(vertices)} vertices of {len(inequalities)} facets.",
+        message=f"{len(vertices)} rows, among them the vertices of {len(inequalities)} facets.",
         matrix=matrix,
     )
 
 
-def _best_mixture(inequalities: Floats, law: Floats) -> tuple[Floats, Floats, float]:
-    """Enumerate the vertices and mix them for the most information.
+def _lists(region: Region, eps: float, quick: bool) -> list[Callable[[], Floats]]:
+    """Ways to list the vertices, to be tried in turn."""
+    cells, count = math.prod(region.row_shape), facet_count(region)
+    small = cells <= _MOST_CELLS and count <= _MOST_FACETS
+    small = small and not (region.blind and count << cells > _MOST_WORK)
+    ways: list[Callable[[], Floats]] = []
+    cone = product_cone(region, eps) if cells <= _MOST_PRODUCT_CELLS else None
+    if cone is not None and cone.size * cells <= _MOST_ENTRIES:
+        ways.append(cone.rows)
+    if small or not (ways or quick):
+        rng = np.random.default_rng(0)
+        orders = [np.arange(cells), *(rng.permutation(cells) for _ in range(_ORDERS - 1))]
+        ways += [partial(_double_description, region, eps, order) for order in orders]
+    if not ways:
+        raise SolverError("there are too many vertices to list them quickly.")
+    return ways
 
-    Whether the enumeration fails depends on the order in which the cells come, so a few are tried.
-    """
-    rng = np.random.default_rng(0)
-    order = np.arange(len(law))
-    for attempt in range(_ORDERS):
+
+def _best_mixture(
+    lists: list[Callable[[], Floats]], inequalities: Floats, law: Floats
+) -> tuple[Floats, Floats, float]:
+    """Mix the vertices for the most information, from the first list that can be trusted."""
+    failure = None
+    for vertices_of in lists:
         try:
-            vertices = _vertices(inequalities[:, order])[:, np.argsort(order)]
+            vertices = vertices_of()
             weights, value = _mix(vertices, law)
             _probe(vertices, inequalities)
             return vertices, weights, value
-        except SolverError:
-            if attempt == _ORDERS - 1:
-                raise
-            order = rng.permutation(len(law))
-    raise AssertionError("the last attempt returns or raises")
+        except SolverError as error:
+            failure = error
+    assert failure is not None
+    raise failure
 
 
 def _mix(vertices: Floats, law: Floats) -> tuple[Floats, float]:
+    """Weigh the rows; a long list is not put into one program, but priced as a whole."""
+    profits = row_information(vertices, law)
     master = LinearProgram(np.zeros(0))
     master.add_rows(np.zeros((len(law), 0)), 1.0, 1.0)
-    master.add_columns(row_information(vertices, law), vertices)
-    try:
-        weights, _, value = master.solve()
-    except InfeasibleError as error:
-        raise SolverError(
-            "cddlib lost vertices: those it found cannot make a mechanism."
-        ) from error
-    return weights, value
+    # The row that says nothing makes some mechanism, at a loss: the optimum cannot want it.
+    master.add_columns(np.array([-1.0]), np.ones((1, len(law))))
+    known = np.zeros(0, dtype=int)
+    left = profits.copy()
+    while True:
+        weights, prices, value = master.solve()
+        gain = left - vertices @ prices
+        best = np.argpartition(-gain, min(_PRICED, len(gain) - 1))[:_PRICED]
+        best = best[gain[best] > _LEAST_GAIN]
+        if len(best) == 0:
+            break
+        master.add_columns(profits[best], vertices[best])
+        known = np.append(known, best)
+        left[best] = -np.inf
+    if weights[0] > 1e-9:
+        raise SolverError("vertices were lost: those found cannot make a mechanism.")
+    spread = np.zeros(len(vertices))
+    spread[known] = weights[1:]
+    return spread, value
+
+
+def _double_description(region: Region, eps: float, order: NDArray[np.intp]) -> Floats:
+    """Vertices by cddlib; whether it fails depends on the order of the cells."""
+    return _vertices(facets(region, eps)[:, order])[:, np.argsort(order)]
 
 
 def _vertices(inequalities: Floats) -> Floats:
@@ -261,6 +209,4 @@ def _probe(vertices: Floats, inequalities: Floats) -> None:
         program.set_cost(direction)
         _, _, reach = program.solve()
         if reach > float((vertices @ direction).max()) + _PROBE_TOLERANCE:
-            raise SolverError(
-                "cddlib lost vertices: a linear program reaches further than they do."
-            )
+            raise SolverError("vertices were lost: a linear program reaches further than they do.")
