@@ -18,8 +18,9 @@ from skrldp.design.columns import generate_columns
 from skrldp.design.cone import CompactCone, Deadline, PrivacyCone
 from skrldp.design.distortion import distance_matrix, expected_distance
 from skrldp.design.distortion import solve as closest
+from skrldp.design.facets import extreme_conditionals, facets
 from skrldp.design.polyopt import solve as most_information
-from skrldp.design.vertices import enumerate_vertices, extreme_conditionals, facets
+from skrldp.design.vertices import enumerate_vertices
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.region import REGIONS, privacy_region
 from skrldp.stream import RandomStream

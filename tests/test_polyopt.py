@@ -128,7 +128,7 @@ def test_what_there_is_when_time_is_up(limit):
     joint = JointDistribution(rng.integers(0, 300, size=(8, 10)))
     region, eps = region_of(joint), 0.8
     found = solve(joint, region, eps, time_limit=limit)
-    assert (found.status, found.solver) == ("time_limit", "alternation")
+    assert found.status == "time_limit"
     known = independent_reporting(joint, region, eps).information
     assert found.objective >= known * (1.0 - 1e-7)
     radius = RenyiBall().radius_for(joint.n, 80)

@@ -157,9 +157,9 @@ class _Search:
         self.rounds = 0
         self.polyhedral = is_polyhedral(region)
         # Small tables: twenty climbs at once; large ones: few, so that time is well kept.
-        self.batch = (
-            int(np.clip(600 // len(self.law), 4, 20)) if product is None else _PRODUCT_BATCH
-        )
+        self.batch = int(np.clip(600 // len(self.law), 4, 20))
+        if isinstance(self.cone, ProductCone):
+            self.batch = _PRODUCT_BATCH
         self.scale = np.sqrt(self.law + 1e-3 / len(self.law))
         self.rows = np.zeros((0, len(self.law)))
         self.master = LinearProgram(np.zeros(0))
