@@ -166,8 +166,8 @@ def test_what_comes_back(kind, same_secret):
     region = region_of(SMALL, kind, same_secret)
     found = enumerate_vertices(SMALL, region, 0.5, deadline=Deadline(None))
     assert (found.status, found.solver) == ("optimal", "vertices")
-    assert found.bound == found.objective
-    assert found.gap == 0.0
+    assert found.bound >= found.objective
+    assert found.gap < 1e-12
     np.testing.assert_allclose(found.matrix.sum(axis=0), 1.0, atol=1e-8)
     assert len(found.matrix) <= SMALL.counts.size  # Entropy Theorem 3
     assert np.all(found.matrix >= 0.0)

@@ -92,11 +92,12 @@ def enumerate_vertices(
     # Information is concave in the law: where `law` has at least a share of each probability, it
     # has at least that share of the information.
     share = float((law[public > 0] / public[public > 0]).min())
+    objective = mutual_information(matrix, public)
     return Solution(
         status="optimal",
         solver="vertices",
-        objective=mutual_information(matrix, public),
-        bound=value / share,
+        objective=objective,
+        bound=max(value / share, objective),  # they may differ in the last digit
         iterations=1,
         seconds=deadline.elapsed,
         message=f"{len(vertices)} rows, among them the vertices of {len(inequalities)} facets.",
