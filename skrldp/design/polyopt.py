@@ -176,7 +176,7 @@ class _Design:
             information = mutual_information(matrix, self.law)
             if information > run.information:
                 run = replace(run, matrix=matrix, information=information)
-                message += "A closed form was better: more time would help. "
+                message += "A closed form was better. "
         return Solution(
             status=status,
             solver="alternation",
