@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import repair
 from skrldp.design import alternation
-from skrldp.design.alternation import anneal, followable, starts
+from skrldp.design.alternation import Annealing, starts
 from skrldp.design.cone import Deadline
 from skrldp.design.cost import ExpectedCost
 from skrldp.design.cuts import minimise
@@ -44,7 +44,6 @@ class Case:
         self.joint = JointDistribution(counts_of(name))
         radius = RenyiBall().radius_for(self.joint.n, self.joint.counts.size)
         self.region = privacy_region(self.joint, alpha=2.0, radius=radius)
-        self.pairs = followable(self.region, EPS)[1]
         self.law = self.joint.probabilities.ravel()
         self.whole = entropy(self.law)
 
@@ -63,7 +62,8 @@ class Case:
     def path(self, b=REPORTS, share=SHARE, seed=0, kind="both"):
         deadline = Deadline(None)
         start = self.start(b, seed, kind)
-        run = anneal(self.law, self.region, self.pairs, EPS, start, share=share, deadline=deadline)
+        run = Annealing(self.law, self.region, EPS, start)
+        run.cool(share, deadline)
         return run.information / self.whole, deadline.elapsed, run.steps
 
     def to_the_end(self, b, seconds, seed=0):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release, repair
 from skrldp.design import alternation
-from skrldp.design.alternation import alternate, anneal, followable, starts
+from skrldp.design.alternation import Annealing, alternate, followable, starts
 from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.cone import Deadline
 from skrldp.design.polyopt import solve
@@ -32,10 +32,10 @@ def law_of(counts):
 
 def one_path(counts, region, eps, b=9, share=0.7, seed=0, look=None):
     options = {} if look is None else {"look": look}
-    _, pairs = followable(region, eps)
-    start = starts(region.conditionals.shape, b, seed)
-    law = law_of(counts)
-    return anneal(law, region, pairs, eps, start, share=share, deadline=Deadline(None), **options)
+    start = starts(region.row_shape, b, seed)
+    run = Annealing(law_of(counts), region, eps, start, **options)
+    run.cool(share, Deadline(None))
+    return run
 
 
 # -- the decoder ----------------------------------------------------------------------------------

@@ -9,10 +9,11 @@ soon are stuck. Here the decoder follows every Newton step instead, while the ba
 (:mod:`skrldp.design.interior`) is lowered slowly: at first all reports look alike, then they part
 where most is to be gained, as in annealing. Where this ends depends on the start, so it is
 repeated, each time with more reports, more slowly, and from another start, always the same ones.
+Once reports turn out alike, more of them are of no use: then superfluous ones become shaken copies
+of others, the path is heated a little, and cooled again.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,16 @@ from skrldp.design.interior import CentralPath
 from skrldp.information import entropy, mutual_information
 from skrldp.region import JointRegion, LowerRegion, ProductRegion, Region
 
-__all__ = ["Annealing", "alternate", "anneal", "followable"]
+__all__ = ["Annealing", "alternate", "followable", "starts"]
 
 Floats = NDArray[np.float64]
 
 # Numbers of reports, and the part of the gap that a step leaves, of one run after the other.
 _RUNS = ((16, 0.8), (24, 0.9), (32, 0.95), (48, 0.95), (64, 0.97))
+# Shakes: gap to heat to, relative to the entropy; steps for it; spread of the logarithms of what
+# copies are multiplied by; part of the gap that a step leaves; how many in vain are the last.
+_WARM, _HEATING, _SHAKE, _COOLING, _PATIENCE = 0.5, 8, 1.0, 0.9, 15
+_ALIKE = 0.05  # l1 distance of posteriors below which reports are
 _GAIN = 2e-4  # relative gain of two runs together below which there is no third
 _HOT = 30.0  # duality gap at the start, relative to the entropy: reports are nearly constant there
 _COLD = 1e-3  # and at the end, relative to the information
@@ -80,14 +85,26 @@ def followable(region: Region, eps: float) -> tuple[Region, PairFunction]:
     raise AssertionError("lower bounds have a central path")
 
 
-@dataclass(frozen=True, eq=False)
 class Annealing:
-    """One way down the path.
+    """A way down the path, and the best mechanism on it.
+
+    Parameters
+    ----------
+    law : array of shape (number of cells of a row,)
+        Law of X, or of U if the region is blind, by which information counts.
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+    start : array of shape (b, a)
+        Mechanism, private or not, whose posterior is the first decoder.
+    look : callable
+        Is shown each private mechanism and its information.
 
     Attributes
     ----------
     matrix : array of shape (b, a)
-        The best mechanism on the way, private for the region.
+        The best mechanism so far, private for the region.
     information : float
         What it tells, in nats.
     steps : int
@@ -96,10 +113,105 @@ class Annealing:
         Whether the end of the path was reached.
     """
 
-    matrix: Floats
-    information: float
-    steps: int
-    cold: bool
+    def __init__(
+        self, law: Floats, region: Region, eps: float, start: Floats, look: Look = _look_away
+    ) -> None:
+        self.law, self.region, self.eps, self.look = law, region, eps, look
+        self.whole = max(entropy(law), _NOTHING)
+        self.information, self.cold = 0.0, False
+        self.matrix: Floats = np.full(start.shape, 1.0 / len(start))
+        cost = ExpectedCost(_decoder_cost(start, law), law)
+        _, pairs = followable(region, eps)
+        gap = _HOT * self.whole
+        self._path = CentralPath(cost, pairs, region.row_shape, scale=1.0, gap=gap)
+
+    @property
+    def steps(self) -> int:
+        """Newton steps taken."""
+        return self._path.steps
+
+    def cool(self, share: float, deadline: Deadline) -> bool:
+        """Go down the path while the decoder follows the mechanism.
+
+        Parameters
+        ----------
+        share : float
+            Part of the duality gap that each step leaves, between 0 and 1.
+        deadline : Deadline
+            When to stop. The steps become longer when it draws near.
+
+        Returns
+        -------
+        bool
+            Whether the mechanism at the end is the best so far.
+        """
+        path, former = self._path, self.information
+        pace = _Pace(deadline, share, path.steps)
+        end, centred, going = _COLD * self.whole, 0, True
+        while going and centred < _CENTRING and not deadline.passed:
+            going = path.advance(least=end, share=pace.share(path, end))
+            rows = np.maximum(path.rows.reshape(self.matrix.shape), 0.0)
+            path.reprice(_decoder_cost(rows, self.law))
+            told = mutual_information(rows / rows.sum(axis=0), self.law)
+            end = _COLD * max(told, _NOTHING)
+            centred += path.gap <= 1.5 * end
+            if path.steps % _CHECK == 0 or centred or not going or deadline.passed:
+                self._offer(rows)
+        self.cold = centred > 0
+        return self.information > former
+
+    def _offer(self, rows: Floats) -> None:
+        private = repair(rows, self.region, self.eps)
+        information = mutual_information(private, self.law)
+        if information > self.information:
+            self.matrix, self.information = private, information
+        self.look(private, information)
+
+    def superfluous(self) -> NDArray[np.intp]:
+        """Find reports of the best mechanism that say what another says.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        posterior = self.matrix * self.law
+        mass = posterior.sum(axis=1)
+        posterior /= np.maximum(mass, _NOTHING)[:, None]
+        kept: list[int] = []
+        for y in np.argsort(-mass, kind="stable"):
+            if all(np.abs(posterior[y] - posterior[z]).sum() > _ALIKE for z in kept):
+                kept.append(int(y))
+        return np.setdiff1d(np.arange(len(mass)), kept)
+
+    def shake(self, rng: np.random.Generator, deadline: Deadline) -> bool:
+        """Replace reports, heat the path and cool it again.
+
+        Parameters
+        ----------
+        rng : Generator
+            Source of the copies.
+        deadline : Deadline
+            When to stop.
+
+        Returns
+        -------
+        bool
+            Whether the best mechanism is a better one now.
+        """
+        b, shape = len(self.matrix), self.region.row_shape
+        spare = self.superfluous()
+        others = np.setdiff1d(np.arange(b), spare)
+        if 4 * len(spare) < b:
+            spare = np.append(spare, rng.choice(others, -(-b // 4) - len(spare), replace=False))
+        decoder = self.matrix.copy()
+        for y in spare:
+            noise = rng.normal(size=shape) + rng.normal(size=(shape[0], 1))
+            decoder[y] = self.matrix[rng.choice(others)] * np.exp(_SHAKE * noise).ravel()
+        self._path.reprice(_decoder_cost(decoder / decoder.sum(axis=0), self.law))
+        for _ in range(_HEATING):
+            if deadline.passed or not self._path.advance(gap=_WARM * self.whole):
+                return False
+        return self.cool(_COOLING, deadline)
 
 
 def alternate(
@@ -108,9 +220,10 @@ def alternate(
     eps: float,
     *,
     deadline: Deadline,
+    shakes: bool = True,
     look: Look = _look_away,
 ) -> tuple[list[Annealing], str]:
-    """Anneal again and again, each time with more reports and more slowly.
+    """Anneal again and again, each time with more reports and more slowly; then shake the best.
 
     Parameters
     ----------
@@ -122,6 +235,8 @@ def alternate(
         Privacy parameter, in nats.
     deadline : Deadline
         When to stop.
+    shakes : bool
+        Shake the best in the end, and sooner if its reports are alike.
     look : callable
         Is shown each private mechanism and its information.
 
@@ -132,11 +247,11 @@ def alternate(
     status : str
         ``"converged"`` or ``"time_limit"``.
     """
-    if len(region.pairs[0]) == 0:  # nothing is secret, so records are reported as they are
-        return [Annealing(np.eye(law.size), entropy(law), 0, True)], "converged"
-    _, pairs = followable(region, eps)
-    shape = region.row_shape
     runs: list[Annealing] = []
+    if len(region.pairs[0]) == 0:  # nothing is secret, so records are reported as they are
+        run = Annealing(law, region, eps, np.eye(law.size), look)
+        run.matrix, run.information, run.cold = np.eye(law.size), entropy(law), True
+        return [run], "converged"
     seconds = 0.0  # of a step, for each report
     for seed, (wanted, share) in enumerate(_RUNS):
         b = min(wanted, 2 * law.size)
@@ -144,10 +259,10 @@ def alternate(
         if runs and left is not None:  # as many reports as there is time for
             b = min(b, int(left / max(_HURRY * runs[-1].steps * seconds, 1e-300)))
             if b < min(_FEWEST, 2 * law.size):
-                return runs, "time_limit"
+                break
         began = deadline.elapsed
-        start = starts(shape, b, seed)
-        run = anneal(law, region, pairs, eps, start, share=share, deadline=deadline, look=look)
+        run = Annealing(law, region, eps, starts(region.row_shape, b, seed), look)
+        run.cool(share, deadline)
         runs.append(run)
         if deadline.passed:
             return runs, "time_limit"
@@ -156,79 +271,27 @@ def alternate(
             former = max(r.information for r in runs[:-2])
             if max(r.information for r in runs) <= former * (1.0 + _GAIN):
                 break
-    return runs, "converged"
-
-
-def anneal(
-    law: Floats,
-    region: Region,
-    pairs: PairFunction,
-    eps: float,
-    start: Floats,
-    *,
-    share: float,
-    deadline: Deadline,
-    look: Look = _look_away,
-) -> Annealing:
-    """Follow the central path while the decoder follows the mechanism.
-
-    Parameters
-    ----------
-    law : array of shape (number of cells of a row,)
-        Law of X, or of U if the region is blind, by which information counts.
-    region : Region
-        Conditionals that privacy must hold for.
-    pairs : PairFunction
-        Privacy of that region, or of a larger one.
-    eps : float
-        Privacy parameter, in nats.
-    start : array of shape (b, a)
-        Mechanism, private or not, whose posterior is the first decoder.
-    share : float
-        Part of the duality gap that each step leaves, between 0 and 1.
-    deadline : Deadline
-        When to stop. The steps become longer when it draws near.
-    look : callable
-        Is shown each private mechanism and its information.
-
-    Returns
-    -------
-    Annealing
-    """
-    hot = _HOT * max(entropy(law), _NOTHING)
-    cost = _decoder_cost(start, law)
-    shape = region.row_shape
-    path = CentralPath(ExpectedCost(cost, law), pairs, shape, scale=1.0, gap=hot)
-    pace = _Pace(deadline, share)
-    best, best_information = np.full(start.shape, 1.0 / len(start)), 0.0
-    end, centred, going = hot, 0, True
-    while going and centred < _CENTRING and not deadline.passed:
-        going = path.advance(least=end, share=pace.share(path, end))
-        rows = np.maximum(path.rows.reshape(len(start), -1), 0.0)
-        path.reprice(_decoder_cost(rows, law))
-        end = _COLD * max(mutual_information(rows / rows.sum(axis=0), law), _NOTHING)
-        centred += path.gap <= 1.5 * end
-        if path.steps % _CHECK == 0 or centred or not going or deadline.passed:
-            private = repair(rows, region, eps)
-            information = mutual_information(private, law)
-            if information > best_information:
-                best, best_information = private, information
-            look(private, information)
-    return Annealing(best, best_information, path.steps, centred > 0)
+        if shakes and len(runs) > 1 and 4 * len(run.superfluous()) >= b:
+            break
+    best, rng, vain = max(runs, key=lambda run: run.information), np.random.default_rng(0), 0
+    while shakes and vain < _PATIENCE and not deadline.passed:
+        vain = 0 if best.shake(rng, deadline) else vain + 1
+    return runs, "time_limit" if deadline.passed else "converged"
 
 
 class _Pace:
     """How much of the gap each step leaves, so that the end is reached in time."""
 
-    def __init__(self, deadline: Deadline, share: float) -> None:
+    def __init__(self, deadline: Deadline, share: float, steps: int = 0) -> None:
         self.deadline, self.slow = deadline, share
-        self.began = deadline.elapsed
+        self.began, self.steps = deadline.elapsed, steps
 
     def share(self, path: CentralPath, end: float) -> float:
         left = self.deadline.left
-        if left is None or path.steps < _CHECK:
+        taken = path.steps - self.steps
+        if left is None or taken < _CHECK:
             return self.slow
-        seconds = (self.deadline.elapsed - self.began) / path.steps
+        seconds = (self.deadline.elapsed - self.began) / taken
         steps = max(0.6 * left / seconds - _CENTRING, 1.0)  # many a step falls short of its aim
         return min(self.slow, max((end / max(path.gap, end)) ** (1.0 / steps), 0.1))
 

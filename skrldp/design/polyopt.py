@@ -137,7 +137,7 @@ class _Design:
             solution = self.columns(None)
         else:
             more = solver == "auto" and searches_exact_cone(self.region, self.eps)
-            runs, status = self.alternate(0.5 if more else 1.0)
+            runs, status = self.alternate(before_columns=more)
             if more and not self.deadline.passed:
                 solution = self.columns(np.concatenate([run.matrix for run in runs]))
                 note += _account(runs)
@@ -157,35 +157,38 @@ class _Design:
             look=lambda matrix: self.progress.show(mutual_information(matrix, self.public)),
         )
 
-    def alternate(self, share: float) -> tuple[list[Annealing], str]:
-        """Alternate between decoder and mechanism, for a share of the time."""
+    def alternate(self, before_columns: bool) -> tuple[list[Annealing], str]:
+        """Alternate between decoder and mechanism; before columns, for half of the time."""
         left = self.deadline.left
+        if left is not None and before_columns:
+            left *= 0.5
         return alternate(
             self.law,
             self.region,
             self.eps,
-            deadline=Deadline(None if left is None else share * left),
+            deadline=Deadline(left),
+            shakes=not before_columns,
             look=lambda matrix, _: self.progress.show(mutual_information(matrix, self.public)),
         )
 
     def best(self, runs: list[Annealing], status: str) -> Solution:
         """Take the best run, or a closed form where there was no time to be better."""
         run = max(runs, key=lambda run: run.information)
-        message = _account(runs)
-        for matrix in closed_forms(self.joint, self.region, self.eps):
-            information = mutual_information(matrix, self.law)
-            if information > run.information:
-                run = replace(run, matrix=matrix, information=information)
+        matrix, best, message = run.matrix, run.information, _account(runs)
+        for form in closed_forms(self.joint, self.region, self.eps):
+            information = mutual_information(form, self.law)
+            if information > best:
+                matrix, best = form, information
                 message += "A closed form was better. "
         return Solution(
             status=status,
             solver="alternation",
-            objective=mutual_information(run.matrix, self.public),
+            objective=mutual_information(matrix, self.public),
             bound=self.bound,
             iterations=sum(run.steps for run in runs),
             seconds=self.deadline.elapsed,
             message=message,
-            matrix=run.matrix,
+            matrix=matrix,
         )
 
 
