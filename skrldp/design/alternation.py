@@ -9,8 +9,7 @@ soon are stuck. Here the decoder follows every Newton step instead, while the ba
 (:mod:`skrldp.design.interior`) is lowered slowly: at first all reports look alike, then they part
 where most is to be gained, as in annealing. Where this ends depends on the start, so it is
 repeated, each time with more reports, more slowly, and from another start, always the same ones.
-Once reports turn out alike, more of them are of no use: then superfluous ones become shaken copies
-of others, the path is heated a little, and cooled again.
+Once reports turn out alike, more of them are of no use, and only the starts change.
 """
 
 from collections.abc import Callable
@@ -32,9 +31,6 @@ Floats = NDArray[np.float64]
 
 # Numbers of reports, and the part of the gap that a step leaves, of one run after the other.
 _RUNS = ((16, 0.8), (24, 0.9), (32, 0.95), (48, 0.95), (64, 0.97))
-# Shakes: gap to heat to, relative to the entropy; steps for it; spread of the logarithms of what
-# copies are multiplied by; part of the gap that a step leaves; how many in vain are the last.
-_WARM, _HEATING, _SHAKE, _COOLING, _PATIENCE = 0.5, 8, 1.0, 0.9, 15
 _ALIKE = 0.05  # l1 distance of posteriors below which reports are
 _GAIN = 2e-4  # relative gain of two runs together below which there is no third
 _HOT = 30.0  # duality gap at the start, relative to the entropy: reports are nearly constant there
@@ -183,36 +179,6 @@ class Annealing:
                 kept.append(int(y))
         return np.setdiff1d(np.arange(len(mass)), kept)
 
-    def shake(self, rng: np.random.Generator, deadline: Deadline) -> bool:
-        """Replace reports, heat the path and cool it again.
-
-        Parameters
-        ----------
-        rng : Generator
-            Source of the copies.
-        deadline : Deadline
-            When to stop.
-
-        Returns
-        -------
-        bool
-            Whether the best mechanism is a better one now.
-        """
-        b, shape = len(self.matrix), self.region.row_shape
-        spare = self.superfluous()
-        others = np.setdiff1d(np.arange(b), spare)
-        if 4 * len(spare) < b:
-            spare = np.append(spare, rng.choice(others, -(-b // 4) - len(spare), replace=False))
-        decoder = self.matrix.copy()
-        for y in spare:
-            noise = rng.normal(size=shape) + rng.normal(size=(shape[0], 1))
-            decoder[y] = self.matrix[rng.choice(others)] * np.exp(_SHAKE * noise).ravel()
-        self._path.reprice(_decoder_cost(decoder / decoder.sum(axis=0), self.law))
-        for _ in range(_HEATING):
-            if deadline.passed or not self._path.advance(gap=_WARM * self.whole):
-                return False
-        return self.cool(_COOLING, deadline)
-
 
 def alternate(
     law: Floats,
@@ -220,10 +186,9 @@ def alternate(
     eps: float,
     *,
     deadline: Deadline,
-    shakes: bool = True,
     look: Look = _look_away,
 ) -> tuple[list[Annealing], str]:
-    """Anneal again and again, each time with more reports and more slowly; then shake the best.
+    """Anneal again and again, each time with more reports and more slowly.
 
     Parameters
     ----------
@@ -235,8 +200,6 @@ def alternate(
         Privacy parameter, in nats.
     deadline : Deadline
         When to stop.
-    shakes : bool
-        Shake the best in the end, and sooner if its reports are alike.
     look : callable
         Is shown each private mechanism and its information.
 
@@ -255,11 +218,13 @@ def alternate(
     seconds = 0.0  # of a step, for each report
     for seed, (wanted, share) in enumerate(_RUNS):
         b = min(wanted, 2 * law.size)
+        if len(runs) > 1 and 4 * len(runs[-1].superfluous()) > len(runs[-1].matrix):
+            b = min(b, len(runs[-1].matrix))
         left = deadline.left
         if runs and left is not None:  # as many reports as there is time for
             b = min(b, int(left / max(_HURRY * runs[-1].steps * seconds, 1e-300)))
             if b < min(_FEWEST, 2 * law.size):
-                break
+                return runs, "time_limit"
         began = deadline.elapsed
         run = Annealing(law, region, eps, starts(region.row_shape, b, seed), look)
         run.cool(share, deadline)
@@ -271,12 +236,7 @@ def alternate(
             former = max(r.information for r in runs[:-2])
             if max(r.information for r in runs) <= former * (1.0 + _GAIN):
                 break
-        if shakes and len(runs) > 1 and 4 * len(run.superfluous()) >= b:
-            break
-    best, rng, vain = max(runs, key=lambda run: run.information), np.random.default_rng(0), 0
-    while shakes and vain < _PATIENCE and not deadline.passed:
-        vain = 0 if best.shake(rng, deadline) else vain + 1
-    return runs, "time_limit" if deadline.passed else "converged"
+    return runs, "converged"
 
 
 class _Pace:

@@ -216,9 +216,7 @@ class CentralPath:
             kinds.append((gap, step.gap, self._price_gap, step.price_gap))
         return kinds
 
-    def advance(
-        self, least: float = 0.0, share: float | None = None, gap: float | None = None
-    ) -> bool:
+    def advance(self, least: float = 0.0, share: float | None = None) -> bool:
         """Take one step.
 
         Parameters
@@ -227,8 +225,6 @@ class CentralPath:
             Gap to aim at; what is nearer to the optimum is worse centred and proves less.
         share : float, optional
             Part of the gap that a step aims at; None depends on how far the last one went.
-        gap : float, optional
-            Gap to aim at, be it smaller or greater than what it is now.
 
         Returns
         -------
@@ -243,8 +239,6 @@ class CentralPath:
         if share is None:
             share = float(np.clip(1.0 - self._reach, *_CENTRING))
         aim = max(share * mean, min(mean, least / self.scale / count))
-        if gap is not None:
-            aim = gap / self.scale / count
         try:
             step = self._direction(x, systems, aim)
         except np.linalg.LinAlgError:  # singular to the last digit

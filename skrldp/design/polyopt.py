@@ -167,7 +167,6 @@ class _Design:
             self.region,
             self.eps,
             deadline=Deadline(left),
-            shakes=not before_columns,
             look=lambda matrix, _: self.progress.show(mutual_information(matrix, self.public)),
         )
 
