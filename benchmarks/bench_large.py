@@ -200,10 +200,11 @@ if __name__ == "__main__":
     parser.add_argument("--table", choices=names, help="this table alone")
     parser.add_argument("--yardstick", action="store_true", help="the non-robust optimum alone")
     parser.add_argument("--plot", metavar="FILE", help="draw utility over time, and nothing else")
+    parser.add_argument("--seconds", type=float, default=300.0, help="that the plot goes on for")
     options = parser.parse_args()
     names = [options.table] if options.table else names
     if options.plot:
-        plot([name for name in names if name in ADULT], 1.5, 300, options.plot)
+        plot([name for name in names if name in ADULT], 1.5, options.seconds, options.plot)
     elif options.yardstick:
         yardstick(names, (0.1, 0.5, 1.0, 1.5, 2.5), 60)
     else:
