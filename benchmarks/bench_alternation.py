@@ -111,10 +111,11 @@ def table(name, quick):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one small table")
+    parser.add_argument("--table", choices=list(ADULT), help="this table alone")
     options = parser.parse_args()
     with threadpool_limits(limits=1, user_api="blas"):
         if options.quick or not adult_file():
             table("Jeffreys 8x12, n=1e5", options.quick)
         else:
-            for adult in ADULT:
+            for adult in [options.table] if options.table else ADULT:
                 table(adult, False)
