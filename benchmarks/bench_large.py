@@ -169,13 +169,16 @@ def plot(names, eps, limit, path):
         level = baselines(name, eps)["IR"].normalized_mutual_information_
         axis.axhline(level, color="#D55E00", linestyle="--", label="IR")
         axis.set(title=name, xlabel="seconds", xscale="log", ylim=(0.0, None))
+        marks = [mark for mark in (1, 2, 5, 10, 20, 60, 120, 300) if mark <= limit]
+        axis.set_xticks(marks, [str(mark) for mark in marks])
+        axis.minorticks_off()
         print(f"\n{name}, eps={eps}: best so far")
         for mark in (5, 10, 20, 30, 60, 120, 180, 300):
             before = values[seconds <= mark]
             if mark <= limit and len(before):
                 print(f"{mark:>5} s  {before[-1]:.4f}")
     axes[0, 0].set_ylabel("I(X;Y) / H(X)")
-    axes[0, 0].legend(loc="lower right")
+    axes[0, 0].legend(loc="center right")
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
 
