@@ -69,16 +69,16 @@ def followable(region: Region, eps: float) -> tuple[Region, PairFunction]:
     pairs : PairFunction
         Its privacy.
     """
-    around = [region]
-    if isinstance(region, JointRegion):
+    pairs = pair_function(region, eps)
+    if pairs is None and isinstance(region, JointRegion):
         ball = region.conditionals, region.marginal, region.alpha, region.radius
-        around.append(ProductRegion(*ball, region.same_secret, region.blind))
-    around.append(LowerRegion.around(region))
-    for candidate in around:
-        pairs = pair_function(candidate, eps)
-        if pairs is not None:
-            return candidate, pairs
-    raise AssertionError("lower bounds have a central path")
+        region = ProductRegion(*ball, region.same_secret, region.blind)
+        pairs = pair_function(region, eps)
+    if pairs is None:
+        region = LowerRegion.around(region)
+        pairs = pair_function(region, eps)
+    assert pairs is not None  # lower bounds have a central path
+    return region, pairs
 
 
 class Annealing:
@@ -126,7 +126,7 @@ class Annealing:
         """Newton steps taken."""
         return self._path.steps
 
-    def cool(self, share: float, deadline: Deadline) -> bool:
+    def cool(self, share: float, deadline: Deadline) -> None:
         """Go down the path while the decoder follows the mechanism.
 
         Parameters
@@ -135,14 +135,8 @@ class Annealing:
             Part of the duality gap that each step leaves, between 0 and 1.
         deadline : Deadline
             When to stop. The steps become longer when it draws near.
-
-        Returns
-        -------
-        bool
-            Whether the mechanism at the end is the best so far.
         """
-        path, former = self._path, self.information
-        pace = _Pace(deadline, share, path.steps)
+        path, pace = self._path, _Pace(deadline, share)
         end, centred, going = _COLD * self.whole, 0, True
         while going and centred < _CENTRING and not deadline.passed:
             going = path.advance(least=end, share=pace.share(path, end))
@@ -154,7 +148,6 @@ class Annealing:
             if path.steps % _CHECK == 0 or centred or not going or deadline.passed:
                 self._offer(rows)
         self.cold = centred > 0
-        return self.information > former
 
     def _offer(self, rows: Floats) -> None:
         private = repair(rows, self.region, self.eps)
@@ -242,16 +235,15 @@ def alternate(
 class _Pace:
     """How much of the gap each step leaves, so that the end is reached in time."""
 
-    def __init__(self, deadline: Deadline, share: float, steps: int = 0) -> None:
+    def __init__(self, deadline: Deadline, share: float) -> None:
         self.deadline, self.slow = deadline, share
-        self.began, self.steps = deadline.elapsed, steps
+        self.began = deadline.elapsed
 
     def share(self, path: CentralPath, end: float) -> float:
         left = self.deadline.left
-        taken = path.steps - self.steps
-        if left is None or taken < _CHECK:
+        if left is None or path.steps < _CHECK:
             return self.slow
-        seconds = (self.deadline.elapsed - self.began) / taken
+        seconds = (self.deadline.elapsed - self.began) / path.steps
         steps = max(0.6 * left / seconds - _CENTRING, 1.0)  # many a step falls short of its aim
         return min(self.slow, max((end / max(path.gap, end)) ** (1.0 / steps), 0.1))
 

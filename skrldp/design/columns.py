@@ -68,18 +68,25 @@ def searches_exact_cone(region: Region, eps: float) -> bool:
     -------
     bool
     """
-    return not isinstance(_cone(region, eps, Deadline(None)), CompactCone)
+    return _is_small(region) or _product(region, eps, Deadline(None)) is not None
+
+
+def _is_small(region: Region) -> bool:
+    return math.prod(region.row_shape) * len(region.pairs[0]) <= _CURVED
+
+
+def _product(region: Region, eps: float, deadline: Deadline) -> ProductCone | None:
+    listed = math.prod(region.row_shape) <= _MOST_LISTED_CELLS
+    return product_cone(region, eps, deadline, _MOST_POINTS_LISTED if listed else _MOST_POINTS)
 
 
 def _cone(
     region: Region, eps: float, deadline: Deadline
 ) -> PrivacyCone | CompactCone | ProductCone:
-    cells = math.prod(region.row_shape)
-    most_points = _MOST_POINTS_LISTED if cells <= _MOST_LISTED_CELLS else _MOST_POINTS
-    product = product_cone(region, eps, deadline, most_points)
+    product = _product(region, eps, deadline)
     if product is not None:
         return product
-    if cells * len(region.pairs[0]) <= _CURVED:
+    if _is_small(region):
         return PrivacyCone(region, eps, _SEARCH[0], deadline)
     return CompactCone(region, eps, deadline)
 

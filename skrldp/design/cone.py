@@ -12,12 +12,33 @@ from numpy.typing import NDArray
 from skrldp.design._lp import LinearProgram
 from skrldp.region import LowerRegion, Region
 
-__all__ = ["CompactCone", "Deadline", "PrivacyCone"]
+__all__ = ["CompactCone", "Deadline", "PrivacyCone", "lift"]
 
 Floats = NDArray[np.float64]
 
 _MOST_CUTS = 400
 _MEMORY = 60  # a cut that no optimum of the last so many touched may be dropped
+
+
+def lift(rows: Floats, excess: Floats, eps: float) -> Floats:
+    """Lift rows of unit sum into the cone, given by how much each violates privacy at most.
+
+    Parameters
+    ----------
+    rows : array of shape (b, a)
+        Non-negative rows of unit sum.
+    excess : array of shape (b,)
+        Upper bounds on their violations.
+    eps : float
+        Privacy parameter, in nats.
+
+    Returns
+    -------
+    array of shape (b, a)
+        Private rows of unit sum.
+    """
+    lifted = rows + (excess * (1.0 + 1e-9) / np.expm1(eps))[:, None]
+    return lifted / lifted.sum(axis=1, keepdims=True)
 
 
 class Deadline:
@@ -114,7 +135,7 @@ class PrivacyCone:
             active = np.flatnonzero(excess > self._allowed)
             if len(active) == 0 or self.deadline.passed:
                 break
-        return self._lift(rows, excess)
+        return lift(rows, excess, self.eps)
 
     def inside(self, rows: Floats) -> Floats:
         """Lift rows into the cone, each by as little as its worst violation asks for.
@@ -131,17 +152,13 @@ class PrivacyCone:
         """
         unit = rows / rows.sum(axis=1, keepdims=True)
         excess = self.region.excess(unit.reshape(-1, *self._shape), self.eps)
-        return self._lift(unit, excess)
+        return lift(unit, excess, self.eps)
 
     @property
     def _allowed(self) -> float:
         """Violation that is left to the repair."""
         solver = 4e-9 * float(np.exp(self.eps))  # what the linear program takes for nothing
         return max(self.tolerance * float(np.expm1(self.eps)), solver)
-
-    def _lift(self, rows: Floats, excess: Floats) -> Floats:
-        lifted = rows + (excess * (1.0 + 1e-9) / np.expm1(self.eps))[:, None]
-        return lifted / lifted.sum(axis=1, keepdims=True)
 
     def _solve(self, direction: Floats) -> Floats:
         self._program.set_cost(direction)
@@ -275,7 +292,5 @@ class CompactCone:
         array of shape (b, a)
         """
         unit = rows / rows.sum(axis=1, keepdims=True)
-        table = unit.reshape(-1, *self.region.row_shape)
-        lift = self.region.excess(table, self.eps) * (1.0 + 1e-9) / np.expm1(self.eps)
-        lifted = unit + lift[:, None]
-        return lifted / lifted.sum(axis=1, keepdims=True)
+        excess = self.region.excess(unit.reshape(-1, *self.region.row_shape), self.eps)
+        return lift(unit, excess, self.eps)

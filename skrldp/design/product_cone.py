@@ -20,7 +20,7 @@ from math import comb, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.design.cone import Deadline
+from skrldp.design.cone import Deadline, lift
 from skrldp.design.facets import extreme_conditionals, is_polyhedral
 from skrldp.exceptions import SolverError
 from skrldp.region import Region
@@ -282,8 +282,7 @@ class ProductCone:
         """
         unit = rows / rows.sum(axis=1, keepdims=True)
         excess = self.region.excess(unit.reshape(-1, *self._shape), self.eps)
-        lifted = unit + (excess * (1.0 + 1e-9) / np.expm1(self.eps))[:, None]
-        return lifted / lifted.sum(axis=1, keepdims=True)
+        return lift(unit, excess, self.eps)
 
 
 def _corners(product: list[tuple[Floats, Booleans]]) -> int:
