@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 BEFORE_DESIGN = {name for name in MAY_IMPORT if not name.startswith(("_", "design."))}
 for name in (
     "cost", "_pairs", "_newton", "interior", "_program", "cuts", "conic", "distortion",
-    "cone", "facets", "product_cone", "vertices", "columns", "polyopt", "alternation",
+    "cone", "facets", "product_cone", "vertices", "columns", "polyopt", "alternation", "annealing",
     "_progress", "sets", "ldp", "independent",
 ):  # fmt: skip
     MAY_IMPORT[f"design.{name}"] = {

@@ -72,6 +72,8 @@ class CentralPath:
         Duality gap, but for the errors that vanish along the path.
     steps : int
         Newton steps taken.
+    reach : float
+        Part of the last of them that could be taken.
     """
 
     def __init__(
@@ -84,7 +86,7 @@ class CentralPath:
         gap: float | None = None,
     ) -> None:
         self.pairs = pairs
-        self.steps, self.gap, self._reach = 0, np.inf, 0.5
+        self.steps, self.gap, self.reach = 0, np.inf, 0.5
         self.scale = cost.scale if scale is None else scale
         self._objective = cost
         self._cost = cost.cost / self.scale
@@ -237,7 +239,7 @@ class CentralPath:
             return False
         mean, count = self._complementarity(x)
         if share is None:
-            share = float(np.clip(1.0 - self._reach, *_CENTRING))
+            share = float(np.clip(1.0 - self.reach, *_CENTRING))
         aim = max(share * mean, min(mean, least / self.scale / count))
         try:
             step = self._direction(x, systems, aim)
@@ -257,7 +259,7 @@ class CentralPath:
         if not np.isfinite(mean) or max(reach) < 1e-3:
             return False
         self._take(step, *reach)
-        self._reach = min(reach)
+        self.reach = min(reach)
         self.steps += 1
         self.gap = mean * count * self.scale
         return True

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from skrldp.design._progress import Progress
-from skrldp.design.alternation import Annealing, alternate
+from skrldp.design.alternation import alternate
+from skrldp.design.annealing import Annealing
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.columns import generate_columns, searches_exact_cone
 from skrldp.design.cone import Deadline
@@ -168,6 +169,7 @@ class _Design:
             self.eps,
             deadline=Deadline(left),
             look=lambda matrix, _: self.progress.show(mutual_information(matrix, self.public)),
+            gathers=not before_columns,
         )
 
     def best(self, runs: list[Annealing], status: str) -> Solution:
