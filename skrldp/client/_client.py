@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.client._memory import Memory
 from skrldp.client._records import RecordReader
 from skrldp.document import Document, digest, read, write
 from skrldp.guarantee import Guarantee
-from skrldp.sampling import AliasTable, BlockTable
 from skrldp.stream import RandomStream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from skrldp.client._memory import Memory
+    from skrldp.sampling import AliasTable, BlockTable
 
 __all__ = ["Client", "load"]
 
@@ -75,6 +76,8 @@ class Client:
     def __init__(
         self, document: Document, *, memoize: bytes | None = None, random_state: Any = None
     ) -> None:
+        from skrldp.sampling import AliasTable, BlockTable  # so that importing takes no time
+
         if memoize is not None and random_state is not None:
             raise ValueError("permanent reports take no random_state: their key is all they need.")
         self.columns = document.columns or (("secret", True), ("value", False))
@@ -91,7 +94,11 @@ class Client:
         else:
             assert document.weights is not None
             self._table = AliasTable.from_weights(document.weights, document.denominator_bits)
-        self._memory = None if memoize is None else Memory(memoize, self.digest)
+        self._memory: Memory | None = None
+        if memoize is not None:
+            from skrldp.client._memory import Memory
+
+            self._memory = Memory(memoize, self.digest)
         self._stream = None if random_state is None else RandomStream(random_state)
 
     @property

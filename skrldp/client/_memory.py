@@ -120,6 +120,6 @@ def _octets(person: Any) -> bytes:
             return b"s" + person.encode()
         except UnicodeEncodeError:
             raise ValueError(f"the id {person!r} has half a surrogate pair.") from None
-    if isinstance(person, Integral) and not isinstance(person, bool):
-        return b"i%d" % int(person)
-    raise ValueError(f"an id must be a str, bytes or int, got {person!r}.")
+    if isinstance(person, bool) or not isinstance(person, Integral):
+        raise ValueError(f"an id must be a str, bytes or int, got {person!r}.")
+    return b"i%d" % int(person)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,18 +82,16 @@ class RecordReader:
 
     def _coded(self, columns: dict[int, Any]) -> NDArray[Any]:
         """Combine the parts' members into cells."""
-        cells = np.zeros(1, dtype=self._dtype)
-        for part in self._parts:
-            members = part.indices([columns[place] for place in part.places])
-            cells = cells * self._dtype.type(self._n_values) + members.astype(self._dtype)
-        return cells
+        found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
+        cells = found[0] if self._blind else found[0] * self._n_values + found[1]
+        return cells.astype(self._dtype)
 
     # -- shapes of records ------------------------------------------------------------------------
 
     def _picked(self, record: Any, what: str) -> dict[int, Any]:
         """Pick the values of the columns that are needed, by their places."""
         if hasattr(record, "keys"):
-            self._check_names(record.keys(), what)
+            self._check_names(record.keys(), what)  # a default would pass for the value
             return {place: record[self._names[place]] for place in self._wanted}
         if isinstance(record, np.ndarray) and record.ndim != 1:
             raise ValueError(f"{what} has shape {record.shape}, but is one row. {_NOTHING}")
@@ -108,30 +105,24 @@ class RecordReader:
     def _columns(self, records: Any) -> dict[int, Any]:
         """Take columns apart, as arrays or lists, by their places."""
         if isinstance(records, np.ndarray):
+            _refuse_masked(records)
             if records.ndim != 2 or records.dtype.kind in "cV":
                 raise ValueError(
                     f"an array of records must have shape (n, {len(self._names)}) and hold plain "
                     f"values, got shape {records.shape} and dtype {records.dtype}. {_NOTHING}"
                 )
-            columns = self._in_order(records.T, records.shape[1], "the array")
-            return dict(zip(self._wanted, columns, strict=True))
+            parts = self._in_order(records.T, records.shape[1], "the array")
+            return dict(zip(self._wanted, parts, strict=True))
         if isinstance(records, list | tuple):
             rows = [self._picked(row, f"record {n}") for n, row in enumerate(records)]
             return {place: [row[place] for row in rows] for place in self._wanted}
-        names = next(
-            (
-                getattr(records, n)
-                for n in ("column_names", "columns", "keys")
-                if hasattr(records, n)
-            ),
-            None,
-        )
-        if names is None or not hasattr(records, "__getitem__") or hasattr(records, "collect"):
+        names = _column_names(records)
+        if names is None:
             raise ValueError(
                 "records must be a list of dicts or tuples, a dict of columns, a data frame with "
                 f"its rows in memory, or an array, got {type(records).__name__}. {_NOTHING}"
             )
-        self._check_names(list(names() if callable(names) else names), "the table")
+        self._check_names(names, "the table")
         columns = {p: _column(self._names[p], records[self._names[p]]) for p in self._wanted}
         lengths = {self._names[place]: len(column) for place, column in columns.items()}
         if len(set(lengths.values())) > 1:
@@ -149,14 +140,11 @@ class RecordReader:
             f"{alone}: {self._listed_names()}. {_NOTHING}"
         )
 
-    def _check_names(self, names: Iterable[Any], what: str) -> None:
-        there = Counter(names)
+    def _check_names(self, names: Collection[Any], what: str) -> None:
         for place in self._wanted:
-            count = there[self._names[place]]
-            if count != 1:
-                problem = "lacks" if count == 0 else "has more than once"
+            if self._names[place] not in names:
                 raise ValueError(
-                    f"{what} {problem} the column {self._names[place]!r}; the mechanism needs "
+                    f"{what} lacks the column {self._names[place]!r}; the mechanism needs "
                     f"{self._listed_names()}. {_NOTHING}"
                 )
 
@@ -164,10 +152,21 @@ class RecordReader:
         return ", ".join(repr(self._names[place]) for place in self._wanted)
 
 
+def _column_names(table: Any) -> list[Any] | None:
+    """Return the column names of a data frame of any library, or of a dict; None for neither."""
+    if hasattr(table, "__getitem__") and not hasattr(table, "collect"):  # as lazy frames have
+        for attribute in ("column_names", "columns", "keys"):
+            if hasattr(table, attribute):
+                names = getattr(table, attribute)
+                return list(names() if callable(names) else names)
+    return None
+
+
 def _column(name: Any, values: Any) -> Any:
     """See a column as an array where that loses nothing, and else as a list."""
     if isinstance(values, list | tuple):
         return values
+    _refuse_masked(values)
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"column {name!r} is no column: its shape is {array.shape}. {_NOTHING}")
@@ -182,6 +181,11 @@ def _column(name: Any, values: Any) -> Any:
     return array
 
 
+def _refuse_masked(array: Any) -> None:
+    if isinstance(array, np.ndarray) and hasattr(array, "mask"):
+        raise ValueError(f"masked arrays are not supported; pass None for a hole. {_NOTHING}")
+
+
 # --- Alphabets -----------------------------------------------------------------------------------
 
 
@@ -189,9 +193,12 @@ class _Places(dict[Any, int]):
     """Places of a column's categories; −1 for what is none."""
 
     def __missing__(self, value: Any) -> int:
+        return self.of_plain(value)
+
+    def of_plain(self, value: Any) -> int:
         try:
             return self.get(plain(value), -1)
-        except (ValueError, ImportError):  # infinite, or a moment that only pandas can hold
+        except (ValueError, OverflowError, ImportError):  # infinite, or a moment out of range
             return -1
 
 
@@ -211,7 +218,8 @@ class _Column:
             return self._codes_of_numbers(values)
         if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
             distinct, inverse = np.unique(values, return_inverse=True)
-            return self._codes_of_objects(list(distinct))[inverse]
+            # Not by equality: a timedelta64 of 1 equals the number.
+            return np.array([self.places.of_plain(value) for value in distinct], np.int64)[inverse]
         return self._codes_of_objects(values.tolist() if isinstance(values, np.ndarray) else values)
 
     def _codes_of_objects(self, values: Sequence[Any]) -> NDArray[np.int64]:
@@ -228,25 +236,36 @@ class _Column:
         kind = values.dtype.kind
         wide = np.dtype({"b": "u8", "u": "u8", "i": "i8", "f": "f8"}[kind])
         values = values.astype(wide, copy=False)
-        known = {}  # those that numbers of this type can equal
-        for category, place in self.places.items():
-            if isinstance(category, bool | int | float):
-                try:
-                    number = wide.type(category if kind == "f" else int(category))
-                except OverflowError:
-                    continue
-                if number.item() == category:
-                    known[number] = place
+        known = _exactly(wide, self.places)
         codes = np.full(len(values), -1, dtype=np.int64)
         if known:
-            numbers = np.sort(np.array(list(known), dtype=wide))
-            places = np.array([known[number] for number in numbers], dtype=np.int64)
+            numbers = np.array(sorted(known), dtype=wide)
+            places = np.array([known[number] for number in sorted(known)], dtype=np.int64)
             near = np.searchsorted(numbers, values)
             np.minimum(near, len(numbers) - 1, out=near)
             codes = np.where(numbers[near] == values, places[near], -1)
         if kind == "f" and None in self.places:
             codes[np.isnan(values)] = self.places[None]
         return codes
+
+
+def _exactly(dtype: np.dtype[Any], places: dict[Any, int]) -> dict[Any, int]:
+    """Return the categories that are numbers of a dtype, without rounding."""
+    known: dict[Any, int] = {}
+    for category, place in places.items():
+        if not isinstance(category, bool | int | float):
+            continue
+        if dtype.kind == "f":
+            try:
+                number: Any = float(category)
+            except OverflowError:
+                continue
+        else:
+            limits = np.iinfo(dtype)
+            number = int(category) if limits.min <= category <= limits.max else None
+        if number == category:
+            known[number] = place
+    return known
 
 
 class _Part:
