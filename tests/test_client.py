@@ -5,11 +5,13 @@ have a fixed seed or key; each would fail right code with probability 1e-9 for a
 """
 
 import datetime
+import doctest
 import hashlib
 import hmac
 import inspect
 import json
 import math
+import re
 import sqlite3
 import subprocess
 import sys
@@ -28,7 +30,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import skrldp
-from skrldp import GRRSanitizer, Mechanism, PolyOptSanitizer, PrivacyLeakWarning, RobustMSESanitizer
+from skrldp import (
+    GRRSanitizer,
+    Mechanism,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RobustMSESanitizer,
+    SRRSanitizer,
+)
 from skrldp.client import Client, load
 from skrldp.design.closed_form import grr, srr
 from skrldp.mechanism import BlindMechanism, BlockMechanism, DenseMechanism
@@ -760,3 +769,38 @@ def test_sixty_lines_refuse_what_is_unknown():
     with pytest.raises(KeyError):
         sixty.report(doc, {"age": 1, "ill": "no"})
     assert "randbelow" in str(inspect.signature(sixty.report))
+
+
+# The page about it
+
+
+def blocks_of(language):
+    page = (ROOT / "docs" / "client.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
+
+
+def test_the_pages_code_runs_as_printed():
+    session = "\n".join(blocks_of("python"))
+    test = doctest.DocTestParser().get_doctest(session, {}, "client.md", "client.md", 0)
+    assert len(test.examples) > 20
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_the_pages_json_is_a_mechanism():
+    (text,) = blocks_of("json")
+    mechanism = Mechanism.from_json(text)
+    canonical = json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False)
+    assert mechanism.to_json() == canonical
+    X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": ["rare", "often"] * 2})
+    made = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570]).mechanism_
+    assert np.abs(made.weights - mechanism.weights).max() <= 16  # as libraries compute exp
+    assert (made.columns, made.cells, made.symbols) == (
+        mechanism.columns, mechanism.cells, mechanism.symbols,
+    )  # fmt: skip
+
+
+def test_the_page_names_every_field():
+    page = (ROOT / "docs" / "client.md").read_text(encoding="utf-8")
+    for form in FORMS.values():
+        for field in json.loads(form().to_json()):
+            assert f"`{field}`" in page
