@@ -378,6 +378,53 @@ def test_a_text_that_was_cut_is_refused(drop):
         Mechanism.from_json(dense().to_json()[:-drop])
 
 
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["", "all", "nonsensitive", "date", "2020-01-01"])
+    | st.just({"date": "2020-01-01"}),
+    lambda parts: (
+        st.lists(parts, max_size=4)
+        | st.dictionaries(st.sampled_from(["date", "laws", "eps"]), parts, max_size=2)
+    ),
+    max_leaves=6,
+)
+
+
+def places_in(value, path=()):
+    """Paths to all parts of a JSON value."""
+    if path:
+        yield path
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    for key, part in value.items() if isinstance(value, dict) else ():
+        yield from places_in(part, (*path, key))
+
+
+@given(st.sampled_from(sorted(FORMS)), st.data())
+@settings(max_examples=300)
+def test_whatever_is_put_in_is_read_exactly_or_refused(form, data):
+    document = json.loads(FORMS[form]().to_json())
+    path = data.draw(st.sampled_from(list(places_in(document))))
+    parent = document
+    for key in path[:-1]:
+        parent = parent[key]
+    parent[path[-1]] = data.draw(JSON)
+    text = json.dumps(document)
+    try:
+        again = Mechanism.from_json(text)
+    except ValueError as error:
+        assert "mechanism" in str(error)
+        return
+    back = json.loads(again.to_json())
+    document.setdefault("guarantee", None)
+    if back.get("observe") is None and document.get("observe") == "all":
+        del document["observe"]
+    assert back == {key: part for key, part in document.items() if part is not None}
+
+
 # What is not written, since it could not be read
 
 
