@@ -218,15 +218,15 @@ class _Column:
             return self._codes_of_numbers(values)
         if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
             distinct, inverse = np.unique(values, return_inverse=True)
-            # Not by equality: a timedelta64 of 1 equals the number.
-            return np.array([self.places.of_plain(value) for value in distinct], np.int64)[inverse]
+            return self._codes_of_objects(list(distinct))[inverse]
         return self._codes_of_objects(values.tolist() if isinstance(values, np.ndarray) else values)
 
     def _codes_of_objects(self, values: Sequence[Any]) -> NDArray[np.int64]:
+        find = self.places.__getitem__
+        if np.timedelta64 in set(map(type, values)):  # for some NumPys it equals a number
+            find = self.places.of_plain
         try:
-            return np.fromiter(
-                map(self.places.__getitem__, values), dtype=np.int64, count=len(values)
-            )
+            return np.fromiter(map(find, values), dtype=np.int64, count=len(values))
         except TypeError as error:
             raise ValueError(
                 f"column {self.name!r} holds values that cannot be categories ({error}). {_NOTHING}"
