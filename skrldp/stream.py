@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import numbers
 import operator
 import os
@@ -159,8 +160,6 @@ def _key(random_state: object) -> bytes:
     if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return random_state.bytes(32)
     if isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
-        import hashlib  # slow to load, and for tests only
-
         return hashlib.sha256(f"skrldp.sampling.RandomStream:{int(random_state)}".encode()).digest()
     raise ValueError(f"{random_state!r} cannot be used to seed a RandomStream")
 

@@ -6,56 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp.client._memory import Memory
 from skrldp.client._records import RecordReader
-from skrldp.document import Document, digest, read, write
+from skrldp.document import Document, digest, write
 from skrldp.guarantee import Guarantee
+from skrldp.sampling import AliasTable, BlockTable
 from skrldp.stream import RandomStream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from skrldp.client._memory import Memory
-    from skrldp.sampling import AliasTable, BlockTable
-
-__all__ = ["Client", "load"]
-
-
-def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any = None) -> Client:
-    """Load a mechanism that reports raw records.
-
-    Parameters
-    ----------
-    text : str or bytes
-        What ``mechanism_.to_json()`` of a fitted sanitizer wrote; bytes are UTF-8.
-    memoize : bytes, optional
-        A secret key of at least 16 bytes, such as ``secrets.token_bytes(32)``. Reports are then
-        permanent: whoever is asked again, with the same record, gives the same report. Without it
-        every report is fresh. **Who has the key can undo the randomisation.**
-    random_state : None, int, Generator or RandomState, default=None
-        None takes entropy from the operating system. Anything else makes reports repeatable and is
-        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness.
-
-    Returns
-    -------
-    Client
-
-    Raises
-    ------
-    ValueError
-        If the text is not a mechanism to the letter, or a key is too short.
-    TypeError
-        If the text or the key is of another type.
-
-    Notes
-    -----
-    Loading checks that the text is a mechanism. It cannot check that the mechanism is as private
-    as it claims, nor who made it: see `docs/client.md`.
-    """
-    return Client(read(text), memoize=memoize, random_state=random_state)
+__all__ = ["Client"]
 
 
 class Client:
-    """A mechanism as a device needs it; made by :func:`load`.
+    """A mechanism as a device needs it; made by :func:`skrldp.client.load`.
 
     Attributes
     ----------
@@ -76,8 +41,6 @@ class Client:
     def __init__(
         self, document: Document, *, memoize: bytes | None = None, random_state: Any = None
     ) -> None:
-        from skrldp.sampling import AliasTable, BlockTable  # so that importing takes no time
-
         if memoize is not None and random_state is not None:
             raise ValueError("permanent reports take no random_state: their key is all they need.")
         self.columns = document.columns or (("secret", True), ("value", False))
@@ -94,11 +57,7 @@ class Client:
         else:
             assert document.weights is not None
             self._table = AliasTable.from_weights(document.weights, document.denominator_bits)
-        self._memory: Memory | None = None
-        if memoize is not None:
-            from skrldp.client._memory import Memory
-
-            self._memory = Memory(memoize, self.digest)
+        self._memory = None if memoize is None else Memory(memoize, self.digest)
         self._stream = None if random_state is None else RandomStream(random_state)
 
     @property

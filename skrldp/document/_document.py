@@ -5,6 +5,7 @@ NumPy alone is imported, because clients read with this. `docs/client.md` descri
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from dataclasses import dataclass
@@ -82,8 +83,6 @@ def digest(text: str) -> str:
     -------
     str
     """
-    import hashlib  # with OpenSSL it takes as long to load as all of ours
-
     return hashlib.sha256(text.encode()).hexdigest()
 
 
