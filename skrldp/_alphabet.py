@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from skrldp._frames import Table, blocks, is_missing, plain, smallest_dtype
+from skrldp._frames import Table, blocks, smallest_dtype
+from skrldp._scalars import is_missing, plain
 
 MAX_CATEGORIES = 100_000  # of one column
 _LOOKUP_SIZE = 1 << 22  # largest look-up table; beyond it, binary search is used

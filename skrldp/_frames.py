@@ -6,15 +6,15 @@ distinct Python scalars, so Python never sees the rows. The way back is :mod:`sk
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+
+from skrldp._scalars import plain
 
 BLOCK = 1 << 20  # rows handled at a time: bounds temporary memory, and a block stays in cache
 
@@ -29,70 +29,12 @@ def smallest_dtype(largest: int, *, signed: bool = False) -> np.dtype[Any]:
     return np.min_scalar_type(-largest - 1 if signed else largest)
 
 
-# --- Scalars -------------------------------------------------------------------------------------
-
-
-def plain(value: Any) -> Any:
-    """Turn one cell of a table into a Python scalar that equals its peers in other libraries.
-
-    Missing values of every kind become None, numpy scalars Python ones. Dates with a time become
-    `datetime`, in UTC where they have a zone, because two moments an hour apart may read the same
-    on the wall; those with nanoseconds, which `datetime` cannot hold, stay `pandas.Timestamp`.
-
-    Raises
-    ------
-    ValueError
-        For complex and infinite numbers.
-    """
-    if type(value) in (str, int, bool):
-        return value
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        value = _pandas_moment(value)
-    elif isinstance(value, np.generic):
-        value = value.item()
-    if is_missing(value):
-        return None
-    if isinstance(value, datetime):
-        return _plain_datetime(value)
-    if isinstance(value, timedelta):
-        has_nanoseconds = getattr(value, "nanoseconds", 0)
-        return value if has_nanoseconds else getattr(value, "to_pytimedelta", lambda: value)()
-    if isinstance(value, complex):
-        raise ValueError("Complex data not supported")
-    if isinstance(value, float | np.floating):
-        if math.isinf(value):
-            raise ValueError("Input X contains infinity")
-        return float(value) + 0.0  # -0.0 becomes 0.0
-    return value
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT or `pandas.NA`."""
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    return bool(isinstance(value, float | np.floating | datetime | timedelta) and value != value)
-
-
-def _plain_datetime(value: Any) -> Any:
-    if value.tzinfo is not None:
-        value = value.astimezone(UTC)
-    if getattr(value, "nanosecond", 0):
-        return value
-    return getattr(value, "to_pydatetime", lambda: value)()
-
-
-def _pandas_moment(value: np.datetime64 | np.timedelta64) -> Any:
-    import pandas as pd
-
-    return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
+# --- Reading -------------------------------------------------------------------------------------
 
 
 def is_object(dtype: Any) -> bool:
     """Whether a dtype of any library is numpy's object."""
     return isinstance(dtype, np.dtype) and dtype.kind == "O"
-
-
-# --- Reading -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

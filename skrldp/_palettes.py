@@ -15,7 +15,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skrldp._frames import Table, factorize, is_missing, is_object, plain, series_from_array
+from skrldp._frames import Table, factorize, is_object, series_from_array
+from skrldp._scalars import is_missing, plain
 
 
 @dataclass(frozen=True)

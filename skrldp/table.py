@@ -23,7 +23,8 @@ from skrldp._alphabet import (
     learn_column,
 )
 from skrldp._codec import CellCodec, Codes, named
-from skrldp._frames import column_names, plain, read_table, resolve_sensitive
+from skrldp._frames import column_names, read_table, resolve_sensitive
+from skrldp._scalars import plain
 
 __all__ = [
     "CellCodec",

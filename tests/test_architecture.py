@@ -26,19 +26,24 @@ MAY_IMPORT: dict[str, set[str]] = {
     "information": set(),
     "stream": set(),
     "sampling": {"sampling"},
-    "_frames": set(),
-    "_alphabet": {"_frames"},
-    "_palettes": {"_frames"},
+    "_scalars": set(),
+    "_frames": {"_scalars"},
+    "_alphabet": {"_frames", "_scalars"},
+    "_palettes": {"_frames", "_scalars"},
     "_codec": {"_frames", "_alphabet", "_palettes"},
-    "table": {"_frames", "_alphabet", "_codec"},
+    "table": {"_frames", "_alphabet", "_codec", "_scalars"},
     "joint": {"information"},
     "uncertainty": set(),
     "oracle": {"oracle"},
     "laws": {"oracle"},
     "bounds": {"oracle"},
     "region": {"joint", "oracle", "laws", "bounds", "region"},
-    "mechanism": {"sampling", "stream", "information", "serialization", "mechanism"},
-    "serialization": {"sampling", "mechanism"},
+    "guarantee": set(),
+    "document": {"guarantee", "document"},
+    "mechanism": {
+        "sampling", "stream", "information", "guarantee", "document", "serialization", "mechanism",
+    },
+    "serialization": {"sampling", "mechanism", "document"},
     "certificate": {
         "region", "laws", "joint", "uncertainty", "mechanism", "exceptions", "certificate",
     },
@@ -58,7 +63,7 @@ for name in (
     }  # fmt: skip
 MAY_IMPORT["design"] = {"design"}  # the package's __init__
 MAY_IMPORT["sanitizers"] = BEFORE_DESIGN | {"design", "sanitizers"}
-MAY_IMPORT["client"] = {"sampling", "stream", "mechanism", "exceptions"}
+MAY_IMPORT["client"] = {"sampling", "stream", "document", "guarantee", "_scalars", "client"}
 MAY_IMPORT["aggregate"] = {"mechanism", "joint", "exceptions"}
 for name in ("display", "model_selection", "datasets"):
     MAY_IMPORT[name] = MAY_IMPORT["sanitizers"] | {"client", "aggregate", name}

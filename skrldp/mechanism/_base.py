@@ -2,13 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp.document import digest
+from skrldp.guarantee import Guarantee
 from skrldp.mechanism._rounding import check_matrix, round_columns, slot_bits
 from skrldp.sampling import AliasTable, BlockTable
 from skrldp.stream import RandomStream
@@ -39,6 +41,8 @@ class Mechanism(ABC):
         The table's columns in their order and whether each is sensitive; empty if unknown.
     denominator_bits : int
         Probabilities are ``weights / 2**denominator_bits``.
+    guarantee : Guarantee or None
+        What was proven about it, in figures; None for mechanisms that no sanitizer made.
     """
 
     secrets: tuple[Any, ...]
@@ -46,6 +50,7 @@ class Mechanism(ABC):
     symbols: tuple[Any, ...]
     columns: tuple[tuple[Any, bool], ...]
     denominator_bits: int
+    guarantee: Guarantee | None = field(default=None, kw_only=True)
 
     # -- what the two forms answer each in its way ------------------------------------------------
 
@@ -196,20 +201,33 @@ class Mechanism(ABC):
         Returns
         -------
         str
-            Alphabets, symbols and integer weights. No counts of public records.
+            Alphabets, symbols, integer weights and the guarantee's figures, in canonical form. No
+            counts of public records but their total.
+
+        Raises
+        ------
+        ValueError
+            If a client could not use it: categories that repeat, or do not fit the columns.
+        TypeError
+            If a category is none of what JSON can hold.
         """
         from skrldp.serialization import dump
 
         return dump(self)
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of :meth:`to_json` in UTF-8, in hexadecimal: tells mechanisms apart."""
+        return digest(self.to_json())
+
     @staticmethod
-    def from_json(text: str) -> "Mechanism":
+    def from_json(text: str | bytes) -> "Mechanism":
         """Read what :meth:`to_json` wrote.
 
         Parameters
         ----------
-        text : str
-            JSON.
+        text : str or bytes
+            JSON; other blanks and another order of keys do not matter.
 
         Returns
         -------

@@ -1,6 +1,7 @@
 """What all sanitizers share: the way from a table to private reports, and the output forms."""
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 import numpy as np
 import sklearn
@@ -16,6 +17,7 @@ from skrldp.sanitizers._checks import (
     check_verbose,
     warn_of_weak_sets,
 )
+from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._records import check_columns, impute
 from skrldp.sanitizers._reports import (
     CONTAINERS,
@@ -149,13 +151,14 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         design = self._design(joint, uncertainty.alpha, uncertainty.B_)
         mechanism, certificate, solution, *private = design
         columns = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
+        guarantee = guarantee_of(certificate, self.eps, uncertainty, joint.n)
 
         # Only now does anything change: a fit that fails leaves the estimator as it was.
         validate_data(self, X, skip_check_array=True, reset=True)
         self._codec = codec
         self.joint_ = joint
         self.uncertainty_ = uncertainty
-        self.mechanism_ = mechanism.named(None, columns)
+        self.mechanism_ = replace(mechanism.named(None, columns), guarantee=guarantee)
         self.certificate_ = certificate
         self.solution_ = solution
         self._may_impute = self.handle_unknown == "impute"

@@ -1,0 +1,79 @@
+"""Cells of tables as Python scalars: when two values are one category.
+
+Only NumPy is imported: clients compare as the table does.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+__all__ = ["is_missing", "plain"]
+
+
+def plain(value: Any) -> Any:
+    """Turn one cell of a table into a Python scalar that equals its peers in other libraries.
+
+    Missing values of every kind become None, numpy scalars Python ones. Dates with a time become
+    `datetime`, in UTC where they have a zone, because two moments an hour apart may read the same
+    on the wall; those with nanoseconds, which `datetime` cannot hold, stay `pandas.Timestamp`.
+
+    Raises
+    ------
+    ValueError
+        For complex and infinite numbers.
+    """
+    if type(value) in (str, int, bool):
+        return value
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        value = _moment(value)
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if is_missing(value):
+        return None
+    if isinstance(value, datetime):
+        return _plain_datetime(value)
+    if isinstance(value, timedelta):
+        has_nanoseconds = getattr(value, "nanoseconds", 0)
+        return value if has_nanoseconds else getattr(value, "to_pytimedelta", lambda: value)()
+    if isinstance(value, complex):
+        raise ValueError("Complex data not supported")
+    if isinstance(value, float | np.floating):
+        if math.isinf(value):
+            raise ValueError("Input X contains infinity")
+        return float(value) + 0.0  # -0.0 becomes 0.0
+    return value
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or `pandas.NA`."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return bool(isinstance(value, float | np.floating | datetime | timedelta) and value != value)
+
+
+def _plain_datetime(value: Any) -> Any:
+    if value.tzinfo is not None:
+        value = value.astimezone(UTC)
+    if getattr(value, "nanosecond", 0):
+        return value
+    return getattr(value, "to_pydatetime", lambda: value)()
+
+
+def _moment(value: np.datetime64 | np.timedelta64) -> Any:
+    """Return a `datetime` or `timedelta`, or what pandas has where these cannot hold the value."""
+    if np.isnat(value):
+        return None
+    unit = np.datetime_data(value.dtype)[0]
+    if unit in ("W", "D", "h", "m", "s", "ms", "us", "ns"):
+        whole = value.astype(f"{value.dtype.kind}8[us]")
+        moment = whole.item()
+        exact = whole.astype(value.dtype) == value  # neither rounded nor overflown
+        if exact and isinstance(moment, datetime | timedelta):
+            return moment
+    import pandas as pd
+
+    return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)

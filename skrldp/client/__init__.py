@@ -1,0 +1,69 @@
+"""The client: load a mechanism's JSON and report records, with NumPy alone.
+
+What runs on a person's device, or wherever records are before they are private. It needs no
+scikit-learn, no data frames and no solver; ``cryptography``, where it is installed, speeds up the
+randomness. `docs/client.md` describes the JSON, and what a client can and cannot check.
+Importing it takes no time: :func:`load` loads what it needs, NumPy among it.
+
+>>> import skrldp
+>>> from skrldp import client
+>>> mechanism = skrldp.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], ("no", "yes"), ("any",))
+>>> mechanism = mechanism.named(None, [("ill", True), ("place", False)])
+>>> device = client.load(mechanism.to_json())
+>>> device.report({"ill": "yes", "place": "any"}) in (0, 1)
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skrldp.client._client import Client
+
+__all__ = ["Client", "load"]
+
+
+def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any = None) -> Client:
+    """Load a mechanism that reports raw records.
+
+    Parameters
+    ----------
+    text : str or bytes
+        What ``mechanism_.to_json()`` of a fitted sanitizer wrote; bytes are UTF-8.
+    memoize : bytes, optional
+        A secret key of at least 16 bytes, such as ``secrets.token_bytes(32)``. Reports are then
+        permanent: whoever is asked again, with the same record, gives the same report. Without it
+        every report is fresh. **Who has the key can undo the randomisation.**
+    random_state : None, int, Generator or RandomState, default=None
+        None takes entropy from the operating system. Anything else makes reports repeatable and is
+        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness.
+
+    Returns
+    -------
+    Client
+
+    Raises
+    ------
+    ValueError
+        If the text is not a mechanism to the letter, or a key is too short.
+    TypeError
+        If the text or the key is of another type.
+
+    Notes
+    -----
+    Loading checks that the text is a mechanism. It cannot check that the mechanism is as private
+    as it claims, nor who made it: see `docs/client.md`.
+    """
+    from skrldp.client._client import Client
+    from skrldp.document import read
+
+    return Client(read(text), memoize=memoize, random_state=random_state)
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Client":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from skrldp.client._client import Client
+
+    return Client

@@ -1,0 +1,147 @@
+"""A loaded mechanism that turns raw records into reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.client._memory import Memory
+from skrldp.client._records import RecordReader
+from skrldp.document import Document, digest, write
+from skrldp.guarantee import Guarantee
+from skrldp.sampling import AliasTable, BlockTable
+from skrldp.stream import RandomStream
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Client"]
+
+
+class Client:
+    """A mechanism as a device needs it; made by :func:`skrldp.client.load`.
+
+    Attributes
+    ----------
+    columns : tuple of (name, bool)
+        The columns of a record in their order, and whether each is sensitive; ("secret", "value")
+        if the mechanism names none.
+    observe : {"all", "nonsensitive"}
+        Whether all columns are needed, or only those that are not sensitive.
+    secrets, values : tuple
+        The alphabets of S and of U.
+    guarantee : Guarantee or None
+        What the mechanism's maker claims to have proven; None if nothing.
+    digest : str
+        SHA-256 of the canonical JSON, in hexadecimal. The server has the same in
+        ``mechanism_.digest``.
+    """
+
+    def __init__(
+        self, document: Document, *, memoize: bytes | None = None, random_state: Any = None
+    ) -> None:
+        if memoize is not None and random_state is not None:
+            raise ValueError("permanent reports take no random_state: their key is all they need.")
+        self.columns = document.columns or (("secret", True), ("value", False))
+        self.observe = document.observe
+        self.secrets, self.values = document.secrets, document.values
+        self.guarantee: Guarantee | None = document.guarantee
+        self.digest = digest(write(document))
+        self._symbols = document.symbols
+        self._reader = RecordReader(self.columns, self.secrets, self.values, self.observe)
+        self._table: AliasTable | BlockTable
+        if document.blocks is not None:
+            sizes = len(self.secrets), len(self.values)
+            self._table = BlockTable(*sizes, *document.blocks, document.denominator_bits)
+        else:
+            assert document.weights is not None
+            self._table = AliasTable.from_weights(document.weights, document.denominator_bits)
+        self._memory = None if memoize is None else Memory(memoize, self.digest)
+        self._stream = None if random_state is None else RandomStream(random_state)
+
+    @property
+    def eps(self) -> float | None:
+        """Proven leakage that the maker claims, in nats; None if nothing is claimed."""
+        return None if self.guarantee is None else self.guarantee.eps
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """Names of the reports: report y is ``symbols[y]``."""
+        if self._symbols is None:
+            self._symbols = tuple((s, u) for s in self.secrets for u in self.values)
+        return self._symbols
+
+    def report(self, record: Any, *, id: str | bytes | int | None = None) -> int:
+        """Report one record.
+
+        Parameters
+        ----------
+        record : dict or tuple
+            Raw values: by column name, where further keys are not looked at, or in the order of
+            `columns`. Where `observe` is "nonsensitive", the columns that are not sensitive will
+            do, and the others are not looked at.
+        id : str, bytes or int
+            Who the record is of; for permanent reports only, and needed for them.
+
+        Returns
+        -------
+        int
+            The report y, from 0 to b − 1: what may leave the device. Its name is ``symbols[y]``.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing or a value is not known to the mechanism, or if `id` is missing
+            or of no use. Nothing is reported then.
+        """
+        cell = np.array([self._reader.cell(record)])
+        return int(self._draw(cell, None if id is None else [id])[0])
+
+    def report_many(self, records: Any, *, ids: Any = None) -> NDArray[Any]:
+        """Report many records, one each.
+
+        Parameters
+        ----------
+        records : list of dict or tuple, dict of columns, data frame, or array of shape (n, k)
+            Raw values. By name, further columns are not looked at; rows of arrays and tuples are in
+            the order of `columns`. Where `observe` is "nonsensitive", the columns that are not
+            sensitive will do.
+        ids : sequence of n str, bytes or int
+            Who the records are of; for permanent reports only, and needed for them.
+
+        Returns
+        -------
+        array of shape (n,)
+            The reports, in the smallest unsigned integer dtype.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`report`. All records are reported or none.
+        """
+        cells = self._reader.cells(records)
+        if isinstance(ids, str | bytes):
+            raise ValueError(f"ids must be a sequence with one id for each record, got {ids!r}.")
+        return self._draw(cells, None if ids is None else list(ids))
+
+    def _draw(self, cells: NDArray[Any], ids: list[Any] | None) -> NDArray[Any]:
+        if self._memory is None:
+            if ids is not None:
+                raise ValueError(
+                    "this client's reports are fresh, so an id is of no use: make them permanent "
+                    "by load(text, memoize=key), or leave the id out."
+                )
+            stream = RandomStream() if self._stream is None else self._stream
+            return self._table.sample(cells, stream)
+        if ids is None:
+            raise ValueError("permanent reports (memoize) need an id for each record.")
+        if len(ids) != len(cells):
+            raise ValueError(f"there are {len(cells):,} records, but {len(ids):,} ids.")
+        return self._memory.sample(self._table, cells, ids)
+
+    def __repr__(self) -> str:
+        kind = "fresh" if self._memory is None else "permanent"
+        claim = "no claim" if self.eps is None else f"eps<={self.eps:.9g} claimed"
+        n_symbols = len(self._symbols or ()) or len(self.secrets) * len(self.values)
+        return f"Client({n_symbols} {kind} reports, {claim}, digest {self.digest[:12]})"

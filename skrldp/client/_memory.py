@@ -1,0 +1,125 @@
+"""Permanent reports: randomness that a key, a person and a record decide."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.sampling import AliasTable, BlockTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Memory"]
+
+_LEAST_KEY = 16  # bytes
+_DOMAIN = b"skrldp permanent report, version 1\0"
+_TAPE = 32  # bytes of randomness for each report; the samplers read 8 at most
+_ROWS = 1 << 12  # reports made at a time
+
+
+class Memory:
+    """A keyed choice of a report for everyone, and for all of their records.
+
+    Each pair of a person and a cell has a tape of random bytes of its own: HMAC-SHA256 of both,
+    under a key derived from the secret one and the mechanism's digest. A cell takes part so that
+    two records of one person are reported independently.
+
+    Parameters
+    ----------
+    key : bytes
+        The secret.
+    digest : str
+        Of the mechanism, in hexadecimal.
+
+    Raises
+    ------
+    TypeError
+        If the key is not bytes.
+    ValueError
+        If it is too short.
+    """
+
+    def __init__(self, key: bytes, digest: str) -> None:
+        mend = "make one with secrets.token_bytes(32), and keep it secret."
+        if not isinstance(key, bytes):
+            raise TypeError(f"memoize must be a key of bytes, got {type(key).__name__}: {mend}")
+        if len(key) < _LEAST_KEY:
+            raise ValueError(
+                f"memoize must be a key of at least {_LEAST_KEY} bytes, got {len(key)}: {mend}"
+            )
+        self._key = hmac.digest(key, _DOMAIN + bytes.fromhex(digest), "sha256")
+
+    def sample(
+        self, table: AliasTable | BlockTable, cells: NDArray[Any], ids: Sequence[Any]
+    ) -> NDArray[Any]:
+        """Draw the permanent report of each record.
+
+        Parameters
+        ----------
+        table : AliasTable or BlockTable
+            The mechanism's.
+        cells : array of int, shape (n,)
+            The table's cells.
+        ids : sequence of n str, bytes or int
+
+        Returns
+        -------
+        array of unsigned int, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If an id is none of these. Nothing has been drawn then.
+        """
+        persons = [_octets(person) for person in ids]
+        parts = [
+            table.sample(cells[start : start + _ROWS], self._tapes(cells, persons, start))
+            for start in range(0, max(1, len(cells)), _ROWS)
+        ]
+        return np.concatenate(parts)
+
+    def _tapes(self, cells: NDArray[Any], persons: Sequence[bytes], start: int) -> _Tapes:
+        rows = slice(start, start + _ROWS)
+        octets = b"".join(
+            hmac.digest(self._key, cell.to_bytes(8, "big") + person, "sha256")
+            for cell, person in zip(cells[rows].tolist(), persons[rows], strict=True)
+        )
+        return _Tapes(np.frombuffer(octets, dtype=np.uint8).reshape(-1, _TAPE))
+
+
+class _Tapes:
+    """A stream of which every record has its own part.
+
+    The samplers fill one number of each record at a time, as long as there are few records.
+    """
+
+    def __init__(self, tapes: NDArray[np.uint8]) -> None:
+        self._tapes = tapes
+        self._place = 0
+
+    def fill(self, out: NDArray[Any]) -> None:
+        end = self._place + out.itemsize
+        if out.shape != (len(self._tapes),) or end > _TAPE:
+            raise AssertionError("a sampler read another number of bits than one for each record")
+        octets = np.ascontiguousarray(self._tapes[:, self._place : end])
+        out[...] = octets.view(f"<u{out.itemsize}")[:, 0]
+        self._place = end
+
+
+def _octets(person: Any) -> bytes:
+    """Write an id as bytes, those of different types differently."""
+    if isinstance(person, bytes):
+        return b"b" + person
+    if isinstance(person, str):
+        try:
+            return b"s" + person.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"the id {person!r} has half a surrogate pair.") from None
+    if isinstance(person, bool) or not isinstance(person, Integral):
+        raise ValueError(f"an id must be a str, bytes or int, got {person!r}.")
+    return b"i%d" % int(person)

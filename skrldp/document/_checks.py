@@ -1,0 +1,112 @@
+"""What a mechanism must fulfil, whether it is read or written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["check_alphabets", "check_blocks", "check_keys", "check_weights", "malformed", "whole"]
+
+MOST_CELLS = 1_000_000
+MOST_SYMBOLS = 1 << 16  # of a matrix of weights
+
+
+def malformed(what: str) -> ValueError:
+    """Return the error that says what is wrong with a mechanism."""
+    return ValueError(f"the mechanism is malformed: {what}.")
+
+
+def check_keys(
+    fields: dict[str, Any], needed: Sequence[str], optional: Sequence[str], where: str
+) -> None:
+    """Check that an object has the keys it needs, and no others but the optional ones."""
+    missing = [key for key in needed if key not in fields]
+    strange = [key for key in fields if key not in needed and key not in optional]
+    if missing:
+        raise malformed(f"{where} lacks {', '.join(map(repr, missing))}")
+    if strange:
+        raise malformed(f"{where} has the unknown key {strange[0]!r}")
+
+
+def check_alphabets(
+    secrets: Sequence[Any],
+    values: Sequence[Any],
+    symbols: Sequence[Any] | None,
+    columns: Sequence[tuple[Any, bool]],
+) -> None:
+    """Check that no name repeats and that the alphabets are those of the columns."""
+    names = [name for name, _ in columns]
+    parts = {"secrets": secrets, "values": values, "column names": names}
+    if symbols is not None:
+        parts["symbols"] = symbols
+    for where, part in parts.items():
+        if not part and where != "column names":
+            raise malformed(f"{where} are empty")
+        seen: dict[Any, Any] = {}
+        for name in part:  # 1, 1.0 and True are one category
+            if name in seen:
+                raise malformed(f"{where} repeat: {seen[name]!r} and {name!r} are equal")
+            seen[name] = name
+    if columns:
+        _check_arity("secrets", secrets, [name for name, sensitive in columns if sensitive])
+        _check_arity("values", values, [name for name, sensitive in columns if not sensitive])
+    if len(secrets) * len(values) > MOST_CELLS:
+        raise malformed(f"{len(secrets):,} x {len(values):,} cells are more than {MOST_CELLS:,}")
+
+
+def _check_arity(part: str, names: Sequence[Any], columns: Sequence[Any]) -> None:
+    """One column has categories; several have tuples of them."""
+    n = len(columns)
+    widths = {len(name) if isinstance(name, tuple) else 1 for name in names}
+    if widths != {n} or (n == 1 and any(isinstance(name, tuple) for name in names)):
+        raise malformed(f"{part} do not fit the {n} column{'' if n == 1 else 's'} {columns}")
+
+
+def check_blocks(
+    blocks: tuple[int, int, int, int], n_secrets: int, n_values: int, bits: int
+) -> None:
+    """Check that four weights are a distribution on the cells."""
+    if not 1 <= bits <= 53:
+        raise malformed(f"blocks have 1 to 53 denominator bits, got {bits}")
+    if min(blocks) < 0:
+        raise malformed("weights are negative")
+    counts = (1, n_values - 1, n_secrets - 1, (n_secrets - 1) * (n_values - 1))
+    total = sum(weight * count for weight, count in zip(blocks, counts, strict=True))
+    if total != 1 << bits:
+        raise ValueError(
+            f"the mechanism is damaged: the weights of each cell sum to {total}, not to 2**{bits}."
+        )
+
+
+def check_weights(weights: NDArray[np.int64], bits: int) -> None:
+    """Check that each column of weights is a distribution on the reports."""
+    n_symbols = len(weights)
+    if n_symbols > MOST_SYMBOLS:
+        raise malformed(f"{n_symbols:,} reports are more than {MOST_SYMBOLS:,}")
+    if bits != 32 + (n_symbols - 1).bit_length():
+        raise malformed(
+            f"{bits} denominator bits do not fit {n_symbols} reports, which have "
+            f"{32 + (n_symbols - 1).bit_length()}"
+        )
+    if weights.min() < 0:
+        raise malformed("weights are negative")
+    # No more than 2**16 weights of at most 2**48: sums cannot wrap round to 2**bits.
+    wrong = weights.max(axis=0) > 1 << bits
+    wrong |= weights.sum(axis=0, dtype=np.uint64) != 1 << bits
+    if wrong.any():
+        raise ValueError(
+            f"the mechanism is damaged: the weights of column {int(wrong.argmax())} do not sum to "
+            f"2**{bits}."
+        )
+
+
+def whole(number: Any, where: str) -> int:
+    """Return an integer that stands in the field `where`; True and 1.0 are none."""
+    if type(number) is not int:
+        raise malformed(f"{number!r} in {where} is not a whole number")
+    return number

@@ -1,0 +1,107 @@
+"""What a mechanism is proven to keep private, in figures that travel with it."""
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["RULES", "Guarantee"]
+
+RULES = ("chi2", "finite-sample", "given")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A mechanism's proven privacy, and the laws of the data that it holds for.
+
+    A client can only repeat these figures. Who has the public counts can prove them again, with
+    :func:`skrldp.certify`.
+
+    Parameters
+    ----------
+    eps_requested : float
+        The ε that was asked for, in nats.
+    eps : float
+        Proven upper bound on the leakage at every law of the set, in nats.
+    eps_attained : float
+        Leakage that some law of the set attains, in nats; at most `eps`.
+    radius : float
+        Radius of the Rényi ball of laws around the public one, in nats. Infinite for all laws; 0
+        for the public law alone.
+    alpha : float or None
+        Order of the ball; None for all laws.
+    rule : {"chi2", "finite-sample", "given"} or None
+        Where the radius comes from; None for all laws.
+    beta : float or None
+        Probability with which a ball made by this rule misses the true law (about it, for "chi2");
+        None for a given radius and for all laws.
+    n_records : int or None
+        Number of public records; None if it is not told.
+
+    Raises
+    ------
+    ValueError
+        If a figure is out of its range, or two do not fit together.
+
+    Examples
+    --------
+    >>> Guarantee(1.0, 0.99, 0.98, radius=0.1, alpha=2.0, rule="chi2", beta=0.05).for_all_laws
+    False
+    >>> Guarantee(1.0, 0.99, 1.2, radius=0.1, alpha=2.0, rule="given")
+    Traceback (most recent call last):
+    ...
+    ValueError: eps_attained=1.2 is more than eps=0.99, which is proven to be the most.
+    """
+
+    eps_requested: float
+    eps: float
+    eps_attained: float
+    radius: float
+    alpha: float | None = None
+    rule: str | None = None
+    beta: float | None = None
+    n_records: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the figures."""
+        for name in ("eps_requested", "eps", "eps_attained"):
+            if not 0.0 <= self._number(name) < math.inf:
+                raise ValueError(f"{name}={getattr(self, name)!r} is no finite number >= 0.")
+        if self.eps_attained > self.eps:
+            raise ValueError(
+                f"eps_attained={self.eps_attained!r} is more than eps={self.eps!r}, which is "
+                "proven to be the most."
+            )
+        if not self._number("radius") >= 0.0:
+            raise ValueError(f"radius={self.radius!r} is no number >= 0.")
+        if self.for_all_laws:
+            if (self.alpha, self.rule, self.beta) != (None, None, None):
+                raise ValueError("a guarantee for all laws has no alpha, rule or beta.")
+        else:
+            if not 0.0 < self._number("alpha") < math.inf:
+                raise ValueError(f"alpha={self.alpha!r} is no finite number > 0.")
+            if self.rule not in RULES:
+                raise ValueError(f"rule={self.rule!r} is none of {', '.join(map(repr, RULES))}.")
+            if self.rule == "given":
+                if self.beta is not None:
+                    raise ValueError(f"a given radius has no beta, got {self.beta!r}.")
+            elif not 0.0 < self._number("beta") < 1.0:
+                raise ValueError(f"beta={self.beta!r} is no probability between 0 and 1.")
+        n = self.n_records
+        if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
+            raise ValueError(f"n_records={n!r} is no whole number >= 1.")
+
+    @property
+    def for_all_laws(self) -> bool:
+        """Whether it holds whatever the law of the data is: then repeated reports add up."""
+        return self.radius == math.inf
+
+    def _number(self, name: str) -> float:
+        """Turn a figure into a float; NaN, which fits no range, if it is no number."""
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, float | int):
+            return math.nan
+        try:
+            number = float(value)
+        except OverflowError:
+            return math.nan
+        object.__setattr__(self, name, number)  # 1 and 1.0 are written alike
+        return number
