@@ -1,6 +1,5 @@
 """The law of X estimated from reports, as a scikit-learn estimator."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -309,7 +308,7 @@ class FrequencyEstimator(BaseEstimator):
         ValueError
             If there is no such column, or it is not numeric.
         """
-        return _numeric.mean(self._one_column(column), self._fit.evaluate)
+        return _numeric.mean(self._column(column), self._fit.evaluate)
 
     def variance(self, column: Any) -> _numeric.NumericEstimate:
         """Estimate the variance of a column of numbers.
@@ -329,7 +328,7 @@ class FrequencyEstimator(BaseEstimator):
         ValueError
             If there is no such column, or it is not numeric.
         """
-        return _numeric.variance(self._one_column(column), self._fit.evaluate)
+        return _numeric.variance(self._column(column), self._fit.evaluate)
 
     def quantile(self, column: Any, q: float) -> _numeric.NumericEstimate:
         """Estimate a quantile of a column of numbers: the least that a share q does not exceed.
@@ -351,7 +350,7 @@ class FrequencyEstimator(BaseEstimator):
         ValueError
             If there is no such column, it is not numeric, or q is not between 0 and 1.
         """
-        return _numeric.quantile(self._one_column(column), self._fit.evaluate, q)
+        return _numeric.quantile(self._column(column), self._fit.evaluate, q)
 
     def score(self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Average log-likelihood of reports at the estimated law.
@@ -382,11 +381,9 @@ class FrequencyEstimator(BaseEstimator):
         with np.errstate(divide="ignore"):
             return float(counts[seen] @ np.log(np.maximum(report, 0.0)) / counts.sum())
 
-    def _one_column(self, column: Any) -> Grouping:
+    def _column(self, column: Any) -> Grouping:
         check_is_fitted(self)
-        if isinstance(column, Sequence) and not isinstance(column, str):
-            raise ValueError(f"column={column!r} must be one column.")
-        return grouping(self.mechanism_, column, "all")
+        return grouping(self.mechanism_, [column], "all")
 
     def _by_category(self, group: Grouping) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         k = len(group.categories)

@@ -137,13 +137,13 @@ def as_rows(Y: Any) -> Any:
     """
     series = nw.from_native(Y, pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
-        frame = series.to_frame()
-        return frame.rename({frame.columns[0]: "report"}).to_native()
+        return series.to_frame().to_native()
     if isinstance(Y, list | tuple | range | np.ndarray):
         array = np.asarray(Y)
         if array.ndim == 1:
-            # Through objects, lest numpy make strings of a list's numbers.
-            return (array if isinstance(Y, np.ndarray) else np.asarray(Y, object))[:, None]
+            if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
+                array = np.asarray(Y, dtype=object)
+            return array[:, None]
     return Y
 
 
@@ -198,9 +198,10 @@ def _form(table: Any, source: Source) -> str:
     """Tell the form of reports from their columns: by name if they have names, else by number."""
     width, n_symbols = len(table.names), source.mechanism.shape[0]
     rows = source.rows
+    as_cells = [name if isinstance(name, str) else f"x{name}" for name in source.columns]
     for names in (table.names, source.names):
         if len(names) == width and all(isinstance(name, str) for name in names):
-            if source.columns and tuple(names) == source.columns[-width:] and rows:
+            if rows and sorted(names) == sorted(as_cells):
                 return "cells"
             if tuple(names) == ("report",):
                 return "symbol"
@@ -217,11 +218,11 @@ def _form(table: Any, source: Source) -> str:
     if len(fits) == 1:
         return fits[0]
     if not fits:
-        as_cells = f", or the {len(rows[0])} column(s) of a record ('cells')" if rows else ""
+        third = f", or the {len(rows[0])} column(s) of a record ('cells')" if rows else ""
         hint = "" if rows else _LOST
         raise ValueError(
             f"Y has {width} columns, but a report of this mechanism is one number ('symbol') or "
-            f"{n_symbols} columns of 0 and 1 ('onehot'){as_cells}.{hint}"
+            f"{n_symbols} columns of 0 and 1 ('onehot'){third}.{hint}"
         )
     raise ValueError(
         f"the reports may be meant as any of {fits}: say which with encode=..., such as "
@@ -361,14 +362,13 @@ def _count_cells(
 def _places(table: Any, source: Source) -> list[int]:
     """Find the columns of the cells: by name if both sides have names, else by number."""
     assert source.rows is not None
-    names, wanted = list(table.names), list(source.columns)
-    if wanted and all(isinstance(name, str) for name in [*names, *wanted]):
-        if names != ["report"] and sorted(names) != sorted(wanted):
-            raise ValueError(f"reports as cells have the columns {wanted}, but Y has {names}.")
-        if names != ["report"]:
-            return [names.index(name) for name in wanted]
-    if len(names) != len(source.rows[0]):
+    names, wanted, width = list(table.names), list(source.columns), len(source.rows[0])
+    named = all(isinstance(name, str) for name in [*names, *wanted]) and wanted
+    if named and sorted(names) == sorted(wanted):
+        return [names.index(name) for name in wanted]
+    if len(names) != width or (named and width > 1):
         raise ValueError(
-            f"reports as cells have {len(source.rows[0])} columns, but Y has {len(names)}."
+            f"reports as cells have {width} columns{f', {wanted}' if wanted else ''}, but Y has "
+            f"{len(names)}: {names}."
         )
-    return list(range(len(names)))
+    return list(range(width))
