@@ -75,12 +75,12 @@ def assert_unbiased(values, errors, truth):
 def test_least_squares(mechanisms, name):
     mechanism = mechanisms[name]
     estimator = FrequencyEstimator(mechanism, encode="symbol")
-    cells, values, means, medians, all_at_once = [], [], [], [], []
+    cells, values, means, medians, together = [], [], [], [], []
     for symbols, counts in samples(mechanism, 2_000):
         estimator.fit(symbols, sample_weight=counts)
         cells.append((estimator.frequencies_, estimator.std_error_))
         of_value = estimator.marginal("visits")
-        all_at_once.append(of_value.confidence_interval(simultaneous=True))
+        together.append(of_value.confidence_interval(simultaneous=True))
         values.append((of_value.frequencies, of_value.std_error))
         mean = estimator.mean("visits")
         means.append((mean.value, mean.std_error))
@@ -90,28 +90,33 @@ def test_least_squares(mechanisms, name):
     for found, exact in ((cells, LAW), (values, truth), (means, truth @ numbers)):
         found = np.array(found)
         if np.isnan(found).any():
-            assert found is not None and name in ("RobustMSE", "blind")
+            assert found.shape[2:] == (2, 3) and name in ("RobustMSE", "blind")
             assert np.isnan(found).all()
             continue
         assert_unbiased(found[:, 0], found[:, 1], exact)
         half = 1.959964 * found[:, 1]
         assert_covers(np.stack([found[:, 0] - half, found[:, 0] + half], axis=-1), exact)
-    assert covers(all_at_once, truth).all(axis=1).mean() > 0.94
+    # All three at once: in at least 95 %, less two deviations; one by one is not enough for that.
+    assert covers(together, truth).all(axis=1).mean() > 0.94
+    values = np.array(values)
+    z = np.abs(values[:, 0] - truth) / values[:, 1]
+    assert (z < 1.959964).all(axis=1).mean() < 0.92
     assert covers(medians, 2.0).mean() > 0.93
 
 
 @pytest.mark.parametrize("name", ["GRR", "PolyOpt", "RobustMSE"])
 def test_maximum_likelihood(mechanisms, name):
-    """Away from the boundary, 95 %; with a cell at 0 now and then, at least that."""
+    """Away from the boundary, 95 %; with a cell at 0 now and then, at least that.
+
+    800 samples put 95 % within 92-98 % but for a chance of 1e-4.
+    """
     mechanism = mechanisms[name]
     estimator = FrequencyEstimator(mechanism, "ml", encode="symbol", tol=1e-8)
-    cells, values, errors = [], [], []
-    for symbols, counts in samples(mechanism, 5_000, repeat=1_000, seed=1):
+    cells, values = [], []
+    for symbols, counts in samples(mechanism, 5_000, repeat=800, seed=1):
         estimator.fit(symbols, sample_weight=counts)
         cells.append(estimator.confidence_interval())
-        of_value = estimator.marginal("visits")
-        values.append(of_value.confidence_interval())
-        errors.append(of_value.std_error)
+        values.append(estimator.marginal("visits").confidence_interval())
     if name != "RobustMSE":
         assert_covers(cells, LAW, 0.92, 0.99)
     assert_covers(values, LAW.sum(axis=0), 0.92, 0.98)
@@ -133,26 +138,13 @@ def test_errors_shrink_with_the_root_of_the_number(mechanisms, method):
     np.testing.assert_allclose(spreads[0] / spreads[1], 4.0, rtol=0.2)
 
 
-def test_simultaneous_intervals(mechanisms):
-    """All six cells at once, in at least 95 % (minus four deviations); one by one is not enough."""
-    mechanism = mechanisms["GRR"]
-    together, one_by_one = [], []
-    for symbols, counts in samples(mechanism, 5_000, seed=3):
-        estimator = FrequencyEstimator(mechanism, encode="symbol")
-        estimator.fit(symbols, sample_weight=counts)
-        together.append(estimator.confidence_interval(simultaneous=True))
-        one_by_one.append(estimator.confidence_interval())
-    assert covers(together, LAW).all(axis=(1, 2)).mean() > 0.93
-    assert covers(one_by_one, LAW).all(axis=(1, 2)).mean() < 0.85
-
-
 def test_fewer_reports_than_one_would_like(mechanisms):
-    """With 60 reports, intervals hold a little less often than they say, but not much."""
+    """With 60 reports of six symbols, intervals hold less often than they say, but not much."""
     mechanism, found = mechanisms["GRR"], []
-    for symbols, counts in samples(mechanism, 60, seed=4):
+    for symbols, counts in samples(mechanism, 60, repeat=1_000, seed=4):
         estimator = FrequencyEstimator(mechanism, encode="symbol")
         found.append(estimator.fit(symbols, sample_weight=counts).confidence_interval())
-    assert covers(found, LAW).mean(axis=0).min() > 0.90
+    assert covers(found, LAW).mean(axis=0).min() > 0.88
 
 
 @pytest.mark.parametrize("encode", ["symbol", "cells"])
