@@ -448,6 +448,43 @@ def test_identifiable_means_that_no_other_law_has_the_same_reports(seed, a, rank
         assert estimator.identifiable_[0, cell] == (ends[1] - ends[0] < 1e-3)
 
 
+def test_bounds_of_a_blind_mechanism(fitted):
+    """Fréchet's: a cell has at most the probability of its value, and S may be anything."""
+    estimator = fit_law(fitted["blind"].mechanism_, LAW, "ml")
+    of_value = LAW.sum(axis=0)
+    np.testing.assert_allclose(estimator.bounds(part="sensitive"), [[0, 1], [0, 1]], atol=1e-6)
+    np.testing.assert_allclose(
+        estimator.bounds(), [[0, share] for _ in range(2) for share in of_value], atol=1e-5
+    )
+    known = np.stack([of_value, of_value], axis=1)
+    np.testing.assert_allclose(estimator.bounds("visits"), known, atol=1e-5)
+
+
+@given(st.integers(0, 10**6))
+def test_bounds_are_those_of_all_laws_with_these_reports(seed):
+    """One dimension is left open: the segment of laws is found by hand."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.dirichlet(np.ones(4), 5).T
+    law = rng.dirichlet(np.ones(5))
+    estimator = fit_law(plain(matrix), law, "ml")
+    bounds = estimator.bounds()
+    direction = np.linalg.svd(plain(matrix).matrix)[2][-1]
+    with np.errstate(divide="ignore"):
+        reach = -law / direction
+    ends = [law + reach[direction > 0].max() * direction]
+    ends.append(law + reach[direction < 0].min() * direction)
+    expected = np.stack([np.minimum(*ends), np.maximum(*ends)], axis=1)
+    condition = 1.0 / np.linalg.svd(plain(matrix).matrix, compute_uv=False)[3]
+    np.testing.assert_allclose(bounds, expected, atol=1e-4 * condition)
+    assert (bounds[:, 0] <= estimator.frequencies_[0]).all()
+    assert (bounds[:, 1] >= estimator.frequencies_[0]).all()
+
+
+def test_bounds_need_a_law(fitted):
+    with pytest.raises(ValueError, match="use method='ml'"):
+        fit_law(fitted["blind"].mechanism_, LAW).bounds()
+
+
 def test_rounding_does_not_identify():
     """Rows that are equal but for the last digits of the weights."""
     matrix = np.full((3, 3), 1 / 3)

@@ -59,7 +59,7 @@ for name in (
 MAY_IMPORT["design"] = {"design"}  # the package's __init__
 MAY_IMPORT["sanitizers"] = BEFORE_DESIGN | {"design", "sanitizers"}
 MAY_IMPORT["client"] = {"sampling", "stream", "mechanism", "exceptions"}
-MAY_IMPORT["aggregate"] = {"mechanism", "joint", "table", "aggregate"}
+MAY_IMPORT["aggregate"] = {"mechanism", "joint", "table", "exceptions", "aggregate"}
 for name in ("display", "model_selection", "datasets"):
     MAY_IMPORT[name] = MAY_IMPORT["sanitizers"] | {"client", "aggregate", name}
 

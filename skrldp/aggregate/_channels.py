@@ -164,7 +164,7 @@ class DenseChannel(Channel):
         self.possible = matrix.max(axis=1) > 0
 
     @cached_property
-    def _basis(self) -> Floats:
+    def basis(self) -> Floats:
         """Orthonormal basis of the row space, shape (a, rank)."""
         seen = self.matrix[self.possible]
         scaled = seen / np.sqrt(seen.mean(axis=1) * self.n_cells)[:, None]
@@ -175,12 +175,12 @@ class DenseChannel(Channel):
     @cached_property
     def rank(self) -> int:  # type: ignore[override]
         """Rank of Q."""
-        return self._basis.shape[1]
+        return self.basis.shape[1]
 
     @cached_property
     def identifiable(self) -> NDArray[np.bool_]:  # type: ignore[override]
         """Whether the reports determine the probability of each cell."""
-        return 1.0 - np.sum(self._basis**2, axis=1) <= _ROW_TOLERANCE**2
+        return 1.0 - np.sum(self.basis**2, axis=1) <= _ROW_TOLERANCE**2
 
     def forward(self, law: Floats) -> Floats:
         """Law of the report, Qπ: (a,) to (b,)."""
@@ -194,7 +194,7 @@ class DenseChannel(Channel):
 
     def determines(self, functions: Floats) -> NDArray[np.bool_]:
         """Whether the law of the report determines each function: (m, a) to (m,)."""
-        outside = functions - (functions @ self._basis) @ self._basis.T
+        outside = functions - (functions @ self.basis) @ self.basis.T
         lengths = np.linalg.norm(functions, axis=1)
         return np.linalg.norm(outside, axis=1) <= _ROW_TOLERANCE * lengths
 
@@ -205,9 +205,9 @@ class DenseChannel(Channel):
         """
         root = np.zeros(self.n_symbols)
         root[self.possible] = 1.0 / np.sqrt(law[self.possible])
-        reduced = (self.matrix * root[:, None]) @ self._basis
+        reduced = (self.matrix * root[:, None]) @ self.basis
         q, r = np.linalg.qr(reduced)
-        return _DenseWeights(self._basis @ np.linalg.solve(r, q.T) * root)
+        return _DenseWeights(self.basis @ np.linalg.solve(r, q.T) * root)
 
 
 # -- four probabilities ---------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skrldp.aggregate import _numeric
+from skrldp.aggregate._bounds import extremes
 from skrldp.aggregate._channels import Channel, DenseChannel, channel_of
 from skrldp.aggregate._checks import (
     MOST_DENSE,
@@ -19,6 +19,7 @@ from skrldp.aggregate._checks import (
 from skrldp.aggregate._estimate import Estimate, wald
 from skrldp.aggregate._fit import least_squares, most_likely
 from skrldp.aggregate._marginals import Grouping, grouping
+from skrldp.aggregate._numeric import NumericSummaries
 from skrldp.aggregate._reports import as_rows, count_reports, read_source
 from skrldp.mechanism import Mechanism
 
@@ -29,7 +30,7 @@ Floats = NDArray[np.float64]
 _MOST_COVARIANCE = 5_000  # categories whose covariance fits in memory
 
 
-class FrequencyEstimator(BaseEstimator):
+class FrequencyEstimator(NumericSummaries, BaseEstimator):
     """Law of X and of its columns, estimated from the reports of a mechanism.
 
     A report of a record with cell x has law Q_x, so that the reports of records from a law π have
@@ -103,10 +104,11 @@ class FrequencyEstimator(BaseEstimator):
 
     *Maximum likelihood* takes steps of EM, accelerated, and of Newton's method. Its standard errors
     are those of the Fisher information at the estimate, for a law with no zeros; where the estimate
-    is at the boundary, they are too large rather than too small.
+    is at the boundary, they tend to be too large.
 
     Reports must be about different persons: repeated reports of one are not independent, and
-    the errors would be too small. (Nor may they be private: only GRR's and SRR's ε adds up.)
+    the errors would be too small. (They would not be private at ε either: with GRR and SRR, k
+    reports leak at most k·ε, with mechanisms private over a confidence set possibly far more.)
 
     References
     ----------
@@ -290,67 +292,44 @@ class FrequencyEstimator(BaseEstimator):
         functions = np.concatenate(pieces)
         return self._fit.covariance(functions)
 
-    def mean(self, column: Any) -> _numeric.NumericEstimate:
-        """Estimate the mean of a column of numbers.
+    def bounds(self, columns: Any = None, *, part: str = "all") -> Floats:
+        """Least and greatest frequencies among all laws that explain the reports as well.
+
+        For what is not identifiable: :meth:`marginal` gives one of many most likely laws, and this
+        how far they reach. More reports do not narrow it.
 
         Parameters
         ----------
-        column : name or position
-            A column of the table. Records where it is missing are left out.
+        columns : name, position, list of them, or None
+            Columns of the table; None for a part of the record.
+        part : {"all", "sensitive", "nonsensitive"}, default="all"
+            The part: X, S or U.
 
         Returns
         -------
-        NumericEstimate
-            It may be identifiable where the column's law is not.
+        array of shape (k, 2)
+            Both are the estimate where that is identifiable; sampling error comes on top.
 
         Raises
         ------
         ValueError
-            If there is no such column, or it is not numeric.
+            If the mechanism has no such columns, or the method is not "ml".
         """
-        return _numeric.mean(self._column(column), self._fit.evaluate)
-
-    def variance(self, column: Any) -> _numeric.NumericEstimate:
-        """Estimate the variance of a column of numbers.
-
-        Parameters
-        ----------
-        column : name or position
-            A column of the table. Records where it is missing are left out.
-
-        Returns
-        -------
-        NumericEstimate
-            Its bias is of the order of 1/N: the squared standard error of the mean is missing.
-
-        Raises
-        ------
-        ValueError
-            If there is no such column, or it is not numeric.
-        """
-        return _numeric.variance(self._column(column), self._fit.evaluate)
-
-    def quantile(self, column: Any, q: float) -> _numeric.NumericEstimate:
-        """Estimate a quantile of a column of numbers: the least that a share q does not exceed.
-
-        Parameters
-        ----------
-        column : name or position
-            A column of the table. Records where it is missing are left out.
-        q : float
-            Between 0 and 1; 0.5 for the median.
-
-        Returns
-        -------
-        NumericEstimate
-            One of the column's numbers, with an interval between two of them.
-
-        Raises
-        ------
-        ValueError
-            If there is no such column, it is not numeric, or q is not between 0 and 1.
-        """
-        return _numeric.quantile(self._column(column), self._fit.evaluate, q)
+        check_is_fitted(self)
+        if self._fit.unbiased or not isinstance(self._channel, DenseChannel):
+            raise ValueError(
+                "bounds are over laws that explain the reports, which least squares does not find: "
+                f"use method='ml' (and at most {MOST_DENSE:,} cells)."
+            )
+        group = grouping(self.mechanism_, columns, part)
+        values, _, known = self._by_category(group)
+        found = np.stack([values, values], axis=1)
+        for rows, functions in self._channel.indicators(group.labels, len(group.categories)):
+            left = np.flatnonzero(~known[rows])
+            if left.size:
+                ends = extremes(self._channel.basis, self._fit.law, functions[left])
+                found[rows.start + left] = ends
+        return found
 
     def score(self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Average log-likelihood of reports at the estimated law.
@@ -380,10 +359,6 @@ class FrequencyEstimator(BaseEstimator):
         report = channel.forward(self._fit.probable)[seen]
         with np.errstate(divide="ignore"):
             return float(counts[seen] @ np.log(np.maximum(report, 0.0)) / counts.sum())
-
-    def _column(self, column: Any) -> Grouping:
-        check_is_fitted(self)
-        return grouping(self.mechanism_, [column], "all")
 
     def _by_category(self, group: Grouping) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         k = len(group.categories)

@@ -143,7 +143,7 @@ def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter
     while steps < max_iter:
         report = rows @ x
         slope = rows.T @ (f / report)
-        mass = x.sum()
+        mass = float(x.sum())
         gap = max(float(slope.max()) * mass - 1.0, 0.0)  # of x / mass
         if gap < best.gap:
             best = Maximum(x / mass, float(f @ np.log(report / mass)), gap, steps)

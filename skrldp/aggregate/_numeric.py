@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from skrldp.aggregate._estimate import critical_value, is_number
-from skrldp.aggregate._marginals import Grouping
+from skrldp.aggregate._fit import Fit
+from skrldp.aggregate._marginals import Grouping, grouping
+from skrldp.mechanism import Mechanism
 
-__all__ = ["NumericEstimate", "mean", "quantile", "variance"]
+__all__ = ["NumericEstimate", "NumericSummaries", "mean", "quantile", "variance"]
 
 Floats = NDArray[np.float64]
 # Estimates and standard errors of linear functions (m, a) of the law: NaN where not determined.
@@ -168,3 +171,76 @@ def _inverted(steps: Floats, excess: Floats, errors: Floats, z: float) -> Floats
     not_after = np.append(excess + z * errors >= -_ROUNDING, True)
     allowed = steps[not_before & not_after]
     return np.array([allowed.min(), allowed.max()])
+
+
+class NumericSummaries:
+    """What a fitted estimator says of columns of numbers."""
+
+    mechanism_: Mechanism
+    _fit: Fit
+
+    def mean(self, column: Any) -> NumericEstimate:
+        """Estimate the mean of a column of numbers.
+
+        Parameters
+        ----------
+        column : name or position
+            A column of the table. Records where it is missing are left out.
+
+        Returns
+        -------
+        NumericEstimate
+            It may be identifiable where the column's law is not.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or it is not numeric.
+        """
+        return mean(*self._asked(column))
+
+    def variance(self, column: Any) -> NumericEstimate:
+        """Estimate the variance of a column of numbers.
+
+        Parameters
+        ----------
+        column : name or position
+            A column of the table. Records where it is missing are left out.
+
+        Returns
+        -------
+        NumericEstimate
+            Its bias is of the order of 1/N: the squared standard error of the mean is missing.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or it is not numeric.
+        """
+        return variance(*self._asked(column))
+
+    def quantile(self, column: Any, q: float) -> NumericEstimate:
+        """Estimate a quantile of a column of numbers: the least that a share q does not exceed.
+
+        Parameters
+        ----------
+        column : name or position
+            A column of the table. Records where it is missing are left out.
+        q : float
+            Between 0 and 1; 0.5 for the median.
+
+        Returns
+        -------
+        NumericEstimate
+            One of the column's numbers, with an interval between two of them.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, it is not numeric, or q is not between 0 and 1.
+        """
+        return quantile(*self._asked(column), q)
+
+    def _asked(self, column: Any) -> tuple[Grouping, Evaluate]:
+        check_is_fitted(self)
+        return grouping(self.mechanism_, [column], "all"), self._fit.evaluate
