@@ -17,7 +17,7 @@ from skrldp.aggregate._checks import (
     warn_of_gap,
 )
 from skrldp.aggregate._estimate import Estimate, wald
-from skrldp.aggregate._fit import least_squares, most_likely
+from skrldp.aggregate._fit import least_squares, most_likely, one_thread
 from skrldp.aggregate._marginals import Grouping, grouping
 from skrldp.aggregate._numeric import NumericSummaries
 from skrldp.aggregate._reports import as_rows, count_reports, read_source
@@ -181,10 +181,13 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         check_possible(counts, channel)
         prior = None if self.prior is None else check_prior(self.prior, source.mechanism, channel)
         best = None
-        if self.method == "ml":
-            fit, best = most_likely(channel, counts, prior, self.tol, self.max_iter)
-        else:
-            fit = least_squares(channel, counts)
+        with one_thread():
+            if self.method == "ml":
+                fit, best = most_likely(channel, counts, prior, self.tol, self.max_iter)
+            else:
+                fit = least_squares(channel, counts)
+            frequencies, errors = fit.cells()
+            identifiable = channel.identifiable
 
         # Only now does anything change: a fit that fails leaves the estimator as it was.
         validate_data(self, rows, skip_check_array=True, reset=True)
@@ -194,8 +197,8 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         self.n_reports_ = int(counts.sum())
         shape = len(self.mechanism_.secrets), len(self.mechanism_.values)
         self.rank_ = channel.rank
-        self.identifiable_ = channel.identifiable.reshape(shape).copy()
-        self.frequencies_, self.std_error_ = (found.reshape(shape) for found in fit.cells())
+        self.identifiable_ = identifiable.reshape(shape).copy()
+        self.frequencies_, self.std_error_ = frequencies.reshape(shape), errors.reshape(shape)
         self.gap_, self.n_iter_ = (0.0, 0) if best is None else (best.gap, best.iterations)
         if self.gap_ > self.tol:
             warn_of_gap(self.gap_, self.n_iter_, fit.n, self.tol)

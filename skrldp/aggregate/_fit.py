@@ -1,17 +1,32 @@
 """The two ways from counts to a law, and what either says of linear functions of it."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from skrldp.aggregate._channels import Channel, DenseChannel, Weights, covariance
 from skrldp.aggregate._estimate import project
 from skrldp.aggregate._likelihood import Maximum, maximise
 
-__all__ = ["Fit", "least_squares", "most_likely"]
+__all__ = ["Fit", "least_squares", "most_likely", "one_thread"]
 
 Floats = NDArray[np.float64]
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()  # looks for libraries, which takes milliseconds
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Let linear algebra use one thread: at these sizes, more wait for one another."""
+    limit: AbstractContextManager[Any] = _pools().limit(limits=1, user_api="blas")
+    return limit
 
 
 @dataclass(frozen=True, eq=False)
