@@ -27,7 +27,7 @@ __all__ = ["FrequencyEstimator"]
 
 Floats = NDArray[np.float64]
 
-_MOST_COVARIANCE = 5_000  # categories whose covariance fits in memory
+_MOST_COVARIANCE = 25_000_000  # categories by cells: some hundred megabytes
 
 
 class FrequencyEstimator(NumericSummaries, BaseEstimator):
@@ -69,7 +69,8 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
     rank_ : int
         Rank of Q; the law as a whole is identifiable if this is the number of cells.
     counts_ : array
-        Number of reports of each symbol (or of each cell that symbols are written as).
+        Number of reports of each symbol (or of each cell that symbols are written as, in the order
+        of the first symbol of each).
     n_reports_ : int
         Number of reports.
     mechanism_ : Mechanism
@@ -210,8 +211,6 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
             merged = np.zeros((n_kinds, mechanism.shape[1]))
             np.add.at(merged, kinds, mechanism.matrix)
             return DenseChannel(merged)
-        if not np.array_equal(kinds, np.arange(n_kinds)):
-            return DenseChannel(mechanism.matrix[np.argsort(kinds)])
         return channel_of(mechanism, most_dense=MOST_DENSE if self.method == "ml" else 0)
 
     # -- what was estimated -----------------------------------------------------------------------
@@ -286,13 +285,12 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         """
         check_is_fitted(self)
         group = grouping(self.mechanism_, columns, part)
-        if len(group.categories) > _MOST_COVARIANCE:
+        if len(group.categories) * self._channel.n_cells > _MOST_COVARIANCE:
             raise ValueError(
                 f"the covariance of {len(group.categories):,} categories is too large; take fewer "
                 "columns."
             )
-        pieces = [rows for _, rows in self._channel.indicators(group.labels, len(group.categories))]
-        functions = np.concatenate(pieces)
+        functions = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
         return self._fit.covariance(functions)
 
     def bounds(self, columns: Any = None, *, part: str = "all") -> Floats:

@@ -105,7 +105,7 @@ def _em(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
     while True:
         slope = _gradient(channel, shares, report)
         gap = float(slope.max()) - 1.0
-        if gap <= tol or steps >= max_iter:
+        if gap <= tol or steps + 2 > max_iter:
             return Maximum(law, _value(shares, report), max(gap, 0.0), steps)
         once = law * slope
         twice = once * _gradient(channel, shares, channel.forward(once))

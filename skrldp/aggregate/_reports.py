@@ -169,7 +169,7 @@ def count_reports(
         Number of reports of each kind.
     kinds : array of shape (b,)
         Which kind of report each symbol is: m is less than b where several symbols are written as
-        the same cell.
+        the same cell; else 0, 1, ....
 
     Raises
     ------
@@ -243,6 +243,8 @@ def _numbers(table: Any, position: int, what: str) -> NDArray[Any]:
     column = source[:, position] if table.is_array else source[:, position].to_numpy()
     if column.dtype.kind == "O":
         try:
+            if any(isinstance(value, str) for value in column):
+                raise TypeError("text")
             column = np.array([np.nan if value is None else value for value in column], float)
         except (TypeError, ValueError) as error:
             raise ValueError(
@@ -337,7 +339,8 @@ def _count_cells(
         keys = keys * size + codes
         index = {category: code for code, category in enumerate(alphabet)}
         symbol_keys = symbol_keys * size + np.array([index[category] for category in column])
-    found, kinds = np.unique(symbol_keys, return_inverse=True)
+    found, first, kinds = np.unique(symbol_keys, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))  # of the kinds: by the first symbol of each
     n_keys = int(np.prod(sizes))
     if n_keys <= _MOST_KEYS:
         per_key = _count(keys, n_keys, weights)
@@ -355,8 +358,8 @@ def _count_cells(
             "these are reports of another mechanism, or not reports."
         )
     counts = np.zeros(len(found))
-    counts[position] = amounts
-    return counts, kinds.astype(np.intp)
+    counts[order[position]] = amounts
+    return counts, order[kinds.reshape(-1)]
 
 
 def _places(table: Any, source: Source) -> list[int]:
