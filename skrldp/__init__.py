@@ -13,6 +13,7 @@ _HOMES = {
     "AllDistributions": "uncertainty",
     "Certificate": "certificate",
     "CertificateError": "exceptions",
+    "FrequencyEstimator": "aggregate",
     "GRRSanitizer": "sanitizers",
     "IRSanitizer": "sanitizers",
     "InfeasibleError": "exceptions",
@@ -33,6 +34,7 @@ __all__ = [
     "AllDistributions",
     "Certificate",
     "CertificateError",
+    "FrequencyEstimator",
     "GRRSanitizer",
     "IRSanitizer",
     "InfeasibleError",
@@ -50,6 +52,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from skrldp.aggregate import FrequencyEstimator
     from skrldp.certificate import Certificate, certify
     from skrldp.exceptions import (
         CertificateError,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skrldp.information import entropy
 
-__all__ = ["JointDistribution"]
+__all__ = ["JointDistribution", "as_counts"]
 
 Floats = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ class JointDistribution:
         """
         shape = (len(names[0]), len(names[1]))
         cells = secrets.astype(np.int64) * shape[1] + values
-        weights = None if sample_weight is None else _as_counts(sample_weight, len(cells))
+        weights = None if sample_weight is None else as_counts(sample_weight, len(cells))
         counts = np.bincount(cells, weights=weights, minlength=shape[0] * shape[1])
         return cls(counts.reshape(shape), *names)
 
@@ -156,7 +156,27 @@ class JointDistribution:
         return f"JointDistribution({a1} secrets x {a2} values, n={self.n:,})"
 
 
-def _as_counts(sample_weight: ArrayLike, n_rows: int) -> Floats:
+def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public record") -> Floats:
+    """Check weights that say how many records each row stands for.
+
+    Parameters
+    ----------
+    sample_weight : array of shape (n_rows,), or a number
+        Whole numbers, zero allowed.
+    n_rows : int
+        Number of rows.
+    record : str
+        What a row is, for the messages.
+
+    Returns
+    -------
+    array of float64, shape (n_rows,)
+
+    Raises
+    ------
+    ValueError
+        If they are not counts, or all are zero.
+    """
     weights = np.asarray(sample_weight)
     if weights.ndim == 0 and np.issubdtype(weights.dtype, np.number):
         weights = np.full(n_rows, weights)
@@ -173,11 +193,11 @@ def _as_counts(sample_weight: ArrayLike, n_rows: int) -> Floats:
         row = int(np.argmax(wrong))
         raise ValueError(
             f"sample_weight must be counts (whole numbers >= 0), but row {row} has "
-            f"{weights[row]!r}. The confidence set depends on the number of records, so weights "
+            f"{weights[row]!r}. What can be said depends on the number of records, so weights "
             "that are not counts have no meaning here."
         )
     if numbers.sum() > 2**53:
         raise ValueError("sample_weight sums to more than 2**53 records.")
     if not numbers.any():
-        raise ValueError("sample_weight is zero in every row: there is no public record.")
+        raise ValueError(f"sample_weight is zero in every row: there is no {record}.")
     return numbers

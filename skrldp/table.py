@@ -18,6 +18,7 @@ from typing import Any
 from skrldp._alphabet import (
     Column,
     check_size,
+    encode_column,
     given_categories,
     learn_alphabet,
     learn_column,
@@ -31,8 +32,10 @@ __all__ = [
     "Codes",
     "Column",
     "column_names",
+    "encode_column",
     "learn_codec",
     "plain",
+    "read_table",
     "resolve_sensitive",
 ]
 

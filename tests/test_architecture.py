@@ -64,13 +64,13 @@ for name in (
 MAY_IMPORT["design"] = {"design"}  # the package's __init__
 MAY_IMPORT["sanitizers"] = BEFORE_DESIGN | {"design", "sanitizers"}
 MAY_IMPORT["client"] = {"sampling", "stream", "document", "guarantee", "_scalars", "client"}
-MAY_IMPORT["aggregate"] = {"mechanism", "joint", "exceptions"}
+MAY_IMPORT["aggregate"] = {"mechanism", "joint", "table", "exceptions", "aggregate"}
 for name in ("display", "model_selection", "datasets"):
     MAY_IMPORT[name] = MAY_IMPORT["sanitizers"] | {"client", "aggregate", name}
 
 # Third parties that only these rooms know.
 ONLY_IN = {
-    "sklearn": {"sanitizers", "uncertainty", "model_selection", "display"},
+    "sklearn": {"sanitizers", "uncertainty", "aggregate", "model_selection", "display"},
     "highspy": {"design._lp"},
 }
 # Third parties that no module loads when it is imported.

@@ -1,4 +1,4 @@
-"""The README's code runs as printed, and so does the demo."""
+"""The code of the README and of the page on estimates runs as printed, and so does the demo."""
 
 import doctest
 import re
@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def python_blocks():
-    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+def python_blocks(page="README.md"):
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
 
 
 def test_pipeline(capsys):
@@ -31,6 +31,15 @@ def test_certify():
     test = parser.get_doctest(python_blocks()[1], {}, "README", "README.md", 0)
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_page_on_estimates():
+    """The page's code is one session."""
+    page = "docs/estimates.md"
+    test = doctest.DocTestParser().get_doctest("".join(python_blocks(page)), {}, page, page, 0)
+    assert len(test.examples) > 20
+    flags = doctest.NORMALIZE_WHITESPACE
+    assert doctest.DocTestRunner(optionflags=flags).run(test).failed == 0
 
 
 def test_demo():

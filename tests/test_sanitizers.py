@@ -265,7 +265,7 @@ def test_optimal_reporting_in_every_form(encode):
     assert list(Y.columns) == list(best.get_feature_names_out())
     codes = np.asarray(best.set_params(encode="symbol").transform(X))[:, 0]
     if encode is None:  # each report stands for its most probable cell
-        cells = _reports.likely_cells(best.mechanism_, best.joint_)[codes]
+        cells = best.mechanism_.likely_cells(best.joint_.probabilities)[codes]
         expected = best._codec.decode(cells, like=X)
         assert Y.astype(str).equals(expected.astype(str))
 

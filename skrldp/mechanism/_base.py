@@ -176,6 +176,21 @@ class Mechanism(ABC):
             return float("inf")
         return float(np.log(np.where(most > 0, most / np.where(least > 0, least, 1.0), 1.0)).max())
 
+    def likely_cells(self, law: ArrayLike) -> NDArray[np.intp]:
+        """Most probable cell given each report, at a law; the first of equals.
+
+        Parameters
+        ----------
+        law : array of shape (a1, a2)
+            Law of (S, U).
+
+        Returns
+        -------
+        array of shape (b,)
+            Cell codes.
+        """
+        return (self.matrix * np.asarray(law, dtype=float).ravel()).argmax(axis=1)
+
     def named(
         self, symbols: Sequence[Any] | None, columns: Sequence[tuple[Any, bool]]
     ) -> "Mechanism":

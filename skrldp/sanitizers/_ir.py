@@ -10,7 +10,6 @@ from skrldp.information import mutual_information_bound
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
 from skrldp.sanitizers._checks import check_choice
-from skrldp.sanitizers._reports import likely_cells
 
 __all__ = ["IRSanitizer"]
 
@@ -199,5 +198,5 @@ class IRSanitizer(BaseSanitizer):
 
     def _reported_cells(self):
         if self._dense:
-            return likely_cells(self.mechanism_, self.joint_)
+            return self.mechanism_.likely_cells(self.joint_.probabilities)
         return super()._reported_cells()

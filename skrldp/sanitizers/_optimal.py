@@ -4,7 +4,6 @@ from skrldp.certificate import release
 from skrldp.design.polyopt import SOLVERS, solve
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_choice, check_time_limit
-from skrldp.sanitizers._reports import likely_cells
 
 __all__ = ["OptimalSanitizer"]
 
@@ -36,4 +35,4 @@ class OptimalSanitizer(BaseSanitizer):
         return mechanism.named(range(mechanism.shape[0]), ()), certificate, solution
 
     def _reported_cells(self):
-        return likely_cells(self.mechanism_, self.joint_)
+        return self.mechanism_.likely_cells(self.joint_.probabilities)

@@ -15,7 +15,6 @@ __all__ = [
     "CONTAINERS",
     "ENCODINGS",
     "as_frame",
-    "likely_cells",
     "posterior",
     "report_names",
     "to_container",
@@ -108,23 +107,6 @@ def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) 
         marginal = np.bincount(category.ravel(), law.ravel(), minlength=share.shape[1])
         parts.append(np.where(total > 0, share / np.where(total > 0, total, 1.0), marginal))
     return np.hstack(parts)
-
-
-def likely_cells(mechanism: Mechanism, joint: JointDistribution) -> NDArray[np.intp]:
-    """Most probable cell given each report, at the public law; the first of equals.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        On the cells of ``joint``.
-    joint : JointDistribution
-        The public law.
-
-    Returns
-    -------
-    array of shape (b,)
-    """
-    return (mechanism.matrix * joint.probabilities.ravel()).argmax(axis=1)
 
 
 def as_frame(numbers: NDArray[Any], names: Sequence[str], like: Any) -> Any:

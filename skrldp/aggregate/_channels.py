@@ -1,0 +1,344 @@
+"""What reports can tell: a mechanism as a linear map from laws of X to laws of the report.
+
+A channel Q answers three questions. Which linear functions c·π of the law π does the law Qπ of the
+report determine: those with c in the row space of Q. Which weights w on the reports estimate such
+a function, without bias and with the least variance at a given law: those of generalised least
+squares. And how much do they vary: w is the same linear function of independent reports, so the
+variance is that of a multinomial.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.mechanism import BlockMechanism, Mechanism
+
+__all__ = ["BlockChannel", "Channel", "DenseChannel", "Weights", "channel_of", "covariance"]
+
+Floats = NDArray[np.float64]
+
+# Singular values of W^{1/2} Q are at most 1 here (they are correlations between X and its report).
+# Weights are rounded to 2^-32, so that what is below this may be rounding; to learn something in
+# its direction would take some 1e16 reports.
+_RANK_TOLERANCE = 1e-8
+# Largest share of c outside the row space: c·π then has a bias of at most this times |c|.
+_ROW_TOLERANCE = 1e-6
+_MOST_NUMBERS = 4_000_000  # in one piece of a table of functions by cells or reports
+
+
+class Weights(ABC):
+    """Weights of reports that estimate functions of the law: A with A Q = 1 on the row space."""
+
+    @abstractmethod
+    def estimate(self, shares: Floats) -> Floats:
+        """Estimate the law of X from the shares of the reports: (b,) to (a,)."""
+
+    @abstractmethod
+    def of(self, functions: Floats) -> Floats:
+        """Weights of the reports for some functions of the law: (m, a) to (m, b)."""
+
+    @abstractmethod
+    def variances(self, law: Floats) -> Floats:
+        """Variance of one report's weight for each cell, at a law of the report: (b,) to (a,)."""
+
+
+class Channel(ABC):
+    """A mechanism as a linear map, with what its reports determine.
+
+    Attributes
+    ----------
+    n_symbols, n_cells : int
+        Numbers b of symbols and a of cells.
+    rank : int
+        Of Q: how many linear functions of the law the reports determine.
+    identifiable : array of shape (a,)
+        Whether they determine the probability of each cell.
+    possible : array of shape (b,)
+        Whether the mechanism ever sends each symbol.
+    """
+
+    n_symbols: int
+    n_cells: int
+    rank: int
+    identifiable: NDArray[np.bool_]
+    possible: NDArray[np.bool_]
+
+    @abstractmethod
+    def forward(self, law: Floats) -> Floats:
+        """Law of the report, Qπ: (a,) to (b,)."""
+
+    @abstractmethod
+    def backward(self, prices: Floats) -> Floats:
+        """Transposed map, Qᵀg: (b,) to (a,)."""
+
+    @abstractmethod
+    def determines(self, functions: Floats) -> NDArray[np.bool_]:
+        """Whether the law of the report determines each function: (m, a) to (m,)."""
+
+    @abstractmethod
+    def weights(self, law: Floats) -> Weights:
+        """Best weights at a law of the report with no zeros on the possible symbols, (b,)."""
+
+    @property
+    def uniform(self) -> Floats:
+        """Law of the report if X is uniform, shape (b,)."""
+        return self.forward(np.full(self.n_cells, 1.0 / self.n_cells))
+
+    def floored(self, law: Floats, n: float) -> Floats:
+        """Law of the report with at least one of `n` reports on each possible symbol.
+
+        A symbol that has not been seen may yet have some probability: a variance at its share, 0,
+        would claim certainty.
+        """
+        raised = np.where(self.possible, np.maximum(law, 1.0 / n), 0.0)
+        return raised / raised.sum()
+
+    def indicators(self, labels: NDArray[np.intp], n_labels: int) -> Iterator[tuple[slice, Floats]]:
+        """Yield functions that add the cells of each label, some rows at a time.
+
+        Labels of -1 are left out.
+        """
+        step = max(1, _MOST_NUMBERS // max(self.n_cells, self.n_symbols))
+        for start in range(0, n_labels, step):
+            rows = slice(start, min(start + step, n_labels))
+            yield rows, (labels == np.arange(rows.start, rows.stop)[:, None]).astype(float)
+
+
+def covariance(weights: Floats, law: Floats, n: float) -> Floats:
+    """Covariance of averages over n reports of some weights.
+
+    Parameters
+    ----------
+    weights : array of shape (m, b)
+        A row for each average.
+    law : array of shape (b,)
+        Law of the report.
+    n : float
+        Number of reports.
+
+    Returns
+    -------
+    array of shape (m, m)
+        W (diag p − p pᵀ) Wᵀ / n.
+    """
+    centred = weights - (weights @ law)[:, None]  # first, lest digits cancel
+    result: Floats = (centred * law) @ centred.T / n
+    return result
+
+
+# -- any matrix -----------------------------------------------------------------------------------
+
+
+class _DenseWeights(Weights):
+    def __init__(self, matrix: Floats) -> None:
+        self._matrix = matrix  # (a, b)
+
+    def estimate(self, shares: Floats) -> Floats:
+        estimate: Floats = self._matrix @ shares
+        return estimate
+
+    def of(self, functions: Floats) -> Floats:
+        weights: Floats = functions @ self._matrix
+        return weights
+
+    def variances(self, law: Floats) -> Floats:
+        variances: Floats = (self._matrix - (self._matrix @ law)[:, None]) ** 2 @ law
+        return variances
+
+
+class DenseChannel(Channel):
+    """A channel given by its matrix.
+
+    Parameters
+    ----------
+    matrix : array of shape (b, a)
+        Columns sum to 1.
+    """
+
+    def __init__(self, matrix: Floats) -> None:
+        self.matrix = matrix
+        self.n_symbols, self.n_cells = matrix.shape
+        self.possible = matrix.max(axis=1) > 0
+
+    @cached_property
+    def basis(self) -> Floats:
+        """Orthonormal basis of the row space, shape (a, rank)."""
+        seen = self.matrix[self.possible]
+        scaled = seen / np.sqrt(seen.mean(axis=1) * self.n_cells)[:, None]
+        _, values, vectors = np.linalg.svd(scaled, full_matrices=False)
+        basis: Floats = vectors[values > _RANK_TOLERANCE].T
+        return basis
+
+    @cached_property
+    def rank(self) -> int:  # type: ignore[override]
+        """Rank of Q."""
+        return self.basis.shape[1]
+
+    @cached_property
+    def identifiable(self) -> NDArray[np.bool_]:  # type: ignore[override]
+        """Whether the reports determine the probability of each cell."""
+        return 1.0 - np.sum(self.basis**2, axis=1) <= _ROW_TOLERANCE**2
+
+    def forward(self, law: Floats) -> Floats:
+        """Law of the report, Qπ: (a,) to (b,)."""
+        report: Floats = self.matrix @ law
+        return report
+
+    def backward(self, prices: Floats) -> Floats:
+        """Transposed map, Qᵀg: (b,) to (a,)."""
+        cells: Floats = self.matrix.T @ prices
+        return cells
+
+    def determines(self, functions: Floats) -> NDArray[np.bool_]:
+        """Whether the law of the report determines each function: (m, a) to (m,)."""
+        outside = functions - (functions @ self.basis) @ self.basis.T
+        lengths = np.linalg.norm(functions, axis=1)
+        return np.linalg.norm(outside, axis=1) <= _ROW_TOLERANCE * lengths
+
+    def weights(self, law: Floats) -> Weights:
+        """Best weights at a law of the report with no zeros on the possible symbols, (b,).
+
+        With V a basis of the row space and W = 1/p they are V (Vᵀ Qᵀ W Q V)⁻¹ Vᵀ Qᵀ W.
+        """
+        root = np.zeros(self.n_symbols)
+        root[self.possible] = 1.0 / np.sqrt(law[self.possible])
+        reduced = (self.matrix * root[:, None]) @ self.basis
+        q, r = np.linalg.qr(reduced)
+        return _DenseWeights(self.basis @ np.linalg.solve(r, q.T) * root)
+
+
+# -- four probabilities ---------------------------------------------------------------------------
+
+
+class _Blocks:
+    """A matrix on pairs (s, u) that depends only on whether s' = s and whether u' = u.
+
+    Such matrices commute: they multiply the four spaces of functions that are constant, that depend
+    on u alone and on s alone with mean 0, and the rest, by one number each.
+    """
+
+    def __init__(self, shape: tuple[int, int], factors: tuple[float, float, float, float]) -> None:
+        self.shape, self.factors = shape, factors
+
+    def apply(self, functions: Floats) -> Floats:
+        """Multiply rows (..., a) by the matrix."""
+        table = functions.reshape(*functions.shape[:-1], *self.shape)
+        constant, of_values, of_secrets, rest = self.factors
+        by_value = table.mean(axis=-2, keepdims=True)
+        by_secret = table.mean(axis=-1, keepdims=True)
+        mean = by_value.mean(axis=-1, keepdims=True)
+        result = rest * table + (of_values - rest) * by_value + (of_secrets - rest) * by_secret
+        result += (constant - of_values - of_secrets + rest) * mean
+        return result.reshape(functions.shape)
+
+    def entries(self) -> tuple[float, float, float, float]:
+        """Entries (same, same secret, same value, other)."""
+        (a1, a2), (constant, of_values, of_secrets, rest) = self.shape, self.factors
+        other = (constant - of_values - of_secrets + rest) / (a1 * a2)
+        value, secret = (of_values - rest) / a1, (of_secrets - rest) / a2
+        return rest + value + secret + other, secret + other, value + other, other
+
+    def squared(self) -> "_Blocks":
+        """Return the matrix of the squares of the entries."""
+        same, secret, value, other = (entry**2 for entry in self.entries())
+        return _Blocks.from_entries(self.shape, (same, secret, value, other))
+
+    @classmethod
+    def from_entries(
+        cls, shape: tuple[int, int], entries: tuple[float, float, float, float]
+    ) -> "_Blocks":
+        """Find the four factors."""
+        (a1, a2), (same, same_secret, same_value, other) = shape, entries
+        rest = (same - same_secret) - (same_value - other)
+        of_values, of_secrets = a1 * (same_value - other) + rest, a2 * (same_secret - other) + rest
+        constant = a1 * a2 * other + of_values + of_secrets - rest
+        return cls(shape, (constant, of_values, of_secrets, rest))
+
+
+class _BlockWeights(Weights):
+    def __init__(self, inverse: _Blocks) -> None:
+        self._inverse = inverse
+
+    def estimate(self, shares: Floats) -> Floats:
+        return self._inverse.apply(shares)
+
+    def of(self, functions: Floats) -> Floats:
+        return self._inverse.apply(functions)  # symmetric
+
+    def variances(self, law: Floats) -> Floats:
+        return self._inverse.squared().apply(law) - self._inverse.apply(law) ** 2
+
+
+class BlockChannel(Channel):
+    """A channel given by four probabilities, without its matrix.
+
+    Its best weights at the uniform law are used at every law: where Q is invertible there are no
+    others.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Numbers of secrets and of values.
+    probabilities : (same, same_secret, same_value, other)
+        Of one report (s', u') given (s, u), by whether s' = s and u' = u.
+    """
+
+    def __init__(
+        self, shape: tuple[int, int], probabilities: tuple[float, float, float, float]
+    ) -> None:
+        self.n_symbols = self.n_cells = shape[0] * shape[1]
+        self._matrix = _Blocks.from_entries(shape, probabilities)
+        a1, a2 = shape
+        sizes = (1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1))
+        seen = [abs(factor) > _RANK_TOLERANCE for factor in self._matrix.factors]
+        inverse = [
+            1.0 / factor if keep else 0.0
+            for factor, keep in zip(self._matrix.factors, seen, strict=True)
+        ]
+        self._inverse = _Blocks(shape, tuple(inverse))  # type: ignore[arg-type]
+        self._projector = _Blocks(shape, tuple(map(float, seen)))  # type: ignore[arg-type]
+        self.rank = sum(size for size, keep in zip(sizes, seen, strict=True) if keep)
+        # All cells are alike.
+        self.identifiable = np.full(self.n_cells, self.rank == self.n_cells)
+        self.possible = np.ones(self.n_symbols, dtype=bool)
+
+    def forward(self, law: Floats) -> Floats:
+        """Law of the report, Qπ: (a,) to (b,)."""
+        return self._matrix.apply(law)
+
+    def backward(self, prices: Floats) -> Floats:
+        """Transposed map, Qᵀg: (b,) to (a,)."""
+        return self._matrix.apply(prices)  # symmetric
+
+    def determines(self, functions: Floats) -> NDArray[np.bool_]:
+        """Whether the law of the report determines each function: (m, a) to (m,)."""
+        outside = functions - self._projector.apply(functions)
+        lengths = np.linalg.norm(functions, axis=1)
+        return np.linalg.norm(outside, axis=1) <= _ROW_TOLERANCE * lengths
+
+    def weights(self, law: Floats) -> Weights:
+        """Weights that estimate without bias; the best at the uniform law."""
+        return _BlockWeights(self._inverse)
+
+
+def channel_of(mechanism: Mechanism, *, most_dense: int = 0) -> Channel:
+    """See a mechanism as a channel.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any.
+    most_dense : int
+        Number of cells up to which a mechanism given by four probabilities gets a matrix.
+
+    Returns
+    -------
+    Channel
+    """
+    if isinstance(mechanism, BlockMechanism) and mechanism.shape[1] > most_dense:
+        shape = len(mechanism.secrets), len(mechanism.values)
+        return BlockChannel(shape, mechanism.probabilities)
+    return DenseChannel(mechanism.matrix)

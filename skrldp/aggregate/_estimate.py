@@ -1,0 +1,202 @@
+"""What is estimated, with how sure one can be."""
+
+from dataclasses import dataclass
+from numbers import Real
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Estimate", "critical_value", "is_number", "project", "wald"]
+
+Floats = NDArray[np.float64]
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a finite real number, and not a truth value."""
+    real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    return real and bool(np.isfinite(value))
+
+
+def critical_value(level: Any, n_intervals: int = 1) -> float:
+    """Half-width of a normal interval in standard errors.
+
+    Parameters
+    ----------
+    level : float
+        Probability that all intervals hold.
+    n_intervals : int
+        How many; Šidák's bound, which holds for normal estimates however they are correlated.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(critical_value(0.95), 2), round(critical_value(0.95, 20), 2)
+    (1.96, 3.02)
+    """
+    if not (is_number(level) and 0.0 < level < 1.0):
+        raise ValueError(f"level={level!r} must be a number between 0 and 1.")
+    # 1 - level ** (1 / k), without losing digits.
+    outside = -np.expm1(np.log(level) / max(n_intervals, 1))
+    return NormalDist().inv_cdf(1.0 - outside / 2.0)
+
+
+def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floats:
+    """Intervals of some standard errors around values.
+
+    Parameters
+    ----------
+    values, errors : arrays of one shape
+        NaN errors make NaN intervals.
+    level : float
+        Probability that an interval holds the truth.
+    simultaneous : bool
+        Whether all of them shall hold at once with that probability.
+
+    Returns
+    -------
+    array of shape (..., 2)
+    """
+    random = np.isfinite(errors) & (errors > 0)
+    z = critical_value(level, int(random.sum()) if simultaneous else 1)
+    return np.stack([values - z * errors, values + z * errors], axis=-1)
+
+
+def project(values: Floats) -> Floats:
+    """Closest law to a point, in Euclidean distance.
+
+    Parameters
+    ----------
+    values : array of shape (k,)
+        Any numbers.
+
+    Returns
+    -------
+    array of shape (k,)
+        Non-negative, with sum 1.
+
+    Examples
+    --------
+    >>> project(np.array([0.7, 0.5, -0.2]))
+    array([0.6, 0.4, 0. ])
+    """
+    falling = np.sort(values)[::-1]
+    excess = (np.cumsum(falling) - 1.0) / np.arange(1, len(values) + 1)
+    last = np.flatnonzero(falling > excess)[-1]
+    return np.maximum(values - excess[last], 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The estimated law of some columns.
+
+    Attributes
+    ----------
+    columns : tuple
+        Names of the columns.
+    categories : tuple of length k
+        What has these frequencies: scalars for one column, tuples for several.
+    frequencies : array of shape (k,)
+        Estimated probabilities. By least squares they are unbiased, may be negative, and are NaN
+        where the reports do not determine them; by maximum likelihood they are a law.
+    std_error : array of shape (k,)
+        Standard errors; NaN where the reports do not determine the probability.
+    identifiable : array of shape (k,)
+        Whether the law of the report determines the probability.
+    n_reports : int
+        Number of reports.
+    """
+
+    columns: tuple[Any, ...]
+    categories: tuple[Any, ...]
+    frequencies: Floats
+    std_error: Floats
+    identifiable: NDArray[np.bool_]
+    n_reports: int
+
+    def confidence_interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
+        """Wald intervals: so many standard errors around the estimate.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability that an interval holds the true probability.
+        simultaneous : bool, default=False
+            Whether that is the probability that all of them do at once (Šidák's bound; somewhat
+            more than asked).
+
+        Returns
+        -------
+        array of shape (k, 2)
+            Not cut off at 0 and 1; NaN where the probability is not identifiable.
+
+        Raises
+        ------
+        ValueError
+            If the level is not between 0 and 1.
+        """
+        return wald(self.frequencies, self.std_error, level, simultaneous)
+
+    def projected(self) -> Floats:
+        """Closest law to the frequencies.
+
+        Returns
+        -------
+        array of shape (k,)
+            Non-negative, with sum 1; no longer unbiased.
+
+        Raises
+        ------
+        ValueError
+            If some frequencies are not known.
+        """
+        if np.isnan(self.frequencies).any():
+            unknown = [c for c, f in zip(self.categories, self.frequencies, strict=True) if f != f]
+            raise ValueError(
+                f"the reports do not determine the frequencies of {len(unknown)} of "
+                f"{len(self.categories)} categories, such as {unknown[0]!r}, so there is nothing "
+                "to project. method='ml' always estimates a law."
+            )
+        return project(self.frequencies)
+
+    def to_frame(self, level: float = 0.95) -> Any:
+        """Write the estimate as a pandas frame, with the categories as its index.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns "frequency", "std_error", "lower", "upper" and "identifiable".
+        """
+        import pandas as pd
+
+        lower, upper = self.confidence_interval(level).T
+        names = [str(name) for name in self.columns]
+        index = (
+            pd.MultiIndex.from_tuples(self.categories, names=names)
+            if len(names) > 1
+            else pd.Index(list(self.categories), name=names[0])
+        )
+        return pd.DataFrame(
+            {
+                "frequency": self.frequencies,
+                "std_error": self.std_error,
+                "lower": lower,
+                "upper": upper,
+                "identifiable": self.identifiable,
+            },
+            index=index,
+        )
+
+    def __repr__(self) -> str:
+        known = f"{int(self.identifiable.sum())} of {len(self.categories)} identifiable"
+        names = ", ".join(map(str, self.columns))
+        return f"Estimate({names}: {known}, {self.n_reports:,} reports)"

@@ -1,0 +1,374 @@
+"""The law of X estimated from reports, as a scikit-learn estimator."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skrldp.aggregate._bounds import extremes
+from skrldp.aggregate._channels import Channel, DenseChannel, channel_of
+from skrldp.aggregate._checks import (
+    MOST_DENSE,
+    check_parameters,
+    check_possible,
+    check_prior,
+    warn_of_gap,
+)
+from skrldp.aggregate._estimate import Estimate, wald
+from skrldp.aggregate._fit import least_squares, most_likely, one_thread
+from skrldp.aggregate._marginals import Grouping, grouping
+from skrldp.aggregate._numeric import NumericSummaries
+from skrldp.aggregate._reports import as_rows, count_reports, read_source
+from skrldp.mechanism import Mechanism
+
+__all__ = ["FrequencyEstimator"]
+
+Floats = NDArray[np.float64]
+
+_MOST_COVARIANCE = 25_000_000  # categories by cells: some hundred megabytes
+
+
+class FrequencyEstimator(NumericSummaries, BaseEstimator):
+    """Law of X and of its columns, estimated from the reports of a mechanism.
+
+    A report of a record with cell x has law Q_x, so that the reports of records from a law π have
+    law Qπ. The estimator looks for the π behind the shares of the reports.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str or fitted sanitizer
+        What made the reports: a mechanism, its JSON, or the sanitizer, which also knows how it
+        writes symbols as cells. (scikit-learn's ``clone`` unfits a sanitizer; wrap it in
+        :class:`~sklearn.frozen.FrozenEstimator` if this estimator is to be cloned.)
+    method : {"least-squares", "ml"}, default="least-squares"
+        "least-squares" is unbiased and may be negative. "ml" is the most likely law.
+    prior : JointDistribution, optional
+        Public records to count beside the reports, if both come from one law: the estimate is
+        the mode of the posterior under a Dirichlet law with parameters ``counts + 1``. Needs
+        ``method="ml"``.
+    encode : {"auto", "symbol", "onehot", "cells"}, default="auto"
+        Form of the reports, as in the sanitizers. "auto" tells it from the columns, and raises an
+        error where it cannot.
+    tol : float, default=1e-10
+        With "ml": how much the log-likelihood may at most be below its maximum, in nats per
+        report. The bound is proven, whatever the number of steps.
+    max_iter : int, default=10_000
+        With "ml": most steps.
+
+    Attributes
+    ----------
+    frequencies_ : array of shape (a1, a2)
+        Estimated law of X: secrets in rows, values of U in columns. With least squares it is NaN in
+        cells that the reports do not determine; with "ml" it is one of the most likely laws.
+    std_error_ : array of shape (a1, a2)
+        Standard errors; NaN where the reports (and the prior) do not determine the cell.
+    identifiable_ : array of bool, shape (a1, a2)
+        Whether reports, however many, determine the cell's probability.
+    rank_ : int
+        Rank of Q; the law as a whole is identifiable if this is the number of cells.
+    counts_ : array
+        Number of reports of each symbol (or of each cell that symbols are written as, in the order
+        of the first symbol of each).
+    n_reports_ : int
+        Number of reports.
+    mechanism_ : Mechanism
+        What made them.
+    gap_ : float
+        With "ml": upper bound on what the greatest log-likelihood is above that of the estimate,
+        in nats per report (or public record of the prior). 0 for least squares.
+    n_iter_ : int
+        Steps taken; 0 for least squares.
+    n_features_in_ : int
+        Number of columns of the reports.
+    feature_names_in_ : ndarray of str
+        Their names, if all are strings.
+
+    Raises
+    ------
+    TypeError, ValueError
+        By `fit`, for parameters and reports that are not as described; nothing is changed then.
+
+    Warns
+    -----
+    ConvergenceWarning
+        By `fit`, if `max_iter` steps (or the digits) do not suffice for `tol`.
+
+    Notes
+    -----
+    *Least squares* minimises the squared deviations of the shares of the reports from Qπ, each over
+    the probability of the report if X were uniform. The weights are fixed, so the estimate is
+    exactly unbiased; a symbol split into two proportional ones changes nothing. Its covariance is
+    that of a multinomial, at the observed shares; a symbol that was never seen counts as one report
+    there, lest it claim certainty.
+
+    *Maximum likelihood* takes steps of EM, accelerated, and of Newton's method. Its standard errors
+    are those of the Fisher information at the estimate, for a law with no zeros; where the estimate
+    is at the boundary, they tend to be too large.
+
+    Reports must be about different persons: repeated reports of one are not independent, and
+    the errors would be too small. (They would not be private at ε either: with GRR and SRR, k
+    reports leak at most k·ε, with mechanisms private over a confidence set possibly far more.)
+
+    References
+    ----------
+    R. Varadhan and C. Roland, Simple and globally convergent methods for accelerating the
+    convergence of any EM algorithm, Scandinavian Journal of Statistics 35, 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import FrequencyEstimator, GRRSanitizer
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = GRRSanitizer(eps=1.0, random_state=0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> private = np.repeat(np.array(X, dtype=object), [1000, 1000, 2000, 6000], axis=0)
+    >>> estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(private))
+    >>> estimator.frequencies_.round(2)
+    array([[0.12, 0.07],
+           [0.6 , 0.21]])
+    >>> estimator.std_error_.round(3)
+    array([[0.014, 0.013],
+           [0.016, 0.014]])
+    >>> estimator.marginal(part="sensitive").confidence_interval().round(3)
+    array([[0.157, 0.221],
+           [0.779, 0.843]])
+    """
+
+    def __init__(
+        self,
+        mechanism: Any,
+        method: str = "least-squares",
+        *,
+        prior: Any = None,
+        encode: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int = 10_000,
+    ) -> None:
+        self.mechanism = mechanism
+        self.method = method
+        self.prior = prior
+        self.encode = encode
+        self.tol = tol
+        self.max_iter = max_iter
+
+    # -- fitting ----------------------------------------------------------------------------------
+
+    def fit(
+        self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> "FrequencyEstimator":
+        """Count reports and estimate the law behind them.
+
+        Parameters
+        ----------
+        Y : array, list, series or data frame of n rows
+            Reports, each about another person: a column of symbols, a column of 0 and 1 for each
+            symbol, or cells.
+        y : ignored
+            For scikit-learn's sake.
+        sample_weight : array of shape (n,), optional
+            How many reports each row stands for: whole numbers, zero allowed. So counts are fitted
+            by ``fit(range(b), sample_weight=counts)``.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        source = read_source(self.mechanism)
+        rows = as_rows(Y)
+        counts, kinds = count_reports(rows, source, self.encode, sample_weight)
+        channel = self._channel_of(source.mechanism, kinds)
+        check_possible(counts, channel)
+        prior = None if self.prior is None else check_prior(self.prior, source.mechanism, channel)
+        best = None
+        with one_thread():
+            if self.method == "ml":
+                fit, best = most_likely(channel, counts, prior, self.tol, self.max_iter)
+            else:
+                fit = least_squares(channel, counts)
+            frequencies, errors = fit.cells()
+            identifiable = channel.identifiable
+
+        # Only now does anything change: a fit that fails leaves the estimator as it was.
+        validate_data(self, rows, skip_check_array=True, reset=True)
+        self._channel, self._kinds, self._source, self._fit = channel, kinds, source, fit
+        self.mechanism_ = source.mechanism
+        self.counts_ = counts.astype(np.int64)
+        self.n_reports_ = int(counts.sum())
+        shape = len(self.mechanism_.secrets), len(self.mechanism_.values)
+        self.rank_ = channel.rank
+        self.identifiable_ = identifiable.reshape(shape).copy()
+        self.frequencies_, self.std_error_ = frequencies.reshape(shape), errors.reshape(shape)
+        self.gap_, self.n_iter_ = (0.0, 0) if best is None else (best.gap, best.iterations)
+        if self.gap_ > self.tol:
+            warn_of_gap(self.gap_, self.n_iter_, fit.n, self.tol)
+        return self
+
+    def _channel_of(self, mechanism: Mechanism, kinds: NDArray[np.intp]) -> Channel:
+        n_kinds = int(kinds.max()) + 1
+        if n_kinds < len(kinds):  # several symbols are written alike
+            merged = np.zeros((n_kinds, mechanism.shape[1]))
+            np.add.at(merged, kinds, mechanism.matrix)
+            return DenseChannel(merged)
+        return channel_of(mechanism, most_dense=MOST_DENSE if self.method == "ml" else 0)
+
+    # -- what was estimated -----------------------------------------------------------------------
+
+    def confidence_interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
+        """Wald intervals of the probabilities of the cells.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability that an interval holds the true probability.
+        simultaneous : bool, default=False
+            Whether that is the probability that all of them do at once (Šidák's bound; somewhat
+            more than asked).
+
+        Returns
+        -------
+        array of shape (a1, a2, 2)
+            Not cut off at 0 and 1; NaN where the cell is not identifiable. They are normal
+            approximations: not to be trusted for cells with an expected handful of reports.
+        """
+        check_is_fitted(self)
+        return wald(self.frequencies_, self.std_error_, level, simultaneous)
+
+    def marginal(self, columns: Any = None, *, part: str = "all") -> Estimate:
+        """Estimate the law of some columns.
+
+        Parameters
+        ----------
+        columns : name, position, list of them, or None
+            Columns of the table; None for a part of the record.
+        part : {"all", "sensitive", "nonsensitive"}, default="all"
+            The part: X, S or U.
+
+        Returns
+        -------
+        Estimate
+            Of all combinations of the columns' categories that cells have. A marginal may be
+            identifiable where the cells are not.
+
+        Raises
+        ------
+        ValueError
+            If the mechanism has no such columns.
+        """
+        check_is_fitted(self)
+        group = grouping(self.mechanism_, columns, part)
+        values, errors, known = self._by_category(group)
+        return Estimate(
+            group.name, group.categories, values, errors, known, n_reports=self.n_reports_
+        )
+
+    def covariance(self, columns: Any = None, *, part: str = "all") -> Floats:
+        """Covariance of the estimates that :meth:`marginal` makes.
+
+        Parameters
+        ----------
+        columns : name, position, list of them, or None
+            Columns of the table; None for a part of the record.
+        part : {"all", "sensitive", "nonsensitive"}, default="all"
+            The part: X, S or U.
+
+        Returns
+        -------
+        array of shape (k, k)
+            NaN where the reports do not determine a category's probability.
+
+        Raises
+        ------
+        ValueError
+            If the mechanism has no such columns, or there are too many categories.
+        """
+        check_is_fitted(self)
+        group = grouping(self.mechanism_, columns, part)
+        if len(group.categories) * self._channel.n_cells > _MOST_COVARIANCE:
+            raise ValueError(
+                f"the covariance of {len(group.categories):,} categories is too large; take fewer "
+                "columns."
+            )
+        functions = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
+        return self._fit.covariance(functions)
+
+    def bounds(self, columns: Any = None, *, part: str = "all") -> Floats:
+        """Least and greatest frequencies among all laws that explain the reports as well.
+
+        For what is not identifiable: :meth:`marginal` gives one of many most likely laws, and this
+        how far they reach. More reports do not narrow it.
+
+        Parameters
+        ----------
+        columns : name, position, list of them, or None
+            Columns of the table; None for a part of the record.
+        part : {"all", "sensitive", "nonsensitive"}, default="all"
+            The part: X, S or U.
+
+        Returns
+        -------
+        array of shape (k, 2)
+            Both are the estimate where that is identifiable; sampling error comes on top.
+
+        Raises
+        ------
+        ValueError
+            If the mechanism has no such columns, or the method is not "ml".
+        """
+        check_is_fitted(self)
+        if self._fit.unbiased or not isinstance(self._channel, DenseChannel):
+            raise ValueError(
+                "bounds are over laws that explain the reports, which least squares does not find: "
+                f"use method='ml' (and at most {MOST_DENSE:,} cells)."
+            )
+        group = grouping(self.mechanism_, columns, part)
+        values, _, known = self._by_category(group)
+        found = np.stack([values, values], axis=1)
+        for rows, functions in self._channel.indicators(group.labels, len(group.categories)):
+            left = np.flatnonzero(~known[rows])
+            if left.size:
+                ends = extremes(self._channel.basis, self._fit.law, functions[left])
+                found[rows.start + left] = ends
+        return found
+
+    def score(self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Average log-likelihood of reports at the estimated law.
+
+        Parameters
+        ----------
+        Y : array, list, series or data frame of n rows
+            Reports, in a form that `fit` takes.
+        y : ignored
+            For scikit-learn's sake.
+        sample_weight : array of shape (n,), optional
+            How many reports each row stands for.
+
+        Returns
+        -------
+        float
+            In nats per report. Least squares is first moved to the closest law; minus infinity if
+            the estimate rules a report out.
+        """
+        check_is_fitted(self)
+        counts, kinds = count_reports(as_rows(Y), self._source, self.encode, sample_weight)
+        channel = self._channel
+        if not np.array_equal(kinds, self._kinds):
+            channel = self._channel_of(self.mechanism_, kinds)
+        check_possible(counts, channel)
+        seen = counts > 0
+        report = channel.forward(self._fit.probable)[seen]
+        with np.errstate(divide="ignore"):
+            return float(counts[seen] @ np.log(np.maximum(report, 0.0)) / counts.sum())
+
+    def _by_category(self, group: Grouping) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        k = len(group.categories)
+        if k == self._channel.n_cells:  # each is a cell: known from the fit
+            order = np.argsort(group.labels)
+            values, errors = (found[order] for found in self._fit.cells())
+            return values, errors, self._channel.identifiable[order]
+        values, errors, known = np.empty(k), np.empty(k), np.empty(k, dtype=bool)
+        for rows, functions in self._channel.indicators(group.labels, k):
+            values[rows], errors[rows] = self._fit.evaluate(functions)
+            known[rows] = self._channel.determines(functions)
+        return values, errors, known

@@ -1,0 +1,143 @@
+"""The two ways from counts to a law, and what either says of linear functions of it."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from skrldp.aggregate._channels import Channel, DenseChannel, Weights, covariance
+from skrldp.aggregate._estimate import project
+from skrldp.aggregate._likelihood import Maximum, maximise
+
+__all__ = ["Fit", "least_squares", "most_likely", "one_thread"]
+
+Floats = NDArray[np.float64]
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()  # looks for libraries, which takes milliseconds
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Let linear algebra use one thread: at these sizes, more wait for one another."""
+    limit: AbstractContextManager[Any] = _pools().limit(limits=1, user_api="blas")
+    return limit
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A law fitted to reports.
+
+    Attributes
+    ----------
+    law : array of shape (a,)
+        The estimate; by least squares the shortest of all, if it is not determined.
+    probable : array of shape (a,)
+        The same as a law: non-negative.
+    weights : Weights
+        Of the reports, for standard errors.
+    report_law : array of shape (b,)
+        Law of the reports, for standard errors.
+    channel : Channel
+        What was reported: it determines which functions have standard errors.
+    n : float
+        Number of reports.
+    unbiased : bool
+        Whether to say nothing of functions that are not determined.
+    """
+
+    law: Floats
+    probable: Floats
+    weights: Weights
+    report_law: Floats
+    channel: Channel
+    n: float
+    unbiased: bool
+
+    def evaluate(self, functions: Floats) -> tuple[Floats, Floats]:
+        """Estimates and standard errors of linear functions of the law, (m, a).
+
+        Errors are NaN where the reports do not determine the function; so are unbiased estimates.
+        """
+        known = self.channel.determines(functions)
+        weights = self.weights.of(functions)
+        centred = weights - (weights @ self.report_law)[:, None]
+        errors = np.sqrt(centred**2 @ self.report_law / self.n)
+        return self._shown(functions @ self.law, known), np.where(known, errors, np.nan)
+
+    def cells(self) -> tuple[Floats, Floats]:
+        """Estimates and standard errors of the probabilities of the cells."""
+        known = self.channel.identifiable
+        variances = np.maximum(self.weights.variances(self.report_law), 0.0) / self.n
+        return self._shown(self.law, known), np.where(known, np.sqrt(variances), np.nan)
+
+    def covariance(self, functions: Floats) -> Floats:
+        """Covariance of the estimates of linear functions of the law, (m, a) to (m, m)."""
+        result = covariance(self.weights.of(functions), self.report_law, self.n)
+        unknown = ~self.channel.determines(functions)
+        result[unknown, :] = result[:, unknown] = np.nan
+        return result
+
+    def _shown(self, values: Floats, known: NDArray[np.bool_]) -> Floats:
+        return np.where(known, values, np.nan) if self.unbiased else values.copy()
+
+
+def least_squares(channel: Channel, counts: Floats) -> Fit:
+    """Fit without bias: weights are fixed, those that are best if X is uniform.
+
+    Parameters
+    ----------
+    channel : Channel
+        From laws of X to laws of the report.
+    counts : array of shape (b,)
+        Number of reports of each symbol.
+
+    Returns
+    -------
+    Fit
+    """
+    n = float(counts.sum())
+    weights = channel.weights(channel.uniform)
+    law = weights.estimate(counts / n)
+    return Fit(law, project(law), weights, channel.floored(counts / n, n), channel, n, True)
+
+
+def most_likely(
+    channel: Channel, counts: Floats, prior: Floats | None, tol: float, max_iter: int
+) -> tuple[Fit, Maximum]:
+    """Fit by maximum likelihood; a prior's records are reports that tell the cell.
+
+    Parameters
+    ----------
+    channel : Channel
+        From laws of X to laws of the report.
+    counts : array of shape (b,)
+        Number of reports of each symbol.
+    prior : array of shape (a,), optional
+        Number of public records of each cell; for a channel that has its matrix.
+    tol : float
+        Gap to stop at, in nats per report or public record.
+    max_iter : int
+        Most steps.
+
+    Returns
+    -------
+    Fit, Maximum
+    """
+    if prior is not None:
+        assert isinstance(channel, DenseChannel)
+        # Each of these records is a report of a mechanism that either tells the cell or uses Q.
+        own = counts.sum() / (counts.sum() + prior.sum())
+        direct = (1.0 - own) * np.eye(channel.n_cells)
+        channel = DenseChannel(np.vstack([own * channel.matrix, direct]))
+        counts = np.concatenate([counts, prior])
+    n = float(counts.sum())
+    best = maximise(channel, counts / n, tol, max_iter)
+    report_law = channel.floored(channel.forward(best.law), n)
+    weights = channel.weights(report_law)
+    return Fit(best.law, best.law, weights, report_law, channel, n, False), best

@@ -1,0 +1,198 @@
+"""Maximum likelihood: EM, accelerated, and Newton steps where it creeps; one proof of the end.
+
+The average log-likelihood of the reports, L(π) = Σ_y f_y log (Qπ)_y, is concave in the law π. With
+g = Qᵀ(f / Qπ), its gradient, π·g = Σ f = 1, so for the best law π*
+
+    L(π*) − L(π) ≤ g·(π* − π) ≤ max_x g_x − 1,
+
+the *gap*: an upper bound in nats per report on what can still be gained, whatever the algorithm.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from skrldp.aggregate._channels import Channel, DenseChannel
+
+__all__ = ["Maximum", "maximise"]
+
+Floats = NDArray[np.float64]
+
+_EM_FIRST = 100  # steps of EM before Newton's method, where that is affordable
+_MOST_NEWTON = 2_500  # cells: a step factorises a matrix of that size
+_TO_BOUNDARY = 0.99
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """A law and how near it is to the maximum of the likelihood.
+
+    Attributes
+    ----------
+    law : array of shape (a,)
+        Law of X.
+    log_likelihood : float
+        Average over reports, in nats.
+    gap : float
+        Upper bound on what can be gained, in nats per report.
+    iterations : int
+        Steps of EM and of Newton's method.
+    """
+
+    law: Floats
+    log_likelihood: float
+    gap: float
+    iterations: int
+
+
+def maximise(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
+    """Find a law that makes the reports most likely.
+
+    Parameters
+    ----------
+    channel : Channel
+        From laws of X to laws of the report.
+    shares : array of shape (b,)
+        Share of each symbol among the reports, 0 on impossible symbols; sums to 1.
+    tol : float
+        Gap to stop at, in nats per report.
+    max_iter : int
+        Most steps.
+
+    Returns
+    -------
+    Maximum
+        Its gap exceeds `tol` if the steps, or the digits, did not suffice.
+
+    Notes
+    -----
+    Where there are many such laws, it is one with a positive probability wherever one of them has.
+    """
+    newton = isinstance(channel, DenseChannel) and channel.n_cells <= _MOST_NEWTON
+    first = min(max_iter, _EM_FIRST) if newton else max_iter
+    best = _em(channel, shares, tol, first)
+    if newton and best.gap > tol and best.iterations < max_iter:
+        assert isinstance(channel, DenseChannel)
+        best = _newton(channel.matrix, shares, best, tol, max_iter)
+    return best
+
+
+def _value(shares: Floats, report: Floats) -> float:
+    seen = shares > 0
+    if np.any(report[seen] <= 0):
+        return -np.inf
+    return float(shares[seen] @ np.log(report[seen]))
+
+
+def _gradient(channel: Channel, shares: Floats, report: Floats) -> Floats:
+    return channel.backward(np.divide(shares, report, out=np.zeros_like(shares), where=shares > 0))
+
+
+# -- EM -------------------------------------------------------------------------------------------
+
+
+def _em(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
+    """EM from the uniform law, with SQUAREM's leaps (Varadhan and Roland 2008) where they help.
+
+    One step of EM is π ← π ∘ Qᵀ(f / Qπ). Never below a step of plain EM: a leap that makes the
+    likelihood smaller is not taken.
+    """
+    law = np.full(channel.n_cells, 1.0 / channel.n_cells)
+    report = channel.forward(law)
+    steps = 0
+    while True:
+        slope = _gradient(channel, shares, report)
+        gap = float(slope.max()) - 1.0
+        if gap <= tol or steps + 2 > max_iter:
+            return Maximum(law, _value(shares, report), max(gap, 0.0), steps)
+        once = law * slope
+        twice = once * _gradient(channel, shares, channel.forward(once))
+        steps += 2
+        first, second = once - law, twice - 2.0 * once + law
+        curvature = float(np.linalg.norm(second))
+        length = float(np.linalg.norm(first)) / curvature if curvature > 0 else 1.0
+        start, law, report = law, twice, channel.forward(twice)
+        if length > 1.0:
+            leap = start + 2.0 * length * first + length**2 * second
+            leap = np.maximum(leap, 0.1 * twice)  # a zero would stay one
+            leap /= leap.sum()
+            there = channel.forward(leap)
+            if _value(shares, there) >= _value(shares, report):
+                law, report = leap, there
+        law = law / law.sum()
+
+
+# -- Newton ---------------------------------------------------------------------------------------
+
+
+def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter: int) -> Maximum:
+    """Minimise −Σ f log Qx + Σ x over x ≥ 0 by a primal-dual interior point method.
+
+    The minimum has Σ x = 1: the gradient along x is 1 less than that of Σ x.
+    """
+    seen = shares > 0
+    rows, f = matrix[seen], shares[seen]
+    n_cells = matrix.shape[1]
+    x = np.maximum(start.law, 1e-3 / n_cells)
+    x /= x.sum()
+    barrier = max(start.gap, tol) / n_cells
+    slack = barrier / x
+    best, steps = start, start.iterations
+    while steps < max_iter:
+        report = rows @ x
+        slope = rows.T @ (f / report)
+        mass = float(x.sum())
+        gap = max(float(slope.max()) * mass - 1.0, 0.0)  # of x / mass
+        if gap < best.gap:
+            best = Maximum(x / mass, float(f @ np.log(report / mass)), gap, steps)
+        if best.gap <= tol or barrier < 1e-18:
+            break
+        steps += 1
+        scaled = rows * (np.sqrt(f) / report)[:, None]
+        downhill = slope - 1.0 + barrier / x
+        move = _solve(scaled, slack / x, downhill)
+        if move is None:
+            break
+        lift = barrier / x - slack - slack / x * move
+        step = _longest(x, move)
+        value, gain = _barrier(rows, f, x, barrier), float(downhill @ move)
+        while step > 1e-10:
+            if _barrier(rows, f, x + step * move, barrier) <= value - 1e-4 * step * gain:
+                break
+            step /= 2.0
+        x = x + step * move
+        slack = slack + _longest(slack, lift) * lift
+        slack = np.clip(slack, 1e-10 * barrier / x, 1e10 * barrier / x)
+        barrier = min(barrier, float(x @ slack) / n_cells)
+        barrier *= 0.1 if step > 0.5 else 0.9
+    return Maximum(best.law, best.log_likelihood, best.gap, steps)
+
+
+def _solve(scaled: Floats, diagonal: Floats, right: Floats) -> Floats | None:
+    """Solve (scaledᵀ scaled + diagonal) move = right, with a ridge if need be.
+
+    The variables are scaled so that the diagonal is 1: it spans many orders of magnitude.
+    """
+    size = 1.0 / np.sqrt(np.sum(scaled**2, axis=0) + diagonal)
+    hessian = (scaled * size).T @ (scaled * size)
+    hessian.flat[:: len(hessian) + 1] += diagonal * size**2
+    for ridge in (0.0, 1e-14, 1e-12, 1e-10, 1e-8):
+        hessian.flat[:: len(hessian) + 1] += ridge
+        try:
+            factor = cho_factor(hessian, lower=True)
+        except LinAlgError:
+            continue
+        move: Floats = size * cho_solve(factor, size * right)
+        return move
+    return None
+
+
+def _longest(x: Floats, move: Floats) -> float:
+    shrinking = move < 0
+    return min(1.0, _TO_BOUNDARY * float(np.min(-x[shrinking] / move[shrinking], initial=np.inf)))
+
+
+def _barrier(rows: Floats, f: Floats, x: Floats, barrier: float) -> float:
+    return float(-f @ np.log(rows @ x) + x.sum() - barrier * np.log(x).sum())

@@ -1,0 +1,140 @@
+"""Which cells belong to which category of a column, or of several."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.mechanism import Mechanism
+
+__all__ = ["PARTS", "Grouping", "grouping"]
+
+PARTS = ("all", "sensitive", "nonsensitive")
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A partition of the cells.
+
+    Attributes
+    ----------
+    name : tuple
+        Names of the columns, of the whole record first those of S; "S" and "U" if they have none.
+    categories : tuple of length k
+        Scalars for one column, tuples for several.
+    labels : array of shape (a,)
+        Index of each cell's category.
+    """
+
+    name: tuple[Any, ...]
+    categories: tuple[Any, ...]
+    labels: NDArray[np.intp]
+
+
+def grouping(mechanism: Mechanism, columns: Any, part: str) -> Grouping:
+    """Group the cells by some columns, or by a part of the record.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        It names its columns, if it comes from a table.
+    columns : name, position, list of them, or None
+        Columns of the table; None for a whole part.
+    part : {"all", "sensitive", "nonsensitive"}
+        The part, if `columns` is None.
+
+    Returns
+    -------
+    Grouping
+
+    Raises
+    ------
+    ValueError
+        If there are no such columns.
+    """
+    if part not in PARTS:
+        raise ValueError(f"part={part!r} must be one of {', '.join(map(repr, PARTS))}.")
+    a1, a2 = len(mechanism.secrets), len(mechanism.values)
+    secret, value = np.divmod(np.arange(a1 * a2), a2)
+    if columns is None:
+        named = mechanism.columns or (("S", True), ("U", False))
+        of_secret = tuple(name for name, sensitive in named if sensitive)
+        of_value = tuple(name for name, sensitive in named if not sensitive)
+        if part == "sensitive":
+            return Grouping(of_secret, mechanism.secrets, secret)
+        if part == "nonsensitive":
+            return Grouping(of_value, mechanism.values, value)
+        cells = tuple(
+            (s if len(of_secret) > 1 else (s,)) + (u if len(of_value) > 1 else (u,))
+            for s, u in mechanism.cells
+        )
+        return Grouping(of_secret + of_value, cells, np.arange(a1 * a2))
+    if part != "all":
+        raise ValueError(f"columns={columns!r} and part={part!r} exclude each other.")
+    places = _positions(mechanism, columns)
+    read = [_column(mechanism, place) for place in places]
+    key = np.zeros(a1 * a2, dtype=np.int64)
+    for categories, codes, sensitive in read:
+        key = key * len(categories) + codes[secret if sensitive else value]
+    present, labels = np.unique(key, return_inverse=True)
+    rest, parts = present, []
+    for categories, _, _ in reversed(read):
+        rest, code = np.divmod(rest, len(categories))
+        parts.append([categories[c] for c in code])
+    names = tuple(mechanism.columns[place][0] for place in places)
+    found = tuple(zip(*reversed(parts), strict=True)) if len(read) > 1 else tuple(parts[0])
+    return Grouping(names, found, labels.reshape(-1).astype(np.intp))
+
+
+def _positions(mechanism: Mechanism, columns: Any) -> list[int]:
+    if not mechanism.columns:
+        raise ValueError(
+            "this mechanism does not name its columns, so there is no column "
+            f"{columns!r}: use part='sensitive' or part='nonsensitive'."
+        )
+    names = [name for name, _ in mechanism.columns]
+    wanted = list(columns) if isinstance(columns, list | tuple) else [columns]
+    places = []
+    for name in wanted:
+        if name in names:
+            places.append(names.index(name))
+        elif isinstance(name, Integral) and -len(names) <= int(name) < len(names):
+            places.append(int(name) % len(names))
+        else:
+            raise ValueError(f"there is no column {name!r}; the columns are {names}.")
+    if not places or len(set(places)) < len(places):
+        raise ValueError(f"columns={columns!r} must name columns, each once; they are {names}.")
+    return places
+
+
+def _column(mechanism: Mechanism, place: int) -> tuple[list[Any], NDArray[np.intp], bool]:
+    """Return a column's categories in order, and the code of each secret (or value of U)."""
+    flags = [flag for _, flag in mechanism.columns]
+    sensitive = flags[place]
+    alphabet: Sequence[Any] = mechanism.secrets if sensitive else mechanism.values
+    within = sum(flag == sensitive for flag in flags[:place])
+    if flags.count(sensitive) > 1:
+        columns = list(zip(*alphabet, strict=True))
+        own = columns[within]
+        sizes = [len(set(column)) for column in columns]
+        # If all combinations are there, they come in the order of the columns' own alphabets.
+        ordered = np.prod(sizes, dtype=float) == len(alphabet)
+    else:
+        own, ordered = tuple(alphabet), True
+    categories = list(dict.fromkeys(own))
+    if not ordered:
+        categories = _sorted(categories)
+    index = {category: code for code, category in enumerate(categories)}
+    return categories, np.array([index[c] for c in own], dtype=np.intp), sensitive
+
+
+def _sorted(categories: list[Any]) -> list[Any]:
+    """Sort categories, a missing value last; as they come if they do not compare."""
+    try:
+        known = sorted(category for category in categories if category is not None)
+    except TypeError:
+        return categories
+    return known + [None] * (None in categories)

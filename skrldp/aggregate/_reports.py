@@ -1,0 +1,377 @@
+"""Reports of every form to counts: how often each symbol was sent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp.joint import as_counts
+from skrldp.mechanism import Mechanism
+from skrldp.table import encode_column, read_table
+
+__all__ = ["ENCODINGS", "Source", "as_rows", "count_reports", "read_source"]
+
+ENCODINGS = ("auto", "symbol", "onehot", "cells")
+
+Floats = NDArray[np.float64]
+
+_BLOCK = 1 << 16  # rows counted at a time: NumPy's bincount wants them as int64
+_MOST_KEYS = 1 << 24  # combinations of categories that are counted in a table
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where reports come from: a mechanism, and how it writes them.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        What was sampled.
+    rows : list of tuple, length b, or None
+        What each symbol looks like in a table of cells; None if that is not known.
+    columns : tuple
+        Names of that table's columns; empty if not known.
+    names : tuple
+        Names of the columns that a sanitizer writes; empty if not known.
+    """
+
+    mechanism: Mechanism
+    rows: list[tuple[Any, ...]] | None
+    columns: tuple[Any, ...]
+    names: tuple[Any, ...] = ()
+
+
+# -- the mechanism --------------------------------------------------------------------------------
+
+
+def read_source(mechanism: Any) -> Source:
+    """Accept a mechanism, its JSON, or the fitted sanitizer that has it.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str or sanitizer
+        Who made the reports.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    ValueError
+        If the JSON is no mechanism, or the sanitizer is not fitted.
+    """
+    if isinstance(mechanism, str):
+        mechanism = Mechanism.from_json(mechanism)
+    if isinstance(mechanism, Mechanism):
+        return Source(mechanism, *_written(mechanism, None))
+    if not (hasattr(mechanism, "transform") and hasattr(mechanism, "fit")):
+        raise TypeError(
+            "mechanism must be a Mechanism, its JSON text or a fitted sanitizer, got "
+            f"{type(mechanism).__name__}."
+        )
+    if not isinstance(getattr(mechanism, "mechanism_", None), Mechanism):
+        raise ValueError(
+            f"mechanism is a {type(mechanism).__name__} that is not fitted, so it has made no "
+            "reports. scikit-learn's clone (in cross-validation, say) unfits a sanitizer: pass its "
+            "`mechanism_`, or wrap it in sklearn.frozen.FrozenEstimator."
+        )
+    own, joint = mechanism.mechanism_, mechanism.joint_
+    names = tuple(mechanism.get_feature_names_out())
+    return Source(own, *_written(own, joint.probabilities), names)
+
+
+def _written(
+    mechanism: Mechanism, law: NDArray[Any] | None
+) -> tuple[list[tuple[Any, ...]] | None, tuple[Any, ...]]:
+    """Return what each symbol looks like as a row of cells, and the names of the columns.
+
+    Symbols that are cells or values of U are written as such; numbered symbols as the most probable
+    cell at the public law, if that is known.
+    """
+    cells = mechanism.cells
+    if mechanism.symbols == tuple(range(mechanism.shape[0])):
+        if law is None:
+            return None, tuple(name for name, _ in mechanism.columns)
+        written: Sequence[Any] = [cells[cell] for cell in mechanism.likely_cells(law)]
+    else:
+        written = mechanism.symbols
+        if not set(written) <= set(cells):
+            names = tuple(name for name, sensitive in mechanism.columns if not sensitive)
+            return [_parts(symbol, len(names) > 1) for symbol in written], names
+    flags = [sensitive for _, sensitive in mechanism.columns]
+    several = flags.count(True) > 1, flags.count(False) > 1
+    rows = []
+    for secret, value in written:
+        parts = iter(_parts(secret, several[0])), iter(_parts(value, several[1]))
+        rows.append(
+            tuple(next(parts[0 if sensitive else 1]) for sensitive in flags or (True, False))
+        )
+    return rows, tuple(name for name, _ in mechanism.columns)
+
+
+def _parts(value: Any, several: bool) -> tuple[Any, ...]:
+    return value if several else (value,)
+
+
+# -- the reports ----------------------------------------------------------------------------------
+
+
+def as_rows(Y: Any) -> Any:
+    """Make a table of one column of what has one dimension; leave tables as they are.
+
+    Parameters
+    ----------
+    Y : array, list, series or data frame
+        Reports.
+
+    Returns
+    -------
+    array or data frame
+        Two-dimensional.
+    """
+    series = nw.from_native(Y, pass_through=True, allow_series=True)
+    if isinstance(series, nw.Series):
+        return series.to_frame().to_native()
+    if isinstance(Y, list | tuple | range | np.ndarray):
+        array = np.asarray(Y)
+        if array.ndim == 1:
+            if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
+                array = np.asarray(Y, dtype=object)
+            return array[:, None]
+    return Y
+
+
+def count_reports(
+    Y: Any, source: Source, encode: str, sample_weight: ArrayLike | None
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Count how often each symbol was sent.
+
+    Parameters
+    ----------
+    Y : array, list of rows, or data frame of shape (n, n_columns)
+        Reports.
+    source : Source
+        Who made them.
+    encode : {"auto", "symbol", "onehot", "cells"}
+        Their form.
+    sample_weight : array of shape (n,), optional
+        How many reports each row stands for.
+
+    Returns
+    -------
+    counts : array of shape (m,)
+        Number of reports of each kind.
+    kinds : array of shape (b,)
+        Which kind of report each symbol is: m is less than b where several symbols are written as
+        the same cell; else 0, 1, ....
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the reports are not what the mechanism sends.
+    """
+    table = read_table(Y)
+    n_symbols = source.mechanism.shape[0]
+    weights = None
+    if sample_weight is not None:
+        weights = as_counts(sample_weight, table.n_rows, "report")
+    form = _form(table, source) if encode == "auto" else encode
+    if form == "symbol":
+        if len(table.names) != 1:
+            raise ValueError(
+                f"encode='symbol' is one column of numbers, but Y has {len(table.names)} columns."
+            )
+        numbers = _numbers(table, 0, "symbols")
+        return _count(numbers, n_symbols, weights), np.arange(n_symbols)
+    if form == "onehot":
+        return _count_onehot(table, n_symbols, weights), np.arange(n_symbols)
+    return _count_cells(table, source, weights)
+
+
+def _form(table: Any, source: Source) -> str:
+    """Tell the form of reports from their columns: by name if they have names, else by number."""
+    width, n_symbols = len(table.names), source.mechanism.shape[0]
+    rows = source.rows
+    as_cells = [name if isinstance(name, str) else f"x{name}" for name in source.columns]
+    for names in (table.names, source.names):
+        if len(names) == width and all(isinstance(name, str) for name in names):
+            if rows and sorted(names) == sorted(as_cells):
+                return "cells"
+            if tuple(names) == ("report",):
+                return "symbol"
+            if tuple(names) == tuple(f"report_{symbol}" for symbol in range(n_symbols)):
+                return "onehot"
+    fits = []
+    if width == 1:
+        fits.append("symbol")
+    if width == n_symbols:
+        fits.append("onehot")
+    numbered = source.mechanism.symbols == tuple(range(n_symbols))
+    if rows and width == len(rows[0]) and not (width == 1 and numbered):
+        fits.append("cells")
+    if len(fits) == 1:
+        return fits[0]
+    if not fits:
+        third = f", or the {len(rows[0])} column(s) of a record ('cells')" if rows else ""
+        hint = "" if rows else _LOST
+        raise ValueError(
+            f"Y has {width} columns, but a report of this mechanism is one number ('symbol') or "
+            f"{n_symbols} columns of 0 and 1 ('onehot'){third}.{hint}"
+        )
+    raise ValueError(
+        f"the reports may be meant as any of {fits}: say which with encode=..., such as "
+        f"encode={fits[-1]!r}."
+    )
+
+
+_LOST = (
+    " If they are cells (encode='cells' of an optimised mechanism): several symbols may be written "
+    "as the same cell, and the mechanism alone does not say which. Pass the fitted sanitizer in "
+    "its place, or reports with encode='symbol'."
+)
+
+
+def _numbers(table: Any, position: int, what: str) -> NDArray[Any]:
+    """Read a column of whole numbers."""
+    source = table.source
+    column = source[:, position] if table.is_array else source[:, position].to_numpy()
+    if column.dtype.kind == "O":
+        try:
+            if any(isinstance(value, str) for value in column):
+                raise TypeError("text")
+            column = np.array([np.nan if value is None else value for value in column], float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{what} must be whole numbers, but Y holds other things ({error})."
+            ) from error
+    if column.dtype.kind == "b":
+        return column.view(np.uint8)
+    if column.dtype.kind == "f":
+        wrong = ~np.isfinite(column) | (column != np.floor(column))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"{what} must be whole numbers, but row {row} of Y has {column[row]}. Drop rows "
+                "without a report."
+            )
+    elif column.dtype.kind not in "iu":
+        raise ValueError(f"{what} must be whole numbers, but Y has dtype {column.dtype}.")
+    return np.asarray(column)
+
+
+def _count(numbers: NDArray[Any], size: int, weights: Floats | None) -> Floats:
+    counts = np.zeros(size)
+    for start in range(0, len(numbers), _BLOCK):
+        block = numbers[start : start + _BLOCK]
+        wrong = (block < 0) | (block >= size) if block.dtype.kind != "u" else block >= size
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"row {start + row} of Y has symbol {block[row]}, but the mechanism's symbols are "
+                f"numbered 0 to {size - 1}: these are reports of another mechanism, or not symbols."
+            )
+        if block.dtype.kind == "f" or block.dtype == np.uint64:
+            block = block.astype(np.intp)
+        own = None if weights is None else weights[start : start + _BLOCK]
+        counts += np.bincount(block, weights=own, minlength=size)
+    return counts
+
+
+def _count_onehot(table: Any, n_symbols: int, weights: Floats | None) -> Floats:
+    if len(table.names) != n_symbols:
+        raise ValueError(
+            f"encode='onehot' is a column for each of {n_symbols} symbols, but Y has "
+            f"{len(table.names)} columns."
+        )
+    counts, sums = np.zeros(n_symbols), np.zeros(table.n_rows)
+    for symbol in range(n_symbols):
+        column = _one(table, symbol)
+        sums += column
+        counts[symbol] = column.sum() if weights is None else column @ weights
+    if np.any(sums != 1):
+        row = int(np.argmax(sums != 1))
+        raise ValueError(
+            f"each row of one-hot reports must have a single 1, but row {row} of Y has "
+            f"{int(sums[row])}."
+        )
+    return counts
+
+
+def _one(table: Any, position: int) -> Floats:
+    column: Floats = _numbers(table, position, "one-hot reports").astype(float)
+    wrong = (column != 0) & (column != 1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"one-hot reports must be 0 or 1, but row {row} of Y has {column[row]:g}.")
+    return column
+
+
+# -- reports written as cells ---------------------------------------------------------------------
+
+
+def _count_cells(
+    table: Any, source: Source, weights: Floats | None
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Count rows of categories: number the combinations, and find each symbol's among them."""
+    if source.rows is None:
+        raise ValueError(f"these reports cannot be read as cells.{_LOST}")
+    places = _places(table, source)
+    written = list(zip(*source.rows, strict=True))
+    alphabets = [tuple(dict.fromkeys(column)) for column in written]
+    sizes = [len(alphabet) for alphabet in alphabets]
+    if np.prod([float(size) for size in sizes]) > 2.0**62:
+        raise ValueError("the columns have too many categories for cells; use encode='symbol'.")
+    keys = np.zeros(table.n_rows, dtype=np.int64)
+    symbol_keys = np.zeros(len(source.rows), dtype=np.int64)
+    for place, column, alphabet, size in zip(places, written, alphabets, sizes, strict=True):
+        codes, unknown = encode_column(table, place, alphabet)
+        if unknown:
+            raise ValueError(
+                f"column {table.names[place]!r} of Y has {list(unknown)[:3]}, which no report of "
+                "this mechanism has: these are reports of another mechanism, or not reports."
+            )
+        keys = keys * size + codes
+        index = {category: code for code, category in enumerate(alphabet)}
+        symbol_keys = symbol_keys * size + np.array([index[category] for category in column])
+    found, first, kinds = np.unique(symbol_keys, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))  # of the kinds: by the first symbol of each
+    n_keys = int(np.prod(sizes))
+    if n_keys <= _MOST_KEYS:
+        per_key = _count(keys, n_keys, weights)
+        present = np.flatnonzero(per_key)
+        amounts = per_key[present]
+    else:
+        present, inverse = np.unique(keys, return_inverse=True)
+        amounts = np.bincount(inverse, weights=weights).astype(float)
+    position = np.minimum(np.searchsorted(found, present), len(found) - 1)
+    strange = found[position] != present
+    if strange.any():
+        row = int(np.argmax(keys == present[np.argmax(strange)]))
+        raise ValueError(
+            f"row {row} of Y is a combination of categories that no report of this mechanism has: "
+            "these are reports of another mechanism, or not reports."
+        )
+    counts = np.zeros(len(found))
+    counts[order[position]] = amounts
+    return counts, order[kinds.reshape(-1)]
+
+
+def _places(table: Any, source: Source) -> list[int]:
+    """Find the columns of the cells: by name if both sides have names, else by number."""
+    assert source.rows is not None
+    names, wanted, width = list(table.names), list(source.columns), len(source.rows[0])
+    named = all(isinstance(name, str) for name in [*names, *wanted]) and wanted
+    if named and sorted(names) == sorted(wanted):
+        return [names.index(name) for name in wanted]
+    if len(names) != width or (named and width > 1):
+        raise ValueError(
+            f"reports as cells have {width} columns{f', {wanted}' if wanted else ''}, but Y has "
+            f"{len(names)}: {names}."
+        )
+    return list(range(width))
