@@ -61,7 +61,7 @@ MAY_IMPORT["sanitizers"] = BEFORE_DESIGN | {"design", "sanitizers"}
 MAY_IMPORT["auditing"] = {
     "sanitizers", "certificate", "mechanism", "joint", "laws", "table", "auditing",
 }  # fmt: skip
-MAY_IMPORT["statement"] = {"sanitizers", "certificate", "mechanism", "uncertainty", "joint"}
+MAY_IMPORT["statement"] = {"sanitizers", "certificate", "mechanism", "uncertainty", "statement"}
 MAY_IMPORT["client"] = {"sampling", "stream", "mechanism", "exceptions"}
 MAY_IMPORT["aggregate"] = {"mechanism", "joint", "exceptions"}
 for name in ("display", "model_selection", "datasets"):

@@ -209,7 +209,7 @@ def _judge_bound(bound: Bound, claimed: float, miss: float, subject: Subject) ->
 
 
 def _check(n: Any, eps: Any, level: Any) -> None:
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+    if not (_is_number(n) and isinstance(n, Integral) and n >= 1):
         raise ValueError(f"n={n!r} must be a whole number of records.")
     if eps is not None and not (_is_number(eps) and eps >= 0):
         raise ValueError(f"eps={eps!r} must be None or a number >= 0 (in nats).")

@@ -221,7 +221,8 @@ def _pairs(counts: Integers) -> tuple[Integers, Integers]:
     """Return the ordered pairs of secrets to look at: all, or those that some report sets apart."""
     n_secrets, n_reports = counts.shape
     if n_secrets * (n_secrets - 1) * n_reports <= _MOST_EVENTS:
-        return np.nonzero(~np.eye(n_secrets, dtype=bool))
+        every = np.flatnonzero(~np.eye(n_secrets, dtype=bool))
+        return every // n_secrets, every % n_secrets
     first, second = counts.argmax(axis=0), counts.argmin(axis=0)
     contrast = np.sqrt(counts.max(axis=0)) - np.sqrt(counts.min(axis=0))
     telling = np.argsort(-contrast)[: max(1, _MOST_EVENTS // n_reports)]
