@@ -9,17 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp.auditing._bets import check_mechanism, some_cells
 from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
-from skrldp.auditing._checks import (
-    check_mechanism,
-    check_repeats,
-    check_runs,
-    check_unknown,
-    paired_cells,
-    some_cells,
-)
+from skrldp.auditing._coins import check_repeats, check_runs, paired_cells
 from skrldp.auditing._result import Audit, Check
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, Subject
+from skrldp.auditing._unknown import check_unknown
 from skrldp.joint import JointDistribution
 from skrldp.laws import divergence
 from skrldp.sanitizers import as_sanitizer
@@ -209,7 +204,7 @@ def _judge_bound(bound: Bound, claimed: float, miss: float, subject: Subject) ->
 
 
 def _check(n: Any, eps: Any, level: Any) -> None:
-    if not (_is_number(n) and isinstance(n, Integral) and n >= 1):
+    if not (_is_number(n) and isinstance(n, Integral) and int(n) >= 1):
         raise ValueError(f"n={n!r} must be a whole number of records.")
     if eps is not None and not (_is_number(eps) and eps >= 0):
         raise ValueError(f"eps={eps!r} must be None or a number >= 0 (in nats).")

@@ -1,44 +1,28 @@
-r"""Checks beside the bound: reports follow the mechanism, and every draw is a new one.
+r"""A bet against the mechanism: reports follow what was certified, or the bet pays.
 
-**A bet against the mechanism.** Under the mechanism, the likelihood ratio of any other law of the
-reports has expectation 1, and so has any average of such ratios. By Markov's inequality it passes
-:math:`1/p` with probability at most p, however many cells and reports there are and however few
-records of each. The bets: some records leave the noise out; two secrets are swapped; and the
-reports of a cell follow any law, Dirichlet around the mechanism's.
-
-**Coins.** Let y and z be reports of the same cell from one call, and x one from another place. If
-draws are independent, y and z are exchangeable given x: whether x agrees with y but not with z, or
-with z but not with y, is a fair coin. No knowledge of the mechanism is needed.
+Under the mechanism, the likelihood ratio of any other law of the reports has expectation 1, and so
+has any average of such ratios. By Markov's inequality it passes :math:`1/p` with probability at
+most p, however many cells and reports there are and however few records of each. The bets: some
+records leave the noise out; two secrets are swapped; and the reports of a cell follow any law,
+Dirichlet around the mechanism's.
 """
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc, gammaln, logsumexp
+from scipy.special import gammaln, logsumexp
 
-from skrldp.auditing._subject import SanitizerSubject, Subject, strange_values
+from skrldp.auditing._subject import SanitizerSubject, Subject
 from skrldp.mechanism import BlindMechanism, BlockMechanism, Mechanism
 
-__all__ = [
-    "check_mechanism",
-    "check_repeats",
-    "check_runs",
-    "check_unknown",
-    "paired_cells",
-    "some_cells",
-]
+__all__ = ["check_mechanism", "some_cells"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Words = tuple[float, str]  # (p-value, what was found)
 
 _MATRIX = 4_000_000  # entries of the mechanism to look at
 _SHARES = np.geomspace(0.003, 0.9, 24)  # of the records that leave the noise out
 _STRENGTHS = 10.0 ** np.arange(6)  # of the Dirichlet laws
 _MOST_SECRETS = 48  # for which all swaps are tried
-_LAGS = np.unique(np.concatenate([np.arange(1, 17), 2 ** np.arange(5, 21), 10 ** np.arange(2, 7)]))
-_STRANGE_ROWS = 64
 
 
 def some_cells(subject: Subject, generator: np.random.Generator) -> Integers:
@@ -63,34 +47,9 @@ def some_cells(subject: Subject, generator: np.random.Generator) -> Integers:
     return np.sort(generator.choice(subject.n_cells, most, replace=False))
 
 
-def paired_cells(cells: Integers, n: int, generator: np.random.Generator) -> Integers:
-    """Draw records evenly over some cells, those of places 2i and 2i + 1 of the same cell.
-
-    Parameters
-    ----------
-    cells : array of int
-        The cells.
-    n : int
-        Number of records; odd ones are rounded up.
-    generator : Generator
-        Puts the pairs in random order.
-
-    Returns
-    -------
-    array of int
-        Cell of each record.
-    """
-    pairs = cells[generator.permutation(len(cells))]
-    pairs = np.resize(pairs, -(-n // 2))
-    return np.repeat(generator.permutation(pairs), 2)
-
-
-# --- The mechanism -------------------------------------------------------------------------------
-
-
 def check_mechanism(
     subject: SanitizerSubject, cells: Integers, places: Integers, reports: Integers
-) -> Words:
+) -> tuple[float, str]:
     """Bet that the reports do not follow the mechanism.
 
     Parameters
@@ -242,139 +201,3 @@ def _named(subject: Subject, number: int) -> str:
 def _cell(subject: Subject, cell: int) -> str:
     secret, value = divmod(int(cell), len(subject.values))
     return repr((subject.secrets[secret], subject.values[value]))
-
-
-# --- Independence --------------------------------------------------------------------------------
-
-
-def check_repeats(first: Integers, second: Integers) -> float:
-    """Bound the p-value of two calls' reports about the same records agreeing by chance.
-
-    Parameters
-    ----------
-    first, second : arrays of even length
-        Numbers of the reports; records 2i and 2i + 1 have the same cell.
-
-    Returns
-    -------
-    float
-    """
-    x, y, z = first[::2], second[::2], second[1::2]
-    return _coins(x == y, x == z)
-
-
-def check_runs(reports: Integers, generator: np.random.Generator) -> tuple[float, int]:
-    """Bound the p-value of reports about one cell, in one call, agreeing at some distance.
-
-    Parameters
-    ----------
-    reports : array of shape (n,)
-        Numbers of the reports, all about records of one cell.
-    generator : Generator
-        Decides who is compared with whom.
-
-    Returns
-    -------
-    (float, int)
-        The p-value, and the distance at which reports agree most.
-    """
-    lags = [lag for lag in _LAGS.tolist() if lag <= len(reports) // 2]
-    found = []
-    for lag in lags:
-        whole = reports[: len(reports) - len(reports) % (2 * lag)].reshape(-1, 2, lag)
-        early, late = whole[:, 0].ravel(), whole[:, 1].ravel()  # disjoint pairs
-        order = generator.permutation(len(early) - len(early) % 2)
-        ours, others = order[::2], order[1::2]
-        found.append(_coins(early[ours] == late[ours], early[ours] == late[others]))
-    if not found:
-        return 1.0, 0
-    best = int(np.argmin(found))
-    return min(1.0, found[best] * len(found)), lags[best]
-
-
-def _coins(aligned: NDArray[np.bool_], crossed: NDArray[np.bool_]) -> float:
-    """Probability that so many of the fair coins fall on the side of agreement."""
-    tossed = aligned != crossed
-    heads, tosses = int((aligned & tossed).sum()), int(tossed.sum())
-    return 1.0 if heads == 0 else float(bdtrc(heads - 1, tosses, 0.5))
-
-
-# --- Values that nobody knows --------------------------------------------------------------------
-
-
-def check_unknown(
-    subject: Subject, seen: Integers, generator: np.random.Generator
-) -> tuple[float, str]:
-    """Send values outside the alphabet in, column by column.
-
-    Parameters
-    ----------
-    subject : Subject
-        The black box.
-    seen : array of int
-        Numbers of the reports about records drawn evenly over the cells.
-    generator : Generator
-        Draws the other columns of the records.
-
-    Returns
-    -------
-    (float, str)
-        Bound on the p-value, and what was found; 0 where there is no doubt.
-    """
-    worst = 1.0, "every unknown value was refused, or reported as known ones are"
-    trials = [
-        (place, name, sensitive, value)
-        for place, (name, sensitive, known) in enumerate(subject.columns())
-        for value in strange_values(known)
-    ]
-    for place, name, sensitive, value in trials:
-        cells = generator.integers(subject.n_cells, size=_STRANGE_ROWS)
-        try:
-            records = subject.records(cells, strange=(place, value))
-        except ValueError:  # the library has no column that could hold it
-            continue
-        try:
-            answer = subject.report(records)
-        except Exception:  # whatever it is, nothing was reported
-            continue
-        reports = subject.index.numbers(answer, len(cells))
-        if isinstance(subject, SanitizerSubject):
-            p_value, words = _judge_sanitizer(subject, reports, sensitive)
-        else:
-            p_value, words = _judge_callable(subject, reports, seen, value)
-        p_value = min(1.0, p_value * len(trials))
-        if p_value < worst[0]:
-            worst = p_value, f"unknown value {value!r} in column {name!r}: {words}"
-    return worst
-
-
-def _judge_sanitizer(
-    subject: SanitizerSubject, reports: Integers, sensitive: bool
-) -> tuple[float, str]:
-    own = np.isin(reports, subject.symbols)
-    if not own.all():
-        row = subject.index.row(int(reports[~own][0]))
-        return 0.0, f"it passes through; the report is {row!r}, none of the mechanism's"
-    sanitizer = subject.sanitizer
-    if sensitive:
-        allowed = sanitizer.mechanism_.observe == "nonsensitive"  # S is not looked at
-    else:
-        allowed = sanitizer.handle_unknown == "impute"
-    return (1.0, "") if allowed else (0.0, "it is reported rather than refused")
-
-
-def _judge_callable(
-    subject: Subject, reports: Integers, seen: Integers, value: Any
-) -> tuple[float, str]:
-    new = ~np.isin(reports, seen)
-    if not new.any():
-        return 1.0, ""
-    rows = [subject.index.row(number) for number in np.unique(reports[new]).tolist()]
-    if any(value in (row if isinstance(row, tuple) else (row,)) for row in rows):
-        return 0.0, f"it passes through; reports such as {rows[0]!r} hold it"
-    # The mass of what n records have not shown is about the share of reports seen once (Good); the
-    # law of one cell may weigh it as often as there are cells.
-    once = int((np.unique(seen, return_counts=True)[1] == 1).sum())
-    unseen = min(1.0, subject.n_cells * (once + 5.0) / len(seen))
-    p_value = float(bdtrc(int(new.sum()) - 1, len(new), unseen))
-    return p_value, f"it shows; reports such as {rows[0]!r} come from no known record"
