@@ -98,7 +98,7 @@ def check_mechanism(
     evidence = float(logsumexp(logs) - np.log(len(logs)))
     p_value = float(np.exp(min(0.0, -evidence)))
     names = [
-        lambda best: f"about {_SHARES[best]:.1%} of the records seem to be reported without noise",
+        lambda best: f"about {_percent(best)} of the records seem to be reported without noise",
         lambda best: _swap(subject, best),
         lambda best: _oddest(subject, cells, row, column, counts, expected, len(reports)),
     ]
@@ -166,6 +166,11 @@ def _any_law(
     mixed = gammaln(strength) - gammaln(strength + totals)
     hits = gammaln(strength * expected + counts) - gammaln(strength * expected)
     return mixed.sum(axis=1) + hits.sum(axis=1) - float(counts @ np.log(expected))
+
+
+def _percent(best: int) -> str:
+    share = float(_SHARES[best])
+    return f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
 
 
 def _swap(subject: Subject, best: int) -> str:
