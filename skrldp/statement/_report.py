@@ -166,7 +166,8 @@ class PrivacyReport:
         if self.eps_at_public is not None:
             shown.append(("public law", f"leaks {self.eps_at_public:.6f}, were it the true one"))
         if self.eps_over_set is not None:
-            shown.append(("confidence set", f"over it, {amount(self.eps_over_set)} can leak"))
+            leak = amount(self.eps_over_set)
+            shown.append(("over a set", f"{leak} can leak at the laws of a confidence set"))
         if self.worst_pair is not None:
             first, second = self.worst_pair
             shown.append(
