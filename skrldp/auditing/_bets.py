@@ -136,7 +136,7 @@ def _noiseless(
 def _swapped(
     law: Floats, row: Integers, column: Integers, counts: Integers, n_secrets: int
 ) -> Floats:
-    """Log-likelihood ratios of laws with two secrets swapped, for each pair of them."""
+    """Log-likelihood ratios of laws with two secrets swapped, or all in reverse order."""
     n_values = law.shape[1] // n_secrets
     secret, value = np.divmod(column, n_values)
     with np.errstate(divide="ignore"):
@@ -149,12 +149,10 @@ def _swapped(
     first, second = np.triu_indices(n_secrets, 1)
     own = np.diag(likelihood)
     ratio = likelihood[first, second] + likelihood[second, first] - own[first] - own[second]
-    return np.append(ratio, _reversed(likelihood))
-
-
-def _reversed(likelihood: Floats) -> float:
-    """Log-likelihood ratio of all secrets in reverse order."""
-    return float(np.trace(likelihood[:, ::-1]) - np.trace(likelihood))
+    if n_secrets == 2:
+        return ratio
+    in_reverse = np.trace(likelihood[:, ::-1]) - np.trace(likelihood)
+    return np.append(ratio, in_reverse)
 
 
 def _any_law(

@@ -2,7 +2,8 @@ r"""The lower bound: choose the worst event on some records, test it on others.
 
 For a law with conditionals :math:`R_s` of U, every event A of reports and every pair of secrets has
 :math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. Some of the records, the pilot, are spent on choosing
-the law, the pair and the event that promise the greatest bound. The rest all go to that pair, and
+the law, the pair and the event that promise the greatest bound; what a mechanism is known to do
+counts there as some records more. The rest all go to that pair, and
 Clopper and Pearson's interval for each of the two probabilities bounds the ratio. The choice does
 not depend on the records of the test, so the number of events to choose from does not matter.
 """
@@ -24,6 +25,7 @@ Integers = NDArray[np.int64]
 _PILOT = 0.25  # of the records
 _MOST_SECRETS = 64  # that one pilot looks at: more are chosen at random
 _LEAST = 16  # records of each secret and law in the pilot
+_IMAGINED = 1000  # records of each secret that the known mechanism stands for
 _MOST_EVENTS = 2_000_000  # that one pilot compares
 
 
@@ -169,62 +171,69 @@ def _pilot(
     pairs = list(zip(conditionals, chosen, strict=True))
     cells = [_draw(law[s], s, size, generator) for law, some in pairs for s in some]
     reports = _reports(subject, np.concatenate(cells), generator)
-    distinct, codes = np.unique(reports, return_inverse=True)
-    codes = codes.reshape(-1, size)  # a row for each law and secret
+    distinct = np.unique(np.append(reports, subject.known_reports()))
+    codes = np.searchsorted(distinct, reports).reshape(-1, size)  # a row for each law and secret
+    expected = [_expected(subject, law, some, distinct) for law, some in pairs]
     # Events are put in order on one half and judged on the other.
-    ordering = _counted(codes[:, : size // 2], len(distinct))
-    judging = _counted(codes[:, size // 2 :], len(distinct))
+    ordering = _rates(codes[:, : size // 2], np.concatenate(expected))
+    judging = _rates(codes[:, size // 2 :], np.concatenate(expected))
     n_test, z = (n - codes.size) // 2, float(-ndtri(miss / 2.0))
     best, start = (-np.inf, 0, (0, 0), distinct), 0
     for place, some in enumerate(chosen):
         rows = slice(start, start + len(some))
         start += len(some)
-        score, first, second, members = _choose(
-            ordering[rows], judging[rows], size - size // 2, n_test, z
-        )
+        score, first, second, members = _choose(ordering[rows], judging[rows], n_test, z)
         if score > best[0]:
             best = score, place, (int(some[first]), int(some[second])), distinct[members]
     return best[1], best[2], best[3], codes.size
 
 
-def _counted(codes: Integers, n_reports: int) -> Integers:
-    """Count the reports (columns) of each row."""
-    places = codes + n_reports * np.arange(len(codes))[:, None]
-    counts = np.bincount(places.ravel(), minlength=len(codes) * n_reports)
-    return counts.reshape(len(codes), n_reports)
+def _expected(subject: Subject, law: Floats, secrets: Integers, distinct: Integers) -> Floats:
+    """Imaginary records: how many of each secret (rows) have each report (columns)."""
+    counts = np.full((len(secrets), len(distinct)), 0.5 / len(distinct))
+    known = subject.report_law(np.nan_to_num(law))
+    if known is not None:
+        places = np.searchsorted(distinct, subject.known_reports())
+        np.add.at(counts.T, places, _IMAGINED * known[:, secrets])
+    return counts
+
+
+def _rates(codes: Integers, expected: Floats) -> Floats:
+    """Estimate the probability of each report (columns) in each row of codes."""
+    n_rows, n_reports = expected.shape
+    places = codes + n_reports * np.arange(n_rows)[:, None]
+    counts = np.bincount(places.ravel(), minlength=expected.size).reshape(expected.shape)
+    rates: Floats = (counts + expected) / (codes.shape[1] + expected.sum(axis=1, keepdims=True))
+    return rates
 
 
 def _choose(
-    ordering: Integers, judging: Integers, size: int, n_test: int, z: float
+    ordering: Floats, judging: Floats, n_test: int, z: float
 ) -> tuple[float, int, int, Integers]:
     """Return the greatest bound to be hoped for, its pair of secrets and its event.
 
-    Both tables count reports (columns) by secret (rows). The events of a pair are the first few
-    reports in the order of their ratio.
+    Both tables have a secret in each row and the probability of a report in each column. The
+    events of a pair are the first few reports in the order of their ratio.
     """
     first, second = _pairs(ordering)
-    ratio = np.log(ordering[first] + 0.5) - np.log(ordering[second] + 0.5)
+    ratio = np.log(ordering[first]) - np.log(ordering[second])
     order = np.argsort(-ratio, axis=1, kind="stable")
     most = np.cumsum(np.take_along_axis(judging[first], order, axis=1), axis=1)
     least = np.cumsum(np.take_along_axis(judging[second], order, axis=1), axis=1)
-    score = _promise(np.maximum(most - 0.5, 0.0) / size, (least + 0.5) / size, n_test, z)
+    score = _promise(most, least, n_test, z)
     pair, last = np.unravel_index(int(score.argmax()), score.shape)
-    return (
-        float(score[pair, last]),
-        int(first[pair]),
-        int(second[pair]),
-        order[pair, : last + 1],
-    )
+    members = order[pair, : last + 1]
+    return float(score[pair, last]), int(first[pair]), int(second[pair]), members
 
 
-def _pairs(counts: Integers) -> tuple[Integers, Integers]:
+def _pairs(rates: Floats) -> tuple[Integers, Integers]:
     """Return the ordered pairs of secrets to look at: all, or those that some report sets apart."""
-    n_secrets, n_reports = counts.shape
+    n_secrets, n_reports = rates.shape
     if n_secrets * (n_secrets - 1) * n_reports <= _MOST_EVENTS:
         every = np.flatnonzero(~np.eye(n_secrets, dtype=bool))
         return every // n_secrets, every % n_secrets
-    first, second = counts.argmax(axis=0), counts.argmin(axis=0)
-    contrast = np.sqrt(counts.max(axis=0)) - np.sqrt(counts.min(axis=0))
+    first, second = rates.argmax(axis=0), rates.argmin(axis=0)
+    contrast = np.sqrt(rates.max(axis=0)) - np.sqrt(rates.min(axis=0))
     telling = np.argsort(-contrast)[: max(1, _MOST_EVENTS // n_reports)]
     found = np.unique(n_secrets * first[telling] + second[telling])
     first, second = np.divmod(found, n_secrets)
@@ -235,6 +244,7 @@ def _pairs(counts: Integers) -> tuple[Integers, Integers]:
 def _promise(high: Floats, low: Floats, n_test: int, z: float) -> Floats:
     """Bound to expect of a test: a square-root version of the interval, good enough to choose."""
     step = z / (2.0 * np.sqrt(n_test))
-    lower = np.sin(np.maximum(np.arcsin(np.sqrt(high)) - step, 1e-9)) ** 2
+    angle = np.arcsin(np.sqrt(np.minimum(high, 1.0))) - step
+    lower = np.sin(np.maximum(angle, 1e-9)) ** 2
     angle = np.arcsin(np.sqrt(np.minimum(low, 1.0))) + step
     return np.log(lower) - np.log(np.sin(np.minimum(angle, np.pi / 2.0)) ** 2)

@@ -17,6 +17,7 @@ from skrldp.mechanism import Mechanism
 __all__ = ["CallableSubject", "SanitizerSubject", "Subject", "strange_values"]
 
 Cells = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _ENTRIES = 4_000_000  # of one call's reports: wide ones take their records in parts
 
@@ -60,6 +61,14 @@ class Subject:
     def columns(self) -> Sequence[tuple[Any, bool, tuple[Any, ...]]]:
         """Name of each column, whether it is sensitive, and its known values."""
         raise NotImplementedError
+
+    def known_reports(self) -> Cells:
+        """Return the numbers of the reports that are known to exist."""
+        return np.empty(0, dtype=np.int64)
+
+    def report_law(self, conditionals: Floats) -> Floats | None:
+        """Return the law of the known reports given each secret, if it is known."""
+        return None
 
     def reports(self, cells: Cells, report: Callable[[Any], Any] | None = None) -> Cells:
         """Numbers of the reports about records that have these cells."""
@@ -108,6 +117,18 @@ class SanitizerSubject(Subject):
     def records(self, cells: Cells, strange: tuple[int, Any] | None = None) -> Any:
         """Write records that have these cells, with one column's values replaced if asked."""
         return self.sanitizer._codec.decode(cells, like=self._like, strange=strange)
+
+    def known_reports(self) -> Cells:
+        """Return the numbers of the symbols' reports; symbols that look alike have the same."""
+        return self.symbols
+
+    def report_law(self, conditionals: Floats) -> Floats | None:
+        """Return the law of each symbol given each secret, unless it is too large."""
+        mechanism = self.sanitizer.mechanism_
+        if mechanism.shape[0] * len(self.secrets) > _ENTRIES:
+            return None
+        law: Floats = mechanism.report_law(conditionals)
+        return law
 
     def columns(self) -> Sequence[tuple[Any, bool, tuple[Any, ...]]]:
         """Name of each column, whether it is sensitive, and its known values."""
