@@ -26,6 +26,7 @@ _PILOT = 0.25  # of the records
 _MOST_SECRETS = 64  # that one pilot looks at: more are chosen at random
 _LEAST = 16  # records of each secret and law in the pilot
 _IMAGINED = 1000  # records of each secret that the known mechanism stands for
+_DOUBT = 1.0  # standard deviations of the pilot
 _MOST_EVENTS = 2_000_000  # that one pilot compares
 
 
@@ -177,12 +178,14 @@ def _pilot(
     # Events are put in order on one half and judged on the other.
     ordering = _rates(codes[:, : size // 2], np.concatenate(expected))
     judging = _rates(codes[:, size // 2 :], np.concatenate(expected))
-    n_test, z = (n - codes.size) // 2, float(-ndtri(miss / 2.0))
+    # A bound to hope for takes off what the test will, and what chance may have added here.
+    n_test, n_judged = (n - codes.size) // 2, size - size // 2 + expected[0][0].sum()
+    step = float(-ndtri(miss / 2.0) / np.sqrt(n_test) + _DOUBT / np.sqrt(n_judged))
     best, start = (-np.inf, 0, (0, 0), distinct), 0
     for place, some in enumerate(chosen):
         rows = slice(start, start + len(some))
         start += len(some)
-        score, first, second, members = _choose(ordering[rows], judging[rows], n_test, z)
+        score, first, second, members = _choose(ordering[rows], judging[rows], step)
         if score > best[0]:
             best = score, place, (int(some[first]), int(some[second])), distinct[members]
     return best[1], best[2], best[3], codes.size
@@ -207,9 +210,7 @@ def _rates(codes: Integers, expected: Floats) -> Floats:
     return rates
 
 
-def _choose(
-    ordering: Floats, judging: Floats, n_test: int, z: float
-) -> tuple[float, int, int, Integers]:
+def _choose(ordering: Floats, judging: Floats, step: float) -> tuple[float, int, int, Integers]:
     """Return the greatest bound to be hoped for, its pair of secrets and its event.
 
     Both tables have a secret in each row and the probability of a report in each column. The
@@ -220,7 +221,7 @@ def _choose(
     order = np.argsort(-ratio, axis=1, kind="stable")
     most = np.cumsum(np.take_along_axis(judging[first], order, axis=1), axis=1)
     least = np.cumsum(np.take_along_axis(judging[second], order, axis=1), axis=1)
-    score = _promise(most, least, n_test, z)
+    score = _promise(most, least, step)
     pair, last = np.unravel_index(int(score.argmax()), score.shape)
     members = order[pair, : last + 1]
     return float(score[pair, last]), int(first[pair]), int(second[pair]), members
@@ -241,10 +242,9 @@ def _pairs(rates: Floats) -> tuple[Integers, Integers]:
     return (first[apart], second[apart]) if apart.any() else (np.array([0]), np.array([1]))
 
 
-def _promise(high: Floats, low: Floats, n_test: int, z: float) -> Floats:
-    """Bound to expect of a test: a square-root version of the interval, good enough to choose."""
-    step = z / (2.0 * np.sqrt(n_test))
-    angle = np.arcsin(np.sqrt(np.minimum(high, 1.0))) - step
-    lower = np.sin(np.maximum(angle, 1e-9)) ** 2
-    angle = np.arcsin(np.sqrt(np.minimum(low, 1.0))) + step
-    return np.log(lower) - np.log(np.sin(np.minimum(angle, np.pi / 2.0)) ** 2)
+def _promise(high: Floats, low: Floats, step: float) -> Floats:
+    """Bound to hope for, by an interval of the same width for the arc sine of each square root."""
+    least = np.arcsin(np.sqrt(np.minimum(high, 1.0))) - step / 2.0
+    most = np.arcsin(np.sqrt(np.minimum(low, 1.0))) + step / 2.0
+    lower = np.sin(np.maximum(least, 1e-9)) ** 2
+    return np.log(lower) - np.log(np.sin(np.minimum(most, np.pi / 2.0)) ** 2)
