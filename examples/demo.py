@@ -89,7 +89,7 @@ def main(seconds=15.0):
 
     polyopt = sanitizers["PolyOpt"]
     print(privacy_report(polyopt))
-    found = audit(polyopt, n=100_000)
+    found = audit(polyopt, n=100_000, level=0.999)
     print(
         f"\nAudit of {found.n:,} records: it leaks at least {found.eps:.3f} and at most "
         f"{found.eps_claimed:.3f}; {'no fault found' if found.passed else 'FAULTS: ' + str(found)}."

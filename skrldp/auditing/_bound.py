@@ -172,9 +172,14 @@ def _pilot(
     pairs = list(zip(conditionals, chosen, strict=True))
     cells = [_draw(law[s], s, size, generator) for law, some in pairs for s in some]
     reports = _reports(subject, np.concatenate(cells), generator)
-    distinct = np.unique(np.append(reports, subject.known_reports()))
+    known = [subject.report_law(np.nan_to_num(law)) for law in conditionals]
+    distinct = np.unique(reports)
+    if known[0] is not None:
+        distinct = np.union1d(distinct, subject.known_reports())
     codes = np.searchsorted(distinct, reports).reshape(-1, size)  # a row for each law and secret
-    expected = [_expected(subject, law, some, distinct) for law, some in pairs]
+    expected = [
+        _expected(subject, law, some, distinct) for law, some in zip(known, chosen, strict=True)
+    ]
     # Events are put in order on one half and judged on the other.
     ordering = _rates(codes[:, : size // 2], np.concatenate(expected))
     judging = _rates(codes[:, size // 2 :], np.concatenate(expected))
@@ -191,10 +196,11 @@ def _pilot(
     return best[1], best[2], best[3], codes.size
 
 
-def _expected(subject: Subject, law: Floats, secrets: Integers, distinct: Integers) -> Floats:
+def _expected(
+    subject: Subject, known: Floats | None, secrets: Integers, distinct: Integers
+) -> Floats:
     """Imaginary records: how many of each secret (rows) have each report (columns)."""
     counts = np.full((len(secrets), len(distinct)), 0.5 / len(distinct))
-    known = subject.report_law(np.nan_to_num(law))
     if known is not None:
         places = np.searchsorted(distinct, subject.known_reports())
         np.add.at(counts.T, places, _IMAGINED * known[:, secrets])

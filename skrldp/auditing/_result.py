@@ -50,8 +50,8 @@ class Audit:
         What it should not exceed at ``law``, in nats: the certificate's upper bound. NaN if
         nothing is claimed.
     level : float
-        Confidence. If nothing is wrong, each of `eps` exceeding the leakage and some check
-        failing has probability at most ``1 - level``, together too.
+        Confidence. If nothing is wrong, it is at least the probability that `eps` does not exceed
+        the leakage and that all checks pass.
     n : int
         Number of records that the bound was made from; each check took at most as many.
     law : array of shape (a1, a2)
