@@ -22,6 +22,7 @@ Integers = NDArray[np.int64]
 _MATRIX = 4_000_000  # entries of the mechanism to look at
 _SHARES = np.geomspace(0.003, 0.9, 24)  # of the records that leave the noise out
 _STRENGTHS = 10.0 ** np.arange(6)  # of the Dirichlet laws
+_TINY = 1e-300  # stands for a probability of 0 that cannot be
 _MOST_SECRETS = 48  # for which all swaps are tried
 
 
@@ -83,13 +84,9 @@ def check_mechanism(
     column = np.searchsorted(cells, places)
     pairs, counts = np.unique(reports * len(cells) + column, return_counts=True)
     row, column = np.divmod(pairs, len(cells))
+    impossible = law[row, column] <= 0
+    law[row[impossible], column[impossible]] = _TINY  # so that the bets can say what it looks like
     expected = law[row, column]
-    if np.any(expected <= 0):
-        place = int(np.argmax(np.where(expected <= 0, counts, 0)))
-        return 0.0, (
-            f"report {_named(subject, row[place])} comes from cell "
-            f"{_cell(subject, cells[column[place]])}, which never makes it"
-        )
     bets = [_noiseless(law, row, column, counts, expected)]
     if len(subject.secrets) <= _MOST_SECRETS and len(cells) == subject.n_cells:
         bets.append(_swapped(law, row, column, counts, len(subject.secrets)))
@@ -105,6 +102,15 @@ def check_mechanism(
     if len(bets) == 2:
         del names[1]
     winner = int(np.argmax([bet.max() for bet in bets]))
+    if impossible.any():
+        place = int(np.argmax(np.where(impossible, counts, 0)))
+        words = (
+            f"report {_named(subject, row[place])} comes from cell "
+            f"{_cell(subject, cells[column[place]])}, which never makes it"
+        )
+        if winner == 1 and len(bets) == 3:
+            words += f"; {names[1](int(bets[1].argmax()))}"
+        return 0.0, words
     return p_value, f"{names[winner](int(bets[winner].argmax()))} (evidence {evidence:.3g} nats)"
 
 
