@@ -20,7 +20,9 @@ from skrldp import (
     PolyOptSanitizer,
     PrivacyLeakWarning,
     SRRSanitizer,
+    audit,
     certify,
+    privacy_report,
 )
 
 EPS = 1.0
@@ -80,20 +82,18 @@ def main(seconds=15.0):
             f"{certificate.eps_attained:9.6f} {seconds:8.2f}"
         )
 
+    print(
+        "\nThe non-robust mechanism is private for the public law alone: over the confidence set\n"
+        "it leaks what its row says, more than was asked.\n"
+    )
+
     polyopt = sanitizers["PolyOpt"]
-    secrets, values = polyopt.joint_.counts.shape
+    print(privacy_report(polyopt))
+    found = audit(polyopt, n=100_000, level=0.999)
     print(
-        f"\nThe public law: {polyopt.joint_}, {secrets * values} cells, "
-        f"H(X) = {polyopt.joint_.entropy:.3f} nats, ball of radius B = "
-        f"{polyopt.uncertainty_.B_:.4f}."
-    )
-    print(
-        f"PolyOpt has {polyopt.mechanism_.shape[0]} reports; {polyopt.solution_.solver}: "
-        f"{polyopt.solution_.status}."
-    )
-    print(
-        "The non-robust mechanism is private for the public law alone: over the confidence set it\n"
-        "leaks what its row says, more than was asked.\n"
+        f"\nAudit of {found.n:,} records: it leaks at least {found.eps:.3f} and at most "
+        f"{found.eps_claimed:.3f}; {'no fault found' if found.passed else 'FAULTS: ' + str(found)}."
+        "\n"
     )
 
     polyopt.set_params(encode="cells")

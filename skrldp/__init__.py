@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AllDistributions": "uncertainty",
+    "Audit": "auditing",
     "Certificate": "certificate",
     "CertificateError": "exceptions",
     "FrequencyEstimator": "aggregate",
@@ -22,16 +23,20 @@ _HOMES = {
     "NonRobustSanitizer": "sanitizers",
     "PolyOptSanitizer": "sanitizers",
     "PrivacyLeakWarning": "exceptions",
+    "PrivacyReport": "statement",
     "RenyiBall": "uncertainty",
     "RobustMSESanitizer": "sanitizers",
     "SRRSanitizer": "sanitizers",
     "SkrldpError": "exceptions",
     "SolverError": "exceptions",
+    "audit": "auditing",
     "certify": "certificate",
+    "privacy_report": "statement",
 }
 
 __all__ = [
     "AllDistributions",
+    "Audit",
     "Certificate",
     "CertificateError",
     "FrequencyEstimator",
@@ -43,16 +48,20 @@ __all__ = [
     "NonRobustSanitizer",
     "PolyOptSanitizer",
     "PrivacyLeakWarning",
+    "PrivacyReport",
     "RenyiBall",
     "RobustMSESanitizer",
     "SRRSanitizer",
     "SkrldpError",
     "SolverError",
+    "audit",
     "certify",
+    "privacy_report",
 ]
 
 if TYPE_CHECKING:
     from skrldp.aggregate import FrequencyEstimator
+    from skrldp.auditing import Audit, audit
     from skrldp.certificate import Certificate, certify
     from skrldp.exceptions import (
         CertificateError,
@@ -71,6 +80,7 @@ if TYPE_CHECKING:
         RobustMSESanitizer,
         SRRSanitizer,
     )
+    from skrldp.statement import PrivacyReport, privacy_report
     from skrldp.uncertainty import AllDistributions, RenyiBall
 
 

@@ -77,6 +77,8 @@ class CellCodec:
         The values of S: scalars if S is one column, tuples if several.
     values : tuple
         The values of U: likewise.
+    library : str
+        That the public table was of: "numpy", "pandas", "polars" or "pyarrow".
     """
 
     columns: tuple[Column, ...]
@@ -86,7 +88,7 @@ class CellCodec:
     values: tuple[Any, ...]
     _secret_alphabet: Alphabet = field(repr=False, compare=False)
     _value_alphabet: Alphabet = field(repr=False, compare=False)
-    _library: str = field(repr=False, compare=False)
+    library: str = field(repr=False, compare=False)
 
     @property
     def n_secrets(self) -> int:
@@ -222,7 +224,14 @@ class CellCodec:
             message += "Feature names must be in the same order as they were in fit.\n"
         raise ValueError(message)
 
-    def decode(self, cells: Any, *, like: Any, part: str = "all") -> Any:
+    def decode(
+        self,
+        cells: Any,
+        *,
+        like: Any,
+        part: str = "all",
+        strange: tuple[int, Any] | None = None,
+    ) -> Any:
         """Turn cell codes into rows.
 
         Parameters
@@ -233,6 +242,8 @@ class CellCodec:
             names are taken over, and its index if it is a pandas frame of n rows.
         part : {"all", "nonsensitive"}, default="all"
             Which columns to write.
+        strange : (int, value), optional
+            The position of a column and what to write there in every row, known or not.
 
         Returns
         -------
@@ -254,6 +265,9 @@ class CellCodec:
         wanted = range(len(self.columns)) if part == "all" else self.nonsensitive
         values = [self.columns[position].categories for position in wanted]
         index = [self.marginal(position)[cells] for position in wanted]
+        if strange is not None:
+            place = list(wanted).index(strange[0])
+            values[place], index[place] = (strange[1],), np.zeros_like(index[place])
         return self._written(values, index, wanted, read_table(like))
 
     def write_values(self, values: Sequence[Any], index: np.ndarray, *, like: Any) -> Any:
@@ -311,7 +325,7 @@ class CellCodec:
     ) -> Palette:
         column = self.columns[position]
         dtype = table.dtype(place or 0) if table.is_array or place is not None else None
-        if table.library == self._library:
+        if table.library == self.library:
             values = tuple(column.missing if value is None else value for value in values)
             dtype = column.dtype
         return Palette(values, dtype, index)

@@ -116,7 +116,7 @@ def learn_codec(
         values=value_alphabet.members(columns),
         _secret_alphabet=secret_alphabet,
         _value_alphabet=value_alphabet,
-        _library=table.library,
+        library=table.library,
     )
 
 

@@ -65,6 +65,10 @@ MAY_IMPORT["design"] = {"design"}  # the package's __init__
 MAY_IMPORT["sanitizers"] = BEFORE_DESIGN | {"design", "sanitizers"}
 MAY_IMPORT["client"] = {"sampling", "stream", "document", "guarantee", "_scalars", "client"}
 MAY_IMPORT["aggregate"] = {"mechanism", "joint", "table", "exceptions", "aggregate"}
+MAY_IMPORT["auditing"] = {
+    "sanitizers", "certificate", "mechanism", "joint", "laws", "table", "auditing",
+}  # fmt: skip
+MAY_IMPORT["statement"] = {"sanitizers", "certificate", "mechanism", "uncertainty", "statement"}
 for name in ("display", "model_selection", "datasets"):
     MAY_IMPORT[name] = MAY_IMPORT["sanitizers"] | {"client", "aggregate", name}
 

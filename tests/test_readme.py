@@ -58,3 +58,5 @@ def test_demo():
     assert all(eps <= 1.0 for name, eps in proven.items() if name != "non-robust")
     assert proven["non-robust"] > 1.0
     assert "(report)" in result.stdout
+    assert "Privacy report: PolyOptSanitizer" in result.stdout
+    assert "no fault found" in result.stdout  # a false alarm has probability 1e-3 at most

@@ -1,5 +1,7 @@
 """Sanitizers: scikit-learn transformers that replace each record by a private report."""
 
+from skrldp.sanitizers._checks import has_few_records
+from skrldp.sanitizers._fitted import as_sanitizer, fitted_sanitizer
 from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._ir import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
@@ -14,4 +16,7 @@ __all__ = [
     "PolyOptSanitizer",
     "RobustMSESanitizer",
     "SRRSanitizer",
+    "as_sanitizer",
+    "fitted_sanitizer",
+    "has_few_records",
 ]

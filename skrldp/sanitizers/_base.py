@@ -216,6 +216,10 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         """
         codes = self._encode(X)
         reports = self.mechanism_.sample(codes.cells(self._codec.n_values), self.random_state)
+        return self._emitted(reports, X)
+
+    def _emitted(self, reports, X):
+        """Return the reports, given by their symbols, about the rows of X as `transform` does."""
         names = self._report_names(getattr(self, "feature_names_in_", None))
         return to_container(self._written(reports, names, X), names, self._container())
 

@@ -24,6 +24,7 @@ __all__ = [
     "check_tolerance",
     "check_uncertainty",
     "check_verbose",
+    "has_few_records",
     "warn_of_weak_sets",
 ]
 
@@ -127,6 +128,12 @@ def check_verbose(verbose: Any) -> None:
         raise ValueError(f"verbose={verbose!r} must be a whole number >= 0.")
 
 
+def has_few_records(uncertainty: Any, joint: JointDistribution) -> bool:
+    """Whether the asymptotic radius has fewer public records than it needs."""
+    asymptotic = getattr(uncertainty, "radius", None) == "chi2"
+    return asymptotic and joint.n < _RECORDS_PER_CELL * joint.counts.size
+
+
 def warn_of_weak_sets(uncertainty: Any, joint: JointDistribution, radius: float) -> None:
     """Warn where the set of laws is narrower than a reader of `eps` would think."""
     n_cells = joint.counts.size
@@ -137,7 +144,7 @@ def warn_of_weak_sets(uncertainty: Any, joint: JointDistribution, radius: float)
             PrivacyLeakWarning,
             stacklevel=3,
         )
-    elif getattr(uncertainty, "radius", None) == "chi2" and joint.n < _RECORDS_PER_CELL * n_cells:
+    elif has_few_records(uncertainty, joint):
         warnings.warn(
             f"only {joint.n:,} public records for {n_cells:,} cells: the chi-squared set is "
             "unreliable below about five records a cell; use RenyiBall(alpha=1, "

@@ -1,0 +1,320 @@
+"""The audit of a black box, step by step."""
+
+import copy
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp.auditing._bets import check_mechanism, some_cells
+from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
+from skrldp.auditing._coins import check_repeats, check_runs, paired_cells
+from skrldp.auditing._result import Audit, Check
+from skrldp.auditing._subject import CallableSubject, SanitizerSubject, Subject
+from skrldp.auditing._unknown import check_unknown
+from skrldp.joint import JointDistribution
+from skrldp.laws import divergence
+from skrldp.sanitizers import as_sanitizer
+
+__all__ = ["audit"]
+
+Floats = NDArray[np.float64]
+
+_CHECKS = 5  # that may be wrong by chance: mechanism, repeats, copies, runs, unknown
+
+
+def audit(
+    sanitizer: Any,
+    *,
+    n: int = 100_000,
+    law: JointDistribution | ArrayLike | Sequence[Any] | None = None,
+    eps: float | None = None,
+    level: float = 0.95,
+    random_state: Any = None,
+) -> Audit:
+    r"""Audit what a sanitizer, or any black box, does to records.
+
+    Records are drawn at a law, reported, and counted. Some of them choose the pair of secrets and
+    the event of reports that tell most; the others bound
+    :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's intervals. Then the draws
+    are checked: whether reports follow the certified mechanism, are drawn anew in each call, in
+    copies of the sanitizer and within a call, and whether unknown values are refused.
+
+    **An audit proves no privacy**; the certificate does. It shows faults of what is sampled.
+
+    Parameters
+    ----------
+    sanitizer : sanitizer or callable
+        A fitted sanitizer (or one inside a FrozenEstimator). Or a function, such as a pipeline's
+        `transform`, that maps an array of records, with the columns of S first and those of U
+        next, to as many reports: an array, a list or a data frame.
+    n : int, default=100_000
+        Number of records for the bound, and for each of the checks.
+    law : JointDistribution, array of shape (a1, a2), or list of them, optional
+        Laws of (S, U) to draw records at; only the conditionals of U matter, and secrets without
+        mass are left out. For a sanitizer the default is the worst law that its certificate knows
+        and the public law. For a function they must be `JointDistribution`: their names are the
+        values of the records.
+    eps : float, optional
+        The claim, in nats. For a sanitizer the default is its certificate's upper bound (at a law
+        outside the confidence set, what the mechanism leaks there if that is more).
+    level : float, default=0.95
+        Confidence. Half of ``1 - level`` is spent on the bound, the rest on the checks.
+    random_state : None, int or numpy Generator
+        Draws the records; the sanitizer's own randomness is its own.
+
+    Returns
+    -------
+    Audit
+        ``eps`` is the lower bound, ``passed`` and ``findings`` tell of faults.
+
+    Raises
+    ------
+    TypeError
+        If there is nothing to audit, or the reports are no table.
+    ValueError
+        If a parameter is not as described, or records are not reported one by one.
+    NotFittedError
+        If the sanitizer has not been fitted.
+
+    Notes
+    -----
+    The bound takes for granted that records are reported independently of one another, which the
+    checks test.
+
+    Examples
+    --------
+    >>> from skrldp import GRRSanitizer, audit
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = GRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> found = audit(sanitizer, n=20_000, level=0.999999, random_state=0)
+    >>> found.passed, 0.5 < found.eps <= sanitizer.certificate_.eps
+    (True, True)
+
+    A function that adds no noise:
+
+    >>> from skrldp import JointDistribution
+    >>> law = JointDistribution([[7, 10], [26, 57]], ["no", "yes"], ["rare", "often"])
+    >>> audit(lambda records: records, n=20_000, law=law, eps=1.0).passed
+    False
+    """
+    _check(n, eps, level)
+    generator = _generator(random_state)
+    fitted = as_sanitizer(sanitizer)
+    subject, laws = _subject(sanitizer, fitted, law)
+    conditionals = [_conditionals(table) for table in laws]
+    fewest = max(200, fewest_records(max(map(_secrets_of, conditionals)), len(laws)))
+    if n < fewest:
+        raise ValueError(
+            f"n={n} records are too few for {len(subject.secrets)} secrets and {len(laws)} "
+            f"law{'s' if len(laws) > 1 else ''}: give at least n={fewest:,}."
+        )
+    miss = (1.0 - level) / 2.0
+    bound = bound_leakage(subject, conditionals, int(n), miss, generator)
+    claimed = math.nan if eps is None else float(eps)
+    if fitted is not None and eps is None:
+        claimed = _claim(fitted, laws[bound.law])
+    checks = [
+        _judge_bound(bound, claimed, miss, subject),
+        *_check_draws(subject, fitted, int(n), miss / _CHECKS, generator),
+    ]
+    passes_through = any(c.name == "unknown" and not c.passed for c in checks)
+    first, second = bound.pair
+    return Audit(
+        subject=_name(sanitizer, fitted),
+        eps=math.inf if passes_through else bound.eps,
+        eps_estimate=bound.estimate,
+        eps_claimed=claimed,
+        level=float(level),
+        n=int(n),
+        law=laws[bound.law],
+        secrets=(subject.secrets[first], subject.secrets[second]),
+        reports=tuple(subject.index.row(number) for number in bound.event),
+        counts=bound.counts,
+        totals=bound.totals,
+        checks=tuple(checks),
+    )
+
+
+def _check_draws(
+    subject: Subject, fitted: Any, n: int, miss: float, generator: np.random.Generator
+) -> list[Check]:
+    """Ask everything but the bound; `miss` is the chance of a false alarm of each."""
+
+    def check(name: str, p_value: float, fault: str, fine: str) -> Check:
+        passed = p_value > miss
+        return Check(name, passed, p_value, fine if passed else fault)
+
+    twin = copy.deepcopy(fitted)  # before anything is drawn
+    cells = some_cells(subject, generator)
+    places = paired_cells(cells, n, generator)
+    reports = subject.reports(places)
+    checks = []
+    if isinstance(subject, SanitizerSubject):
+        found = check_mechanism(subject, cells, places, reports)
+        fine = "reports follow the mechanism that was certified"
+        checks.append(check("mechanism", *found, fine))
+    again = check_repeats(reports, subject.reports(places))
+    fault = "two calls draw the same for the same records: randomness is used twice"
+    checks.append(check("repeats", again, fault, "every call draws anew"))
+    if fitted is not None:
+        few = places[: max(2, len(places) // 4 * 2)]
+        copied = check_repeats(reports[: len(few)], subject.reports(few, twin.transform))
+        fault = "a copy draws what the original drew: they share their randomness"
+        checks.append(check("copies", copied, fault, "copies draw for themselves"))
+    busiest = _most_diverse(reports, places)
+    p_value, lag = check_runs(subject.reports(np.full(n, busiest)), generator)
+    fault = f"records {lag:,} apart in one call are reported alike: randomness is used twice"
+    checks.append(check("runs", p_value, fault, "records of one call are drawn one by one"))
+    found = check_unknown(subject, reports, generator)
+    fine = "unknown values are refused, or reported as known ones are"
+    checks.append(check("unknown", *found, fine))
+    if fitted is not None:
+        seed = fitted.random_state
+        fault = f"reports are repeatable, random_state={seed!r}: whoever knows it can undo them"
+        fine = "randomness comes from the operating system"
+        checks.append(check("random_state", 1.0 if seed is None else 0.0, fault, fine))
+    return checks
+
+
+def _most_diverse(reports: NDArray[np.int64], places: NDArray[np.int64]) -> int:
+    """Cell whose reports agree least often, as far as the records show."""
+    cells, place = np.unique(places, return_inverse=True)
+    pairs, counts = np.unique(place * (reports.max() + 1) + reports, return_counts=True)
+    owner = pairs // (reports.max() + 1)
+    agree = np.bincount(owner, counts * (counts - 1.0), minlength=len(cells))
+    total = np.bincount(owner, counts, minlength=len(cells))
+    return int(cells[np.argmin(agree / np.maximum(total * (total - 1.0), 1.0))])
+
+
+def _judge_bound(bound: Bound, claimed: float, miss: float, subject: Subject) -> Check:
+    pair = [repr(subject.secrets[s]) for s in bound.pair]
+    event = f"{bound.counts[0]:,} of {bound.totals[0]:,} against {bound.counts[1]:,} of "
+    event += f"{bound.totals[1]:,}"
+    if bound.eps > claimed:
+        message = f"{pair[0]} and {pair[1]} are told apart by more than is claimed: {event}"
+        return Check("bound", False, miss, message)
+    return Check("bound", True, 1.0, f"{pair[0]} against {pair[1]}: {event}")
+
+
+# --- What is audited, and at which laws ----------------------------------------------------------
+
+
+def _check(n: Any, eps: Any, level: Any) -> None:
+    if not (_is_number(n) and isinstance(n, Integral) and int(n) >= 1):
+        raise ValueError(f"n={n!r} must be a whole number of records.")
+    if eps is not None and not (_is_number(eps) and eps >= 0):
+        raise ValueError(f"eps={eps!r} must be None or a number >= 0 (in nats).")
+    if not (_is_number(level) and 0.0 < level < 1.0):
+        raise ValueError(f"level={level!r} must be a confidence between 0 and 1.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state={random_state!r} must be None, a whole number >= 0 or a numpy Generator."
+        ) from error
+
+
+def _subject(sanitizer: Any, fitted: Any, law: Any) -> tuple[Subject, list[Floats]]:
+    if fitted is not None:
+        laws = _sanitizer_laws(fitted, law)
+        return SanitizerSubject.of(fitted), laws
+    if not callable(sanitizer) or isinstance(sanitizer, type):
+        what = getattr(sanitizer, "__name__", type(sanitizer).__name__)
+        mend = ""
+        if isinstance(sanitizer, type):
+            mend = f": write {what}().fit(X)"
+        elif hasattr(sanitizer, "transform"):
+            mend = (
+                ": audit its transform, audit(pipeline.transform, law=JointDistribution(...)), or "
+                "the sanitizer in it, audit(pipeline[-1])"
+            )
+        raise TypeError(f"a fitted sanitizer or a function is needed, got {what}{mend}.")
+    listed = list(law) if isinstance(law, list | tuple) else [law]
+    if not listed or not all(isinstance(one, JointDistribution) for one in listed):
+        raise ValueError(
+            "a function is audited on the values of a law: give "
+            "law=JointDistribution(counts, secrets, values), or a list of them."
+        )
+    names = {(one.secrets, one.values) for one in listed}
+    if len(names) > 1:
+        raise ValueError("the laws must have the same secrets and the same values.")
+    return CallableSubject.of(sanitizer, listed[0]), [one.probabilities for one in listed]
+
+
+def _sanitizer_laws(fitted: Any, law: Any) -> list[Floats]:
+    joint = fitted.joint_
+    if law is None:
+        worst, public = fitted.certificate_.law, joint.probabilities
+        laws = [worst] if np.array_equal(worst, public) else [worst, public]
+        return [one for one in laws if _secrets_of(one) > 1] or [worst]
+    several = isinstance(law, list | tuple | np.ndarray) and (
+        len(law) == 0 or isinstance(law[0], JointDistribution) or np.ndim(law[0]) == 2
+    )
+    listed = list(law) if several else [law]
+    if not listed:
+        raise ValueError("law is an empty list: give at least one law, or None.")
+    return [_law_on(joint, one) for one in listed]
+
+
+def _law_on(joint: JointDistribution, law: Any) -> Floats:
+    """Check one law of a sanitizer's alphabets, and normalise it."""
+    if isinstance(law, JointDistribution):
+        plain = tuple(range(len(law.secrets))), tuple(range(len(law.values)))
+        if (law.secrets, law.values) not in (plain, (joint.secrets, joint.values)):
+            raise ValueError(
+                "the law's secrets and values are not those of the sanitizer, "
+                "joint_.secrets and joint_.values, in their order."
+            )
+        law = law.probabilities
+    try:
+        table = np.asarray(law, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"law={law!r} must be an array of probabilities.") from error
+    if table.shape != joint.counts.shape:
+        raise ValueError(f"the law must have shape {joint.counts.shape}, got {table.shape}.")
+    if not np.all(np.isfinite(table)) or np.any(table < 0) or not table.any():
+        raise ValueError("the law must hold finite probabilities >= 0, not all of them 0.")
+    return table / table.sum()
+
+
+def _conditionals(law: Floats) -> Floats:
+    """Return the conditionals of U, NaN for secrets without mass."""
+    marginal = law.sum(axis=1, keepdims=True)
+    seen = marginal > 0
+    if seen.sum() < 2:
+        raise ValueError(
+            "the law gives mass to one secret only, so there is no pair of secrets to compare."
+        )
+    table = np.where(seen, law / np.where(seen, marginal, 1.0), np.nan)
+    return table / table.sum(axis=1, keepdims=True)
+
+
+def _secrets_of(table: Floats) -> int:
+    """How many secrets a law (or its conditionals) has."""
+    return int((np.nan_to_num(table).sum(axis=1) > 0).sum())
+
+
+def _claim(fitted: Any, law: Floats) -> float:
+    """Return what the reports of a sanitizer should leak at most at a law."""
+    certificate = fitted.certificate_
+    distance = divergence(fitted.joint_.probabilities, law, certificate.alpha)
+    if distance <= certificate.radius * (1.0 + 1e-9) + 1e-12:
+        return float(certificate.eps)
+    return max(float(certificate.eps), fitted.mechanism_.leakage(law))
+
+
+def _name(sanitizer: Any, fitted: Any) -> str:
+    if fitted is not None:
+        return type(fitted).__name__
+    return getattr(sanitizer, "__qualname__", type(sanitizer).__name__)

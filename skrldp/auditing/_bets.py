@@ -1,0 +1,212 @@
+r"""A bet against the mechanism: reports follow what was certified, or the bet pays.
+
+Under the mechanism, the likelihood ratio of any other law of the reports has expectation 1, and so
+has any average of such ratios. By Markov's inequality it passes :math:`1/p` with probability at
+most p, however many cells and reports there are and however few records of each. The bets: some
+records leave the noise out; two secrets are swapped; and the reports of a cell follow any law,
+Dirichlet around the mechanism's.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
+
+from skrldp.auditing._subject import SanitizerSubject, Subject
+from skrldp.mechanism import BlindMechanism, BlockMechanism, Mechanism
+
+__all__ = ["check_mechanism", "some_cells"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_MATRIX = 4_000_000  # entries of the mechanism to look at
+_SHARES = np.geomspace(0.003, 0.9, 24)  # of the records that leave the noise out
+_STRENGTHS = 10.0 ** np.arange(6)  # of the Dirichlet laws
+_TINY = 1e-300  # stands for a probability of 0 that cannot be
+_MOST_SECRETS = 48  # for which all swaps are tried
+
+
+def some_cells(subject: Subject, generator: np.random.Generator) -> Integers:
+    """Cells to check: all, or as many at random as a matrix of reports by cells can hold.
+
+    Parameters
+    ----------
+    subject : Subject
+        The black box.
+    generator : Generator
+        Chooses them.
+
+    Returns
+    -------
+    array of int
+        In increasing order.
+    """
+    n_reports = subject.mechanism.shape[0] if subject.mechanism is not None else 1
+    most = max(16, _MATRIX // n_reports)
+    if subject.n_cells <= most:
+        return np.arange(subject.n_cells)
+    return np.sort(generator.choice(subject.n_cells, most, replace=False))
+
+
+def check_mechanism(
+    subject: SanitizerSubject, cells: Integers, places: Integers, reports: Integers
+) -> tuple[float, str]:
+    """Bet that the reports do not follow the mechanism.
+
+    Parameters
+    ----------
+    subject : SanitizerSubject
+        What is audited.
+    cells : array of int
+        The cells that records were drawn from, in increasing order.
+    places : array of shape (n,)
+        Cell of each record.
+    reports : array of shape (n,)
+        Numbers of the reports.
+
+    Returns
+    -------
+    (float, str)
+        Bound on the p-value, and what was found.
+    """
+    n_reports = len(set(subject.symbols.tolist()))
+    foreign = np.flatnonzero(reports >= n_reports)  # a sanitizer's own reports come first
+    if foreign.size:
+        row = subject.index.row(int(reports[foreign[0]]))
+        return 0.0, (
+            f"{foreign.size:,} of {len(reports):,} reports are none of the mechanism's, such as "
+            f"{row!r}"
+        )
+    assert subject.mechanism is not None
+    columns = _columns(subject.mechanism, cells)
+    law = np.zeros((n_reports, len(cells)))
+    np.add.at(law, subject.symbols, columns)  # symbols that look alike are one report
+    column = np.searchsorted(cells, places)
+    pairs, counts = np.unique(reports * len(cells) + column, return_counts=True)
+    row, column = np.divmod(pairs, len(cells))
+    impossible = law[row, column] <= 0
+    law[row[impossible], column[impossible]] = _TINY  # so that the bets can say what it looks like
+    expected = law[row, column]
+    bets = [_noiseless(law, row, column, counts, expected)]
+    if len(subject.secrets) <= _MOST_SECRETS and len(cells) == subject.n_cells:
+        bets.append(_swapped(law, row, column, counts, len(subject.secrets)))
+    bets.append(_any_law(law, row, column, counts, expected))
+    logs = np.array([logsumexp(bet) - np.log(len(bet)) for bet in bets])
+    evidence = float(logsumexp(logs) - np.log(len(logs)))
+    p_value = float(np.exp(min(0.0, -evidence)))
+    names = [
+        lambda best: f"about {_percent(best)} of the records seem to be reported without noise",
+        lambda best: _swap(subject, best),
+        lambda best: _oddest(subject, cells, row, column, counts, expected, len(reports)),
+    ]
+    if len(bets) == 2:
+        del names[1]
+    winner = int(np.argmax([bet.max() for bet in bets]))
+    if impossible.any():
+        place = int(np.argmax(np.where(impossible, counts, 0)))
+        words = (
+            f"report {_named(subject, row[place])} comes from cell "
+            f"{_cell(subject, cells[column[place]])}, which never makes it"
+        )
+        if winner == 1 and len(bets) == 3:
+            words += f"; {names[1](int(bets[1].argmax()))}"
+        return 0.0, words
+    return p_value, f"{names[winner](int(bets[winner].argmax()))} (evidence {evidence:.3g} nats)"
+
+
+def _columns(mechanism: Mechanism, cells: Integers) -> Floats:
+    """Probabilities of the symbols (rows) given some cells, without the whole matrix."""
+    if isinstance(mechanism, BlockMechanism):
+        n_values = len(mechanism.values)
+        same, same_secret, same_value, other = mechanism.probabilities
+        symbols = np.arange(mechanism.shape[0])[:, None]
+        own = symbols // n_values == cells // n_values
+        alike = symbols % n_values == cells % n_values
+        return np.where(own, np.where(alike, same, same_secret), np.where(alike, same_value, other))
+    if isinstance(mechanism, BlindMechanism):
+        unit = np.float64(2.0**-mechanism.denominator_bits)
+        return mechanism.table[:, cells % len(mechanism.values)] * unit
+    return mechanism.matrix[:, cells]
+
+
+def _noiseless(
+    law: Floats, row: Integers, column: Integers, counts: Integers, expected: Floats
+) -> Floats:
+    """Log-likelihood ratios of laws that give a share of the records their likeliest report."""
+    favourite = law.argmax(axis=0)[column] == row
+    share = _SHARES[:, None]
+    ratio = 1.0 - share + share * np.where(favourite, 1.0 / expected, 0.0)
+    return np.log(ratio) @ counts
+
+
+def _swapped(
+    law: Floats, row: Integers, column: Integers, counts: Integers, n_secrets: int
+) -> Floats:
+    """Log-likelihood ratios of laws with two secrets swapped, or all in reverse order."""
+    n_values = law.shape[1] // n_secrets
+    secret, value = np.divmod(column, n_values)
+    with np.errstate(divide="ignore"):
+        logs = np.log(law.reshape(len(law), n_secrets, n_values))
+    # likelihood[s, t]: of the records of s, if their columns were those of t
+    likelihood = np.full((n_secrets, n_secrets), -np.inf)
+    for other in range(n_secrets):
+        terms = counts * logs[row, other, value]
+        likelihood[:, other] = np.bincount(secret, terms, minlength=n_secrets)
+    first, second = np.triu_indices(n_secrets, 1)
+    own = np.diag(likelihood)
+    ratio = likelihood[first, second] + likelihood[second, first] - own[first] - own[second]
+    if n_secrets == 2:
+        return ratio
+    in_reverse = np.trace(likelihood[:, ::-1]) - np.trace(likelihood)
+    return np.append(ratio, in_reverse)
+
+
+def _any_law(
+    law: Floats, row: Integers, column: Integers, counts: Integers, expected: Floats
+) -> Floats:
+    """Log-likelihood ratios of Dirichlet mixtures around the mechanism's own law of each cell."""
+    totals = np.bincount(column, counts, minlength=law.shape[1])
+    strength = _STRENGTHS[:, None]
+    mixed = gammaln(strength) - gammaln(strength + totals)
+    hits = gammaln(strength * expected + counts) - gammaln(strength * expected)
+    return mixed.sum(axis=1) + hits.sum(axis=1) - float(counts @ np.log(expected))
+
+
+def _percent(best: int) -> str:
+    share = float(_SHARES[best])
+    return f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
+
+
+def _swap(subject: Subject, best: int) -> str:
+    first, second = np.triu_indices(len(subject.secrets), 1)
+    if best == len(first):
+        return "the secrets seem to be in reverse order"
+    pair = subject.secrets[first[best]], subject.secrets[second[best]]
+    return f"secrets {pair[0]!r} and {pair[1]!r} seem to be swapped"
+
+
+def _oddest(
+    subject: Subject,
+    cells: Integers,
+    row: Integers,
+    column: Integers,
+    counts: Integers,
+    expected: Floats,
+    n: int,
+) -> str:
+    totals = np.bincount(column, counts, minlength=len(cells))[column]
+    mean = totals * expected
+    place = int((np.abs(counts - mean) / np.sqrt(mean * (1.0 - expected) + 1e-300)).argmax())
+    return (
+        f"report {_named(subject, row[place])} of cell {_cell(subject, cells[column[place]])} came "
+        f"{counts[place]:,} times in {int(totals[place]):,}, where {mean[place]:.1f} were expected"
+    )
+
+
+def _named(subject: Subject, number: int) -> str:
+    return repr(subject.index.row(int(number)))
+
+
+def _cell(subject: Subject, cell: int) -> str:
+    secret, value = divmod(int(cell), len(subject.values))
+    return repr((subject.secrets[secret], subject.values[value]))

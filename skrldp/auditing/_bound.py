@@ -1,0 +1,256 @@
+r"""The lower bound: choose the worst event on some records, test it on others.
+
+For a law with conditionals :math:`R_s` of U, every event A of reports and every pair of secrets has
+:math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. Some of the records, the pilot, are spent on choosing
+the law, the pair and the event that promise the greatest bound; what a mechanism is known to do
+counts there as some records more. The rest all go to that pair, and
+Clopper and Pearson's interval for each of the two probabilities bounds the ratio. The choice does
+not depend on the records of the test, so the number of events to choose from does not matter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv, ndtri
+
+from skrldp.auditing._subject import Subject
+
+__all__ = ["Bound", "bound_leakage", "clopper_pearson", "fewest_records"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_PILOT = 0.25  # of the records
+_MOST_SECRETS = 64  # that one pilot looks at: more are chosen at random
+_LEAST = 16  # records of each secret and law in the pilot
+_IMAGINED = 1000  # records of each secret that the known mechanism stands for
+_DOUBT = 1.0  # standard deviations of the pilot
+_MOST_EVENTS = 2_000_000  # that one pilot compares
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound on the leakage, and where it comes from.
+
+    Attributes
+    ----------
+    eps, estimate : float
+        Lower bound and estimate, in nats; not less than 0.
+    law : int
+        Which of the laws.
+    pair : (int, int)
+        Codes of the secrets: the event is more probable under the first.
+    event : tuple of int
+        Numbers of the reports.
+    counts, totals : (int, int)
+        How many of the records of each secret had such a report.
+    """
+
+    eps: float
+    estimate: float
+    law: int
+    pair: tuple[int, int]
+    event: tuple[int, ...]
+    counts: tuple[int, int]
+    totals: tuple[int, int]
+
+
+def clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]:
+    """Bounds of a probability, each of which is wrong with probability at most `miss`.
+
+    Parameters
+    ----------
+    count, total : int
+        Successes and trials.
+    miss : float
+        Probability that the true value is below the lower bound, or above the upper one.
+
+    Returns
+    -------
+    low, high : float
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(0, 100, 0.05)
+    >>> low, round(high, 4)    # 1 - 0.05 ** (1 / 100)
+    (0.0, 0.0295)
+    """
+    low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, miss))
+    high = 1.0 if count == total else float(betaincinv(count + 1, total - count, 1.0 - miss))
+    return low, high
+
+
+def fewest_records(n_secrets: int, n_laws: int) -> int:
+    """Smallest number of records that a bound can be had from.
+
+    Parameters
+    ----------
+    n_secrets, n_laws : int
+        How many there are.
+
+    Returns
+    -------
+    int
+    """
+    return int(np.ceil(_LEAST * min(n_secrets, _MOST_SECRETS) * n_laws / _PILOT))
+
+
+def bound_leakage(
+    subject: Subject,
+    conditionals: Sequence[Floats],
+    n: int,
+    miss: float,
+    generator: np.random.Generator,
+) -> Bound:
+    """Bound the leakage of a black box from below.
+
+    Parameters
+    ----------
+    subject : Subject
+        The black box.
+    conditionals : sequence of arrays of shape (a1, a2)
+        Laws of U given each secret; NaN for secrets that a law does not have.
+    n : int
+        Number of records, at least :func:`fewest_records`.
+    miss : float
+        Probability that the bound exceeds the leakage, at most.
+    generator : Generator
+        Draws the records.
+
+    Returns
+    -------
+    Bound
+    """
+    law, pair, event, spent = _pilot(subject, conditionals, n, miss, generator)
+    sizes = (n - spent) // 2, (n - spent) - (n - spent) // 2
+    cells = [_draw(conditionals[law][s], s, m, generator) for s, m in zip(pair, sizes, strict=True)]
+    hit = np.isin(_reports(subject, np.concatenate(cells), generator), event)
+    counts = int(hit[: sizes[0]].sum()), int(hit[sizes[0] :].sum())
+    low, _ = clopper_pearson(counts[0], sizes[0], miss / 2.0)
+    _, high = clopper_pearson(counts[1], sizes[1], miss / 2.0)
+    with np.errstate(divide="ignore"):
+        rates = np.log([counts[0] / sizes[0], counts[1] / sizes[1]])
+    return Bound(
+        eps=float(np.log(low / high)) if low > high else 0.0,
+        estimate=max(0.0, float(rates[0] - rates[1])) if counts[0] else 0.0,
+        law=law,
+        pair=pair,
+        event=tuple(event.tolist()),
+        counts=counts,
+        totals=sizes,
+    )
+
+
+def _draw(law: Floats, secret: int, size: int, generator: np.random.Generator) -> Integers:
+    """Draw cells of one secret."""
+    return secret * len(law) + generator.choice(len(law), size, p=law)
+
+
+def _reports(subject: Subject, cells: Integers, generator: np.random.Generator) -> Integers:
+    """Have the records reported in random order."""
+    order = generator.permutation(len(cells))
+    reports = np.empty(len(cells), dtype=np.int64)
+    reports[order] = subject.reports(cells[order])
+    return reports
+
+
+def _pilot(
+    subject: Subject,
+    conditionals: Sequence[Floats],
+    n: int,
+    miss: float,
+    generator: np.random.Generator,
+) -> tuple[int, tuple[int, int], Integers, int]:
+    """Choose a law, a pair of secrets and an event; also return how many records it took."""
+    chosen = []
+    for law in conditionals:
+        present = np.flatnonzero(np.isfinite(law).all(axis=1))
+        chosen.append(generator.permutation(present)[:_MOST_SECRETS])
+    size = int(_PILOT * n) // sum(map(len, chosen))
+    pairs = list(zip(conditionals, chosen, strict=True))
+    cells = [_draw(law[s], s, size, generator) for law, some in pairs for s in some]
+    reports = _reports(subject, np.concatenate(cells), generator)
+    known = [subject.report_law(np.nan_to_num(law)) for law in conditionals]
+    distinct = np.unique(reports)
+    if known[0] is not None:
+        distinct = np.union1d(distinct, subject.known_reports())
+    codes = np.searchsorted(distinct, reports).reshape(-1, size)  # a row for each law and secret
+    expected = [
+        _expected(subject, law, some, distinct) for law, some in zip(known, chosen, strict=True)
+    ]
+    # Events are put in order on one half and judged on the other.
+    ordering = _rates(codes[:, : size // 2], np.concatenate(expected))
+    judging = _rates(codes[:, size // 2 :], np.concatenate(expected))
+    # A bound to hope for takes off what the test will, and what chance may have added here.
+    n_test, n_judged = (n - codes.size) // 2, size - size // 2 + expected[0][0].sum()
+    step = float(-ndtri(miss / 2.0) / np.sqrt(n_test) + _DOUBT / np.sqrt(n_judged))
+    best, start = (-np.inf, 0, (0, 0), distinct), 0
+    for place, some in enumerate(chosen):
+        rows = slice(start, start + len(some))
+        start += len(some)
+        score, first, second, members = _choose(ordering[rows], judging[rows], step)
+        if score > best[0]:
+            best = score, place, (int(some[first]), int(some[second])), distinct[members]
+    return best[1], best[2], best[3], codes.size
+
+
+def _expected(
+    subject: Subject, known: Floats | None, secrets: Integers, distinct: Integers
+) -> Floats:
+    """Imaginary records: how many of each secret (rows) have each report (columns)."""
+    counts = np.full((len(secrets), len(distinct)), 0.5 / len(distinct))
+    if known is not None:
+        places = np.searchsorted(distinct, subject.known_reports())
+        np.add.at(counts.T, places, _IMAGINED * known[:, secrets])
+    return counts
+
+
+def _rates(codes: Integers, expected: Floats) -> Floats:
+    """Estimate the probability of each report (columns) in each row of codes."""
+    n_rows, n_reports = expected.shape
+    places = codes + n_reports * np.arange(n_rows)[:, None]
+    counts = np.bincount(places.ravel(), minlength=expected.size).reshape(expected.shape)
+    rates: Floats = (counts + expected) / (codes.shape[1] + expected.sum(axis=1, keepdims=True))
+    return rates
+
+
+def _choose(ordering: Floats, judging: Floats, step: float) -> tuple[float, int, int, Integers]:
+    """Return the greatest bound to be hoped for, its pair of secrets and its event.
+
+    Both tables have a secret in each row and the probability of a report in each column. The
+    events of a pair are the first few reports in the order of their ratio.
+    """
+    first, second = _pairs(ordering)
+    ratio = np.log(ordering[first]) - np.log(ordering[second])
+    order = np.argsort(-ratio, axis=1, kind="stable")
+    most = np.cumsum(np.take_along_axis(judging[first], order, axis=1), axis=1)
+    least = np.cumsum(np.take_along_axis(judging[second], order, axis=1), axis=1)
+    score = _promise(most, least, step)
+    pair, last = np.unravel_index(int(score.argmax()), score.shape)
+    members = order[pair, : last + 1]
+    return float(score[pair, last]), int(first[pair]), int(second[pair]), members
+
+
+def _pairs(rates: Floats) -> tuple[Integers, Integers]:
+    """Return the ordered pairs of secrets to look at: all, or those that some report sets apart."""
+    n_secrets, n_reports = rates.shape
+    if n_secrets * (n_secrets - 1) * n_reports <= _MOST_EVENTS:
+        every = np.flatnonzero(~np.eye(n_secrets, dtype=bool))
+        return every // n_secrets, every % n_secrets
+    first, second = rates.argmax(axis=0), rates.argmin(axis=0)
+    contrast = np.sqrt(rates.max(axis=0)) - np.sqrt(rates.min(axis=0))
+    telling = np.argsort(-contrast)[: max(1, _MOST_EVENTS // n_reports)]
+    found = np.unique(n_secrets * first[telling] + second[telling])
+    first, second = np.divmod(found, n_secrets)
+    apart = first != second
+    return (first[apart], second[apart]) if apart.any() else (np.array([0]), np.array([1]))
+
+
+def _promise(high: Floats, low: Floats, step: float) -> Floats:
+    """Bound to hope for, by an interval of the same width for the arc sine of each square root."""
+    least = np.arcsin(np.sqrt(np.minimum(high, 1.0))) - step / 2.0
+    most = np.arcsin(np.sqrt(np.minimum(low, 1.0))) + step / 2.0
+    lower = np.sin(np.maximum(least, 1e-9)) ** 2
+    return np.log(lower) - np.log(np.sin(np.minimum(most, np.pi / 2.0)) ** 2)

@@ -1,0 +1,90 @@
+"""Fair coins that tell whether every draw is a new one; no knowledge of the mechanism is needed.
+
+Let y and z be reports of the same cell from one call, and x one from another place. If draws are
+independent, y and z are exchangeable given x: whether x agrees with y but not with z, or with z but
+not with y, is a fair coin. Where randomness is used twice, x and its own y agree too often.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtrc
+
+__all__ = ["check_repeats", "check_runs", "paired_cells"]
+
+Integers = NDArray[np.int64]
+
+_LAGS = np.unique(np.concatenate([np.arange(1, 17), 2 ** np.arange(5, 21), 10 ** np.arange(2, 7)]))
+
+
+def paired_cells(cells: Integers, n: int, generator: np.random.Generator) -> Integers:
+    """Draw records evenly over some cells, those of places 2i and 2i + 1 of the same cell.
+
+    Parameters
+    ----------
+    cells : array of int
+        The cells.
+    n : int
+        Number of records; odd ones are rounded up.
+    generator : Generator
+        Puts the pairs in random order.
+
+    Returns
+    -------
+    array of int
+        Cell of each record.
+    """
+    pairs = cells[generator.permutation(len(cells))]
+    pairs = np.resize(pairs, -(-n // 2))
+    return np.repeat(generator.permutation(pairs), 2)
+
+
+def check_repeats(first: Integers, second: Integers) -> float:
+    """Bound the p-value of two calls' reports about the same records agreeing by chance.
+
+    Parameters
+    ----------
+    first, second : arrays of even length
+        Numbers of the reports; records 2i and 2i + 1 have the same cell.
+
+    Returns
+    -------
+    float
+    """
+    x, y, z = first[::2], second[::2], second[1::2]
+    return _coins(x == y, x == z)
+
+
+def check_runs(reports: Integers, generator: np.random.Generator) -> tuple[float, int]:
+    """Bound the p-value of reports about one cell, in one call, agreeing at some distance.
+
+    Parameters
+    ----------
+    reports : array of shape (n,)
+        Numbers of the reports, all about records of one cell.
+    generator : Generator
+        Decides who is compared with whom.
+
+    Returns
+    -------
+    (float, int)
+        The p-value, and the distance at which reports agree most.
+    """
+    lags = [lag for lag in _LAGS.tolist() if lag <= len(reports) // 2]
+    found = []
+    for lag in lags:
+        whole = reports[: len(reports) - len(reports) % (2 * lag)].reshape(-1, 2, lag)
+        early, late = whole[:, 0].ravel(), whole[:, 1].ravel()  # disjoint pairs
+        order = generator.permutation(len(early) - len(early) % 2)
+        ours, others = order[::2], order[1::2]
+        found.append(_coins(early[ours] == late[ours], early[ours] == late[others]))
+    if not found:
+        return 1.0, 0
+    best = int(np.argmin(found))
+    return min(1.0, found[best] * len(found)), lags[best]
+
+
+def _coins(aligned: NDArray[np.bool_], crossed: NDArray[np.bool_]) -> float:
+    """Probability that so many of the fair coins fall on the side of agreement."""
+    tossed = aligned != crossed
+    heads, tosses = int((aligned & tossed).sum()), int(tossed.sum())
+    return 1.0 if heads == 0 else float(bdtrc(heads - 1, tosses, 0.5))

@@ -1,0 +1,130 @@
+"""What an audit found."""
+
+import math
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Audit", "Check"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question that an audit asked.
+
+    Attributes
+    ----------
+    name : str
+        "bound", "mechanism", "repeats", "copies", "runs", "unknown" or "random_state".
+    passed : bool
+        Whether there was no fault.
+    p_value : float
+        Bound on the probability of what was seen, were there no fault; 0 where it is certain.
+    message : str
+        What was found.
+    """
+
+    name: str
+    passed: bool
+    p_value: float
+    message: str
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What samples show of a black box's leakage; made by :func:`audit`.
+
+    Attributes
+    ----------
+    subject : str
+        What was audited.
+    eps : float
+        Lower bound on the leakage, in nats, at confidence ``level``: infinite where unknown values
+        pass through.
+    eps_estimate : float
+        Estimate of the leakage of the event that the bound is for.
+    eps_claimed : float
+        What it should not exceed at ``law``, in nats: the certificate's upper bound. NaN if
+        nothing is claimed.
+    level : float
+        Confidence. If nothing is wrong, it is at least the probability that `eps` does not exceed
+        the leakage and that all checks pass.
+    n : int
+        Number of records that the bound was made from; each check took at most as many.
+    law : array of shape (a1, a2)
+        The law of (S, U) that the bound is for.
+    secrets : (secret, secret)
+        The pair: the event is more probable under the first.
+    reports : tuple
+        The reports that make up the event, each as it came: a scalar if it has one column.
+    counts, totals : (int, int)
+        How many of the records of each secret had such a report.
+    checks : tuple of Check
+        All that was asked, in order.
+    """
+
+    subject: str
+    eps: float
+    eps_estimate: float
+    eps_claimed: float
+    level: float
+    n: int
+    law: NDArray[np.float64]
+    secrets: tuple[Any, Any]
+    reports: tuple[Any, ...]
+    counts: tuple[int, int]
+    totals: tuple[int, int]
+    checks: tuple[Check, ...]
+
+    @property
+    def findings(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no fault was found. It proves nothing: the certificate does."""
+        return not self.findings
+
+    def __repr__(self) -> str:
+        faults = ", ".join(check.name for check in self.findings)
+        verdict = "passed" if self.passed else f"FAILED: {faults}"
+        claim = "" if math.isnan(self.eps_claimed) else f", claimed {self.eps_claimed:.6g}"
+        return f"Audit(eps>={self.eps:.4g}{claim}, n={self.n:,}, {verdict})"
+
+    def __str__(self) -> str:
+        return "\n".join([self._title(), *(f"  {name:<14}{text}" for name, text in self._lines())])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th>"
+            f"<td style='text-align:left'>{escape(text)}</td></tr>"
+            for name, text in self._lines()
+        )
+        return f"<table><caption>{escape(self._title())}</caption><tbody>{rows}</tbody></table>"
+
+    def _title(self) -> str:
+        return f"Audit of {self.subject}: {self.n:,} records, confidence {self.level:.4g}"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        n_reports = len(self.reports)
+        event = f"report {self.reports[0]!r}" if n_reports == 1 else f"{n_reports:,} reports"
+        shares = [k / n if n else math.nan for k, n in zip(self.counts, self.totals, strict=True)]
+        claim = "nothing is claimed" if math.isnan(self.eps_claimed) else f"{self.eps_claimed:.4f}"
+        lines = [
+            ("leakage", f"at least {self.eps:.4f} nats (estimate {self.eps_estimate:.4f})"),
+            ("claimed", f"at most {claim}" if claim[0].isdigit() else claim),
+            (
+                "seen in",
+                f"{event}: {shares[0]:.2%} of {self.secrets[0]!r}, {shares[1]:.2%} of "
+                f"{self.secrets[1]!r}",
+            ),
+        ]
+        for check in self.checks:
+            verdict = "ok" if check.passed else "FAULT"
+            lines.append((check.name, f"{verdict}: {check.message} (p <= {check.p_value:.2g})"))
+        lines.append(("verdict", "no fault found" if self.passed else "FAILED"))
+        return lines

@@ -1,0 +1,224 @@
+"""What is audited: records go in, numbered reports come out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from numbers import Number
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.auditing._reports import ReportIndex
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism
+
+__all__ = ["CallableSubject", "SanitizerSubject", "Subject", "strange_values"]
+
+Cells = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_ENTRIES = 4_000_000  # of one call's reports: wide ones take their records in parts
+
+
+@dataclass
+class Subject:
+    """A black box and the alphabets of its records.
+
+    Attributes
+    ----------
+    report : callable
+        Maps a table of records to their reports.
+    secrets, values : tuples of length a1 and a2
+        A record's cell has code ``s * a2 + u``.
+    mechanism : Mechanism or None
+        What the reports should follow, if that is known.
+    index : ReportIndex
+        The different reports seen so far.
+    """
+
+    report: Callable[[Any], Any]
+    secrets: tuple[Any, ...]
+    values: tuple[Any, ...]
+    mechanism: Mechanism | None = None
+    index: ReportIndex = field(default_factory=ReportIndex)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, a1·a2."""
+        return len(self.secrets) * len(self.values)
+
+    @property
+    def rows_per_call(self) -> int:
+        """How many records go in one call."""
+        return _ENTRIES
+
+    def records(self, cells: Cells, strange: tuple[int, Any] | None = None) -> Any:
+        """Write records that have these cells, with one column's values replaced if asked."""
+        raise NotImplementedError
+
+    def columns(self) -> Sequence[tuple[Any, bool, tuple[Any, ...]]]:
+        """Name of each column, whether it is sensitive, and its known values."""
+        raise NotImplementedError
+
+    def known_reports(self) -> Cells:
+        """Return the numbers of the reports that are known to exist."""
+        return np.empty(0, dtype=np.int64)
+
+    def report_law(self, conditionals: Floats) -> Floats | None:
+        """Return the law of the known reports given each secret, if it is known."""
+        return None
+
+    def reports(self, cells: Cells, report: Callable[[Any], Any] | None = None) -> Cells:
+        """Numbers of the reports about records that have these cells."""
+        report = self.report if report is None else report
+        step = self.rows_per_call
+        parts = [cells[start : start + step] for start in range(0, len(cells), step)]
+        found = [self.index.numbers(report(self.records(part)), len(part)) for part in parts]
+        return np.concatenate(found)
+
+
+@dataclass
+class SanitizerSubject(Subject):
+    """A fitted sanitizer, whose records look as those it was fitted on did."""
+
+    sanitizer: Any = None
+    symbols: Cells = field(init=False)  # the number of the report that each symbol makes
+
+    def __post_init__(self) -> None:
+        self._like = _blank(self.sanitizer._codec)
+        n_symbols, step = self.sanitizer.mechanism_.shape[0], self.rows_per_call
+        parts = []
+        for start in range(0, n_symbols, step):
+            symbols = np.arange(start, min(start + step, n_symbols))
+            like = self.records(np.zeros(len(symbols), dtype=np.int64))
+            parts.append(self.index.numbers(self.sanitizer._emitted(symbols, like), len(symbols)))
+        self.symbols = np.concatenate(parts)
+
+    @classmethod
+    def of(cls, sanitizer: Any) -> "SanitizerSubject":
+        """Make the subject that a fitted sanitizer is."""
+        joint = sanitizer.joint_
+        return cls(
+            sanitizer.transform,
+            joint.secrets,
+            joint.values,
+            sanitizer.mechanism_,
+            sanitizer=sanitizer,
+        )
+
+    @property
+    def rows_per_call(self) -> int:
+        """How many records go in one call."""
+        width = len(self.sanitizer.get_feature_names_out())
+        return max(1000, _ENTRIES // width)
+
+    def records(self, cells: Cells, strange: tuple[int, Any] | None = None) -> Any:
+        """Write records that have these cells, with one column's values replaced if asked."""
+        return self.sanitizer._codec.decode(cells, like=self._like, strange=strange)
+
+    def known_reports(self) -> Cells:
+        """Return the numbers of the symbols' reports; symbols that look alike have the same."""
+        return self.symbols
+
+    def report_law(self, conditionals: Floats) -> Floats | None:
+        """Return the law of each symbol given each secret, unless it is too large."""
+        mechanism = self.sanitizer.mechanism_
+        if mechanism.shape[0] * len(self.secrets) > _ENTRIES:
+            return None
+        law: Floats = mechanism.report_law(conditionals)
+        return law
+
+    def columns(self) -> Sequence[tuple[Any, bool, tuple[Any, ...]]]:
+        """Name of each column, whether it is sensitive, and its known values."""
+        codec = self.sanitizer._codec
+        return [
+            (column.name, place in codec.sensitive, column.categories)
+            for place, column in enumerate(codec.columns)
+        ]
+
+
+@dataclass
+class CallableSubject(Subject):
+    """Any function of a table of records: arrays with the columns of S first, then those of U."""
+
+    table: NDArray[Any] = field(init=False)  # one row for each cell
+    n_sensitive: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows = [(*_several(s), *_several(u)) for s in self.secrets for u in self.values]
+        self.n_sensitive = len(_several(self.secrets[0]))
+        if len({len(row) for row in rows}) > 1:
+            raise ValueError(
+                "the law's secrets (or values) are tuples of different lengths: each must name a "
+                "value for every column."
+            )
+        numeric = all(isinstance(value, Number) for row in rows for value in row)
+        self.table = np.array(rows) if numeric else _objects(rows)
+
+    @classmethod
+    def of(cls, report: Callable[[Any], Any], joint: JointDistribution) -> "CallableSubject":
+        """Make the subject that a function is, on the alphabets of a law."""
+        return cls(report, joint.secrets, joint.values)
+
+    def records(self, cells: Cells, strange: tuple[int, Any] | None = None) -> Any:
+        """Write records that have these cells, with one column's values replaced if asked."""
+        rows = self.table[cells]
+        if strange is not None:
+            place, value = strange
+            if not isinstance(value, Number) or rows.dtype == object:
+                rows = rows.astype(object)
+            else:
+                rows = rows.astype(np.result_type(rows, np.asarray(value)))
+            rows[:, place] = value
+        return rows
+
+    def columns(self) -> Sequence[tuple[Any, bool, tuple[Any, ...]]]:
+        """Name of each column, whether it is sensitive, and its known values."""
+        return [
+            (place, place < self.n_sensitive, tuple(dict.fromkeys(column.tolist())))
+            for place, column in enumerate(self.table.T)
+        ]
+
+
+def strange_values(known: Sequence[Any]) -> list[Any]:
+    """Values that a column with these categories does not know: one of their kind, and missing."""
+    present = [value for value in known if value is not None]
+    strange: list[Any] = [] if len(present) < len(known) else [None]
+    kinds = {type(value) for value in present}
+    if kinds == {bool}:
+        return [2, *strange]
+    if kinds <= {bool, int, float}:
+        return [max(present, default=0) + 1013, *strange]
+    for moment, step in ((date, timedelta(days=1013)), (timedelta, timedelta(days=1013))):
+        if all(isinstance(value, moment) for value in present):  # a datetime is a date
+            if kinds <= {date, datetime} and len(kinds) > 1:
+                break
+            return [max(present) + step, *strange]
+    word = "no such value"
+    while word in known:
+        word += "!"
+    return [word, *strange]
+
+
+def _blank(codec: Any) -> Any:
+    """Return a row of the library and with the names of the public table, to write others like."""
+    names = [column.name for column in codec.columns]
+    if codec.library == "numpy":
+        return np.zeros((1, len(names)))
+    if codec.library == "pandas":  # names need not be strings
+        import pandas as pd
+
+        return pd.DataFrame([[None] * len(names)], columns=names)
+    return nw.from_dict({name: [None] for name in names}, backend=codec.library).to_native()
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _objects(rows: Sequence[tuple[Any, ...]]) -> NDArray[Any]:
+    table = np.empty((len(rows), len(rows[0])), dtype=object)
+    table[:] = rows
+    return table

@@ -1,0 +1,93 @@
+"""Values outside the alphabet must be refused, or leave no trace."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtrc
+
+from skrldp.auditing._subject import SanitizerSubject, Subject, strange_values
+
+__all__ = ["check_unknown"]
+
+Integers = NDArray[np.int64]
+
+_ROWS = 64  # with each unknown value
+
+
+def check_unknown(
+    subject: Subject, seen: Integers, generator: np.random.Generator
+) -> tuple[float, str]:
+    """Send values outside the alphabet in, column by column.
+
+    Parameters
+    ----------
+    subject : Subject
+        The black box.
+    seen : array of int
+        Numbers of the reports about records drawn evenly over the cells.
+    generator : Generator
+        Draws the other columns of the records.
+
+    Returns
+    -------
+    (float, str)
+        Bound on the p-value, and what was found; 0 where there is no doubt.
+    """
+    worst = 1.0, "every unknown value was refused, or reported as known ones are"
+    trials = [
+        (place, name, sensitive, value)
+        for place, (name, sensitive, known) in enumerate(subject.columns())
+        for value in strange_values(known)
+    ]
+    for place, name, sensitive, value in trials:
+        cells = generator.integers(subject.n_cells, size=_ROWS)
+        try:
+            records = subject.records(cells, strange=(place, value))
+        except ValueError:  # the library has no column that could hold it
+            continue
+        try:
+            answer = subject.report(records)
+        except Exception:  # whatever it is, nothing was reported
+            continue
+        reports = subject.index.numbers(answer, len(cells))
+        if isinstance(subject, SanitizerSubject):
+            p_value, words = _judge_sanitizer(subject, reports, sensitive)
+        else:
+            p_value, words = _judge_callable(subject, reports, seen, value)
+        p_value = min(1.0, p_value * len(trials))
+        if p_value < worst[0]:
+            worst = p_value, f"unknown value {value!r} in column {name!r}: {words}"
+    return worst
+
+
+def _judge_sanitizer(
+    subject: SanitizerSubject, reports: Integers, sensitive: bool
+) -> tuple[float, str]:
+    own = np.isin(reports, subject.symbols)
+    if not own.all():
+        row = subject.index.row(int(reports[~own][0]))
+        return 0.0, f"it passes through; the report is {row!r}, none of the mechanism's"
+    sanitizer = subject.sanitizer
+    if sensitive:
+        allowed = sanitizer.mechanism_.observe == "nonsensitive"  # S is not looked at
+    else:
+        allowed = sanitizer.handle_unknown == "impute"
+    return (1.0, "") if allowed else (0.0, "it is reported rather than refused")
+
+
+def _judge_callable(
+    subject: Subject, reports: Integers, seen: Integers, value: Any
+) -> tuple[float, str]:
+    new = ~np.isin(reports, seen)
+    if not new.any():
+        return 1.0, ""
+    rows = [subject.index.row(number) for number in np.unique(reports[new]).tolist()]
+    if any(value in (row if isinstance(row, tuple) else (row,)) for row in rows):
+        return 0.0, f"it passes through; reports such as {rows[0]!r} hold it"
+    # The mass of what n records have not shown is about the share of reports seen once (Good); the
+    # law of one cell may weigh it as often as there are cells.
+    once = int((np.unique(seen, return_counts=True)[1] == 1).sum())
+    unseen = min(1.0, subject.n_cells * (once + 5.0) / len(seen))
+    p_value = float(bdtrc(int(new.sum()) - 1, len(new), unseen))
+    return p_value, f"it shows; reports such as {rows[0]!r} come from no known record"

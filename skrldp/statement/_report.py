@@ -1,0 +1,237 @@
+"""The report itself: figures and words, as text and as HTML."""
+
+import math
+import textwrap
+from dataclasses import dataclass, fields
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PrivacyReport", "amount", "odds"]
+
+_WIDTH = 88  # columns of the text
+_LABEL = 14
+
+
+@dataclass(frozen=True, eq=False)
+class PrivacyReport:
+    """What a fitted sanitizer promises; made by :func:`privacy_report`.
+
+    Printing it gives text of at most 88 columns; notebooks show a table.
+
+    Attributes
+    ----------
+    sanitizer : str
+        The sanitizer's class.
+    eps : float
+        What was asked, in nats; every ε here is.
+    eps_proven, eps_attained : float
+        The certificate's bounds on the leakage over the set: none is greater than the first, some
+        law attains the second.
+    eps_at_public : float or None
+        Leakage at the public law; None where there are too many reports to look.
+    eps_over_set : float or None
+        Where privacy is proven at the public law alone, what can leak over a confidence set: the
+        sanitizer's own, or that of ``RenyiBall()`` if it has none. None otherwise.
+    alpha, radius : float
+        Order and radius (nats) of the set of laws that the proof holds for: radius 0 is the public
+        law alone, infinity all laws.
+    beta : float or None
+        Probability that the set misses the true law; None where the radius does not come from it.
+    coverage : str
+        What is known of that probability: "asymptotic", "finite-sample", "given" (a radius that
+        was given as a number), "public law" or "all laws".
+    n, n_cells : int
+        Numbers of public records and of cells.
+    shape : (int, int)
+        Numbers of secrets and of values of U.
+    n_reports : int
+        Number of different reports.
+    observe : str
+        What the mechanism sees of a person: "all", or "nonsensitive", U alone.
+    worst_law : array of shape (a1, a2)
+        The worst law found.
+    worst_pair : (secret, secret) or None
+        The secrets between which a report tells most there, the likelier first. None where there
+        are too many reports to look.
+    worst_report : object or None
+        That report.
+    mutual_information, normalized_mutual_information : float
+        I(X; Y) at the public law, in nats, and as a share of H(X).
+    distortion, worst_case_distortion : float or None
+        Expected distance at the public law, and its bound over the set; RobustMSE has them.
+    status : str
+        How the design ended, as in ``solution_.status``.
+    gap : float
+        Relative distance of the design from its bound.
+    zero_cells : int
+        Number of cells without public records.
+    unseen_secrets : tuple
+        Secrets without public records.
+    few_records : bool
+        Whether the asymptotic radius has too few records for each cell.
+    adds_up : bool
+        Whether k reports about one person leak at most k times ``eps_proven``.
+    warnings, notes : tuple of str
+        What protects less than one may think, and other things to know.
+    """
+
+    sanitizer: str
+    eps: float
+    eps_proven: float
+    eps_attained: float
+    eps_at_public: float | None
+    eps_over_set: float | None
+    alpha: float
+    radius: float
+    beta: float | None
+    coverage: str
+    n: int
+    n_cells: int
+    shape: tuple[int, int]
+    n_reports: int
+    observe: str
+    worst_law: NDArray[np.float64]
+    worst_pair: tuple[Any, Any] | None
+    worst_report: Any
+    mutual_information: float
+    normalized_mutual_information: float
+    distortion: float | None
+    worst_case_distortion: float | None
+    status: str
+    gap: float
+    zero_cells: int
+    unseen_secrets: tuple[Any, ...]
+    few_records: bool
+    adds_up: bool
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as a dict, the worst law as lists.
+
+        Returns
+        -------
+        dict
+        """
+        figures = {field.name: getattr(self, field.name) for field in fields(self)}
+        return figures | {"worst_law": self.worst_law.tolist()}
+
+    def __str__(self) -> str:
+        lines = [f"Privacy report: {self.sanitizer}"]
+        for label, text in self._figures():
+            lines += _hanging(f"  {label:<{_LABEL}}", text)
+        for heading, listed in (("Warnings", self.warnings), ("Notes", self.notes)):
+            lines += [heading] if listed else []
+            for text in listed:
+                lines += _hanging("  - ", text)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        left = "style='text-align:left;vertical-align:top'"
+        rows = "".join(
+            f"<tr><th {left}>{escape(label)}</th><td {left}>{escape(text)}</td></tr>"
+            for label, text in self._figures()
+        )
+        lists = "".join(
+            f"<p><strong>{heading}</strong></p><ul>"
+            + "".join(f"<li>{escape(text)}</li>" for text in listed)
+            + "</ul>"
+            for heading, listed in (("Warnings", self.warnings), ("Notes", self.notes))
+            if listed
+        )
+        return (
+            f"<div><p><strong>Privacy report: {escape(self.sanitizer)}</strong></p>"
+            f"<table><tbody>{rows}</tbody></table>{lists}</div>"
+        )
+
+    def _figures(self) -> list[tuple[str, str]]:
+        a1, a2 = self.shape
+        zero = f", {self.zero_cells:,} without records" if self.zero_cells else ""
+        shown = [
+            (
+                "asked",
+                f"eps = {self.eps:.6g}: a report changes the odds of a secret by a factor of at "
+                f"most {odds(self.eps)}",
+            ),
+            (
+                "proven",
+                f"eps <= {self.eps_proven:.6f}, of the mechanism as it is sampled; the worst law "
+                f"found leaks {self.eps_attained:.6f}",
+            ),
+            ("holds for", self._set()),
+        ]
+        if self.eps_at_public is not None:
+            shown.append(("public law", f"leaks {self.eps_at_public:.6f}, were it the true one"))
+        if self.eps_over_set is not None:
+            leak = amount(self.eps_over_set)
+            shown.append(("over a set", f"{leak} can leak at the laws of a confidence set"))
+        if self.worst_pair is not None:
+            first, second = self.worst_pair
+            shown.append(
+                (
+                    "worst case",
+                    f"report {self.worst_report!r} is {odds(self.eps_attained)} times as probable "
+                    f"for secret {first!r} as for {second!r}",
+                )
+            )
+        sees = "the whole record" if self.observe == "all" else "U alone, never S"
+        together = "k of them leak at most k times the proven eps" if self.adds_up else "one only"
+        shown += [
+            (
+                "public table",
+                f"{self.n:,} records; {a1:,} secrets x {a2:,} values = {self.n_cells:,} cells"
+                f"{zero}",
+            ),
+            ("sees", sees),
+            ("reports", f"{self.n_reports:,} different ones; about one person: {together}"),
+            (
+                "utility",
+                f"I(X;Y) = {self.mutual_information:.4f} nats, "
+                f"{self.normalized_mutual_information:.1%} of H(X), at the public law",
+            ),
+        ]
+        if self.distortion is not None:
+            shown.append(
+                (
+                    "distance",
+                    f"{self.distortion:.5g} from U at the public law, at most "
+                    f"{self.worst_case_distortion:.5g} over the set",
+                )
+            )
+        gap = "" if self.status == "closed form" else f", {self.gap:.2%} from its bound"
+        shown.append(("design", f"{self.status}{gap}"))
+        return shown
+
+    def _set(self) -> str:
+        if self.coverage == "all laws":
+            return "all laws; no law is outside"
+        if self.coverage == "public law":
+            return "the public law alone; every other law is outside"
+        ball = f"the laws within Renyi divergence B = {self.radius:.4g} (alpha = {self.alpha:g})"
+        if self.beta is None:
+            return f"{ball}; the radius was given, so nothing is known of what it misses"
+        kind = "about" if self.coverage == "asymptotic" else "at most"
+        return f"{ball}; they miss the true law with probability {kind} {self.beta:.4g}"
+
+
+def odds(eps: float) -> str:
+    """Write e to the ε as a number."""
+    return "e^" + f"{eps:.4g}" if eps > 20.0 else f"{math.exp(eps):.3g}"
+
+
+def amount(eps: float) -> str:
+    """Write a leakage that may be infinite."""
+    return "any amount" if math.isinf(eps) else f"eps = {eps:.4g}"
+
+
+def _hanging(start: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_on_hyphens=False,
+    )
