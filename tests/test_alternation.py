@@ -184,7 +184,7 @@ def test_distinct_reports():
 def test_gathering_puts_the_best_first_and_has_each_report_once():
     region, law = region_of(TABLE), law_of(TABLE)
     runs = [one_path(TABLE, region, 1.0, seed=seed) for seed in (0, 1)]
-    rows = gather([*runs, runs[0]], law)
+    rows = gather([*runs, runs[0]], law, (3, 3))
     np.testing.assert_allclose(rows.mean(axis=1), 1.0)
     assert len(rows) <= 18 and len(distinct(rows, law)) == len(rows)
     best = max(runs, key=lambda run: run.information).matrix
@@ -197,7 +197,7 @@ def test_held_decoders_lose_nothing_and_gain_when_they_follow(kind):
     """All decoders of two runs together tell at least what the better run's own do."""
     region, law = region_of(TABLE, kind), law_of(TABLE)
     runs = [one_path(TABLE, region, 1.0, b=6, seed=seed) for seed in (0, 1)]
-    joined = Annealing(law, region, 1.0, gather(runs, law))
+    joined = Annealing(law, region, 1.0, gather(runs, law, (3, 3)))
     joined.hold(Deadline(None))
     best = max(run.information for run in runs)
     held = joined.information

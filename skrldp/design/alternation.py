@@ -28,6 +28,8 @@ _SPREAD = 0.5  # shape of the gamma variables that starts are made of
 _HURRY = 0.7  # of the steps of the run before that a run must have time for
 _FEWEST = 8  # reports that are worth another run
 _MOST = 64  # reports that are gathered
+_FILL = 36  # reports up to which shaken copies join them
+_SHAKE = 0.7  # standard deviation of the logarithms that copies are multiplied by
 
 
 def alternate(
@@ -80,12 +82,13 @@ def alternate(
         run = Annealing(law, region, eps, starts(region.row_shape, b, seed), look)
         run.cool(share, deadline)
         runs.append(run)
-        rows = gather([*runs, *gathered[-1:]], law)
-        if gathers and len(runs) > 1 and _affordable(len(rows), runs[-1:], deadline) == len(rows):
-            joined = Annealing(law, region, eps, rows, look)
-            joined.hold(deadline)
-            joined.polish(deadline)
-            gathered.append(joined)
+        if gathers and len(runs) > 1:
+            rows = gather([*runs, *gathered[-1:]], law, region.row_shape)
+            if _affordable(len(rows), runs[-1:], deadline) == len(rows):
+                joined = Annealing(law, region, eps, rows, look)
+                joined.hold(deadline)
+                joined.polish(deadline)
+                gathered.append(joined)
         if deadline.passed:
             break
         best.append(max(run.information for run in (*runs, *gathered)))
@@ -105,8 +108,10 @@ def _affordable(b: int, before: list[Annealing], deadline: Deadline) -> int:
     return min(b, int(left * len(run.matrix) / max(_HURRY * run.seconds, 1e-300)))
 
 
-def gather(runs: list[Annealing], law: Floats) -> Floats:
+def gather(runs: list[Annealing], law: Floats, shape: tuple[int, int]) -> Floats:
     """Take the reports of several runs that tell different things, the best run's first.
+
+    If they are few, shaken copies join them: what is of no use will not be sent.
 
     Parameters
     ----------
@@ -114,6 +119,8 @@ def gather(runs: list[Annealing], law: Floats) -> Floats:
         At least one.
     law : array of shape (number of cells of a row,)
         Law of X, or of U.
+    shape : tuple (parts, a2)
+        Shape of a row.
 
     Returns
     -------
@@ -123,6 +130,11 @@ def gather(runs: list[Annealing], law: Floats) -> Floats:
     ranked = sorted(runs, key=lambda run: -run.information)
     rows = np.concatenate([run.matrix for run in ranked])
     rows = rows[distinct(rows, law)[: min(_MOST, 2 * law.size)]]
+    missing = max(min(_FILL, 2 * law.size) - len(rows), 0)
+    noise = np.random.default_rng(len(runs)).normal(scale=_SHAKE, size=(2, missing, *shape))
+    shaken = rows[np.arange(missing) % len(rows)]
+    shaken *= np.exp(noise[0] + noise[1, :, :, :1]).reshape(missing, law.size)
+    rows = np.concatenate([rows, shaken])
     unit: Floats = rows / rows.mean(axis=1, keepdims=True)
     return unit
 

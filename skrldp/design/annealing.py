@@ -37,7 +37,7 @@ _NOTHING = 1e-9  # nats
 _RARE = 1e-5  # probability below which a report hardly matters
 _SMOOTHING = 1e-5  # added to the probabilities of reports before a decoder is made of them
 _CHECK = 10  # steps between two looks at the mechanism
-_CENTRING = 6  # last steps, at most: they take back what following leaves to repair
+_CENTRING = 20  # steps with one decoder, at most, until the path is centred: else repairs cost much
 _SETTLED = 1.5  # gap, relative to the one aimed at, that is near enough
 _SOFTLY = 0.9  # part of the gap that is left between two decoders of a polish
 
