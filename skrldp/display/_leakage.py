@@ -10,10 +10,14 @@ from skrldp.display._style import (
     BASELINE,
     COLOURS,
     MARKERS,
-    category_ticks,
+    Ticks,
+    bound,
     chosen,
+    height_below,
+    legend,
     new_axes,
     number,
+    set_ticks,
     texts,
 )
 from skrldp.sanitizers import fitted_sanitizer
@@ -204,16 +208,17 @@ class LeakageDisplay:
             change, worst = np.log(self.odds[self.order_]), np.log(self.worst[self.order_])
         coloured = self._coloured(change, secrets)
         names = texts([self.symbols[y] for y in self.order_])
-        shown = len(self.order_)
-        ax = new_axes(ax, (min(max(5.0, 1.5 + 0.25 * shown), 9.0), 4.2))
+        shown, own = len(self.order_), ax is None
+        wide = min(max(5.0, 1.5 + 0.25 * shown), 9.0)
+        ax = new_axes(ax, (wide, 4.2 + height_below(names, 0.8 * wide / shown)))
         self.ax_, self.figure_ = ax, ax.figure
         ax.set(xlim=(-0.7, shown - 0.3), xlabel="report, the most probable first")
         self._draw_bound(change, worst)
         self._draw_points(change, worst, coloured)
-        category_ticks(ax.xaxis, np.arange(shown), names)
         at = f"\nat the {self.law}" if self.law else ""
         ax.set_ylabel(f"change of a secret's odds{at}")
-        ax.legend(loc="upper left", bbox_to_anchor=(0.0, 1.0), ncols=1).set_loc("best")
+        legend(ax, above=own)
+        set_ticks(self.figure_, Ticks(ax.xaxis, np.arange(shown), names))
         return self
 
     def _coloured(self, change: Floats, secrets: Sequence[Any] | None) -> list[int]:
@@ -234,9 +239,9 @@ class LeakageDisplay:
         step *= max(1, int(np.ceil(top / step / 4.0)))
         ticks = np.arange(-int(1.2 * top / step), int(1.2 * top / step) + 1) * step
         self.ax_.set_yticks(ticks, labels=[_factor(tick) for tick in ticks])
-        label = f"proven bound, ε = {number(self.eps)}"
+        label = f"ε = {bound(self.eps)}"
         if self.holds_for:
-            label += f"\n({self.holds_for})"
+            label = f"proven bound, {label}\n({self.holds_for})"
         for sign in (1.0, -1.0):
             self.ax_.axhline(
                 sign * self.eps,
@@ -251,7 +256,7 @@ class LeakageDisplay:
         ax, places = self.ax_, np.arange(len(change))
         pixels = change.size > _MANY
         share = self.probability[self.order_] / self.probability.max()
-        area = 10.0 + (140.0 if len(change) <= 30 else 40.0 if len(change) <= 120 else 12.0) * share
+        area = 10.0 + (140.0 if len(change) <= 30 else 60.0 if len(change) <= 120 else 12.0) * share
         if len(self.secrets) > 2:
             reach = np.minimum(worst, self._top)
             ax.vlines(
@@ -288,16 +293,18 @@ class LeakageDisplay:
             )
 
     def _scatter(self, x: Any, y: Floats, *, area: Any, **style: Any) -> None:
-        """Draw points; those out of bounds, of odds that become 0 or infinite, at the edge."""
-        inside = np.clip(y, -self._top, self._top)
-        self.ax_.scatter(x, inside, s=area, zorder=3, edgecolors="white", linewidths=0.5, **style)
-        for sign, mark in ((1.0, "^"), (-1.0, "v")):
-            out = np.flatnonzero(sign * y > self._top)
-            if len(out):
-                self.ax_.scatter(
-                    np.asarray(x)[out], inside[out], s=90, color=style["color"], marker=mark,
-                    zorder=4,
-                )  # fmt: skip
+        """Draw points; odds that become 0 or infinite as such, at the edge."""
+        finite = np.isfinite(y)
+        x, sizes = np.asarray(x), np.broadcast_to(area, y.shape)
+        self.ax_.scatter(
+            x[finite], y[finite], s=sizes[finite], zorder=3, edgecolors="white", linewidths=0.5,
+            **style,
+        )  # fmt: skip
+        for end, mark in ((np.inf, r"$\infty$"), (-np.inf, "$0$")):
+            at = x[y == end]
+            if len(at):
+                edge = np.full(len(at), np.sign(end) * self._top)
+                self.ax_.scatter(at, edge, s=90, color=style["color"], marker=mark, zorder=4)
 
 
 def _factor(log: float) -> str:

@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.display._style import MAP, category_ticks, new_axes, text_width, texts
+from skrldp.display._style import (
+    MAP,
+    Ticks,
+    height_below,
+    new_axes,
+    set_ticks,
+    text_width,
+    texts,
+)
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import fitted_sanitizer
 
@@ -132,14 +140,21 @@ class MechanismDisplay:
             matrix.argmax(axis=1).argsort(kind="stable") if order == "cells" else (np.arange(b))
         )
         reports = texts([mechanism.symbols[y] for y in self.order_])
-        ax = new_axes(ax, _size(len(matrix), matrix.shape[1], reports))
+        values = texts(mechanism.values)
+        ax = new_axes(ax, _size(reports, groups, values))
         self.ax_, self.figure_ = ax, ax.figure
         self._draw(matrix[self.order_], cmap, colorbar)
-        category_ticks(ax.yaxis, np.arange(b), reports)
-        ax.set_ylabel("report")
-        category_ticks(ax.xaxis, np.arange(matrix.shape[1]), texts(mechanism.values) * len(groups))
-        ax.set_xlabel("value of U")
-        self._draw_groups(groups, width)
+        top = self._draw_groups(groups, width)
+        cells = np.arange(matrix.shape[1])
+        ax.set(xlabel="value of U", ylabel="report")
+        set_ticks(
+            self.figure_,
+            Ticks(ax.yaxis, np.arange(b), reports),
+            Ticks(ax.xaxis, cells, values * len(groups), period=width),
+            Ticks(top, (np.arange(len(groups)) + 0.5) * width - 0.5, groups, along=ax.xaxis),
+        )
+        if not len(ax.get_xticks()):
+            ax.set_xlabel(f"value of U ({width:,} for each secret)")
         return self
 
     def _draw(self, matrix: NDArray[np.float64], cmap: Any, colorbar: bool) -> None:
@@ -168,22 +183,24 @@ class MechanismDisplay:
                 label = f"greatest {label}\nof each {high} reports x {wide} cells"
             self.figure_.colorbar(self.image_, ax=self.ax_, label=label)
 
-    def _draw_groups(self, groups: list[str], width: int) -> None:
-        """Separate the secrets, and name them along the top."""
+    def _draw_groups(self, groups: list[str], width: int) -> Any:
+        """Separate the secrets; return an axis along the top to name them."""
+        box = self.ax_.get_window_extent()
+        cell = 72.0 * box.width / self.figure_.dpi / (width * len(groups))
+        stroke = min(2.4, max(0.35 * cell, 12.0 / len(groups)))
         for edge in np.arange(1, len(groups)) * width - 0.5:
-            self.ax_.axvline(edge, color="white", linewidth=2.4)
-            self.ax_.axvline(edge, color="black", linewidth=0.8)
+            self.ax_.axvline(edge, color="white", linewidth=stroke)
+            self.ax_.axvline(edge, color="black", linewidth=stroke / 3.0)
         top = self.ax_.secondary_xaxis("top")
         top.set_xlabel("secret")
         top.tick_params(length=0)
-        category_ticks(
-            top.xaxis, (np.arange(len(groups)) + 0.5) * width - 0.5, groups, along=self.ax_.xaxis
-        )
+        return top.xaxis
 
 
-def _size(high: int, wide: int, reports: list[str]) -> tuple[float, float]:
+def _size(reports: list[str], groups: list[str], values: list[str]) -> tuple[float, float]:
     """Size of a new figure, in inches: a fifth of one for each entry, within limits."""
-    return (
-        min(max(3.6, 0.22 * wide), 8.0) + 1.6 + text_width(reports, 10.0),
-        min(max(2.6, 0.22 * high), 7.0) + 2.0,
-    )
+    cells = len(groups) * len(values)
+    wide = min(max(3.6, 0.22 * cells), 8.0)
+    high = min(max(2.6, 0.22 * len(reports)), 7.0)
+    names = height_below(values, wide / cells) + height_below(groups, wide / len(groups))
+    return wide + 1.6 + text_width(reports, 10.0), high + 0.9 + names

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from skrldp.display._style import (
     COLOURS,
     LINES,
     MARKERS,
-    category_ticks,
+    Ticks,
     chosen,
+    legend,
     new_axes,
     number,
     pyplot,
+    set_ticks,
     text_width,
     texts,
 )
@@ -32,6 +35,7 @@ Floats = NDArray[np.float64]
 
 _MOST = 6  # secrets that are drawn if none are named
 _COLUMNS = 3
+_CORNER = 20  # characters in a line at a triangle's corner
 
 
 class UncertaintyDisplay:
@@ -176,12 +180,19 @@ class UncertaintyDisplay:
         triangle = n_values == 3 and kind != "bars"
         self.axes_ = self._axes(ax, 1 if triangle else len(places))
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        own = ax is None
+        if own:
+            self.figure_.suptitle(self._title(len(places)), fontsize="medium")
         if triangle:
             self._draw_triangle(places)
+            legend(self.ax_, above=own)
         else:
             self._draw_bars(places)
-        if ax is None:
-            self.figure_.suptitle(self._title(len(places)), fontsize="medium")
+            if own:
+                marks = self.ax_.get_legend_handles_labels()
+                self.figure_.legend(*marks, loc="outside lower center", ncols=2, frameon=False)
+            rows, names = np.arange(n_values), texts(self.joint.values)
+            set_ticks(self.figure_, *(Ticks(axes.yaxis, rows, names) for axes in self.axes_))
         return self
 
     def _axes(self, ax: Any, needed: int) -> NDArray[Any]:
@@ -201,12 +212,13 @@ class UncertaintyDisplay:
         names = texts(self.joint.values)
         size = (
             1.2 + text_width(names, 10.0) + 2.1 * columns,
-            1.0 + rows * (0.6 + min(max(1.3, 0.26 * len(names)), 7.0)),
+            1.3 + rows * (0.6 + min(max(1.3, 0.26 * len(names)), 7.0)),
         )
-        _, grid = pyplot().subplots(
+        figure, grid = pyplot().subplots(
             rows, columns, sharex=True, sharey=True, squeeze=False, figsize=size,
             layout="constrained",
         )  # fmt: skip
+        figure.get_layout_engine().set(w_pad=0.12)  # room for the numbers at the panels' ends
         axes = grid.ravel()
         for spare in axes[needed:]:
             spare.set_visible(False)
@@ -229,6 +241,7 @@ class UncertaintyDisplay:
         rows = np.arange(p.shape[1])
         size = max(1.5, min(5.0, 150.0 / len(rows)))
         top = self.upper[places].max()
+        names = texts(self.joint.secrets)
         for axes, s in zip(self.axes_, places, strict=True):
             axes.hlines(
                 rows, self.lower[s], self.upper[s], color=COLOURS[0], linewidth=size,
@@ -240,10 +253,10 @@ class UncertaintyDisplay:
                     p[s], rows, "o", color="black", markersize=size, label="public conditional",
                     clip_on=False, zorder=3,
                 )  # fmt: skip
-            name = texts([self.joint.secrets[s]])[0]
-            axes.set_title(f"{name}\n(no public records)" if unseen else name, fontsize="medium")
+            title = f"{names[s]}\n(no public records)" if unseen else names[s]
+            axes.set_title(title, fontsize="medium" if len(names[s]) <= 18 else "small")
             axes.set(xlim=(0.0, min(1.0, 1.05 * top)), ylim=(len(rows) - 0.5, -0.5))
-            category_ticks(axes.yaxis, rows, texts(self.joint.values))
+            axes.locator_params(axis="x", nbins=4)
             axes.grid(axis="x", color="#D9D9D9", linewidth=0.6)
             axes.set_axisbelow(True)
             if axes.get_subplotspec() is None or axes.get_subplotspec().is_first_col():
@@ -261,10 +274,10 @@ class UncertaintyDisplay:
                 ends[:, u] = tenth
                 ends[[0, 1], [(u + 1) % 3, (u + 2) % 3]] = 1.0 - tenth
                 axes.plot(*to_plane(ends).T, color="#D9D9D9", linewidth=0.5, zorder=0)
-        sides = ({"ha": "right", "va": "top"}, {"ha": "left", "va": "top"}, {"ha": "center"})
+        sides = ({"ha": "left", "va": "top"}, {"ha": "right", "va": "top"}, {"ha": "center"})
         for corner, name, where in zip(CORNERS, texts(self.joint.values), sides, strict=True):
-            offset = 0.02 * np.sign(corner - CORNERS.mean(axis=0))
-            axes.text(*(corner + offset), name, **where)
+            above = 0.02 if where["ha"] == "center" else -0.02
+            axes.text(corner[0], corner[1] + above, "\n".join(wrap(name, _CORNER)), **where)
         names = texts(self.joint.secrets)
         for place, s in enumerate(places):
             style = {
@@ -283,4 +296,3 @@ class UncertaintyDisplay:
             axes.plot([], [], marker=marker, **style, markeredgecolor="black",
                       label=f"given {names[s]}")  # fmt: skip
         axes.plot([], [], color=BASELINE, linewidth=0.8, label="box of the bounds")
-        axes.legend(loc="upper left", fontsize="small", frameon=False)

@@ -14,6 +14,7 @@ from skrldp.display._style import (
     COLOURS,
     LINES,
     MARKERS,
+    legend,
     new_axes,
     number,
     texts,
@@ -21,6 +22,7 @@ from skrldp.display._style import (
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.sanitizers import GRRSanitizer, NonRobustSanitizer, RobustMSESanitizer
 from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._checks import check_eps
 
 __all__ = ["PrivacyUtilityDisplay"]
 
@@ -30,7 +32,7 @@ _EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _INFORMATION = "information kept, I(X;Y) / H(X)"
 _DISTORTION = "expected distance of the report from U"
 _GRR = "GRR (plain LDP)"
-_NON_ROBUST = "non-robust (private at the public law only)"
+_NON_ROBUST = "non-robust (not private)"
 
 
 class PrivacyUtilityDisplay:
@@ -142,16 +144,18 @@ class PrivacyUtilityDisplay:
         distances = isinstance(first, RobustMSESanitizer)
         _check_comparable(templates)
         added = _baselines(templates) if baselines else {}
-        grid = np.unique(np.asarray(eps, dtype=float))
-        if len(grid) == 0:
+        grid = np.atleast_1d(np.asarray(eps)).tolist()
+        if not grid:
             raise ValueError("eps is empty: give at least one privacy parameter.")
+        for level in grid:
+            check_eps(level)
         attribute = "distortion_" if distances else "normalized_mutual_information_"
         curves = {}
         for name, template in (templates | added).items():
             values = []
             for level in grid:
                 start = time.perf_counter()
-                copy = clone(template).set_params(eps=float(level))
+                copy = clone(template).set_params(eps=level)
                 with warnings.catch_warnings():
                     if name in added:  # its name says that it leaks
                         warnings.simplefilter("ignore", PrivacyLeakWarning)
@@ -181,7 +185,8 @@ class PrivacyUtilityDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        ax = new_axes(ax, (6.0, 4.2))
+        own = ax is None
+        ax = new_axes(ax, (6.0, 4.5))
         self.ax_, self.figure_ = ax, ax.figure
         self.lines_, place = [], 0
         for name, label in zip(self.curves, texts(list(self.curves)), strict=True):
@@ -207,7 +212,7 @@ class PrivacyUtilityDisplay:
             )
             self.lines_.append(line)
         self._scale()
-        ax.legend()
+        legend(ax, above=own)
         return self
 
     def _scale(self) -> None:
@@ -284,4 +289,8 @@ def _baselines(templates: dict[str, Any]) -> dict[str, Any]:
         _NON_ROBUST: NonRobustSanitizer(**common, **limit),
     }
     kinds = {type(template) for template in templates.values()}
-    return {name: template for name, template in added.items() if type(template) not in kinds}
+    return {
+        name: template
+        for name, template in added.items()
+        if type(template) not in kinds and name not in templates
+    }
