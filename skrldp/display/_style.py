@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 __all__ = [
     "BASELINE",
     "COLOURS",
+    "GRID",
     "LINES",
     "MAP",
     "MARKERS",
@@ -34,6 +35,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", (0, (5, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1.5, 1)))
 BASELINE = "#595959"
+GRID = "#D9D9D9"
 MAP = "cividis"  # even in lightness, and the same for all eyes
 
 _WIDTHS = (24, 36)  # characters of a name; the wider one where names would look alike
@@ -251,8 +253,8 @@ def legend(ax: Any, *, above: bool) -> Any:
     if not above:
         return ax.legend(fontsize="small")
     names = [line for name in ax.get_legend_handles_labels()[1] for line in name.split("\n")]
-    width = text_width(names, font_size("legend.fontsize")) + 0.7
-    columns = max(1, min(3, len(names), int(0.8 * ax.figure.get_figwidth() / width)))
+    width = 0.9 * text_width(names, font_size("legend.fontsize")) + 0.6
+    columns = max(1, min(3, len(names), int(0.9 * ax.figure.get_figwidth() / width)))
     return ax.legend(
         loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, frameon=False, borderpad=0.2
     )
