@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 # Okabe and Ito's colours, without the yellow that is lost on white; neighbours differ in grey.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", (0, (5, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1.5, 1)))
 BASELINE = "#595959"
@@ -201,10 +201,12 @@ class Ticks(NamedTuple):
         line = 1.35 * points / 72.0
         step = _step(math.ceil(line / gap - 1e-9)) if turned or name == "y" else 1
         index = np.arange(len(self.places))
-        if self.period is not None:
-            index = index[index % self.period % step == 0] if step <= self.period else index[:0]
-        else:
+        if self.period is None:
             index = index[::step]
+        else:  # none so near the end that the next repetition's first would touch it
+            within = index % self.period
+            keep = (within % step == 0) & (self.period - within >= step)
+            index = index[keep]
         self.axis.set_ticks(self.places[index], labels=[self.names[int(i)] for i in index])
         self.axis.axes.tick_params(axis=name, rotation=90 if turned else 0)
 

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 _DIRECTIONS = 360
 _SMALL = 0.4  # shapes that take less of the triangle are enlarged
-_LINE = 20  # characters in a line at a corner
+_LINE = 14  # characters in a line at a corner
 _SHORT_LINE = 8  # and beside an enlargement
 
 
