@@ -192,7 +192,7 @@ class MechanismDisplay:
             self.ax_.axvline(edge, color="white", linewidth=stroke)
             self.ax_.axvline(edge, color="black", linewidth=stroke / 3.0)
         top = self.ax_.secondary_xaxis("top")
-        top.set_xlabel("secret")
+        top.set(xlabel="secret", xlim=self.ax_.get_xlim())
         top.tick_params(length=0)
         return top.xaxis
 

@@ -223,7 +223,11 @@ def set_ticks(figure: Any, *ticks: Ticks) -> None:
     """
     for one in ticks:
         one.set()
-    figure.figure.draw_without_rendering()  # a subfigure's figure is the whole one
+    whole = figure.figure  # of a subfigure
+    layout = whole.get_layout_engine()
+    if layout is None:
+        return
+    layout.execute(whole)
     for one in ticks:
         one.set()
 
