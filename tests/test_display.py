@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 
+import skrldp
 from skrldp import (
     AllDistributions,
     GRRSanitizer,
@@ -154,6 +155,10 @@ def test_displays_keep_to_scikit_learns_ways(display):
     assert drawn.plot(sub.subplots()).figure_ is sub
 
 
+def test_display_is_a_module():
+    assert skrldp.display.MechanismDisplay is MechanismDisplay
+
+
 @pytest.mark.parametrize("display", DISPLAYS)
 def test_displays_need_a_fitted_sanitizer(display):
     with pytest.raises(NotFittedError):
@@ -215,8 +220,11 @@ def test_the_map_is_even_in_grey():
     assert np.all(np.diff(seen[:, 0]) > 0)
 
 
-def test_words_and_texts():
-    assert _style.words(("a", None, 1.0, np.float64(0.1) + 0.2, True)) == "a, missing, 1, 0.3, True"
+def test_texts():
+    assert _style.texts([("a", None, 1.0, np.float64(0.1) + 0.2, True)]) == [
+        "a, missing, 1, 0.3, True"
+    ]
+    assert _style.texts([(0.123456789, "u" * 99)])[0].startswith("0.123456789, uuuuu…")
     assert _style.texts(["a\nb", "", 3]) == ["a b", "(empty)", "3"]
     assert _style.texts(["$x$"]) == [r"\$x\$"]
     assert _style.texts(["y" * 60]) == ["y" * 11 + "…" + "y" * 12]
@@ -362,6 +370,8 @@ def test_only_proven_bounds_are_called_so():
     by_hand = LeakageDisplay(np.full((2, 2), 0.5), [0.5, 0.5], eps=0.12341).plot()
     label = by_hand.ax_.get_legend().get_texts()[0].get_text()
     assert label == "ε = 0.1235"
+    no_bound = LeakageDisplay(np.full((2, 2), 0.5), [0.5, 0.5], eps=np.inf).plot()
+    assert len(no_bound.ax_.lines) == 1
     drawn = LeakageDisplay.from_estimator(fitted(SRRSanitizer))
     label = drawn.ax_.get_legend().get_texts()[0].get_text()
     assert label == "proven bound, ε = 1\n(for all laws)"
@@ -408,6 +418,7 @@ def test_which_secrets_have_a_colour():
         (([[1.0, 1.0]], [0.5, 0.0]), "must hold 2 positive probabilities"),
         (([[1.0, 1.0]], [1.0]), r"got shape \(1,\)"),
         (([[1.0]], [1.0]), "only one secret"),
+        (([1.0], [1.0]), "must be a table of reports by secrets"),
     ],
 )
 def test_bad_leakage(arguments, words):
@@ -562,6 +573,8 @@ def test_axes_and_secrets_of_uncertainty():
         drawn.plot(kind="box")
     with pytest.raises(ValueError, match="there is no secret 9"):
         drawn.plot(secrets=[9])
+    with pytest.raises(ValueError, match="write uncertainty=RenyiBall"):
+        UncertaintyDisplay.from_joint(joint, RenyiBall)
     three = UncertaintyDisplay.from_joint(JointDistribution(table(2, 3)), AllDistributions())
     assert len(three.axes_) == 1 and len(three.plot(kind="bars").axes_) == 2
 

@@ -44,7 +44,7 @@ class LeakageDisplay:
     marginal : array of shape (k,)
         Law of the secrets, positive.
     eps : float
-        Where the bound is drawn, in nats.
+        Where the bound is drawn, in nats; infinite for no bound.
     symbols, secrets : sequences of length b and k, optional
         Names; 0, 1, ... if not given.
     holds_for : str, optional
@@ -90,6 +90,11 @@ class LeakageDisplay:
     ) -> None:
         self.report_law = np.asarray(report_law, dtype=float)
         self.marginal = np.asarray(marginal, dtype=float)
+        if self.report_law.ndim != 2:
+            raise ValueError(
+                "report_law must be a table of reports by secrets, got shape "
+                f"{self.report_law.shape}."
+            )
         b, k = self.report_law.shape
         if self.marginal.shape != (k,) or not np.all(self.marginal > 0):
             raise ValueError(
@@ -232,25 +237,22 @@ class LeakageDisplay:
     def _draw_bound(self, change: Floats, worst: Floats) -> None:
         """Draw the lines, and scale the axis by them: its ticks are factors."""
         known = np.concatenate([np.abs(change).ravel(), worst])
-        top = max(known[np.isfinite(known)].max(initial=0.0), self.eps, 1e-3)
+        eps = self.eps if np.isfinite(self.eps) else 0.0
+        top = max(known[np.isfinite(known)].max(initial=0.0), eps, 1e-3)
         self._top = 1.12 * top
         self.ax_.set_ylim(-1.2 * top, 1.2 * top)
-        step = (self.eps if self.eps > 0.01 * top else top) / 2.0
+        step = (eps if eps > 0.01 * top else top) / 2.0
         step *= max(1, int(np.ceil(top / step / 4.0)))
         ticks = np.arange(-int(1.2 * top / step), int(1.2 * top / step) + 1) * step
         self.ax_.set_yticks(ticks, labels=[_factor(tick) for tick in ticks])
-        label = f"ε = {bound(self.eps)}"
+        self.ax_.axhline(0.0, color=BASELINE, linewidth=0.8)
+        if not np.isfinite(self.eps):
+            return
+        label = f"ε = {bound(eps)}"
         if self.holds_for:
             label = f"proven bound, {label}\n({self.holds_for})"
-        for sign in (1.0, -1.0):
-            self.ax_.axhline(
-                sign * self.eps,
-                color="black",
-                linestyle="--",
-                linewidth=1.2,
-                label=label if sign > 0 else None,
-            )
-        self.ax_.axhline(0.0, color=BASELINE, linewidth=0.8)
+        for place, name in ((eps, label), (-eps, None)):
+            self.ax_.axhline(place, color="black", linestyle="--", linewidth=1.2, label=name)
 
     def _draw_points(self, change: Floats, worst: Floats, coloured: list[int]) -> None:
         ax, places = self.ax_, np.arange(len(change))
@@ -278,7 +280,9 @@ class LeakageDisplay:
                 area=6.0,
                 color=BASELINE,
                 marker=".",
-                label=f"{len(others):,} other secrets" if len(others) > 1 else names[others[0]],
+                label=f"{len(others):,} other secrets"
+                if len(others) > 1
+                else f"secret {names[others[0]]}",
                 rasterized=pixels,
             )
         for place, s in enumerate(coloured):
@@ -318,4 +322,4 @@ def _factor(log: float) -> str:
 def _set_in_words(radius: float) -> str:
     if radius == 0:
         return "for the public law alone"
-    return "for all laws" if np.isinf(radius) else "for the laws of the confidence set"
+    return "for all laws" if np.isinf(radius) else "for the laws of the uncertainty set"

@@ -27,7 +27,6 @@ __all__ = [
     "set_ticks",
     "text_width",
     "texts",
-    "words",
 ]
 
 # Okabe and Ito's colours, without the yellow that is lost on white; neighbours differ in grey.
@@ -71,39 +70,18 @@ def bound(value: float) -> str:
     return number(float(upwards.create_decimal_from_float(float(value))))
 
 
-def words(category: Any) -> str:
-    """Write a category in one line, such as matplotlib shows as it is.
-
-    Parameters
-    ----------
-    category : object
-        A value of a column, or a tuple of several columns' values; None is a missing one.
-
-    Returns
-    -------
-    str
-    """
-    if isinstance(category, tuple):
-        return ", ".join(words(part) for part in category)
-    if category is None:
-        return "missing"
-    if isinstance(category, float | np.floating):
-        return f"{float(category):.10g}"
-    return " ".join(str(category).split()) or "(empty)"
-
-
 def texts(categories: Sequence[Any]) -> list[str]:
     """Write different categories so that they fit on an axis.
 
     Parameters
     ----------
     categories : sequence of length k
-        Values, or tuples of them.
+        Values, or tuples of them; None is a missing one.
 
     Returns
     -------
     list of k strings
-        Long ones lose their middle; those that would look alike then are numbered.
+        Of one line each. Long ones lose their middle; those that look alike then are numbered.
     """
     for width in _WIDTHS:
         names = [_shortened(category, width) for category in categories]
@@ -122,11 +100,21 @@ def _shortened(category: Any, width: int) -> str:
     if isinstance(category, tuple):
         parts = max(len(category), 1)
         return ", ".join(_shortened(part, max(8, width // parts)) for part in category)
-    name = words(category)
+    name = _words(category)
+    if not isinstance(category, str):  # half a number is another number
+        width = max(width, _WIDTHS[0])
     if len(name) <= width:
         return name
     left = (width - 1) // 2
     return f"{name[:left].rstrip()}…{name[-(width - 1 - left) :].lstrip()}"
+
+
+def _words(value: Any) -> str:
+    if value is None:
+        return "missing"
+    if isinstance(value, float | np.floating):
+        return f"{float(value):.10g}"
+    return " ".join(str(value).split()) or "(empty)"
 
 
 def font_size(which: str) -> float:

@@ -31,6 +31,7 @@ from skrldp.display._triangle import (
 )
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import fitted_sanitizer
+from skrldp.sanitizers._checks import check_uncertainty
 from skrldp.uncertainty import AllDistributions, RenyiBall
 
 __all__ = ["UncertaintyDisplay"]
@@ -138,8 +139,14 @@ class UncertaintyDisplay:
         Returns
         -------
         UncertaintyDisplay
+
+        Raises
+        ------
+        ValueError
+            If that is no uncertainty set, and as by :meth:`plot`.
         """
         uncertainty = RenyiBall() if uncertainty is None else uncertainty
+        check_uncertainty(uncertainty)
         radius = uncertainty.radius_for(joint.n, joint.counts.size)
         return cls(joint, uncertainty.alpha, radius).plot(ax, **options)
 
