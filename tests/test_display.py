@@ -141,6 +141,14 @@ def test_pictures_are_legible(name, monkeypatch):
 
 
 @pytest.mark.parametrize("display", DISPLAYS)
+def test_other_fonts_make_other_figures(display, monkeypatch):
+    sanitizer = named(["a long secret", "another one"], [f"value {i}" for i in range(5)])
+    with matplotlib.rc_context({"font.size": 16}):
+        drawn = display.from_estimator(sanitizer)
+        assert_legible(drawn.figure_, monkeypatch)
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
 def test_displays_keep_to_scikit_learns_ways(display):
     sanitizer = named(["no", "yes"], ["rare", "often", "never"])
     before = dict(matplotlib.rcParams)

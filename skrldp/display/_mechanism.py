@@ -203,4 +203,4 @@ def _size(reports: list[str], groups: list[str], values: list[str]) -> tuple[flo
     wide = min(max(3.6, 0.22 * cells), 8.0)
     high = min(max(2.6, 0.22 * len(reports)), 7.0)
     names = height_below(values, wide / cells) + height_below(groups, wide / len(groups))
-    return wide + 1.6 + text_width(reports, 10.0), high + 0.9 + names
+    return wide + 1.6 + text_width(reports), high + 0.9 + names

@@ -24,6 +24,7 @@ __all__ = [
     "new_axes",
     "number",
     "pyplot",
+    "scaled",
     "set_ticks",
     "text_width",
     "texts",
@@ -39,6 +40,7 @@ MAP = "cividis"  # even in lightness, and the same for all eyes
 
 _WIDTHS = (24, 36)  # characters of a name; the wider one where names would look alike
 _STEPS = (1, 2, 5)
+_POINTS = 10.0  # fonts that figures' sizes are for
 _LETTER = 0.62  # width of one, in sizes of the font; more than DejaVu's average
 
 
@@ -53,10 +55,17 @@ def pyplot() -> Any:
     return plt
 
 
+def scaled(size: tuple[float, float]) -> tuple[float, float]:
+    """Size of a figure for the reader's fonts, from that for fonts of ten points."""
+    factor = pyplot().rcParams["font.size"] / _POINTS
+    return factor * size[0], factor * size[1]
+
+
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
-    """Return the axes, or those of a new figure of this size in inches."""
-    plt = pyplot()
-    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+    """Return the axes, or those of a new figure of this size in inches, at ten points."""
+    if ax is not None:
+        return ax
+    return pyplot().subplots(figsize=scaled(size), layout="constrained")[1]
 
 
 def number(value: float) -> str:
@@ -126,13 +135,13 @@ def font_size(which: str) -> float:
     return size
 
 
-def text_width(names: Sequence[str], points: float) -> float:
+def text_width(names: Sequence[str], points: float = _POINTS) -> float:
     """Width of the longest of some names, in inches; about."""
     return max(map(len, names), default=0) * _LETTER * points / 72.0
 
 
 def height_below(names: Sequence[str], gap: float) -> float:
-    """Height that names along an x axis take, in inches.
+    """Height that names along an x axis take, in inches, at ten points.
 
     Parameters
     ----------
@@ -145,8 +154,8 @@ def height_below(names: Sequence[str], gap: float) -> float:
     -------
     float
     """
-    points = font_size("xtick.labelsize")
-    return text_width(names, points) if _is_turned(names, points, gap) else 1.4 * points / 72.0
+    turned = _is_turned(names, _POINTS, gap)
+    return text_width(names) if turned else 1.4 * _POINTS / 72.0
 
 
 def _is_turned(names: Sequence[str], points: float, gap: float) -> bool:

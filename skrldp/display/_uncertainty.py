@@ -18,6 +18,7 @@ from skrldp.display._style import (
     new_axes,
     number,
     pyplot,
+    scaled,
     set_ticks,
     text_width,
     texts,
@@ -227,11 +228,11 @@ class UncertaintyDisplay:
         rows = math.ceil(needed / columns)
         names = texts(self.joint.values)
         size = (
-            1.2 + text_width(names, 10.0) + 2.1 * columns,
+            1.2 + text_width(names) + 2.1 * columns,
             1.3 + rows * (0.6 + min(max(1.3, 0.26 * len(names)), 7.0)),
         )
         figure, grid = pyplot().subplots(
-            rows, columns, sharex=True, sharey=True, squeeze=False, figsize=size,
+            rows, columns, sharex=True, sharey=True, squeeze=False, figsize=scaled(size),
             layout="constrained",
         )  # fmt: skip
         figure.get_layout_engine().set(w_pad=0.12)  # room for the numbers at the panels' ends
@@ -272,7 +273,7 @@ class UncertaintyDisplay:
             lines = [*wrap(names[s], _LINE), *(["(no public records)"] if unseen else [])]
             axes.set_title("\n".join(lines), fontsize="medium")
             axes.set(xlim=(0.0, min(1.0, 1.05 * top)), ylim=(len(rows) - 0.5, -0.5))
-            axes.locator_params(axis="x", nbins=4)
+            axes.locator_params(axis="x", nbins=3)
             axes.grid(axis="x", color=GRID, linewidth=0.6)
             axes.set_axisbelow(True)
             if axes.get_subplotspec() is None or axes.get_subplotspec().is_first_col():
