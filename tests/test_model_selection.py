@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -49,6 +49,7 @@ def test_best_of_equals_and_first_of_the_best():
     assert smallest_eps(0.5)(results([1, 1, 1, 2], [0.7, 0.9, 0.9, 1.0])) == 1
 
 
+@settings(max_examples=50)
 @given(
     st.lists(
         st.tuples(st.sampled_from([0.1, 0.5, 1.0, 3.0]), st.floats(-2, 2) | st.just(np.nan)),
