@@ -127,6 +127,12 @@ axes.errorbar(
     label="estimate with the public records, 95 %",
 )
 axes.plot(naive, places, "X", color="#D55E00", markersize=8, label="mean of the reports")
+left, right = 2.2, 2.55
+for place, number in enumerate(naive):
+    if number > right:
+        text = f"mean of the reports {number:.1f} →"
+        axes.text(right - 0.005, place, text, ha="right", va="center", color="#D55E00")
+axes.set_xlim(left, right)
 axes.set_yticks(places, estimates)
 axes.set_ylim(len(estimates) - 0.4, -0.6)
 axes.set_xlabel("mean number of visits to a doctor")
