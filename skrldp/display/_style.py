@@ -1,0 +1,286 @@
+"""What the displays share: colours, words that fit, and ticks that do not overlap."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "BASELINE",
+    "COLOURS",
+    "LINES",
+    "MAP",
+    "MARKERS",
+    "Ticks",
+    "bound",
+    "chosen",
+    "height_below",
+    "legend",
+    "new_axes",
+    "number",
+    "pyplot",
+    "set_ticks",
+    "text_width",
+    "texts",
+    "words",
+]
+
+# Okabe and Ito's colours, without the yellow that is lost on white; neighbours differ in grey.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = ("-", (0, (5, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1.5, 1)))
+BASELINE = "#595959"
+MAP = "cividis"  # even in lightness, and the same for all eyes
+
+_WIDTHS = (24, 36)  # characters of a name; the wider one where names would look alike
+_STEPS = (1, 2, 5)
+_LETTER = 0.62  # width of one, in sizes of the font; more than DejaVu's average
+
+
+def pyplot() -> Any:
+    """Import matplotlib.pyplot, or say how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "displays are drawn with matplotlib, which is not installed: pip install skrldp[plot]."
+        ) from error
+    return plt
+
+
+def new_axes(ax: Any, size: tuple[float, float]) -> Any:
+    """Return the axes, or those of a new figure of this size in inches."""
+    plt = pyplot()
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def number(value: float) -> str:
+    """Write a number in four digits."""
+    return f"{value:.4g}"
+
+
+def bound(value: float) -> str:
+    """Write an upper bound in four digits, rounded upwards."""
+    upwards = Context(prec=4, rounding=ROUND_CEILING)
+    return number(float(upwards.create_decimal_from_float(float(value))))
+
+
+def words(category: Any) -> str:
+    """Write a category in one line, such as matplotlib shows as it is.
+
+    Parameters
+    ----------
+    category : object
+        A value of a column, or a tuple of several columns' values; None is a missing one.
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(category, tuple):
+        return ", ".join(words(part) for part in category)
+    if category is None:
+        return "missing"
+    if isinstance(category, float | np.floating):
+        return f"{float(category):.10g}"
+    return " ".join(str(category).split()) or "(empty)"
+
+
+def texts(categories: Sequence[Any]) -> list[str]:
+    """Write different categories so that they fit on an axis.
+
+    Parameters
+    ----------
+    categories : sequence of length k
+        Values, or tuples of them.
+
+    Returns
+    -------
+    list of k strings
+        Long ones lose their middle; those that would look alike then are numbered.
+    """
+    for width in _WIDTHS:
+        names = [_shortened(category, width) for category in categories]
+        alike = Counter(names)
+        if len(alike) == len(names):
+            break
+    seen: Counter[str] = Counter()
+    for place, name in enumerate(names):
+        if alike[name] > 1:
+            seen[name] += 1
+            names[place] = f"{name} #{seen[name]}"
+    return [name.replace("$", r"\$") for name in names]  # not the start of a formula
+
+
+def _shortened(category: Any, width: int) -> str:
+    if isinstance(category, tuple):
+        parts = max(len(category), 1)
+        return ", ".join(_shortened(part, max(8, width // parts)) for part in category)
+    name = words(category)
+    if len(name) <= width:
+        return name
+    left = (width - 1) // 2
+    return f"{name[:left].rstrip()}…{name[-(width - 1 - left) :].lstrip()}"
+
+
+def font_size(which: str) -> float:
+    """Size of a kind of text, such as "xtick.labelsize", in points."""
+    plt = pyplot()
+    from matplotlib.font_manager import FontProperties
+
+    size: float = FontProperties(size=plt.rcParams[which]).get_size_in_points()
+    return size
+
+
+def text_width(names: Sequence[str], points: float) -> float:
+    """Width of the longest of some names, in inches; about."""
+    return max(map(len, names), default=0) * _LETTER * points / 72.0
+
+
+def height_below(names: Sequence[str], gap: float) -> float:
+    """Height that names along an x axis take, in inches.
+
+    Parameters
+    ----------
+    names : sequence of str
+        To be placed.
+    gap : float
+        Between neighbours, in inches.
+
+    Returns
+    -------
+    float
+    """
+    points = font_size("xtick.labelsize")
+    return text_width(names, points) if _is_turned(names, points, gap) else 1.4 * points / 72.0
+
+
+def _is_turned(names: Sequence[str], points: float, gap: float) -> bool:
+    return text_width(names, points) + 0.7 * points / 72.0 > gap
+
+
+class Ticks(NamedTuple):
+    """Names for places along an axis.
+
+    Attributes
+    ----------
+    axis : matplotlib Axis
+        Whose ticks are set.
+    places, names : sequences of length k
+        Where the names go, in order.
+    along : matplotlib Axis or None
+        The axis that has the limits, if it is another.
+    period : int or None
+        Names repeat after so many; the same ones are left out of each repetition, and all of them
+        where not even one would fit.
+    """
+
+    axis: Any
+    places: NDArray[Any]
+    names: Sequence[str]
+    along: Any = None
+    period: int | None = None
+
+    def set(self) -> None:
+        """Name as many places as there is room for in the axes as they are now."""
+        name = self.axis.axis_name
+        points = font_size(f"{name}tick.labelsize")
+        along = self.axis if self.along is None else self.along
+        box = along.axes.get_window_extent()
+        room = (box.width if name == "x" else box.height) / along.axes.figure.dpi
+        low, high = sorted(along.get_view_interval())
+        gap = room * (self.places[1] - self.places[0] if len(self.places) > 1 else high - low)
+        gap /= high - low
+        turned = name == "x" and _is_turned(self.names, points, gap)
+        line = 1.35 * points / 72.0
+        step = _step(math.ceil(line / gap - 1e-9)) if turned or name == "y" else 1
+        index = np.arange(len(self.places))
+        if self.period is not None:
+            index = index[index % self.period % step == 0] if step <= self.period else index[:0]
+        else:
+            index = index[::step]
+        self.axis.set_ticks(self.places[index], labels=[self.names[int(i)] for i in index])
+        self.axis.axes.tick_params(axis=name, rotation=90 if turned else 0)
+
+
+def set_ticks(figure: Any, *ticks: Ticks) -> None:
+    """Name places along axes: once roughly, and again when the layout has given them their sizes.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure or SubFigure
+        Of the axes.
+    *ticks : Ticks
+        What to name.
+    """
+    for one in ticks:
+        one.set()
+    figure.figure.draw_without_rendering()  # a subfigure's figure is the whole one
+    for one in ticks:
+        one.set()
+
+
+def _step(least: int) -> int:
+    """Round a step up to 1, 2 or 5 times a power of ten."""
+    step = 1
+    while True:
+        for factor in _STEPS:
+            if factor * step >= least:
+                return factor * step
+        step *= 10
+
+
+def legend(ax: Any, *, above: bool) -> Any:
+    """Explain the marks: above the axes, where nothing is hidden, or inside.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        With labelled artists.
+    above : bool
+        Whether there may be room above.
+
+    Returns
+    -------
+    matplotlib Legend
+    """
+    if not above:
+        return ax.legend(fontsize="small")
+    names = [line for name in ax.get_legend_handles_labels()[1] for line in name.split("\n")]
+    width = text_width(names, font_size("legend.fontsize")) + 0.7
+    columns = max(1, min(3, len(names), int(0.8 * ax.figure.get_figwidth() / width)))
+    return ax.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, frameon=False, borderpad=0.2
+    )
+
+
+def chosen(wanted: Sequence[Any], secrets: Sequence[Any]) -> list[int]:
+    """Find the places of some secrets.
+
+    Parameters
+    ----------
+    wanted : sequence
+        Some of the secrets.
+    secrets : sequence
+        All of them.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    ValueError
+        If none is wanted, or one is unknown.
+    """
+    if isinstance(wanted, str) or len(wanted) == 0:
+        raise ValueError(f"secrets={wanted!r} must be a list of secrets, with at least one.")
+    unknown = [secret for secret in wanted if secret not in secrets]
+    if unknown:
+        known = ", ".join(map(repr, secrets[:8])) + (", ..." if len(secrets) > 8 else "")
+        raise ValueError(f"there is no secret {unknown[0]!r}; the secrets are {known}.")
+    return [list(secrets).index(secret) for secret in wanted]
