@@ -104,7 +104,9 @@ for n in SIZES:
         for name, uncertainty in SETS.items():
             measured.setdefault((n, name), []).append(at_the_truth(counts, uncertainty))
 
-print(f"{'n':>7}  {'beta':<13}{'distance':>9}{'median leakage':>16}{'greatest':>10}{'above eps':>11}")
+print(
+    f"{'n':>7}  {'beta':<13}{'distance':>9}{'median leakage':>16}{'greatest':>10}{'above eps':>11}"
+)
 for (n, name), values in measured.items():
     far, leaks = np.transpose(values)
     print(
@@ -156,7 +158,9 @@ middle.set_ylabel("squared distance, share of\nthat of the same report for all")
 middle.legend(fontsize=8, loc="upper right")
 right.axhline(EPS, color="black", linestyle=":")
 right.text(2_300, EPS * 1.02, "ε asked", ha="center", va="bottom")
-right.set(xscale="log", xlabel="n, public records", title="What leaks at the truth?", ylim=(0, None))
+right.set(
+    xscale="log", xlabel="n, public records", title="What leaks at the truth?", ylim=(0, None)
+)
 right.set_ylabel("nats: median, least and greatest")
 
 # %%

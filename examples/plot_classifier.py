@@ -20,7 +20,6 @@ alone what can be had without asking anybody. All are tested on raw records that
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import make_pipeline

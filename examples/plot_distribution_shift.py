@@ -98,7 +98,9 @@ GROUPS = {
     "over 35": answers["age"] > 35,
 }
 joint = sanitizers["PolyOpt"].joint_
-cells = {cell: code for code, cell in enumerate((s, *u) for s in joint.secrets for u in joint.values)}
+cells = {
+    cell: code for code, cell in enumerate((s, *u) for s in joint.secrets for u in joint.values)
+}
 
 
 def law_of(table):

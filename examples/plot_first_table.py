@@ -80,7 +80,9 @@ print(privacy_report(sanitizer))
 # secret alone, but against all laws: also against those by which the harmless columns give it away.
 
 others = {"GRR": GRRSanitizer(sensitive="affair"), "SRR": SRRSanitizer(sensitive="affair")}
-kept = {name: (private == other.fit(public).transform(private)).mean() for name, other in others.items()}
+kept = {
+    name: (private == other.fit(public).transform(private)).mean() for name, other in others.items()
+}
 kept["PolyOpt"] = (private == reports).mean()
 guess = private.apply(lambda column: (column == public[column.name].mode()[0]).mean())
 kept = pd.DataFrame(kept)
@@ -102,7 +104,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrain
 COLORS = {"GRR": "#E69F00", "SRR": "#56B4E9", "PolyOpt": "#0072B2"}
 for place, (name, color) in enumerate(COLORS.items()):
     positions = np.arange(len(kept)) + 0.26 * (place - 1)
-    left.bar(positions, kept[name], width=0.24, color=color, label=name, edgecolor="black", linewidth=0.5)
+    left.bar(
+        positions, kept[name], width=0.24, color=color, label=name, edgecolor="black", linewidth=0.5
+    )
 for place, share in enumerate(guess):
     line = left.plot([place - 0.42, place + 0.42], [share, share], color="black", linestyle="--")
 line[0].set_label("always the most frequent answer")
@@ -114,9 +118,13 @@ left.set_title("What is left of each column")
 left.legend(loc="upper center", ncols=2, fontsize=9)
 
 rng = np.random.default_rng(0)  # for the picture only: points side by side
-for row, (values, color, marker) in enumerate([(by_value, "#D55E00", "s"), (probability, "#0072B2", "o")]):
+for row, (values, color, marker) in enumerate(
+    [(by_value, "#D55E00", "s"), (probability, "#0072B2", "o")]
+):
     spread = row + rng.uniform(-0.18, 0.18, len(values))
-    right.plot(values, spread, marker, color=color, alpha=0.8, markersize=7, markeredgecolor="black")
+    right.plot(
+        values, spread, marker, color=color, alpha=0.8, markersize=7, markeredgecolor="black"
+    )
 right.axvline(before, color="black", label="before any report")
 right.axvspan(*limits, color="0.9", label="odds within a factor e^ε")
 right.set_yticks([0, 1], ["the harmless\ncolumns as\nthey are", "a report"])
@@ -129,6 +137,7 @@ right.legend(loc="upper right", fontsize=9)
 # %%
 # In words
 # --------
+
 
 def factor(values):
     """By how much the odds change at most, up or down."""

@@ -63,7 +63,9 @@ print(pd.DataFrame(figures, index=list(sanitizers), columns=names).round(3).to_s
 # Each design is the best by its own measure, among those here. What the reports are is best seen by
 # the number that was true: for the two groups, shares of the reports for each number of visits.
 
-figure, panels = plt.subplots(2, 3, figsize=(9.5, 6.2), sharex=True, sharey=True, layout="constrained")
+figure, panels = plt.subplots(
+    2, 3, figsize=(9.5, 6.2), sharex=True, sharey=True, layout="constrained"
+)
 numbers = sanitizers["squared distance"].joint_.values
 for column, (name, title) in enumerate(
     {
