@@ -67,9 +67,9 @@ for name, sanitizer in sanitizers.items():
 # %%
 # Many reports are one
 # --------------------
-# k independent reports about a record are one report of a larger mechanism, whose columns are products.
-# Only how often each symbol came matters, not the order. What k reports tell at the public law is
-# then the greatest ratio over a short list of products: computed, not simulated.
+# k independent reports about a record are one report of a larger mechanism, whose columns are
+# products. Only how often each symbol came matters, not the order. What k reports tell at the
+# public law is then the greatest ratio over a short list of products: computed, not simulated.
 
 
 def leakage(mechanism, law, k):
@@ -124,8 +124,8 @@ figure.legend(loc="outside right upper", fontsize=9)
 # %%
 # Say it once, then repeat yourself
 # ---------------------------------
-# A client that keeps its report may send it as often as it likes. ``skrldp.client`` needs no storage
-# for that: a secret key decides the report of a person and a record, the same each time.
+# A client that keeps its report may send it as often as it likes. ``skrldp.client`` needs no
+# storage for that: a secret key decides the report of a person and a record, the same each time.
 
 device = client.load(sanitizers["PolyOpt"].mechanism_.to_json(), memoize=secrets.token_bytes(32))
 record = public.iloc[0].to_dict()
@@ -150,13 +150,13 @@ print(f"affair, and for {no[no > 100 * yes].sum():.0%} of those without.")
 
 # %%
 # Two reports of PolyOpt may give the secret away altogether. That is no fault of the design: one
-# report is what it was told to protect. IR here reports the harmless column with noise, so that many
-# reports tell what that column itself tells, and no more; that is more than ε too.
+# report is what it was told to protect. IR here reports the harmless column with noise, so that
+# many reports tell what that column itself tells, and no more; that is more than ε too.
 #
 # - Ask once, and let devices repeat themselves (``memoize=``). When the *record* changes, a new
 #   report is drawn, and then this page applies.
-# - For k independent reports, use GRR, SRR or ``uncertainty=AllDistributions()`` with ε/k each. Only
-#   for mechanisms that hold for all laws do k reports leak at most k·ε.
+# - For k independent reports, use GRR, SRR or ``uncertainty=AllDistributions()`` with ε/k each.
+#   Only for mechanisms that hold for all laws do k reports leak at most k·ε.
 # - Two *surveys* with different columns about the same people are two reports as well.
 
 plt.show()

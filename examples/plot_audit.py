@@ -3,13 +3,13 @@
 Does my sampler do what was certified?
 =======================================================
 
-A certificate is about the numbers in a mechanism. Between them and the reports there is code: an app
-in another language, a shortcut taken for speed, a test switch that was left on. None of this changes
-the certificate, and all of it may give people away.
+A certificate is about the numbers in a mechanism. Between them and the reports there is code: an
+app in another language, a shortcut taken for speed, a test switch that was left on. None of this
+changes the certificate, and all of it may give people away.
 
-``audit`` sees records go in and reports come out, and nothing else. It bounds the leakage from below
-and looks for typical faults. It can show that something is wrong. That nothing is wrong only a proof
-can show.
+``audit`` sees records go in and reports come out, and nothing else. It bounds the leakage from
+below and looks for typical faults. It can show that something is wrong. That nothing is wrong only
+a proof can show.
 
 Here a sanitizer for Fair's survey (6,366 married women, Redbook, 1974; bundled with statsmodels) is
 audited, and then samplers that somebody has written anew, most of them badly.
@@ -89,9 +89,9 @@ for name, audits in found.items():
 # %%
 # What a function cannot tell
 # ---------------------------
-# One more: it sends the most probable report, without noise, for one record in twenty. As a function
-# it may pass, for this need not raise the leakage above ε. A *sanitizer* states what its reports should
-# be, and the audit checks them against that.
+# One more: it sends the most probable report, without noise, for one record in twenty. As a
+# function it may pass, for this need not raise the leakage above ε. A *sanitizer* states what its
+# reports should be, and the audit checks them against that.
 
 
 def hasty(records):
@@ -106,10 +106,10 @@ class HastySanitizer(PolyOptSanitizer):
 
     def transform(self, X):
         """Report each record, mostly."""
-        reports = np.asarray(super().transform(X))
+        reports = super().transform(X)
         likely = self.mechanism_.matrix.argmax(axis=0)[cells_of(X)]
         lucky = np.random.default_rng().random(len(reports)) < 0.05
-        return np.where(lucky, likely, reports[:, 0])[:, None]
+        return reports.assign(report=np.where(lucky, likely, reports["report"]))
 
 
 broken = HastySanitizer(EPS, sensitive="affair", time_limit=4.0).fit(public)
@@ -125,8 +125,8 @@ for name in list(found)[-2:]:
 # How many records it takes
 # -------------------------
 # Lower bounds on the leakage, at confidence 0.99; a cross where a fault was found. Bounds grow
-# towards what is leaked at the worst law: the sound sampler's towards ε, and never beyond it, but for
-# one audit in a hundred at most.
+# towards what is leaked at the worst law: the sound sampler's towards ε, and never beyond it, but
+# for one audit in a hundred at most.
 
 STYLES = {
     "sound": ("black", "o"),
@@ -151,10 +151,11 @@ axes.minorticks_off()
 figure.legend(loc="outside right upper")
 
 # %%
-# Sending the harmless column as it is leaks more than ε, which the bound shows. Used-up randomness
-# need not leak anything in one report, so no bound sees it: the checks for repetition do, from few
-# records on. Noise left out now and then is the hardest. Only what is compared with its mechanism
-# gives it away, and it takes thousands of records.
+# Sending the harmless column as it is leaks more than ε, which the bound shows once there are
+# records enough. Randomness that is used twice need not leak anything in one report, so it takes
+# the checks for repetition; and the bound, which takes for granted that records are reported
+# independently, jumps about. Noise left out now and then is the hardest: only a comparison with the
+# mechanism shows it, after some ten thousands of records.
 #
 # That ``sound`` passes proves nothing: its certificate does, and the code that draws from it.
 

@@ -9,8 +9,8 @@ choose from. How much does it cost, and how true is β with few records?
 
 To find out one has to know the true law. So let a large survey *be* the truth, draw small public
 tables from it again and again, design a mechanism from each, and look at what it does at the truth.
-The survey is the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels): S
-is whether health was called fair or poor, U the number of visits to a doctor, where 5 stands for
+The survey is the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels):
+S is whether health was called fair or poor, U the number of visits to a doctor, where 5 stands for
 five and more; reports should be close to U.
 """
 
@@ -66,14 +66,14 @@ for beta in BETAS:
     print(f"{beta:>8}" + "".join(f"{share:>18}" for share in shares))
 
 # %%
-# The default radius is asymptotic. It misses about as often as it says, though with 200 records and a
-# tiny β some three times as often: some cells then have fewer than five records. The finite-sample
-# radius holds for every n, and misses far less often than it may.
+# The default radius is asymptotic. It misses about as often as it says, though with 200 records and
+# a tiny β some three times as often: some cells then have fewer than five records. The
+# finite-sample radius holds for every n, and misses far less often than it may.
 #
 # What does it cost?
 # ------------------
-# From each of some tables a mechanism is designed for each β, and one without any set (radius 0). At
-# the truth it has a mean squared distance between number and report, and a leakage. The tables
+# From each of some tables a mechanism is designed for each β, and one without any set (radius 0).
+# At the truth it has a mean squared distance between number and report, and a leakage. The tables
 # that are drawn are the same for all β.
 
 TABLES = 6
@@ -115,8 +115,8 @@ for (n, name), values in measured.items():
     )
 
 # %%
-# The share of the distance is that of the mean squared distance if everybody reported the same, which
-# tells nothing.
+# The share of the distance is that of the mean squared distance if everybody reported the same,
+# which tells nothing.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11.0, 4.2), layout="constrained")
 for n, color, marker in ((200, "#D55E00", "o"), (5_000, "#0072B2", "s")):
@@ -185,7 +185,7 @@ for n in SIZES:
 # outside *in the wrong direction*. That makes β a cautious figure, and it is no reason to raise it,
 # for the wrong direction cannot be known.
 #
-# With a few records for each cell the promise "about β" is a rough one, and skrldp warns of it. Then
-# use ``RenyiBall(alpha=1, radius="finite-sample")``, or merge categories.
+# With a few records for each cell the promise "about β" is a rough one, and skrldp warns of it.
+# Then use ``RenyiBall(alpha=1, radius="finite-sample")``, or merge categories.
 
 plt.show()

@@ -4,14 +4,14 @@ Can I estimate a crosstab that nobody has seen?
 =======================================================
 
 Reports are noisy, one by one. What you want to know is a table: how many of those who pay nothing
-for a doctor see one often, and how that goes with health. ``FrequencyEstimator`` knows the noise and
-estimates the law behind the reports, with standard errors; it also says which questions the reports
-cannot answer, however many there are.
+for a doctor see one often, and how that goes with health. ``FrequencyEstimator`` knows the noise
+and estimates the law behind the reports, with standard errors; it also says which questions the
+reports cannot answer, however many there are.
 
 The data are the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels),
-which asked what people do if they pay for their doctor. Each row plays a person here. The secret S is
-whether health was called fair or poor; U is the share of the costs that was paid, and how often a
-doctor was seen. A tenth of the rows is public; the others are private.
+which asked what people do if they pay for their doctor. Each row plays a person here. The secret S
+is whether health was called fair or poor; U is the share of the costs that was paid, and how often
+a doctor was seen. A tenth of the rows is public; the others are private.
 """
 
 import matplotlib.pyplot as plt
@@ -53,9 +53,9 @@ for name, sanitizer in sanitizers.items():
 # %%
 # Counting reports is not enough
 # ------------------------------
-# The shares among GRR's reports, written as cells, are drawn to those of a fair die. The estimate takes
-# the noise out again, by least squares: it is unbiased, and may be negative, which says that there
-# are too few reports for this cell. ``projected()`` is the closest law.
+# The shares among GRR's reports, written as cells, are drawn to those of a fair die. The estimate
+# takes the noise out again, by least squares: it is unbiased, and may be negative, which says that
+# there are too few reports for this cell. ``projected()`` is the closest law.
 
 columns = ["pays", "visits"]
 truth = private.groupby(columns).size() / len(private)
@@ -167,13 +167,14 @@ for name in STYLES:
 print(f"{len(private):,} reports, {len(public):,} public records")
 
 # %%
-# For a crosstab of harmless columns, ask with IR: it protects the secret by leaving it out and answers
-# the rest nearly as it is. Its intervals need no public table, and are the narrowest. PolyOpt's
-# reports tell more about each *record*, health included, but they mix all columns; by themselves they
-# determine single cells weakly. With the public table they do well for both questions. GRR's
-# intervals are wider than those of the public table, so that its reports are not worth the trouble.
+# For a crosstab of harmless columns, ask with IR: it protects the secret by leaving it out and
+# answers the rest nearly as it is. Its intervals need no public table, and are the narrowest.
+# PolyOpt's reports tell more about each *record*, health included, but they mix all columns; by
+# themselves they determine single cells weakly. With the public table they do well for both
+# questions. GRR's intervals are wider than those of the public table, so that its reports are not
+# worth the trouble.
 #
-# About the secret nobody learns much from reports that protect it: in the right picture, whatever is
-# better than the public table alone owes it to the table and to the harmless column.
+# About the secret nobody learns much from reports that protect it: in the right picture, whatever
+# is better than the public table alone owes it to the table and to the harmless column.
 
 plt.show()

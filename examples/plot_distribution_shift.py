@@ -11,9 +11,9 @@ That set is made for the error of *sampling*. A population that is really anothe
 more children, may lie far outside, and there nothing is promised.
 
 This page takes Fair's survey (6,366 married women, Redbook, 1974): the secret is an affair; how
-long a woman has been married and how she rates her marriage is not. Half of the women are the public
-table. The private ones come from all of them, and then from groups of them, such as the women
-under 25, who differ from the table as such groups do.
+long a woman has been married and how she rates her marriage is not. Half of the women are the
+public table. The private ones come from all of them, and then from groups of them, such as the
+women under 25, who differ from the table as such groups do.
 """
 
 import warnings
@@ -83,8 +83,8 @@ for name, sanitizer in sanitizers.items():
 # Other people
 # ------------
 # The law of a population has the divergence D from the public table; the confidence set are the
-# laws with D ≤ B. Half a record is added to each cell of a group: one that happens to be empty would
-# put D at infinity. ``mechanism_.leakage(law)`` is what a mechanism tells at a law.
+# laws with D ≤ B. Half a record is added to each cell of a group: one that happens to be empty
+# would put D at infinity. ``mechanism_.leakage(law)`` is what a mechanism tells at a law.
 
 GROUPS = {
     "all women": answers["age"] > 0,
@@ -160,18 +160,19 @@ for name in sanitizers:
     inside = found["D"] <= sanitizers[name].uncertainty_.B_
     above = found[name] > EPS
     print(
-        f"{name:<18} {inside.sum()} of {len(found)} populations in its set, {(above & inside).sum()} "
-        f"of these above ε; of the {(~inside).sum()} outside {(above & ~inside).sum()} are"
+        f"{name:<18} {inside.sum()} of {len(found)} populations in its set, "
+        f"{(above & inside).sum()} of these above ε; of the {(~inside).sum()} outside "
+        f"{(above & ~inside).sum()} are"
     )
 
 # %%
 # Within its set no robust design exceeds ε: that is proven. The non-robust one exceeds it nearly
 # everywhere, even at the law that its table was drawn from.
 #
-# Outside nothing is promised, and the picture shows it: a little way out the robust designs still leak
-# less than the non-robust one, and far away they may leak as much. The confidence set is made for the
-# error of sampling. It does not cover women under 25 where the table has women of every age. What can
-# be done:
+# Outside nothing is promised, and the picture shows it: a little way out the robust designs still
+# leak less than the non-robust one, and far away they may leak as much. The confidence set is made
+# for the error of sampling. It does not cover women under 25 where the table has women of every
+# age. What can be done:
 #
 # - design from a public table that is like the private people, group by group if need be;
 # - take a wide set, ``RenyiBall(radius=...)``, if you can say how far they may differ. It costs

@@ -86,7 +86,7 @@ kept = {
 kept["PolyOpt"] = (private == reports).mean()
 guess = private.apply(lambda column: (column == public[column.name].mode()[0]).mean())
 kept = pd.DataFrame(kept)
-print(kept.assign(guess=guess).map("{:.0%}".format))
+print(kept.assign(guess=guess).to_string(float_format="{:.0%}".format))
 
 # %%
 # And what a report tells of the secret: the share of affairs among the public records that would

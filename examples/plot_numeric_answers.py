@@ -101,10 +101,11 @@ figure.colorbar(image, ax=panels, label="share of the reports", shrink=0.8)
 # --------
 # The mean of the reports may be near the mean of the records, but it is biased, and nothing in the
 # reports says by how much. An estimate of the law of the records mends that where the reports
-# determine it. RobustMSE's do not by themselves, for there are fewer symbols than cells in the table,
-# and ``FrequencyEstimator`` says NaN. (So it does of PolyOpt's here: several of its symbols are
-# written as the same cell.) The public records, counted beside the reports as a ``prior``, determine
-# the rest. That takes for granted that all records come from one population, as they do here.
+# determine it. RobustMSE's do not by themselves, for there are fewer symbols than cells in the
+# table, and ``FrequencyEstimator`` says NaN. (So it does of PolyOpt's here: several of its symbols
+# are written as the same cell.) The public records, counted beside the reports as a ``prior``,
+# determine the rest. That takes for granted that all records come from one population, as they do
+# here.
 
 truth = private["visits"].mean()
 estimates = {"public records alone": (np.nan, public["visits"].mean(), public["visits"].sem())}
@@ -144,9 +145,10 @@ figure.legend(loc="outside lower center", ncols=3, fontsize=9)
 # In words
 # --------
 
+squared, grr = error[1] / error[0], error[-1] / error[0]
+print("Compared with the interval of the public records alone, the one that counts reports as well")
 print(
-    f"The interval after RobustMSE, squared distance, is {error[1] / error[0]:.2f} times as wide as\n"
-    f"that of the public records alone; the interval after GRR {error[-1] / error[0]:.2f} times."
+    f"is {squared:.2f} times as wide with RobustMSE (squared distance), {grr:.2f} times with GRR."
 )
 
 # %%

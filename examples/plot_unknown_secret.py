@@ -4,12 +4,12 @@ What if the phone does not know the secret?
 =========================================================
 
 A phone knows what its owner buys, reads or answers, but not what that gives away: an illness nobody
-has told it of, a vote not yet cast. What does not see the secret can protect it all the same, for the
-public table says how the columns that are seen tell about it.
+has told it of, a vote not yet cast. What does not see the secret can protect it all the same, for
+the public table says how the columns that are seen tell about it.
 
 ``observe="nonsensitive"`` designs a mechanism that sees U alone. It makes the same promise as any
-other: no report changes the odds of the secret by more than e^ε, for every law of the confidence set.
-What does it cost not to see the secret?
+other: no report changes the odds of the secret by more than e^ε, for every law of the confidence
+set. What does it cost not to see the secret?
 
 The data are a survey on the American election of 1996 (944 persons, bundled with statsmodels). The
 secret is the vote; U is where people place themselves from liberal to conservative.
@@ -61,8 +61,8 @@ for (name, view), sanitizer in sanitizers.items():
 # %%
 # On the phone
 # ------------
-# The client needs the columns of U alone, and its JSON says so. A record with a vote is accepted too;
-# the vote is not looked at.
+# The client needs the columns of U alone, and its JSON says so. A record with a vote is accepted
+# too; the vote is not looked at.
 
 blind = sanitizers["RobustMSE", "nonsensitive"]
 device = client.load(blind.mechanism_.to_json())
@@ -72,8 +72,8 @@ print(blind.transform(private[["leaning"]]).head(3))
 # %%
 # The price of not knowing
 # ------------------------
-# Left: what is reported for each leaning. Right: how far reports are from the truth at the public law,
-# for several ε; the grey line is the best report that is the same for everybody.
+# Left: what is reported for each leaning. Right: how far reports are from the truth at the public
+# law, for several ε; the grey line is the best report that is the same for everybody.
 
 steps = [0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0]
 STYLES = {"all": ("#0072B2", "o", "sees the vote"), "nonsensitive": ("#D55E00", "s", "does not")}
@@ -102,18 +102,16 @@ right.legend()
 # --------
 
 seen, unseen = sanitizers["RobustMSE", "all"].distortion_, blind.distortion_
-print(
-    f"At ε = {EPS:g} the mean squared distance is {seen:.2f} if the vote is seen and {unseen:.2f} if "
-    f"not,\nwhere saying the same always has {same:.2f}."
-)
+print(f"Mean squared distance at ε = {EPS:g}: {seen:.2f} if the vote is seen, {unseen:.2f} if not;")
+print(f"{same:.2f} if all reports are the same.")
 
 # %%
-# A mechanism that sees the secret can balance its reports: it moves a liberal voter of Dole and leaves
-# others as they are. One that does not must blur the leanings themselves until they tell no more than
-# they may. That costs most where U tells most, and nothing where U tells nothing.
+# A mechanism that sees the secret can balance its reports: it moves a liberal voter of Dole and
+# leaves others as they are. One that does not must blur the leanings themselves until they tell no
+# more than they may. That costs most where U tells most, and nothing where U tells nothing.
 #
 # The promise rests on the public table alone here: if the private people are unlike it, see
-# ``plot_distribution_shift.py``. For *all* laws U would have to be hidden as if it were the secret, for
-# it might give the secret away entirely: that is plain local differential privacy.
+# ``plot_distribution_shift.py``. For *all* laws U would have to be hidden as if it were the secret,
+# for it might give the secret away entirely: that is plain local differential privacy.
 
 plt.show()
