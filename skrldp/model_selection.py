@@ -85,7 +85,7 @@ def smallest_eps(
 
     A fold has fewer public records than the whole table, so its uncertainty set is larger and its
     utility smaller. Give `categories`, or a fold that lacks a rare value fails on those that have
-    it.
+    it; shuffle a sorted table, as by ``cv=KFold(5, shuffle=True)``.
 
     Examples
     --------

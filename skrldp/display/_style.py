@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 __all__ = [
     "BASELINE",
     "COLOURS",
+    "GRID",
     "LINES",
     "MAP",
     "MARKERS",
@@ -30,10 +31,11 @@ __all__ = [
 ]
 
 # Okabe and Ito's colours, without the yellow that is lost on white; neighbours differ in grey.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", (0, (5, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1.5, 1)))
 BASELINE = "#595959"
+GRID = "#D9D9D9"
 MAP = "cividis"  # even in lightness, and the same for all eyes
 
 _WIDTHS = (24, 36)  # characters of a name; the wider one where names would look alike
@@ -199,10 +201,12 @@ class Ticks(NamedTuple):
         line = 1.35 * points / 72.0
         step = _step(math.ceil(line / gap - 1e-9)) if turned or name == "y" else 1
         index = np.arange(len(self.places))
-        if self.period is not None:
-            index = index[index % self.period % step == 0] if step <= self.period else index[:0]
-        else:
+        if self.period is None:
             index = index[::step]
+        else:  # none so near the end that the next repetition's first would touch it
+            within = index % self.period
+            keep = (within % step == 0) & (self.period - within >= step)
+            index = index[keep]
         self.axis.set_ticks(self.places[index], labels=[self.names[int(i)] for i in index])
         self.axis.axes.tick_params(axis=name, rotation=90 if turned else 0)
 
@@ -251,8 +255,8 @@ def legend(ax: Any, *, above: bool) -> Any:
     if not above:
         return ax.legend(fontsize="small")
     names = [line for name in ax.get_legend_handles_labels()[1] for line in name.split("\n")]
-    width = text_width(names, font_size("legend.fontsize")) + 0.7
-    columns = max(1, min(3, len(names), int(0.8 * ax.figure.get_figwidth() / width)))
+    width = 0.9 * text_width(names, font_size("legend.fontsize")) + 0.6
+    columns = max(1, min(3, len(names), int(0.9 * ax.figure.get_figwidth() / width)))
     return ax.legend(
         loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, frameon=False, borderpad=0.2
     )

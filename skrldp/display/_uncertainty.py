@@ -1,7 +1,7 @@
 """The conditionals that an uncertainty set allows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.bounds import cell_bounds
-from skrldp.display._simplex import CORNERS, box_outline, region_outline, to_plane
 from skrldp.display._style import (
-    BASELINE,
     COLOURS,
-    LINES,
-    MARKERS,
+    GRID,
     Ticks,
     chosen,
     legend,
@@ -24,6 +21,13 @@ from skrldp.display._style import (
     set_ticks,
     text_width,
     texts,
+)
+from skrldp.display._triangle import (
+    Shape,
+    are_small,
+    box_outline,
+    draw_triangle,
+    region_outline,
 )
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import fitted_sanitizer
@@ -35,7 +39,7 @@ Floats = NDArray[np.float64]
 
 _MOST = 6  # secrets that are drawn if none are named
 _COLUMNS = 3
-_CORNER = 20  # characters in a line at a triangle's corner
+_LINE = 20  # characters in a line above a panel
 
 
 class UncertaintyDisplay:
@@ -140,7 +144,12 @@ class UncertaintyDisplay:
         return cls(joint, uncertainty.alpha, radius).plot(ax, **options)
 
     def plot(
-        self, ax: Any = None, *, secrets: Sequence[Any] | None = None, kind: str = "auto"
+        self,
+        ax: Any = None,
+        *,
+        secrets: Sequence[Any] | None = None,
+        kind: str = "auto",
+        zoom: bool = True,
     ) -> "UncertaintyDisplay":
         """Draw it.
 
@@ -153,6 +162,9 @@ class UncertaintyDisplay:
             Which secrets to draw; None: the first six.
         kind : {"auto", "bars", "triangle"}, default="auto"
             "auto" is a triangle for three values of U, bars otherwise.
+        zoom : bool, default=True
+            Whether to enlarge regions that are small in the triangle, and draw the whole of it
+            beside them.
 
         Returns
         -------
@@ -177,36 +189,33 @@ class UncertaintyDisplay:
             if secrets is None
             else chosen(secrets, self.joint.secrets)
         )
-        triangle = n_values == 3 and kind != "bars"
-        self.axes_ = self._axes(ax, 1 if triangle else len(places))
-        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         own = ax is None
-        if own:
-            self.figure_.suptitle(self._title(len(places)), fontsize="medium")
-        if triangle:
-            self._draw_triangle(places)
+        if n_values == 3 and kind != "bars":
+            shapes = self._shapes(places)
+            enlarged = zoom and are_small(shapes)
+            size = (7.4 if enlarged else 5.6, 4.8)
+            self._take(ax, 1, lambda: [new_axes(None, size)])
+            draw_triangle(self.ax_, shapes, texts(self.joint.values), enlarged=enlarged)
             legend(self.ax_, above=own)
         else:
-            self._draw_bars(places)
-            if own:
-                marks = self.ax_.get_legend_handles_labels()
-                self.figure_.legend(*marks, loc="outside lower center", ncols=2, frameon=False)
-            rows, names = np.arange(n_values), texts(self.joint.values)
-            set_ticks(self.figure_, *(Ticks(axes.yaxis, rows, names) for axes in self.axes_))
+            self._take(ax, len(places), lambda: self._new_panels(len(places)))
+            self._draw_bars(places, own)
+        if own:
+            self.figure_.suptitle(self._title(len(places)), fontsize="medium")
         return self
 
-    def _axes(self, ax: Any, needed: int) -> NDArray[Any]:
-        """Return as many axes as are needed, new ones if none are given."""
-        if ax is not None:
-            axes = np.array(ax, dtype=object).ravel()
-            if len(axes) != needed:
-                raise ValueError(
-                    f"ax holds {len(axes)} axes, but {needed} are needed: give a list of as many, "
-                    "choose secrets, or leave ax out."
-                )
-            return axes
-        if len(self.joint.values) == 3 and needed == 1:
-            return np.array([new_axes(None, (5.6, 4.8))], dtype=object)
+    def _take(self, ax: Any, needed: int, new: Callable[[], Any]) -> None:
+        """Take as many axes as are needed: those given, or new ones."""
+        axes = np.array(new() if ax is None else ax, dtype=object).ravel()
+        if len(axes) != needed:
+            raise ValueError(
+                f"ax holds {len(axes)} axes, but {needed} are needed: give a list of as many, "
+                "choose secrets, or leave ax out."
+            )
+        self.axes_, self.ax_, self.figure_ = axes, axes[0], axes[0].figure
+
+    def _new_panels(self, needed: int) -> NDArray[Any]:
+        """Make a panel for each secret."""
         columns = min(_COLUMNS, needed)
         rows = math.ceil(needed / columns)
         names = texts(self.joint.values)
@@ -236,7 +245,7 @@ class UncertaintyDisplay:
         n_secrets = len(self.joint.secrets)
         return what if drawn == n_secrets else f"{what}; {drawn} of {n_secrets:,} secrets"
 
-    def _draw_bars(self, places: list[int]) -> None:
+    def _draw_bars(self, places: list[int], own: bool) -> None:
         p = self.joint.conditionals
         rows = np.arange(p.shape[1])
         size = max(1.5, min(5.0, 150.0 / len(rows)))
@@ -253,46 +262,35 @@ class UncertaintyDisplay:
                     p[s], rows, "o", color="black", markersize=size, label="public conditional",
                     clip_on=False, zorder=3,
                 )  # fmt: skip
-            title = f"{names[s]}\n(no public records)" if unseen else names[s]
-            axes.set_title(title, fontsize="medium" if len(names[s]) <= 18 else "small")
+            lines = [*wrap(names[s], _LINE), *(["(no public records)"] if unseen else [])]
+            axes.set_title("\n".join(lines), fontsize="medium")
             axes.set(xlim=(0.0, min(1.0, 1.05 * top)), ylim=(len(rows) - 0.5, -0.5))
             axes.locator_params(axis="x", nbins=4)
-            axes.grid(axis="x", color="#D9D9D9", linewidth=0.6)
+            axes.grid(axis="x", color=GRID, linewidth=0.6)
             axes.set_axisbelow(True)
             if axes.get_subplotspec() is None or axes.get_subplotspec().is_first_col():
                 axes.set_ylabel("value of U")
             axes.set_xlabel("probability given the secret")
-
-    def _draw_triangle(self, places: list[int]) -> None:
-        axes, p = self.ax_, self.joint.conditionals
-        axes.set_aspect("equal")
-        axes.set_axis_off()
-        axes.fill(*CORNERS.T, facecolor="none", edgecolor="black", linewidth=1.0)
-        for tenth in np.arange(0.2, 0.9, 0.2):  # where one probability is constant
-            for u in range(3):
-                ends = np.zeros((2, 3))
-                ends[:, u] = tenth
-                ends[[0, 1], [(u + 1) % 3, (u + 2) % 3]] = 1.0 - tenth
-                axes.plot(*to_plane(ends).T, color="#D9D9D9", linewidth=0.5, zorder=0)
-        sides = ({"ha": "left", "va": "top"}, {"ha": "right", "va": "top"}, {"ha": "center"})
-        for corner, name, where in zip(CORNERS, texts(self.joint.values), sides, strict=True):
-            above = 0.02 if where["ha"] == "center" else -0.02
-            axes.text(corner[0], corner[1] + above, "\n".join(wrap(name, _CORNER)), **where)
-        names = texts(self.joint.secrets)
-        for place, s in enumerate(places):
-            style = {
-                "color": COLOURS[place % len(COLOURS)],
-                "linestyle": LINES[place % len(LINES)],
+        if own:
+            marks = {
+                label: mark
+                for axes in self.axes_
+                for mark, label in zip(*axes.get_legend_handles_labels(), strict=True)
             }
-            marker = MARKERS[place % len(MARKERS)]
-            outline = region_outline(p[s], self.joint.marginal[s], self.alpha, self.radius)
-            x, y = to_plane(np.concatenate([outline, outline[:1]])).T
-            axes.fill(x, y, color=style["color"], alpha=0.15, linewidth=0)
-            axes.plot(x, y, **style, linewidth=1.8)
-            box = box_outline(self.lower[s], self.upper[s])
-            axes.fill(*to_plane(box).T, facecolor="none", edgecolor=BASELINE, linewidth=0.8)
-            if self.joint.marginal[s] > 0:
-                axes.plot(*to_plane(p[s]), marker, color=style["color"], markeredgecolor="black")
-            axes.plot([], [], marker=marker, **style, markeredgecolor="black",
-                      label=f"given {names[s]}")  # fmt: skip
-        axes.plot([], [], color=BASELINE, linewidth=0.8, label="box of the bounds")
+            self.figure_.legend(
+                marks.values(), marks, loc="outside lower center", ncols=2, frameon=False
+            )
+        values = texts(self.joint.values)
+        set_ticks(self.figure_, *(Ticks(axes.yaxis, rows, values) for axes in self.axes_))
+
+    def _shapes(self, places: list[int]) -> list[Shape]:
+        joint, names = self.joint, texts(self.joint.secrets)
+        return [
+            Shape(
+                f"given {names[s]}",
+                joint.conditionals[s] if joint.marginal[s] > 0 else None,
+                region_outline(joint.conditionals[s], joint.marginal[s], self.alpha, self.radius),
+                box_outline(self.lower[s], self.upper[s]),
+            )
+            for s in places
+        ]

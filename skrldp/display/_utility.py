@@ -12,6 +12,7 @@ from sklearn.base import clone
 from skrldp.display._style import (
     BASELINE,
     COLOURS,
+    GRID,
     LINES,
     MARKERS,
     legend,
@@ -228,7 +229,7 @@ class PrivacyUtilityDisplay:
         if utilities.min() >= 0.0:
             ax.set_ylim(0.0, max(1.05 * utilities.max(), 1e-9))
         ax.set(xlabel="privacy parameter ε (nats)", ylabel=self.utility)
-        ax.grid(color="#D9D9D9", linewidth=0.6)
+        ax.grid(color=GRID, linewidth=0.6)
         ax.set_axisbelow(True)
 
 
