@@ -155,7 +155,7 @@ figure.legend(loc="outside right upper")
 # records enough. Randomness that is used twice need not leak anything in one report, so it takes
 # the checks for repetition; and the bound, which takes for granted that records are reported
 # independently, jumps about. Noise left out now and then is the hardest: only a comparison with the
-# mechanism shows it, after some ten thousands of records.
+# mechanism shows it, after thousands of records.
 #
 # That ``sound`` passes proves nothing: its certificate does, and the code that draws from it.
 

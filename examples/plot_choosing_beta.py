@@ -122,7 +122,7 @@ figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11.0, 4.2), layout="
 for n, color, marker in ((200, "#D55E00", "o"), (5_000, "#0072B2", "s")):
     shares = [missed[n, beta] for beta in BETAS]
     left.plot(BETAS, shares, color=color, marker=marker, label=f"n = {n:,}")
-    shares = [missed[n, beta, "finite"] for beta in BETAS]
+    shares = [missed[n, beta, "finite"] or np.nan for beta in BETAS]  # 0 has no logarithm
     left.plot(
         BETAS,
         shares,
@@ -155,9 +155,10 @@ for place, (name, (color, marker, line)) in enumerate(STYLES.items()):
     right.errorbar(apart, spread[1], yerr=bars, **{**style, "linestyle": ""}, capsize=2)
 middle.set(xscale="log", yscale="log", xlabel="n, public records", title="What does it cost?")
 middle.set_ylabel("squared distance, share of\nthat of the same report for all")
+middle.set_ylim(1e-3, 8.0)
 middle.legend(fontsize=8, loc="upper right")
 right.axhline(EPS, color="black", linestyle=":")
-right.text(2_300, EPS * 1.02, "ε asked", ha="center", va="bottom")
+right.text(SIZES[-1] * 1.5, EPS * 0.98, "ε asked", ha="right", va="top")
 right.set(
     xscale="log", xlabel="n, public records", title="What leaks at the truth?", ylim=(0, None)
 )

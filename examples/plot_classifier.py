@@ -163,7 +163,7 @@ handles, labels = panels[0].get_legend_handles_labels()
 figure.legend(handles, labels, loc="outside lower center", ncols=6)
 
 # %%
-# PolyOpt's reports can be used as rows almost as they are, for it hides the secret and little else.
+# PolyOpt's reports are the best ones to be used as rows, for it hides the secret and little else.
 # Rows of the others are mostly noise, and noise taken for data makes the model's probabilities
 # wrong; the order of its predictions suffers less. An estimate of the law takes the noise into
 # account. It then depends on how much reports tell: by PolyOpt and IR the model is close to that of

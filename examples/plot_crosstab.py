@@ -168,7 +168,7 @@ print(f"{len(private):,} reports, {len(public):,} public records")
 
 # %%
 # For a crosstab of harmless columns, ask with IR: it protects the secret by leaving it out and
-# answers the rest nearly as it is. Its intervals need no public table, and are the narrowest.
+# answers the rest nearly as it is. Its intervals need no public table, and are narrow.
 # PolyOpt's reports tell more about each *record*, health included, but they mix all columns; by
 # themselves they determine single cells weakly. With the public table they do well for both
 # questions. GRR's intervals are wider than those of the public table, so that its reports are not

@@ -166,8 +166,8 @@ for name in sanitizers:
     )
 
 # %%
-# Within its set no robust design exceeds ε: that is proven. The non-robust one exceeds it nearly
-# everywhere, even at the law that its table was drawn from.
+# Within its set no robust design exceeds ε: that is proven. The non-robust one exceeds it for every
+# population here, even for the one that its table was drawn from.
 #
 # Outside nothing is promised, and the picture shows it: a little way out the robust designs still
 # leak less than the non-robust one, and far away they may leak as much. The confidence set is made

@@ -153,8 +153,8 @@ print(
 )
 
 # %%
-# PolyOpt's reports keep most of the harmless columns and say next to nothing about the secret
-# itself. The price of plain local differential privacy, at the same ε, is nearly everything.
+# PolyOpt's reports keep most of the harmless columns and say little about the secret itself. The
+# price of plain local differential privacy, at the same ε, is nearly everything.
 #
 # A table of reports is not a table of records, however. Its rows lean towards what is frequent, and
 # counting them gives biased shares: ``plot_crosstab.py`` tells how to estimate from them, and

@@ -102,8 +102,8 @@ figure.colorbar(image, ax=panels, label="share of the reports", shrink=0.8)
 # The mean of the reports may be near the mean of the records, but it is biased, and nothing in the
 # reports says by how much. An estimate of the law of the records mends that where the reports
 # determine it. RobustMSE's do not by themselves, for there are fewer symbols than cells in the
-# table, and ``FrequencyEstimator`` says NaN. (So it does of PolyOpt's here: several of its symbols
-# are written as the same cell.) The public records, counted beside the reports as a ``prior``,
+# table, and ``FrequencyEstimator`` says NaN. (So it does of PolyOpt's if several of its symbols are
+# written as the same cell.) The public records, counted beside the reports as a ``prior``,
 # determine the rest. That takes for granted that all records come from one population, as they do
 # here.
 
