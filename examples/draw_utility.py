@@ -6,7 +6,6 @@ python examples/draw_utility.py [--seconds 15] [FILE]       two minutes
 import argparse
 import warnings
 
-import matplotlib.pyplot as plt
 from demo import load_survey
 
 from skrldp import (
@@ -27,12 +26,11 @@ sanitizers = {
     "IR": IRSanitizer(eps=1.0, sensitive="affair"),
     "SRR": SRRSanitizer(eps=1.0, sensitive="affair"),
 }
-figure, ax = plt.subplots(figsize=(7.0, 4.0), layout="constrained")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", PrivacyLeakWarning)  # of the non-robust curve, drawn as such
     display = PrivacyUtilityDisplay.from_estimator(
-        sanitizers, survey[: len(survey) // 2], eps=(0.25, 0.5, 1.0, 1.5, 2.0, 3.0), ax=ax
+        sanitizers, survey[: len(survey) // 2], eps=(0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
     )
-figure.savefig(options.file, metadata={"Date": None})
+display.figure_.savefig(options.file, metadata={"Date": None})
 for name, (eps, values) in display.curves.items():
     print(f"{name:<24}", "  ".join(f"{e:g}: {v:.3f}" for e, v in zip(eps, values, strict=True)))
