@@ -6,6 +6,7 @@ Python's lists of names are fetched by the build, which does without those it ca
 
 import importlib.metadata
 import importlib.util
+import re
 import shutil
 from http.client import HTTPException
 from pathlib import Path
@@ -137,7 +138,16 @@ def mathjax_folder():
 mathjax_path = "mathjax/tex-chtml.js"  # below _static
 
 
+def lead_to_gallery(app, docname, source):
+    """Let links to example scripts, which a forge shows, lead to their pages in the gallery."""
+    script = r"\(\.\./((?:\.\./)*)examples/(plot_\w+)\.py\)"
+    folder = r"\(\.\./((?:\.\./)*)examples/\)"
+    source[0] = re.sub(script, r"(\1auto_examples/\2.rst)", source[0])
+    source[0] = re.sub(folder, r"(\1auto_examples/index.rst)", source[0])
+
+
 def setup(app):
     """Connect what the extensions do not do."""
+    app.connect("source-read", lead_to_gallery)
     app.connect("config-inited", fetch_inventories, priority=100)
     app.connect("build-finished", copy_mathjax)
