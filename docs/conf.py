@@ -32,6 +32,8 @@ extensions = [
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 default_role = "code"
+smartquotes = False
+toc_object_entries_show_parents = "hide"
 
 # -- pages in Markdown ---------------------------------------------------------------------------
 

@@ -144,6 +144,7 @@ def test_toctrees():
         for entry in (line for tree, _ in trees for line in tree.split("\n")):
             if not entry.strip() or entry.startswith(":"):
                 continue
+            entry = re.sub(r".*<(.*)>", r"\1", entry)
             for file in path.parent.glob(f"{entry}.*") if "*" in entry else [path.parent / entry]:
                 relative = file.resolve().relative_to(DOCS).with_suffix("").as_posix()
                 todo += [relative] if relative not in reached else []
