@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "image_srcset": ["2x"],
+    "default_thumb_file": str(HERE / "_static" / "estimates.svg"),
     "show_signature": False,
     "write_computation_times": False,
     "plot_gallery": "True",

@@ -1,8 +1,10 @@
 """Every code block of the pages runs, what they name exists, and their links lead somewhere."""
 
 import doctest
+import importlib.util
 import io
 import re
+import runpy
 import textwrap
 import tomllib
 from contextlib import redirect_stdout
@@ -162,11 +164,15 @@ def test_reference_is_complete():
 
 
 def test_settings_load():
+    """The settings run without the network, and what they name is installed."""
     pytest.importorskip("sphinx")
-    pytest.importorskip("mathjax", reason="django-static-mathjax is not installed")
-    from sphinx.config import Config
-
-    settings = Config.read(DOCS)
-    settings.init_values()
-    assert settings.html_theme == "pydata_sphinx_theme"
-    assert (settings["setup"].__globals__["mathjax_folder"]() / "tex-chtml.js").is_file()
+    settings = runpy.run_path(str(DOCS / "conf.py"))
+    missing = [name for name in settings["extensions"] if not importlib.util.find_spec(name)]
+    assert not missing
+    assert (settings["mathjax_folder"]() / "tex-chtml.js").is_file()
+    source = ["[it](../../examples/plot_it.py), [all](../examples/), [other](../examples/demo.py)"]
+    settings["lead_to_gallery"](None, "guide/page", source)
+    assert source == [
+        "[it](../auto_examples/plot_it.rst), [all](auto_examples/index.rst), "
+        "[other](../examples/demo.py)"
+    ]

@@ -1,4 +1,4 @@
-"""The numbered statements of docs/proofs.md on random instances, by routes that do not use them.
+"""The main steps of docs/proofs.md on random instances, by routes that do not use them.
 
 The package's own bounds are tested against brute force and convex solvers in test_oracle.py,
 test_bounds.py, test_region.py and test_certificate.py; here it is the steps of the proofs.
