@@ -14,8 +14,9 @@ from threadpoolctl import threadpool_limits
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import repair
-from skrldp.design import alternation
-from skrldp.design.alternation import Annealing, starts
+from skrldp.design import alternation, annealing
+from skrldp.design.alternation import gather, starts
+from skrldp.design.annealing import Annealing
 from skrldp.design.cone import Deadline
 from skrldp.design.cost import ExpectedCost
 from skrldp.design.cuts import minimise
@@ -27,14 +28,14 @@ SHARE, REPORTS = 0.9, 16
 
 
 @contextmanager
-def changed(**constants):
-    """The module with other constants."""
-    former = {name: getattr(alternation, name) for name in constants}
-    vars(alternation).update(constants)
+def changed(module, **constants):
+    """A module with other constants."""
+    former = {name: getattr(module, name) for name in constants}
+    vars(module).update(constants)
     try:
         yield
     finally:
-        vars(alternation).update(former)
+        vars(module).update(former)
 
 
 class Case:
@@ -53,7 +54,7 @@ class Case:
         if kind == "both":
             return starts(shape, b, seed)
         if kind == "noise":
-            with changed(_BIAS=0.0):
+            with changed(alternation, _BIAS=0.0):
                 return starts(shape, b, seed)
         start = np.full((b, *shape), 1.0 + 1e-3 * seed)
         start[np.arange(b), :, np.arange(b) % shape[1]] *= 5.0
@@ -66,12 +67,28 @@ class Case:
         run.cool(share, deadline)
         return run.information / self.whole, deadline.elapsed, run.steps
 
+    def gathered(self, runs, polish=True):
+        """What comes of the decoders of two paths; seconds and steps without those of the paths."""
+        deadline = Deadline(None)
+        rows = gather(runs, self.law, self.region.row_shape)
+        joined = Annealing(self.law, self.region, EPS, rows)
+        joined.hold(deadline)
+        if polish:
+            joined.polish(deadline)
+        return joined.information / self.whole, deadline.elapsed, joined.steps
+
+    def run(self, seed):
+        """A path as it is."""
+        found = Annealing(self.law, self.region, EPS, self.start(REPORTS, seed))
+        found.cool(SHARE, Deadline(None))
+        return found
+
     def to_the_end(self, b, seconds, seed=0):
         """Plain alternation: each decoder's program solved to a gap of 1e-3."""
         deadline, best, rounds = Deadline(seconds), 0.0, 0
         matrix = self.start(b, seed, "value")
         while not deadline.passed:
-            cost = ExpectedCost(alternation._decoder_cost(matrix, self.law), self.law)
+            cost = ExpectedCost(annealing._decoder_cost(matrix, self.law), self.law)
             matrix = minimise(cost, self.region, EPS, gap=1e-3, deadline=deadline).matrix
             value = mutual_information(repair(matrix, self.region, EPS), self.law)
             rounds += 1
@@ -98,13 +115,22 @@ def table(name, quick):
     for kind, label in (("noise", "starts of noise alone"), ("value", "a report for each value")):
         row(label, [case.path(seed=s, kind=kind) for s in seeds])
     for hot in (1.0, 3.0, 10.0, 100.0):
-        with changed(_HOT=hot):
+        with changed(annealing, _HOT=hot):
             row(f"first gap {hot:g} H(X)", [case.path(seed=s) for s in seeds])
     for smoothing in (1e-3, 1e-7):
-        with changed(_SMOOTHING=smoothing):
+        with changed(annealing, _SMOOTHING=smoothing):
             row(f"decoders smoothed by {smoothing:g}", [case.path(seed=s) for s in seeds])
     for b in (8, 12, 24, 32, 48):
         row(f"{b} reports", [case.path(b=b, seed=s) for s in seeds])
+    runs = [case.run(seed) for seed in (0, 1, 2, 3)]
+    pairs = runs[:2], runs[2:]
+    row("two paths gathered, decoders held", [case.gathered(p, polish=False) for p in pairs])
+    row("and then followed", [case.gathered(p) for p in pairs])
+    with changed(alternation, _FILL=0):
+        row("the same without shaken copies", [case.gathered(p) for p in pairs])
+    with changed(annealing, _CENTRING=1, _LAST=1):
+        row("the same with one step for each decoder", [case.gathered(p) for p in pairs])
+    row("one path alone, followed on", [case.gathered(runs[:1]), case.gathered(runs[2:3])])
     row("programs solved to the end, in 60 s", [case.to_the_end(REPORTS, 60.0)])
 
 

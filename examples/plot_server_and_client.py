@@ -13,6 +13,7 @@ else, estimates how the answers are spread, with intervals.
 What is gained over plain local differential privacy, which hides the harmless answers as well?
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 from statsmodels.datasets import fair
 
@@ -118,6 +119,45 @@ off = {
 }
 
 # %%
+# The same as a picture, of one harmless question and of one about the secret. Black lines are the
+# truth among the clients; bars are 95 % intervals.
+
+STYLES = {
+    "IR": ("#009E73", "^"),
+    "PolyOpt + public": ("#0072B2", "o"),
+    "GRR": ("#E69F00", "D"),
+    "GRR + public": ("#D55E00", "s"),
+}
+figure, panels = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
+for axes, columns in zip(panels, ("marriage", ["affair", "religious"]), strict=True):
+    shares = people.groupby(columns).size() / CLIENTS
+    estimates = {name: estimator.marginal(columns) for name, estimator in estimators.items()}
+    for place, category in enumerate(estimates["GRR"].categories):
+        line = axes.plot([shares.get(category, 0.0)] * 2, [place - 0.4, place + 0.4], color="black")
+    line[0].set_label("truth")
+    for place, (name, (color, marker)) in enumerate(STYLES.items()):
+        lower, upper = estimates[name].confidence_interval().T
+        axes.errorbar(
+            estimates[name].frequencies,
+            np.arange(len(lower)) + 0.18 * (place - 1.5),
+            xerr=(upper - lower) / 2,
+            color=color,
+            marker=marker,
+            linestyle="",
+            markersize=5,
+            label=name,
+        )
+    names = [c if isinstance(c, str) else ", ".join(c) for c in estimates["GRR"].categories]
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    for place in range(1, len(names)):
+        axes.axhline(place - 0.5, color="0.85", linewidth=0.8)
+    axes.set_xlabel("share of the clients")
+    axes.set_title(columns if isinstance(columns, str) else " and ".join(columns))
+handles, labels = panels[0].get_legend_handles_labels()
+figure.legend(handles, labels, loc="outside lower center", ncols=5)
+
+# %%
 # What was gained
 # ---------------
 # Errors shrink as one over the square root of the number of clients: a tenth of the error is worth
@@ -127,3 +167,5 @@ off = {
 print(f"\n{'root mean square error':<26}" + "".join(f"{name:>18}" for name in estimators))
 for question, errors in off.items():
     print(f"{question:<26}" + "".join(f"{error:>18.4f}" for error in errors.values()))
+
+plt.show()

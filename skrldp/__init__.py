@@ -19,16 +19,20 @@ _HOMES = {
     "IRSanitizer": "sanitizers",
     "InfeasibleError": "exceptions",
     "JointDistribution": "joint",
+    "LeakageDisplay": "display",
     "Mechanism": "mechanism",
+    "MechanismDisplay": "display",
     "NonRobustSanitizer": "sanitizers",
     "PolyOptSanitizer": "sanitizers",
     "PrivacyLeakWarning": "exceptions",
     "PrivacyReport": "statement",
+    "PrivacyUtilityDisplay": "display",
     "RenyiBall": "uncertainty",
     "RobustMSESanitizer": "sanitizers",
     "SRRSanitizer": "sanitizers",
     "SkrldpError": "exceptions",
     "SolverError": "exceptions",
+    "UncertaintyDisplay": "display",
     "audit": "auditing",
     "certify": "certificate",
     "privacy_report": "statement",
@@ -44,16 +48,20 @@ __all__ = [
     "IRSanitizer",
     "InfeasibleError",
     "JointDistribution",
+    "LeakageDisplay",
     "Mechanism",
+    "MechanismDisplay",
     "NonRobustSanitizer",
     "PolyOptSanitizer",
     "PrivacyLeakWarning",
     "PrivacyReport",
+    "PrivacyUtilityDisplay",
     "RenyiBall",
     "RobustMSESanitizer",
     "SRRSanitizer",
     "SkrldpError",
     "SolverError",
+    "UncertaintyDisplay",
     "audit",
     "certify",
     "privacy_report",
@@ -63,6 +71,12 @@ if TYPE_CHECKING:
     from skrldp.aggregate import FrequencyEstimator
     from skrldp.auditing import Audit, audit
     from skrldp.certificate import Certificate, certify
+    from skrldp.display import (
+        LeakageDisplay,
+        MechanismDisplay,
+        PrivacyUtilityDisplay,
+        UncertaintyDisplay,
+    )
     from skrldp.exceptions import (
         CertificateError,
         InfeasibleError,
@@ -85,8 +99,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "client":
-        return importlib.import_module(f"{__name__}.client")
+    if name in ("client", "display", "model_selection"):
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

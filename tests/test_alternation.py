@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release, repair
-from skrldp.design import annealing
+from skrldp.design import alternation, annealing
 from skrldp.design.alternation import alternate, gather, starts
 from skrldp.design.annealing import Annealing, distinct, followable
 from skrldp.design.closed_form import grr, independent_reporting, srr
@@ -29,6 +29,12 @@ def region_of(counts, kind="joint", alpha=2.0, radius=None, same_secret=False):
 
 def law_of(counts):
     return JointDistribution(counts).probabilities.ravel()
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch):
+    """Two runs and one gathering show all there is; the rest is more of the same."""
+    monkeypatch.setattr(alternation, "_RUNS", alternation._RUNS[:2])
 
 
 def one_path(counts, region, eps, b=9, share=0.7, seed=0, look=None):

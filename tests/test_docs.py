@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import skrldp
-from skrldp import aggregate, auditing, client
+from skrldp import aggregate, auditing, client, display, model_selection
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -157,7 +157,7 @@ def test_toctrees():
 def test_reference_is_complete():
     listed = set(re.findall(r"^   ((?:[a-z_]+\.)?\w+)$", TEXTS["docs/api.rst"], re.MULTILINE))
     public = set(skrldp.__all__)
-    for module in (client, aggregate, auditing):
+    for module in (client, aggregate, auditing, display, model_selection):
         name = module.__name__.removeprefix("skrldp.")
         public |= {f"{name}.{item}" for item in module.__all__ if item not in skrldp.__all__}
     assert listed == public

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from scipy.sparse import csr_array
 
 from skrldp.design._lp import LinearProgram
 from skrldp.exceptions import InfeasibleError, SolverError
@@ -11,15 +12,15 @@ from skrldp.exceptions import InfeasibleError, SolverError
 class Mirror:
     """A linear program kept twice: in ours, and as plain arrays for scipy."""
 
-    def __init__(self, cost, upper=np.inf):
-        self.ours = LinearProgram(cost, upper)
+    def __init__(self, cost, upper=np.inf, write=np.asarray):
+        self.ours, self.write = LinearProgram(cost, upper), write
         self.cost = np.array(cost, dtype=float)
         self.top = np.full(len(cost), upper)
         self.rows = np.zeros((0, len(cost)))
         self.low, self.high = np.zeros(0), np.zeros(0)
 
     def add_rows(self, rows, lower, upper):
-        self.ours.add_rows(rows, lower, upper)
+        self.ours.add_rows(self.write(rows), lower, upper)
         self.rows = np.concatenate([self.rows, rows])
         self.low = np.append(self.low, np.full(len(rows), lower))
         self.high = np.append(self.high, np.full(len(rows), upper))
@@ -72,12 +73,13 @@ class Mirror:
         assert duals[used] @ side[used] + bought == pytest.approx(value, abs=1e-6 * scale)
 
 
+@pytest.mark.parametrize("write", [np.asarray, csr_array])
 @pytest.mark.parametrize("upper", [1.0, np.inf])
 @pytest.mark.parametrize("seed", range(6))
-def test_against_scipy_as_the_program_changes(seed, upper):
+def test_against_scipy_as_the_program_changes(seed, upper, write):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 9))
-    program = Mirror(rng.normal(size=n), upper)
+    program = Mirror(rng.normal(size=n), upper, write)
     program.add_rows(np.ones((1, n)), 1.0, 1.0)  # bounded and feasible whatever follows
     program.check()
     cuts = rng.normal(size=(5, n))
@@ -180,3 +182,31 @@ def test_time_limit():
         program.solve(0.0)
     _, duals, value = program.solve()  # and no limit stays behind
     assert duals.sum() == pytest.approx(value, rel=1e-8)
+
+
+def test_sparse_rows_of_all_kinds():
+    """Empty ones, zeros that are written out, too few columns, and indices of any type."""
+    cost = np.array([1.0, 2.0, 3.0])
+    narrow = csr_array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]])  # a column less than the program
+    entries = np.array([0.0, 0.0, 1.0]), np.array([0, 1, 2]), np.array([0, 2, 3])
+    explicit = csr_array(entries, shape=(2, 3))
+    for index in (np.int32, np.int64):
+        program = LinearProgram(cost, 4.0)
+        for rows in (narrow.copy(), explicit.copy()):
+            rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
+            program.add_rows(rows, -np.inf, 1.0)
+        program.add_rows(csr_array((0, 3)), -np.inf, 1.0)
+        assert program.n_rows == 5
+        x, duals, value = program.solve()
+        np.testing.assert_allclose(x, [1.0, 0.5, 1.0])
+        np.testing.assert_allclose(duals, [1.0, 0.0, 1.0, 0.0, 3.0])
+        assert value == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("write", [np.asarray, csr_array])
+@pytest.mark.parametrize("wrong", [1e16, np.inf])
+def test_no_row_is_lost(wrong, write):
+    """HiGHS leaves out all rows of a call if one of their numbers is too large for it."""
+    program = LinearProgram(np.array([1.0, 1.0]), 2.0)
+    with pytest.raises(SolverError, match="HiGHS"):
+        program.add_rows(write([[1.0, 1.0], [wrong, 1.0]]), -np.inf, 1.0)

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from skrldp.laws import divergence, worst_laws
+from skrldp.laws import divergence, pull_in, worst_laws
 from skrldp.oracle import support
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -260,6 +260,42 @@ def test_laws_attain_the_bound_in_ordinary_regimes(seed, alpha, log_radius, log_
     p, weight = parts(joint, families)
     assert (weight * cost(p, laws, alpha)).sum() <= budget(alpha, radius) * (1 + 1e-9) + 1e-15
     assert bound - 1e-7 <= (laws * q).sum() <= bound
+
+
+@settings(max_examples=80)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([0.3, 0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 4.0]),
+    st.floats(-6.0, 1.0),
+    st.integers(1, 2),
+    st.booleans(),
+)
+def test_laws_pulled_in_are_inside(seed, alpha, log_radius, families, zeros):
+    """On the way to the centre, as far as the convexity of the cost makes sure, and no further."""
+    families = 1 if alpha < 0.5 else families
+    joint, _ = instance(seed, families, 5, zeros)
+    p, weight = parts(joint, families)
+    radius = 10.0**log_radius
+    limit = budget(alpha, radius)
+    rng = np.random.default_rng(seed)
+    laws = rng.dirichlet(np.full(5, 0.5), size=(30, families))
+    laws[:4] = np.eye(5)[rng.integers(5, size=(4, families))]
+    laws[4:12] = 0.99 * p + 0.01 * laws[4:12]
+    many = np.broadcast_to(p, laws.shape), np.broadcast_to(weight, laws.shape[:2])
+    found = pull_in(laws, *many, alpha, radius)
+    taken = (weight * cost(p, found, alpha)).sum(axis=1)
+    assert np.all(taken <= limit * (1 + 1e-9) + 1e-15)
+    before = (weight * cost(p, laws, alpha)).sum(axis=1)
+    inside = before < limit * (1 - 1e-9)
+    np.testing.assert_array_equal(found[inside], laws[inside])
+    step, whole = found - p, laws - p
+    share = (step * whole).sum(axis=(1, 2)) / (whole * whole).sum(axis=(1, 2))
+    np.testing.assert_allclose(step, share[:, None, None] * whole, atol=1e-14)
+    assert np.all(share >= 0.0) and np.all(share <= 1.0 + 1e-12)
+    if families == 2:  # the cost is shared out in proportion
+        with np.errstate(divide="ignore"):
+            expected = np.minimum(1.0, limit / before)
+        np.testing.assert_allclose(share, expected, rtol=1e-6, atol=1e-9)
 
 
 def test_divergence_is_entropy_21():

@@ -7,8 +7,10 @@ import pytest
 from conftest import (
     EXAMPLE,
     EXAMPLE_RADIUS,
+    budget,
     completed,
     convex_solve,
+    cost,
     on_the_boundary,
     random_directions,
     renyi,
@@ -321,3 +323,112 @@ def test_the_papers_example():
     lower, upper = region.cell_bounds()
     np.testing.assert_allclose(lower, [[0.1552, 0.2727], [0.1921, 0.5334]], atol=5e-5)
     np.testing.assert_allclose(upper, [[0.7273, 0.8448], [0.4666, 0.8079]], atol=5e-5)
+
+
+# -- laws put into a region -----------------------------------------------------------------------
+
+
+def used(joint, alpha, first, second, laws):
+    """What each of two conditionals takes of the budget: an unseen secret nothing."""
+    pair = np.stack([first, second], axis=1)
+    weight, p = joint.marginal[pair], joint.conditionals[pair]
+    taken = cost(p, laws, alpha)
+    return np.where(weight > 0, weight, 1.0) * np.where(weight > 0, taken, 0.0)
+
+
+def share_of_budget(name, joint, region, first, second, laws):
+    """Greatest share of what is allowed that each pair takes, at most 1 inside: (m,)."""
+    if name in ("box", "lower"):
+        pair = np.stack([first, second], axis=1)
+        lower, upper = region.lower[pair], region.upper[pair] if name == "box" else 1.0
+        centre, step = joint.conditionals[pair], laws - joint.conditionals[pair]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(step > 0, upper - centre, centre - lower)
+            share = np.where(step == 0.0, 0.0, np.abs(step) / room)
+        return share.max(axis=(1, 2))
+    each = used(joint, region.alpha, first, second, laws)
+    together = (first != second) if name == "joint" else np.zeros(len(first), dtype=bool)
+    total = np.where(together, each.sum(axis=1), each.max(axis=1))
+    return total / budget(region.alpha, region.radius)
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize("alpha", [0.3, 0.5, 0.7, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("radius", [1e-6, 0.02, 1.0])
+@pytest.mark.parametrize("unseen", [False, True])
+def test_pull_in_ends_inside_and_moves_what_is_nearly_inside_by_little(name, alpha, radius, unseen):
+    if name == "joint" and alpha < 0.5:
+        return
+    joint = table(13, unseen=unseen)
+    region = privacy_region(joint, alpha=alpha, radius=radius, region=name)
+    rng = np.random.default_rng(14)
+    count = 60
+    first, second = rng.integers(3, size=(2, count))  # equal ones too
+    pair = np.stack([first, second], axis=1)
+    centre = joint.conditionals[pair]
+    anywhere = rng.dirichlet(np.full(4, 0.4), size=(count, 2))
+    anywhere[:5] = np.eye(4)[rng.integers(4, size=(5, 2))]
+    for size in (1.0, 0.1, 1e-3):
+        laws = size * anywhere + (1.0 - size) * centre
+        found = region.pull_in(first, second, laws)
+        assert found.shape == laws.shape and np.all(found >= 0.0)
+        np.testing.assert_allclose(found.sum(axis=2), 1.0, atol=1e-13)
+        share = share_of_budget(name, joint, region, first, second, found)
+        assert np.all(share <= 1.0 + 1e-9)
+        # what is inside stays, but for last digits of the way there and back
+        before = share_of_budget(name, joint, region, first, second, laws)
+        inside = before <= 1.0 - 1e-9
+        np.testing.assert_allclose(found[inside], laws[inside], atol=1e-15)
+    low, high = np.zeros(count), np.ones(count)
+    for _ in range(40):  # to where a pair takes a little more than it may
+        middle = (low + high) / 2.0
+        laws = centre + middle[:, None, None] * (anywhere - centre)
+        over = share_of_budget(name, joint, region, first, second, laws) > 1.0005
+        low, high = np.where(over, low, middle), np.where(over, middle, high)
+    moved = np.abs(region.pull_in(first, second, laws) - laws).sum(axis=(1, 2))
+    assert np.all(moved <= 0.01 * np.abs(laws - centre).sum(axis=(1, 2)) + 1e-15)
+    # an unseen secret may have any conditional, and leaves the other the whole budget
+    if unseen:
+        found = region.pull_in(first, second, anywhere)
+        free = pair == 2
+        np.testing.assert_allclose(found[free], anywhere[free], atol=1e-15)
+
+
+def test_pull_in_at_the_ends():
+    joint = table(15, unseen=True)
+    rng = np.random.default_rng(16)
+    first, second = rng.integers(3, size=(2, 40))
+    laws = rng.dirichlet(np.ones(4), size=(40, 2))
+    every = privacy_region(joint, alpha=2.0, radius=np.inf)
+    np.testing.assert_array_equal(every.pull_in(first, second, laws), laws)
+    found = privacy_region(joint, alpha=2.0, radius=0.0).pull_in(first, second, laws)
+    for i, j in np.ndindex(40, 2):
+        secret = (first, second)[j][i]
+        expected = laws[i, j] if secret == 2 else joint.conditionals[secret]
+        np.testing.assert_array_equal(found[i, j], expected)
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_pull_in_of_nothing_and_of_the_public_law(name):
+    joint = table(17)
+    region = privacy_region(joint, alpha=1.5, radius=0.05, region=name)
+    none = np.zeros(0, dtype=int)
+    assert region.pull_in(none, none, np.zeros((0, 2, 4))).shape == (0, 2, 4)
+    first, second = region.pairs
+    centre = joint.conditionals[np.stack([first, second], axis=1)]
+    np.testing.assert_array_equal(region.pull_in(first, second, centre), centre)
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
+def test_pull_in_gives_what_the_region_compares(name, alpha):
+    """No pair that it returns violates by more than the worst that the region knows."""
+    joint, eps = table(18, unseen=True), 0.4
+    region = privacy_region(joint, alpha=alpha, radius=0.1, region=name)
+    rows = rows_of(18, joint, b=4)
+    bounds = worst_of(region, rows, eps)
+    first, second = region.pairs
+    for laws in np.random.default_rng(19).dirichlet(np.full(4, 0.3), size=(60, len(first), 2)):
+        one, other = np.swapaxes(region.pull_in(first, second, laws), 0, 1)
+        gaps = (rows[:, first] * one - np.exp(eps) * rows[:, second] * other).sum(axis=2)
+        assert np.all(gaps <= bounds[:, first, second] + 1e-9)

@@ -80,10 +80,15 @@ class LinearProgram:
             Coefficients.
         lower, upper : float
             Bounds common to the rows.
+
+        Raises
+        ------
+        SolverError
+            If a coefficient is too large for HiGHS, which would leave all of the rows out.
         """
         index, values, starts = _sparse(rows)
         count = rows.shape[0]
-        self._solver.addRows(
+        status = self._solver.addRows(
             count,
             np.full(count, lower),
             np.full(count, upper),
@@ -92,6 +97,7 @@ class LinearProgram:
             index,
             values,
         )
+        self._check_accepted(status, values)
 
     def add_columns(self, cost: Floats, columns: Floats) -> None:
         """Add non-negative variables.
@@ -102,10 +108,15 @@ class LinearProgram:
             Their objective coefficients.
         columns : array of shape (m, n_rows)
             Their coefficients in the rows there are.
+
+        Raises
+        ------
+        SolverError
+            If a coefficient is too large for HiGHS, which would leave all of the variables out.
         """
         index, values, starts = _sparse(columns)
         count = len(columns)
-        self._solver.addCols(
+        status = self._solver.addCols(
             count,
             np.asarray(cost, dtype=float),
             np.zeros(count),
@@ -115,7 +126,14 @@ class LinearProgram:
             index,
             values,
         )
+        self._check_accepted(status, values)
         self._columns += count
+
+    def _check_accepted(self, status: Any, values: Floats) -> None:
+        if status == self._highspy.HighsStatus.kError:
+            raise SolverError(
+                f"HiGHS refused coefficients of up to {np.abs(values).max(initial=0.0):g} in size."
+            )
 
     def delete_rows(self, rows: Sequence[int]) -> None:
         """Take constraints out.

@@ -28,6 +28,7 @@ _SPREAD = 0.5  # shape of the gamma variables that starts are made of
 _HURRY = 0.7  # of the steps of the run before that a run must have time for
 _FEWEST = 8  # reports that are worth another run
 _MOST = 64  # reports that are gathered
+_ENTRIES = 40_000_000  # of the matrices of all reports, of which some five are kept: 1.6 GB
 _FILL = 36  # reports up to which shaken copies join them
 _SHAKE = 0.7  # standard deviation of the logarithms that copies are multiplied by
 
@@ -73,7 +74,7 @@ def alternate(
     gathered: list[Annealing] = []
     best: list[float] = []
     for seed, (wanted, share) in enumerate(_RUNS):
-        b = min(wanted, 2 * law.size)
+        b = min(wanted, _most(law))
         if len(runs) > 1 and 4 * len(distinct(runs[-1].matrix, law)) < 3 * len(runs[-1].matrix):
             b = min(b, len(runs[-1].matrix))
         b = _affordable(b, runs[-1:], deadline)
@@ -97,6 +98,11 @@ def alternate(
     else:
         return [*runs, *gathered], "converged"
     return [*runs, *gathered], "time_limit"
+
+
+def _most(law: Floats) -> int:
+    """As many reports as are of use and have room."""
+    return min(_MOST, 2 * law.size, max(_ENTRIES // law.size**2, _FEWEST))
 
 
 def _affordable(b: int, before: list[Annealing], deadline: Deadline) -> int:
@@ -129,8 +135,8 @@ def gather(runs: list[Annealing], law: Floats, shape: tuple[int, int]) -> Floats
     """
     ranked = sorted(runs, key=lambda run: -run.information)
     rows = np.concatenate([run.matrix for run in ranked])
-    rows = rows[distinct(rows, law)[: min(_MOST, 2 * law.size)]]
-    missing = max(min(_FILL, 2 * law.size) - len(rows), 0)
+    rows = rows[distinct(rows, law)[: _most(law)]]
+    missing = max(min(_FILL, _most(law)) - len(rows), 0)
     noise = np.random.default_rng(len(runs)).normal(scale=_SHAKE, size=(2, missing, *shape))
     shaken = rows[np.arange(missing) % len(rows)]
     shaken *= np.exp(noise[0] + noise[1, :, :, :1]).reshape(missing, law.size)

@@ -37,7 +37,8 @@ _NOTHING = 1e-9  # nats
 _RARE = 1e-5  # probability below which a report hardly matters
 _SMOOTHING = 1e-5  # added to the probabilities of reports before a decoder is made of them
 _CHECK = 10  # steps between two looks at the mechanism
-_CENTRING = 20  # steps with one decoder, at most, until the path is centred: else repairs cost much
+_CENTRING = 6  # steps with one decoder, at most, until the path is centred
+_LAST = 30  # and with the last one: what is not centred is costly to repair
 _SETTLED = 1.5  # gap, relative to the one aimed at, that is near enough
 _SOFTLY = 0.9  # part of the gap that is left between two decoders of a polish
 
@@ -152,7 +153,7 @@ class Annealing:
             if path.steps % _CHECK == 0 or not going or deadline.passed:
                 self._offer()
         self.cold = path.gap <= _SETTLED * end
-        self._settle(path.gap, deadline)
+        self._settle(path.gap, deadline, _LAST)
         self.seconds = deadline.elapsed - began
 
     def hold(self, deadline: Deadline) -> None:
@@ -168,7 +169,7 @@ class Annealing:
             going = path.advance(least=end)
             end = _WARM * self._told()
         self.cold = path.gap <= _SETTLED * end
-        self._settle(path.gap, deadline)
+        self._settle(path.gap, deadline, _LAST)
 
     def polish(self, deadline: Deadline) -> None:
         """Let the decoder follow from where the path is, well centred each time.
@@ -178,16 +179,21 @@ class Annealing:
         deadline : Deadline
             When to stop.
         """
-        gap, going = self._path.gap, True
+        path, going, began = self._path, True, deadline.elapsed
+        gap, first = path.gap, path.steps
         while going and gap > _FROZEN * self._told() and not deadline.passed:
             gap *= _SOFTLY
             self._follow()
             going = self._settle(gap, deadline)
+            pace = (deadline.elapsed - began) / max(path.steps - first, 1)
+            if deadline.left is not None and deadline.left < 0.5 * _LAST * pace:
+                break
+        self._settle(gap, deadline, _LAST)
 
-    def _settle(self, gap: float, deadline: Deadline) -> bool:
+    def _settle(self, gap: float, deadline: Deadline, most: int = _CENTRING) -> bool:
         """Centre the path at a gap with the decoder as it is, and offer what is found."""
         going = True
-        for _ in range(_CENTRING):
+        for _ in range(most):
             if deadline.passed or not going:
                 break
             going = self._path.advance(least=gap, share=min(max(gap / self._path.gap, 0.1), 1.0))

@@ -1,0 +1,36 @@
+"""Draw the README's picture: information kept against ε, on Fair's survey.
+
+python examples/draw_utility.py [--seconds 15] [FILE]       two minutes
+"""
+
+import argparse
+import warnings
+
+from demo import load_survey
+
+from skrldp import (
+    IRSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    PrivacyUtilityDisplay,
+    SRRSanitizer,
+)
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("file", nargs="?", default="docs/images/utility.svg")
+parser.add_argument("--seconds", type=float, default=15.0, help="time for each design")
+options = parser.parse_args()
+survey = load_survey()
+sanitizers = {
+    "PolyOpt": PolyOptSanitizer(eps=1.0, sensitive="affair", time_limit=options.seconds),
+    "IR": IRSanitizer(eps=1.0, sensitive="affair"),
+    "SRR": SRRSanitizer(eps=1.0, sensitive="affair"),
+}
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", PrivacyLeakWarning)  # of the non-robust curve, drawn as such
+    display = PrivacyUtilityDisplay.from_estimator(
+        sanitizers, survey[: len(survey) // 2], eps=(0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
+    )
+display.figure_.savefig(options.file, metadata={"Date": None})
+for name, (eps, values) in display.curves.items():
+    print(f"{name:<24}", "  ".join(f"{e:g}: {v:.3f}" for e, v in zip(eps, values, strict=True)))

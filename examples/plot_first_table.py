@@ -1,0 +1,163 @@
+"""
+======================================================
+How do I share a table without giving a secret away?
+======================================================
+
+You have a table with one sensitive column. Deleting that column is not enough, for the others tell
+about it: whoever has been married long and unhappily has had an affair more often than others.
+Adding noise to everything is too much, for then little is left of the harmless columns.
+
+A *sanitizer* does what lies between. It is fitted on a *public* table, from which it learns how
+much the harmless columns tell, and turns each *private* record into a report that changes the odds
+of the secret by a factor of at most e^ε, for every law of the data that the public table leaves
+plausible.
+
+The data are Fair's survey of 6,366 married women (Redbook, 1974; bundled with statsmodels). Half of
+it plays the public table here; the other half is private.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from statsmodels.datasets import fair
+
+from skrldp import GRRSanitizer, PolyOptSanitizer, SRRSanitizer, privacy_report
+
+answers = fair.load_pandas().data
+survey = pd.DataFrame(
+    {
+        "affair": np.where(answers["affairs"] > 0, "yes", "no"),
+        "married": pd.cut(
+            answers["yrs_married"], [0, 3, 10, 30], labels=["0-3 years", "3-10", "over 10"]
+        ),
+        "marriage": pd.Categorical(
+            np.select(
+                [answers["rate_marriage"] <= 3, answers["rate_marriage"] == 4],
+                ["fair or poor", "good"],
+                "very good",
+            )
+        ),
+    }
+)
+survey = survey.sample(frac=1.0, random_state=0).reset_index(drop=True)
+public, private = survey[: len(survey) // 2], survey[len(survey) // 2 :]
+print(pd.crosstab(public["affair"], public["marriage"], normalize="columns").round(2))
+
+# %%
+# Even one harmless column moves the odds of an affair. All of them together say more.
+#
+# Fit, transform
+# --------------
+# ``sensitive`` names the secret; all other columns together are what may be told. ``eps=1`` allows
+# a report to change the odds of the secret by a factor of e at most. ``encode="cells"`` asks for
+# reports that look like records: a data frame comes in, and one with the same columns comes out.
+#
+# Randomness comes from the operating system, so your reports will differ from those on this page.
+# (An integer ``random_state`` would make them repeatable, and therefore worthless as protection:
+# whoever knows it can undo them.)
+
+sanitizer = PolyOptSanitizer(eps=1.0, sensitive="affair", time_limit=10.0, encode="cells")
+sanitizer.fit(public)
+reports = sanitizer.transform(private)
+print(private.join(reports.add_suffix(" (report)")).head(8).to_string(index=False))
+
+# %%
+# Each person sends one report. Asking again is another matter: see ``plot_asking_twice.py``.
+#
+# What was promised
+# -----------------
+# ``certificate_.eps`` is a proven upper bound on what any report tells, at any law of the
+# confidence set, for the very numbers that are sampled. The privacy report states it with all that
+# belongs to it.
+
+print(privacy_report(sanitizer))
+
+# %%
+# What is left of the table
+# -------------------------
+# Two others for comparison, which do not look at the public law at all. GRR is plain local
+# differential privacy, which protects every column as if it were the secret. SRR protects the
+# secret alone, but against all laws: also against those by which the harmless columns give it away.
+
+others = {"GRR": GRRSanitizer(sensitive="affair"), "SRR": SRRSanitizer(sensitive="affair")}
+kept = {
+    name: (private == other.fit(public).transform(private)).mean() for name, other in others.items()
+}
+kept["PolyOpt"] = (private == reports).mean()
+guess = private.apply(lambda column: (column == public[column.name].mode()[0]).mean())
+kept = pd.DataFrame(kept)
+print(kept.assign(guess=guess).to_string(float_format="{:.0%}".format))
+
+# %%
+# And what a report tells of the secret: the share of affairs among the public records that would
+# send it, beside the share among all. If nothing is known of a person but the report, nobody can do
+# better than these shares.
+
+law, secrets = sanitizer.joint_.probabilities, sanitizer.joint_.secrets
+by_report = sanitizer.mechanism_.report_law(law)
+probability = by_report[:, secrets.index("yes")] / by_report.sum(axis=1)
+before = law.sum(axis=1)[secrets.index("yes")]
+by_value = law[secrets.index("yes")] / law.sum(axis=0)
+limits = [1 / (1 + (1 - before) / before * np.exp(-step)) for step in (-1.0, 1.0)]
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
+COLORS = {"GRR": "#E69F00", "SRR": "#56B4E9", "PolyOpt": "#0072B2"}
+for place, (name, color) in enumerate(COLORS.items()):
+    positions = np.arange(len(kept)) + 0.26 * (place - 1)
+    left.bar(
+        positions, kept[name], width=0.24, color=color, label=name, edgecolor="black", linewidth=0.5
+    )
+for place, share in enumerate(guess):
+    line = left.plot([place - 0.42, place + 0.42], [share, share], color="black", linestyle="--")
+line[0].set_label("always the most frequent answer")
+left.set_xticks(range(len(kept)), kept.index)
+left.set_ylim(0, 1.19)
+left.set_yticks(np.linspace(0, 1, 6))
+left.set_ylabel("reports that agree with the record")
+left.set_title("What is left of each column")
+left.legend(loc="upper center", ncols=2, fontsize=9)
+
+rng = np.random.default_rng(0)  # for the picture only: points side by side
+for row, (values, color, marker) in enumerate(
+    [(by_value, "#D55E00", "s"), (probability, "#0072B2", "o")]
+):
+    spread = row + rng.uniform(-0.18, 0.18, len(values))
+    right.plot(
+        values, spread, marker, color=color, alpha=0.8, markersize=7, markeredgecolor="black"
+    )
+right.axvline(before, color="black", label="before any report")
+right.axvspan(*limits, color="0.9", label="odds within a factor e^ε")
+right.set_yticks([0, 1], ["the harmless\ncolumns as\nthey are", "a report"])
+right.set_ylim(-0.6, 1.95)
+right.set_xlim(0, 1)
+right.set_xlabel("probability of an affair")
+right.set_title("What each possible answer tells")
+right.legend(loc="upper right", fontsize=9)
+
+# %%
+# In words
+# --------
+
+
+def factor(values):
+    """By how much the odds change at most, up or down."""
+    ratio = values / (1 - values) / (before / (1 - before))
+    return np.maximum(ratio, 1 / ratio).max()
+
+
+print(
+    f"The harmless columns alone move the odds of an affair by a factor of up to "
+    f"{factor(by_value):.1f};\nreports, which know the affair as well, by up to "
+    f"{factor(probability):.2f} at the public law, and by no more than\n"
+    f"{np.exp(sanitizer.certificate_.eps):.2f} at any law of the confidence set."
+)
+
+# %%
+# PolyOpt's reports keep most of the harmless columns and say little about the secret itself. The
+# price of plain local differential privacy, at the same ε, is nearly everything.
+#
+# A table of reports is not a table of records, however. Its rows lean towards what is frequent, and
+# counting them gives biased shares: ``plot_crosstab.py`` tells how to estimate from them, and
+# ``plot_classifier.py`` how to learn.
+
+plt.show()

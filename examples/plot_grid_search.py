@@ -1,0 +1,120 @@
+"""
+==================================
+How small may ε be?
+==================================
+
+Utility alone always asks for the largest ε, so a grid search by utility would choose it. The
+question is the other way round: what is the *smallest* ε that still leaves nearly all of the
+utility? :func:`~skrldp.model_selection.smallest_eps` answers it inside scikit-learn's
+``GridSearchCV``.
+
+The search sees **public data only**. Its scores depend on each record it is given, and nothing of
+that is private. It needs no private records: what a mechanism is worth is computed at the law of
+the public records left out.
+
+The data are scikit-learn's bundled breast cancer set (569 tumours). The secret is the diagnosis;
+what is to be reported is one measurement, the texture of the cell nuclei, in five bins. Half of the
+records are public here.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import KBinsDiscretizer
+
+from skrldp import PrivacyLeakWarning, PrivacyUtilityDisplay, RobustMSESanitizer
+from skrldp.model_selection import smallest_eps
+
+cancer = load_breast_cancer(as_frame=True).frame
+records = cancer[["target", "mean texture"]].rename(columns={"target": "diagnosis"})
+public, private = train_test_split(
+    records, test_size=0.5, random_state=0, stratify=records["diagnosis"]
+)
+
+# %%
+# A pipeline to search
+# --------------------
+# ``KBinsDiscretizer`` makes categories of numbers, on public data too: bins learned from private
+# records would tell about them. ``categories`` lists the bins, lest a fold lack one.
+#
+# The score of ``RobustMSESanitizer`` is minus the mean squared distance between the bin and its
+# report. The rule compares a score with the best one by their ratio, for which a score with a
+# natural scale is better: like R², 1 if all reports are true, 0 if all are the same.
+
+BINS = 5
+pipe = Pipeline(
+    [
+        ("bins", KBinsDiscretizer([2, BINS], encode="ordinal", strategy="kmeans")),
+        ("priv", RobustMSESanitizer(categories=[[0, 1], range(BINS)])),
+    ]
+)
+
+
+def closeness(pipe, X, y=None):
+    """Share of the variance of the bins that is left in the reports."""
+    return 1.0 + pipe.score(X) / pipe["bins"].transform(X)[:, 1].var()
+
+
+EPS = [0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0]
+search = GridSearchCV(
+    pipe, {"priv__eps": EPS}, scoring=closeness, cv=5, refit=smallest_eps(tolerance=0.1)
+)
+with warnings.catch_warnings():
+    # Some bins hold fewer than five records of a diagnosis in a fold; see plot_choosing_beta.py.
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
+    search.fit(public)
+mean, spread = (search.cv_results_[f"{kind}_test_score"] for kind in ("mean", "std"))
+chosen = search.best_params_["priv__eps"]
+for eps, score, deviation in zip(EPS, mean, spread, strict=True):
+    print(f"eps = {eps:<5g}{score:>8.3f} ± {deviation:.3f}{'  <- chosen' if eps == chosen else ''}")
+
+# %%
+# The choice
+# ----------
+# All scores within a tenth of the best are good enough, and of these the smallest ε is taken. On
+# the right the same design on all public records, as a squared distance, beside the optimum that
+# trusts the public table blindly.
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
+left.errorbar(
+    EPS, mean, yerr=spread, color="#0072B2", marker="o", capsize=3, label="5 folds ± 1 sd"
+)
+left.axhspan(0.9 * mean.max(), mean.max(), color="0.88", label="good enough")
+left.axvline(chosen, color="#D55E00", linestyle="--", label=f"smallest ε: {chosen:g}")
+left.set(xlabel="ε, nats", ylabel="share of the variance left in the reports", ylim=(None, 1.05))
+left.legend(loc="lower right")
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
+    bins = search.best_estimator_["bins"].transform(public)
+    display = PrivacyUtilityDisplay.from_estimator(
+        search.best_estimator_["priv"], bins, eps=EPS, ax=right
+    )
+right.axvline(chosen, color="#D55E00", linestyle="--")
+right.set_xscale("linear")
+
+# %%
+# Use it
+# ------
+# The search has fitted the chosen pipeline on all public records. ``transform`` protects private
+# ones. (In a larger pipeline that is fitted on reports, wrap it in scikit-learn's
+# ``FrozenEstimator``, or it is fitted again on what it should protect.)
+
+best = search.best_estimator_
+reports = best.transform(private)
+print(best["priv"].certificate_)
+print("bins reported for the first ten:", reports[:10].ravel().astype(int))
+print("their own bins:                 ", best["bins"].transform(private)[:10, 1].astype(int))
+
+# %%
+# The rule knows nothing of privacy: where utility keeps rising it chooses a large ε. So put into
+# the grid only what you are prepared to promise, and read it as odds: ε = 1 lets a report change
+# them by a factor of 2.7, ε = 2 by 7.4, ε = 4 by 55.
+#
+# A fold has fewer public records than the whole, so its confidence set is larger and its reports
+# are noisier. The fitted pipeline is somewhat better than its score says.
+
+plt.show()

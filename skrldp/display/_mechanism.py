@@ -1,0 +1,206 @@
+"""The mechanism as a heat map."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.display._style import (
+    MAP,
+    Ticks,
+    height_below,
+    new_axes,
+    set_ticks,
+    text_width,
+    texts,
+)
+from skrldp.mechanism import Mechanism
+from skrldp.sanitizers import fitted_sanitizer
+
+__all__ = ["MechanismDisplay"]
+
+_ENTRIES = 4_000_000
+_PIXELS = 500  # more rows or columns than this are drawn in blocks
+
+
+class MechanismDisplay:
+    """Heat map of a mechanism: the probability of each report given each cell.
+
+    Cells stand in columns, grouped by secret. Where it does not see the secret, there is one group
+    that serves for all.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What is shown.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        What is shown.
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by `plot`.
+    image_ : matplotlib AxesImage
+        The heat map.
+    order_ : array of shape (b,)
+        The symbols' indices from top to bottom.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from skrldp import MechanismDisplay, SRRSanitizer
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
+    >>> display = MechanismDisplay.from_estimator(sanitizer)
+    >>> display.ax_.get_ylabel()
+    'report'
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+
+    @classmethod
+    def from_estimator(
+        cls, sanitizer: Any, *, ax: Any = None, **options: Any
+    ) -> "MechanismDisplay":
+        """Show the mechanism of a fitted sanitizer.
+
+        Parameters
+        ----------
+        sanitizer : sanitizer
+            A fitted one, or one inside a FrozenEstimator.
+        ax : matplotlib Axes, optional
+            Where to draw; None makes a figure.
+        **options
+            For :meth:`plot`.
+
+        Returns
+        -------
+        MechanismDisplay
+
+        Raises
+        ------
+        TypeError, NotFittedError
+            If it is no sanitizer, or has not been fitted.
+        ValueError
+            As by :meth:`plot`.
+        """
+        return cls(fitted_sanitizer(sanitizer).mechanism_).plot(ax, **options)
+
+    def plot(
+        self, ax: Any = None, *, order: str = "cells", cmap: Any = MAP, colorbar: bool = True
+    ) -> "MechanismDisplay":
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; None makes a figure.
+        order : {"cells", "symbols"}, default="cells"
+            Reports from top to bottom: by the cell that each is most probable for, or by index.
+        cmap : str or matplotlib Colormap, default="cividis"
+            Colours.
+        colorbar : bool, default=True
+            Whether to draw the scale of colours.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the order is unknown, or the mechanism has more than four million entries.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if order not in ("cells", "symbols"):
+            raise ValueError(f"order={order!r} must be 'cells' or 'symbols'.")
+        mechanism = self.mechanism
+        b, a = mechanism.shape
+        if a * b > _ENTRIES:
+            few = hasattr(mechanism, "probabilities")
+            mend = (
+                "Its four different probabilities are mechanism.probabilities."
+                if few
+                else "Draw one with a coarser alphabet."
+            )
+            raise ValueError(
+                f"a heat map of {b:,} reports x {a:,} cells has {a * b:,} entries, more than can "
+                f"be drawn ({_ENTRIES:,}). {mend}"
+            )
+        blind = mechanism.observe == "nonsensitive"
+        groups = ["any secret"] if blind else texts(mechanism.secrets)
+        width = len(mechanism.values)
+        matrix = mechanism.matrix[:, : width * len(groups)]
+        # A stable sort of the first of equals keeps mechanisms whose reports are cells in order.
+        self.order_ = (
+            matrix.argmax(axis=1).argsort(kind="stable") if order == "cells" else (np.arange(b))
+        )
+        reports = texts([mechanism.symbols[y] for y in self.order_])
+        values = texts(mechanism.values)
+        ax = new_axes(ax, _size(reports, groups, values))
+        self.ax_, self.figure_ = ax, ax.figure
+        self._draw(matrix[self.order_], cmap, colorbar)
+        top = self._draw_groups(groups, width)
+        cells = np.arange(matrix.shape[1])
+        ax.set(xlabel="value of U", ylabel="report")
+        set_ticks(
+            self.figure_,
+            Ticks(ax.yaxis, np.arange(b), reports),
+            Ticks(ax.xaxis, cells, values * len(groups), period=width),
+            Ticks(top, (np.arange(len(groups)) + 0.5) * width - 0.5, groups, along=ax.xaxis),
+        )
+        if not len(ax.get_xticks()):
+            ax.set_xlabel(f"value of U ({width:,} for each secret)")
+        return self
+
+    def _draw(self, matrix: NDArray[np.float64], cmap: Any, colorbar: bool) -> None:
+        """Draw the entries, in cells' coordinates; where there are too many, their blocks' maxima.
+
+        A pixel that stood for several entries would show any one of them, and lose the diagonal.
+        """
+        high, wide = (math.ceil(size / _PIXELS) for size in matrix.shape)
+        for axis, step in ((0, high), (1, wide)):
+            matrix = np.maximum.reduceat(matrix, np.arange(0, matrix.shape[axis], step), axis=axis)
+        b, a = self.mechanism.shape
+        if self.mechanism.observe == "nonsensitive":
+            a = len(self.mechanism.values)
+        self.image_ = self.ax_.imshow(
+            matrix,
+            cmap=cmap,
+            vmin=0.0,
+            interpolation="none",
+            aspect="auto",
+            extent=(-0.5, matrix.shape[1] * wide - 0.5, matrix.shape[0] * high - 0.5, -0.5),
+        )
+        self.ax_.set(xlim=(-0.5, a - 0.5), ylim=(b - 0.5, -0.5))
+        if colorbar:
+            label = "probability of the report"
+            if high * wide > 1:
+                label = f"greatest {label}\nof each {high} reports x {wide} cells"
+            self.figure_.colorbar(self.image_, ax=self.ax_, label=label)
+
+    def _draw_groups(self, groups: list[str], width: int) -> Any:
+        """Separate the secrets; return an axis along the top to name them."""
+        box = self.ax_.get_window_extent()
+        cell = 72.0 * box.width / self.figure_.dpi / (width * len(groups))
+        stroke = min(2.4, max(0.35 * cell, 12.0 / len(groups)))
+        for edge in np.arange(1, len(groups)) * width - 0.5:
+            self.ax_.axvline(edge, color="white", linewidth=stroke)
+            self.ax_.axvline(edge, color="black", linewidth=stroke / 3.0)
+        top = self.ax_.secondary_xaxis("top")
+        top.set(xlabel="secret", xlim=self.ax_.get_xlim())
+        top.tick_params(length=0)
+        return top.xaxis
+
+
+def _size(reports: list[str], groups: list[str], values: list[str]) -> tuple[float, float]:
+    """Size of a new figure, in inches: a fifth of one for each entry, within limits."""
+    cells = len(groups) * len(values)
+    wide = min(max(3.6, 0.22 * cells), 8.0)
+    high = min(max(2.6, 0.22 * len(reports)), 7.0)
+    names = height_below(values, wide / cells) + height_below(groups, wide / len(groups))
+    return wide + 1.6 + text_width(reports), high + 0.9 + names

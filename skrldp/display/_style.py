@@ -1,0 +1,291 @@
+"""What the displays share: colours, words that fit, and ticks that do not overlap."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "BASELINE",
+    "COLOURS",
+    "GRID",
+    "LINES",
+    "MAP",
+    "MARKERS",
+    "Ticks",
+    "bound",
+    "chosen",
+    "height_below",
+    "legend",
+    "new_axes",
+    "number",
+    "pyplot",
+    "scaled",
+    "set_ticks",
+    "text_width",
+    "texts",
+]
+
+# Okabe and Ito's colours, without the yellow that is lost on white; neighbours differ in grey.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = ("-", (0, (5, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1.5, 1)))
+BASELINE = "#595959"
+GRID = "#D9D9D9"
+MAP = "cividis"  # even in lightness, and the same for all eyes
+
+_WIDTHS = (24, 36)  # characters of a name; the wider one where names would look alike
+_STEPS = (1, 2, 5)
+_POINTS = 10.0  # fonts that figures' sizes are for
+_LETTER = 0.62  # width of one, in sizes of the font; more than DejaVu's average
+
+
+def pyplot() -> Any:
+    """Import matplotlib.pyplot, or say how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "displays are drawn with matplotlib, which is not installed: pip install skrldp[plot]."
+        ) from error
+    return plt
+
+
+def scaled(size: tuple[float, float]) -> tuple[float, float]:
+    """Size of a figure for the reader's fonts, from that for fonts of ten points."""
+    factor = pyplot().rcParams["font.size"] / _POINTS
+    return factor * size[0], factor * size[1]
+
+
+def new_axes(ax: Any, size: tuple[float, float]) -> Any:
+    """Return the axes, or those of a new figure of this size in inches, at ten points."""
+    if ax is not None:
+        return ax
+    return pyplot().subplots(figsize=scaled(size), layout="constrained")[1]
+
+
+def number(value: float) -> str:
+    """Write a number in four digits."""
+    return f"{value:.4g}"
+
+
+def bound(value: float) -> str:
+    """Write an upper bound in four digits, rounded upwards."""
+    upwards = Context(prec=4, rounding=ROUND_CEILING)
+    return number(float(upwards.create_decimal_from_float(float(value))))
+
+
+def texts(categories: Sequence[Any]) -> list[str]:
+    """Write different categories so that they fit on an axis.
+
+    Parameters
+    ----------
+    categories : sequence of length k
+        Values, or tuples of them; None is a missing one.
+
+    Returns
+    -------
+    list of k strings
+        Of one line each. Long ones lose their middle; those that look alike then are numbered.
+    """
+    for width in _WIDTHS:
+        names = [_shortened(category, width) for category in categories]
+        alike = Counter(names)
+        if len(alike) == len(names):
+            break
+    seen: Counter[str] = Counter()
+    for place, name in enumerate(names):
+        if alike[name] > 1:
+            seen[name] += 1
+            names[place] = f"{name} #{seen[name]}"
+    return [name.replace("$", r"\$") for name in names]  # not the start of a formula
+
+
+def _shortened(category: Any, width: int) -> str:
+    if isinstance(category, tuple):
+        parts = max(len(category), 1)
+        return ", ".join(_shortened(part, max(8, width // parts)) for part in category)
+    name = _words(category)
+    if not isinstance(category, str):  # half a number is another number
+        width = max(width, _WIDTHS[0])
+    if len(name) <= width:
+        return name
+    left = (width - 1) // 2
+    return f"{name[:left].rstrip()}…{name[-(width - 1 - left) :].lstrip()}"
+
+
+def _words(value: Any) -> str:
+    if value is None:
+        return "missing"
+    if isinstance(value, float | np.floating):
+        return f"{float(value):.10g}"
+    return " ".join(str(value).split()) or "(empty)"
+
+
+def font_size(which: str) -> float:
+    """Size of a kind of text, such as "xtick.labelsize", in points."""
+    plt = pyplot()
+    from matplotlib.font_manager import FontProperties
+
+    size: float = FontProperties(size=plt.rcParams[which]).get_size_in_points()
+    return size
+
+
+def text_width(names: Sequence[str], points: float = _POINTS) -> float:
+    """Width of the longest of some names, in inches; about."""
+    return max(map(len, names), default=0) * _LETTER * points / 72.0
+
+
+def height_below(names: Sequence[str], gap: float) -> float:
+    """Height that names along an x axis take, in inches, at ten points.
+
+    Parameters
+    ----------
+    names : sequence of str
+        To be placed.
+    gap : float
+        Between neighbours, in inches.
+
+    Returns
+    -------
+    float
+    """
+    turned = _is_turned(names, _POINTS, gap)
+    return text_width(names) if turned else 1.4 * _POINTS / 72.0
+
+
+def _is_turned(names: Sequence[str], points: float, gap: float) -> bool:
+    return text_width(names, points) + 0.7 * points / 72.0 > gap
+
+
+class Ticks(NamedTuple):
+    """Names for places along an axis.
+
+    Attributes
+    ----------
+    axis : matplotlib Axis
+        Whose ticks are set.
+    places, names : sequences of length k
+        Where the names go, in order.
+    along : matplotlib Axis or None
+        The axis that has the limits, if it is another.
+    period : int or None
+        Names repeat after so many; the same ones are left out of each repetition, and all of them
+        where not even one would fit.
+    """
+
+    axis: Any
+    places: NDArray[Any]
+    names: Sequence[str]
+    along: Any = None
+    period: int | None = None
+
+    def set(self) -> None:
+        """Name as many places as there is room for in the axes as they are now."""
+        name = self.axis.axis_name
+        points = font_size(f"{name}tick.labelsize")
+        along = self.axis if self.along is None else self.along
+        box = along.axes.get_window_extent()
+        room = (box.width if name == "x" else box.height) / along.axes.figure.dpi
+        low, high = sorted(along.get_view_interval())
+        gap = room * (self.places[1] - self.places[0] if len(self.places) > 1 else high - low)
+        gap /= high - low
+        turned = name == "x" and _is_turned(self.names, points, gap)
+        line = 1.35 * points / 72.0
+        step = _step(math.ceil(line / gap - 1e-9)) if turned or name == "y" else 1
+        index = np.arange(len(self.places))
+        if self.period is None:
+            index = index[::step]
+        else:  # none so near the end that the next repetition's first would touch it
+            within = index % self.period
+            keep = (within % step == 0) & (self.period - within >= step)
+            index = index[keep]
+        self.axis.set_ticks(self.places[index], labels=[self.names[int(i)] for i in index])
+        self.axis.axes.tick_params(axis=name, rotation=90 if turned else 0)
+
+
+def set_ticks(figure: Any, *ticks: Ticks) -> None:
+    """Name places along axes: once roughly, and again when the layout has given them their sizes.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure or SubFigure
+        Of the axes.
+    *ticks : Ticks
+        What to name.
+    """
+    for one in ticks:
+        one.set()
+    whole = figure.figure  # of a subfigure
+    layout = whole.get_layout_engine()
+    if layout is None:
+        return
+    layout.execute(whole)
+    for one in ticks:
+        one.set()
+
+
+def _step(least: int) -> int:
+    """Round a step up to 1, 2 or 5 times a power of ten."""
+    step = 1
+    while True:
+        for factor in _STEPS:
+            if factor * step >= least:
+                return factor * step
+        step *= 10
+
+
+def legend(ax: Any, *, above: bool) -> Any:
+    """Explain the marks: above the axes, where nothing is hidden, or inside.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        With labelled artists.
+    above : bool
+        Whether there may be room above.
+
+    Returns
+    -------
+    matplotlib Legend
+    """
+    if not above:
+        return ax.legend(fontsize="small")
+    names = [line for name in ax.get_legend_handles_labels()[1] for line in name.split("\n")]
+    width = 0.9 * text_width(names, font_size("legend.fontsize")) + 0.6
+    columns = max(1, min(3, len(names), int(0.9 * ax.figure.get_figwidth() / width)))
+    return ax.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, frameon=False, borderpad=0.2
+    )
+
+
+def chosen(wanted: Sequence[Any], secrets: Sequence[Any]) -> list[int]:
+    """Find the places of some secrets.
+
+    Parameters
+    ----------
+    wanted : sequence
+        Some of the secrets.
+    secrets : sequence
+        All of them.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    ValueError
+        If none is wanted, or one is unknown.
+    """
+    if isinstance(wanted, str) or len(wanted) == 0:
+        raise ValueError(f"secrets={wanted!r} must be a list of secrets, with at least one.")
+    unknown = [secret for secret in wanted if secret not in secrets]
+    if unknown:
+        known = ", ".join(map(repr, secrets[:8])) + (", ..." if len(secrets) > 8 else "")
+        raise ValueError(f"there is no secret {unknown[0]!r}; the secrets are {known}.")
+    return [list(secrets).index(secret) for secret in wanted]

@@ -1,0 +1,700 @@
+"""The displays: what is drawn is the data, and it can be read."""
+
+import itertools
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from conftest import on_the_boundary, radius_of_secret, renyi, set_probability
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+
+import skrldp
+from skrldp import (
+    AllDistributions,
+    GRRSanitizer,
+    IRSanitizer,
+    JointDistribution,
+    LeakageDisplay,
+    Mechanism,
+    MechanismDisplay,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    PrivacyUtilityDisplay,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+    UncertaintyDisplay,
+    certify,
+)
+from skrldp.display import _style
+from skrldp.display._triangle import CORNERS, box_outline, region_outline, to_plane
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+DISPLAYS = [LeakageDisplay, MechanismDisplay, UncertaintyDisplay]
+COUNTS = [120, 60, 90, 50, 140, 80]
+ROWS = [[s, u] for s in range(2) for u in range(3)]
+LONG = "A name of {:02d} sixty characters that costs $ and goes on, ça va?"
+LATIN = ["naïve\nÅ", "", "x_1^2", "$a$ $b$", "ΑΒΓ", None]
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def fitted(cls, rows=ROWS, counts=COUNTS, **parameters):
+    if cls in (PolyOptSanitizer, RobustMSESanitizer):
+        parameters.setdefault("region", "lower")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return cls(**parameters).fit(rows, sample_weight=counts)
+
+
+def table(a1, a2, seed=0, low=20):
+    return np.random.default_rng(seed).integers(low, 400, (a1, a2))
+
+
+def named(secrets, values, cls=SRRSanitizer, **parameters):
+    rows = np.array([[s, u] for s in secrets for u in values], dtype=object)
+    counts = table(len(secrets), len(values)).ravel()
+    return fitted(cls, rows, counts, **parameters)
+
+
+def blocks(a1, a2):
+    """Randomised response, without the time that a proof takes."""
+    same = 3.0 / (2.0 + a1 * a2)
+    other = (1.0 - same) / (a1 * a2 - 1)
+    return Mechanism.from_blocks((same, other, other, other), range(a1), range(a2))
+
+
+def painted(figure, monkeypatch):
+    """Draw, and return the texts that were painted."""
+    texts, paint = [], matplotlib.text.Text.draw
+
+    def draw(text, *args, **kwargs):
+        if text.get_visible() and text.get_text().strip():
+            texts.append(text)
+        return paint(text, *args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(matplotlib.text.Text, "draw", draw)
+        figure.canvas.draw()
+    return list(dict.fromkeys(texts))
+
+
+def assert_legible(figure, monkeypatch):
+    """No text leaves the figure or touches another one, and there is a picture."""
+    texts = painted(figure, monkeypatch)
+    renderer = figure.canvas.get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in texts]
+    width, height = figure.canvas.get_width_height()
+    for text, box in zip(texts, boxes, strict=True):
+        inside = box.x0 > -1 and box.y0 > -1 and box.x1 < width + 1 and box.y1 < height + 1
+        assert inside, f"{text.get_text()!r} leaves the figure"
+    for (one, box), (two, other) in itertools.combinations(zip(texts, boxes, strict=True), 2):
+        across = min(box.x1, other.x1) - max(box.x0, other.x0)
+        along = min(box.y1, other.y1) - max(box.y0, other.y0)
+        touching = across > 1 and along > 1
+        assert not touching, f"{one.get_text()!r} touches {two.get_text()!r}"
+    for axes in figure.axes:
+        box = axes.get_window_extent(renderer)
+        assert box.width > 10 and box.height > 40
+    picture = np.asarray(figure.canvas.buffer_rgba())[..., :3]
+    assert picture.std() > 5
+    return [text.get_text() for text in texts]
+
+
+# --- All of them ---------------------------------------------------------------------------------
+
+NASTY = {
+    "three values": lambda: fitted(PolyOptSanitizer),
+    "strange names": lambda: named(["no", "_yes"], LATIN),
+    "long names, three values": lambda: named(
+        [LONG.format(i) for i in range(4)], [LONG.format(i) for i in range(3)], IRSanitizer
+    ),
+    "forty secrets": lambda: named([f"secret {i}" for i in range(40)], [1.0, 2.5]),
+    "200 symbols": lambda: named(["no", "yes"], list(range(100))),
+}
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_pictures_are_legible(name, monkeypatch):
+    sanitizer = NASTY[name]()
+    for display in DISPLAYS:
+        drawn = display.from_estimator(FrozenEstimator(sanitizer))
+        assert_legible(drawn.figure_, monkeypatch)
+        plt.close(drawn.figure_)
+
+
+@pytest.mark.parametrize("display", [MechanismDisplay, UncertaintyDisplay])
+def test_other_fonts_make_other_figures(display, monkeypatch):
+    sanitizer = named(["a long secret", "another one"], [f"value {i}" for i in range(5)])
+    with matplotlib.rc_context({"font.size": 16}):
+        drawn = display.from_estimator(sanitizer)
+        assert_legible(drawn.figure_, monkeypatch)
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_displays_keep_to_scikit_learns_ways(display):
+    sanitizer = named(["no", "yes"], ["rare", "often", "never"])
+    before = dict(matplotlib.rcParams)
+    figure, ax = plt.subplots()
+    drawn = display.from_estimator(sanitizer, ax=ax)
+    assert isinstance(drawn, display)
+    assert drawn.ax_ is ax and drawn.figure_ is figure
+    assert plt.get_fignums() == [figure.number]  # no other was made
+    assert drawn.plot() is drawn and drawn.figure_ is not figure
+    assert dict(matplotlib.rcParams) == before
+    sub = plt.figure(layout="constrained").subfigures(1, 2)[0]
+    assert drawn.plot(sub.subplots()).figure_ is sub
+
+
+def test_display_is_a_module():
+    assert skrldp.display.MechanismDisplay is MechanismDisplay
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_displays_need_a_fitted_sanitizer(display):
+    with pytest.raises(NotFittedError):
+        display.from_estimator(SRRSanitizer())
+    with pytest.raises(TypeError, match=r"A pipeline's last step is pipeline\[-1\]"):
+        display.from_estimator(make_pipeline(SRRSanitizer()))
+    assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_matplotlib_is_only_for_plotting(display, monkeypatch):
+    sanitizer = fitted(SRRSanitizer)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install skrldp\[plot\]"):
+        display.from_estimator(sanitizer)
+
+
+# --- Style ---------------------------------------------------------------------------------------
+
+# Machado, Oliveira and Fernandes (2009): what those see who lack one kind of cone.
+BLINDNESS = {
+    "none": np.eye(3),
+    "protanopia": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "deuteranopia": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "tritanopia": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+}
+
+
+def lab(colours, matrix):
+    """CIELAB coordinates of sRGB colours as they are seen, shape (k, 3)."""
+    rgb = np.array([matplotlib.colors.to_rgb(colour) for colour in colours])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(linear @ np.transpose(matrix), 0, 1)
+    xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    share = seen @ np.transpose(xyz) / [0.9505, 1.0, 1.089]
+    root = np.where(share > 0.008856, np.cbrt(share), 7.787 * share + 16 / 116)
+    x, y, z = root.T
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=1)
+
+
+@pytest.mark.parametrize("kind", BLINDNESS)
+def test_colours_are_told_apart(kind):
+    """Differences of 2 are just seen; the least here is 16."""
+    seen = lab([*_style.COLOURS, _style.BASELINE, "black", "white"], BLINDNESS[kind])
+    apart = [np.linalg.norm(one - two) for one, two in itertools.combinations(seen, 2)]
+    assert min(apart) > 12
+
+
+def test_lines_are_told_apart_in_grey():
+    lightness = lab([*_style.COLOURS, "white"], np.eye(3))[:, 0]
+    assert np.all(np.abs(np.diff(lightness[:6])) > 6)
+    assert min(abs(a - b) for a, b in itertools.combinations(lightness[:3], 2)) > 10
+    assert np.all(lightness[:6] < lightness[6] - 25)  # none is lost on paper
+    assert len(set(map(str, _style.LINES))) >= 4 and len(set(_style.MARKERS)) >= 7
+
+
+def test_the_map_is_even_in_grey():
+    seen = lab(matplotlib.colormaps[_style.MAP](np.linspace(0, 1, 64))[:, :3], np.eye(3))
+    assert np.all(np.diff(seen[:, 0]) > 0)
+
+
+def test_texts():
+    assert _style.texts([("a", None, 1.0, np.float64(0.1) + 0.2, True)]) == [
+        "a, missing, 1, 0.3, True"
+    ]
+    assert _style.texts([(0.123456789, "u" * 99)])[0].startswith("0.123456789, uuuuu…")
+    assert _style.texts(["a\nb", "", 3]) == ["a b", "(empty)", "3"]
+    assert _style.texts(["$x$"]) == [r"\$x\$"]
+    assert _style.texts(["y" * 60]) == ["y" * 11 + "…" + "y" * 12]
+    assert _style.texts(["a" * 12 + c + "b" * 20 for c in "12"])[1] == "a" * 12 + "2" + "b" * 20
+    assert _style.texts(["a" * 40 + c + "b" * 40 for c in "12"])[1].endswith("b #2")
+    assert _style.texts([("u" * 30, "v")]) == ["u" * 5 + "…" + "u" * 6 + ", v"]
+
+
+@settings(max_examples=25)
+@given(st.lists(st.text(max_size=60), unique_by=lambda name: " ".join(name.split()), max_size=8))
+def test_texts_are_told_apart(names):
+    shown = _style.texts(names)
+    assert max(map(len, shown), default=0) <= 2 * 36 + 4  # each $ has a backslash
+    if all(names) and "(empty)" not in names and not any("#" in name for name in names):
+        assert len(set(shown)) == len(shown)
+
+
+@settings(max_examples=50)
+@given(st.floats(1e-12, 1e3))
+def test_bounds_are_rounded_upwards(value):
+    """A bound that is written must be no smaller than what is proven."""
+    shown = float(_style.bound(value))
+    assert value <= shown <= value * (1 + 1.001e-3)
+    assert _style.bound(1.0) == "1" and _style.bound(0.99999) == "1"
+
+
+# --- MechanismDisplay ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["cells", "symbols"])
+def test_heat_map_has_the_mechanisms_colours(order):
+    """Each entry's pixel in the picture has the colour of its probability."""
+    sanitizer = fitted(PolyOptSanitizer)
+    drawn = MechanismDisplay.from_estimator(sanitizer, order=order, colorbar=False)
+    matrix = sanitizer.mechanism_.matrix[drawn.order_]
+    assert sorted(drawn.order_) == list(range(len(matrix)))
+    if order == "cells":
+        assert np.all(np.diff(matrix.argmax(axis=1)) >= 0)
+    drawn.figure_.canvas.draw()
+    picture = np.asarray(drawn.figure_.canvas.buffer_rgba())
+    for y, x in np.ndindex(matrix.shape):
+        column, row = drawn.ax_.transData.transform((x + 0.1, y + 0.1))
+        expected = matplotlib.colormaps["cividis"](matrix[y, x] / matrix.max(), bytes=True)
+        assert picture[len(picture) - 1 - int(row), int(column)] == pytest.approx(expected, abs=1)
+
+
+def test_heat_map_names(monkeypatch):
+    sanitizer = named(["no", "yes"], ["never", "often", "rare"])
+    drawn = MechanismDisplay.from_estimator(sanitizer)
+    assert drawn.order_.tolist() == list(range(6))  # reports are cells: a diagonal
+    labels = [tick.get_text() for tick in drawn.ax_.get_yticklabels()]
+    assert labels[0] == "no, never" and labels[5] == "yes, rare"
+    assert [tick.get_text() for tick in drawn.ax_.get_xticklabels()] == [
+        *("never", "often", "rare") * 2
+    ]
+    shown = assert_legible(drawn.figure_, monkeypatch)
+    assert {"no", "yes", "secret", "value of U", "report", "probability of the report"} <= {*shown}
+    edges = {line.get_xdata()[0] for line in drawn.ax_.lines}
+    assert edges == {2.5}
+
+
+def test_heat_map_of_a_blind_mechanism():
+    sanitizer = fitted(PolyOptSanitizer, observe="nonsensitive")
+    drawn = MechanismDisplay.from_estimator(sanitizer)
+    assert drawn.image_.get_array().shape == (sanitizer.mechanism_.shape[0], 3)
+    assert not drawn.ax_.lines
+
+
+def test_large_heat_maps_keep_their_greatest_entries(monkeypatch):
+    mechanism = blocks(3, 401)
+    drawn = MechanismDisplay(mechanism).plot()
+    blocks_drawn = np.asarray(drawn.image_.get_array())
+    assert blocks_drawn.shape == (401, 401)
+    expected = mechanism.matrix.reshape(401, 3, 401, 3).max(axis=(1, 3))
+    assert np.array_equal(blocks_drawn, expected)
+    shown = assert_legible(drawn.figure_, monkeypatch)
+    assert any("of each 3 reports x 3 cells" in text for text in shown)
+
+
+def test_heat_maps_that_are_too_large():
+    with pytest.raises(ValueError, match=r"2,200 reports x 2,200 cells.*mechanism\.probabilities"):
+        MechanismDisplay(blocks(2, 1100)).plot()
+    with pytest.raises(ValueError, match=r"order='u' must be 'cells' or 'symbols'"):
+        MechanismDisplay(blocks(2, 2)).plot(order="u")
+    assert not plt.get_fignums()
+
+
+# --- LeakageDisplay ------------------------------------------------------------------------------
+
+
+def test_odds_are_bayes():
+    """Posterior odds over prior odds, by Bayes' theorem."""
+    sanitizer = fitted(GRRSanitizer, [[s, u] for s in range(3) for u in range(2)], COUNTS)
+    drawn = LeakageDisplay.from_estimator(sanitizer)
+    law = sanitizer.joint_.probabilities
+    joint = np.einsum("ysu,su->ys", sanitizer.mechanism_.matrix.reshape(-1, 3, 2), law)
+    posterior = joint / joint.sum(axis=1, keepdims=True)
+    prior = law.sum(axis=1)
+    expected = posterior / (1 - posterior) / (prior / (1 - prior))
+    assert drawn.odds == pytest.approx(expected)
+    assert drawn.probability == pytest.approx(joint.sum(axis=1))
+    conditional = joint / prior
+    for y, row in enumerate(conditional):
+        worst = max(a / b for a, b in itertools.permutations(row, 2))
+        assert drawn.worst[y] == pytest.approx(worst)
+
+
+@pytest.mark.parametrize("cls", [SRRSanitizer, PolyOptSanitizer])
+def test_leakage_is_that_of_the_certificate(cls):
+    sanitizer = fitted(cls)
+    certificate = sanitizer.certificate_
+    public = LeakageDisplay.from_estimator(sanitizer)
+    worst = LeakageDisplay.from_estimator(sanitizer, law="worst")
+    expected = sanitizer.mechanism_.leakage(sanitizer.joint_.probabilities)
+    assert np.log(public.worst.max()) == pytest.approx(expected)
+    assert np.log(worst.worst.max()) == pytest.approx(certificate.eps_attained, abs=1e-9)
+    for drawn in (public, worst):
+        assert np.abs(np.log(drawn.odds)).max() <= certificate.eps + 1e-12
+        bounds = {float(line.get_ydata()[0]) for line in drawn.ax_.lines}
+        assert bounds == {certificate.eps, -certificate.eps, 0.0}
+
+
+def test_leakage_at_other_laws_can_pass_the_bound():
+    sanitizer = fitted(NonRobustSanitizer, time_limit=5)
+    law = certify(sanitizer.mechanism_, RenyiBall(), sanitizer.joint_).law
+    drawn = LeakageDisplay.from_estimator(sanitizer, law=law)
+    assert np.log(drawn.worst.max()) > 1.01
+    assert "(for the public law alone)" in drawn.ax_.get_legend().get_texts()[0].get_text()
+    assert drawn.ax_.get_ylabel().endswith("at the given law")
+
+
+def test_points_are_the_odds():
+    drawn = LeakageDisplay([[0.2, 0.6], [0.5, 0.1], [0.3, 0.3]], [0.75, 0.25], eps=2.0).plot()
+    (points,) = drawn.ax_.collections
+    expected = np.log(drawn.odds[drawn.order_, 1])  # the rarer secret
+    assert np.asarray(points.get_offsets())[:, 1] == pytest.approx(expected)
+    assert np.all(np.diff(drawn.probability[drawn.order_]) <= 0)
+    assert np.all(np.diff(points.get_sizes()) <= 0)
+    ticks = {t.get_text(): t.get_position()[1] for t in drawn.ax_.get_yticklabels()}
+    assert ticks["× 7.39"] == 2.0 and ticks["÷ 7.39"] == -2.0 and ticks["1"] == 0.0
+
+
+def test_only_proven_bounds_are_called_so():
+    by_hand = LeakageDisplay(np.full((2, 2), 0.5), [0.5, 0.5], eps=0.12341).plot()
+    label = by_hand.ax_.get_legend().get_texts()[0].get_text()
+    assert label == "ε = 0.1235"
+    no_bound = LeakageDisplay(np.full((2, 2), 0.5), [0.5, 0.5], eps=np.inf).plot()
+    assert len(no_bound.ax_.lines) == 1
+    drawn = LeakageDisplay.from_estimator(fitted(SRRSanitizer))
+    label = drawn.ax_.get_legend().get_texts()[0].get_text()
+    assert label == "proven bound, ε = 1\n(for all laws)"
+
+
+def test_reports_that_settle_it_are_drawn_as_such(monkeypatch):
+    law = [[0.5, 0.0, 0.2], [0.2, 0.7, 0.3], [0.3, 0.3, 0.5], [0.0, 0.0, 0.0]]
+    drawn = LeakageDisplay(law, [0.3, 0.4, 0.3], eps=1.0).plot()
+    assert drawn.odds[0, 1] == 0.0 and np.isinf(drawn.worst[0])
+    assert 3 not in drawn.order_  # it never occurs
+    edge = drawn.ax_.get_ylim()[0]
+    (mark,) = (c for c in drawn.ax_.collections if 90 in getattr(c, "get_sizes", list)())
+    assert len(mark.get_offsets()) == 1 and edge < mark.get_offsets()[0, 1] < -1.0
+    assert_legible(drawn.figure_, monkeypatch)
+
+
+def test_secrets_without_mass_are_left_out():
+    rows = [[s, u] for s in range(3) for u in range(2)]
+    sanitizer = fitted(GRRSanitizer, rows, [9, 9, 9, 9, 0, 0])
+    assert LeakageDisplay.from_estimator(sanitizer).secrets == (0, 1)
+    with pytest.raises(ValueError, match="only one secret has mass"):
+        LeakageDisplay.from_estimator(sanitizer, law=[[0.5, 0.5], [0, 0], [0, 0]])
+
+
+def test_which_secrets_have_a_colour():
+    sanitizer = named([f"s{i}" for i in range(9)], [0, 1])
+
+    def names(**options):
+        drawn = LeakageDisplay.from_estimator(sanitizer, **options)
+        return [text.get_text() for text in drawn.ax_.get_legend().get_texts()]
+
+    assert sum(name.startswith("secret ") for name in names()) == 6
+    assert "3 other secrets" in names()
+    assert names(secrets=["s4"])[1:] == ["any two secrets", "8 other secrets", "secret s4"]
+    with pytest.raises(ValueError, match=r"no secret 'x'; the secrets are 's0', .*, \.\.\."):
+        names(secrets=["x"])
+    with pytest.raises(ValueError, match="secrets='s1' must be a list"):
+        names(secrets="s1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([[1.0, 1.0]], [0.5, 0.0]), "must hold 2 positive probabilities"),
+        (([[1.0, 1.0]], [1.0]), r"got shape \(1,\)"),
+        (([[1.0]], [1.0]), "only one secret"),
+        (([1.0], [1.0]), "must be a table of reports by secrets"),
+    ],
+)
+def test_bad_leakage(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        LeakageDisplay(*arguments, eps=1.0)
+
+
+def test_bad_names_and_laws():
+    with pytest.raises(ValueError, match="1 symbols and 2 secrets do not name"):
+        LeakageDisplay([[0.5, 0.5], [0.5, 0.5]], [0.5, 0.5], eps=1.0, symbols="a")
+    for law, words in (
+        ("true", "law='true' must be 'public', 'worst' or an array"),
+        ([[0.5, 0.5]], "table of 2 secrets x 3 values"),
+        (np.full((2, 3), 0.5), "sum 3"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            LeakageDisplay.from_estimator(fitted(SRRSanitizer), law=law)
+
+
+# --- UncertaintyDisplay --------------------------------------------------------------------------
+
+THREE = [
+    (np.array([0.5, 0.3, 0.2]), 0.4),
+    (np.array([0.7, 0.3, 0.0]), 0.2),
+    (np.array([1.0, 0.0, 0.0]), 0.5),
+]
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.7, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize(("p", "weight"), THREE)
+def test_outlines_are_the_boundary(p, weight, alpha):
+    """The oracle's outline against rays from the centre (found by bisection of the divergence)."""
+    radius = 0.03
+    own = radius_of_secret(weight, alpha, radius)
+    outline = region_outline(p, weight, alpha, radius)
+    divergences = renyi(p, outline, alpha)
+    assert np.all(divergences <= own * (1 + 1e-7))
+    angle = np.linspace(0, 2 * np.pi, 600, endpoint=False)
+    directions = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    plane = to_plane(p) + 2.0 * directions
+    goal = np.linalg.solve(np.vstack([CORNERS.T, np.ones(3)]), np.vstack([plane.T, np.ones(600)])).T
+    step = goal - p
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(step < -1e-12, -p / step, np.inf).min(axis=1)
+    edge = np.clip(p + np.minimum(room, 1.0)[:, None] * step, 0.0, None)
+    boundary = to_plane(on_the_boundary(p, edge, alpha, own))
+    reach = (boundary @ directions.T).max(axis=0)
+    assert (to_plane(outline) @ directions.T).max(axis=0) == pytest.approx(reach, abs=2e-4)
+
+
+@pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
+def test_bounds_are_the_boxes_of_the_outlines(alpha):
+    drawn = UncertaintyDisplay.from_joint(
+        JointDistribution([[50, 30, 20], [70, 60, 80]]), RenyiBall(alpha)
+    )
+    assert drawn.radius == RenyiBall(alpha).radius_for(310, 6)
+    for s, (p, weight) in enumerate(
+        zip(drawn.joint.conditionals, drawn.joint.marginal, strict=True)
+    ):
+        outline = region_outline(p, weight, alpha, drawn.radius)
+        own = radius_of_secret(weight, alpha, drawn.radius)
+        for u in range(3):
+            low, high = (set_probability(p[u], alpha, own, sign) for sign in (-1, 1))
+            assert drawn.lower[s, u] == pytest.approx(low, abs=1e-9)
+            assert drawn.upper[s, u] == pytest.approx(high, abs=1e-9)
+            assert outline[:, u].min() == pytest.approx(low, abs=2e-4)
+            assert outline[:, u].max() == pytest.approx(high, abs=2e-4)
+
+
+def test_box_corners_are_those_of_a_linear_program():
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        centre, width = rng.dirichlet(np.ones(3)), rng.random((2, 3)) * 0.3
+        lower, upper = np.clip(centre - width[0], 0, 1), np.clip(centre + width[1], 0, 1)
+        corners = box_outline(lower, upper)
+        assert 3 <= len(corners) <= 6
+        for q in rng.normal(size=(6, 3)):
+            limits = list(zip(lower, upper, strict=True))
+            best = -linprog(-q, A_eq=np.ones((1, 3)), b_eq=[1.0], bounds=limits).fun
+            assert (corners @ q).max() == pytest.approx(best, abs=1e-9)
+
+
+def test_outlines_without_a_ball():
+    p = np.array([0.2, 0.3, 0.5])
+    assert np.array_equal(region_outline(p, 0.5, 2.0, np.inf), np.eye(3))
+    assert np.array_equal(region_outline(p, 0.0, 2.0, 0.1), np.eye(3))
+    assert np.array_equal(region_outline(p, 0.5, 2.0, 0.0), [p])
+    assert np.array_equal(box_outline(p, p), [p])
+    assert len(box_outline(np.zeros(3), np.ones(3))) == 3
+
+
+@pytest.mark.parametrize(
+    ("cls", "title"),
+    [
+        (GRRSanitizer, "All laws: every conditional is possible"),
+        (NonRobustSanitizer, "The public law alone"),
+        (PolyOptSanitizer, "Laws within B = "),
+    ],
+)
+def test_the_set_is_named(cls, title):
+    drawn = UncertaintyDisplay.from_estimator(fitted(cls))
+    assert drawn.figure_.get_suptitle().startswith(title)
+    all_laws, one_law = np.isinf(drawn.radius), drawn.radius == 0
+    assert np.all(drawn.upper - drawn.lower == 1) == all_laws
+    assert np.array_equal(drawn.lower, drawn.upper) == one_law
+
+
+def test_bars_are_the_bounds(monkeypatch):
+    joint = JointDistribution([[40, 60, 25, 9], [30, 20, 50, 80], [0, 0, 0, 0]], ["a", "b", "c"])
+    drawn = UncertaintyDisplay.from_joint(joint)
+    for s, axes in enumerate(drawn.axes_):
+        (bars,) = axes.collections
+        ends = np.array([segment[:, 0] for segment in bars.get_segments()])
+        assert ends == pytest.approx(np.stack([drawn.lower[s], drawn.upper[s]], axis=1))
+        if s < 2:
+            (points,) = axes.lines
+            assert points.get_xdata() == pytest.approx(joint.conditionals[s])
+    assert not drawn.axes_[2].lines  # there is no public conditional
+    assert "c\n(no public records)" in assert_legible(drawn.figure_, monkeypatch)
+
+
+def test_small_regions_are_enlarged(monkeypatch):
+    joint = JointDistribution(np.array([[50, 30, 20], [60, 30, 40]]) * 100)
+    near = UncertaintyDisplay.from_joint(joint)
+    far = UncertaintyDisplay.from_joint(joint, zoom=False)
+    assert np.ptp(near.ax_.get_xlim()) < 0.5 < 1.0 < np.ptp(far.ax_.get_xlim())
+    for drawn in (near, far):
+        assert_legible(drawn.figure_, monkeypatch)
+        (x0, x1), (y0, y1) = drawn.ax_.get_xlim(), drawn.ax_.get_ylim()
+        for p, weight in zip(joint.conditionals, joint.marginal, strict=True):
+            x, y = to_plane(region_outline(p, weight, 2.0, drawn.radius)).T
+            assert x0 < x.min() and x.max() < x1 and y0 < y.min() and y.max() < y1
+
+
+def test_axes_and_secrets_of_uncertainty():
+    joint = JointDistribution(table(8, 4))
+    drawn = UncertaintyDisplay.from_joint(joint)
+    assert len(drawn.axes_) == 6
+    assert drawn.figure_.get_suptitle().endswith("; 6 of 8 secrets")
+    axes = plt.subplots(2)[1]
+    drawn = UncertaintyDisplay.from_joint(joint, secrets=[7, 3], ax=axes)
+    assert list(drawn.axes_) == list(axes)
+    assert [a.get_title() for a in axes] == ["7", "3"]
+    with pytest.raises(ValueError, match="ax holds 2 axes, but 3 are needed"):
+        drawn.plot(axes, secrets=[1, 2, 3])
+    with pytest.raises(ValueError, match="for three values of U, but there are 4"):
+        drawn.plot(kind="triangle")
+    with pytest.raises(ValueError, match="kind='box' must be"):
+        drawn.plot(kind="box")
+    with pytest.raises(ValueError, match="there is no secret 9"):
+        drawn.plot(secrets=[9])
+    with pytest.raises(ValueError, match="write uncertainty=RenyiBall"):
+        UncertaintyDisplay.from_joint(joint, RenyiBall)
+    three = UncertaintyDisplay.from_joint(JointDistribution(table(2, 3)), AllDistributions())
+    assert len(three.axes_) == 1 and len(three.plot(kind="bars").axes_) == 2
+
+
+# --- PrivacyUtilityDisplay -----------------------------------------------------------------------
+
+
+def test_curves_are_those_of_the_sanitizers(monkeypatch, capsys):
+    sanitizers = {"polyopt": PolyOptSanitizer(region="lower", eps=9), "_srr": SRRSanitizer()}
+    drawn = PrivacyUtilityDisplay.from_estimator(
+        sanitizers, ROWS, sample_weight=COUNTS, eps=(2.0, 0.5), verbose=1
+    )
+    baselines = {
+        "GRR (plain LDP)": GRRSanitizer(),
+        "non-robust (not private)": NonRobustSanitizer(),
+    }
+    assert drawn.baselines == tuple(baselines)
+    assert list(drawn.curves) == [*sanitizers, *baselines]
+    for line, (name, template) in zip(drawn.lines_, (sanitizers | baselines).items(), strict=True):
+        eps, utility = drawn.curves[name]
+        assert eps.tolist() == [0.5, 2.0]
+        for level, value in zip(eps, utility, strict=True):
+            parameters = template.get_params() | {"eps": level}
+            again = fitted(type(template), **parameters)
+            assert value == pytest.approx(again.normalized_mutual_information_, rel=1e-9)
+        assert np.array_equal(line.get_xydata(), np.stack([eps, utility], axis=1))
+    assert sanitizers["polyopt"].eps == 9 and not hasattr(sanitizers["polyopt"], "joint_")
+    assert "polyopt, eps=2:" in capsys.readouterr().out
+    shown = assert_legible(drawn.figure_, monkeypatch)
+    assert {"polyopt", " _srr", *baselines, "0.5", "2"} <= {*shown}
+    assert len({line.get_marker() for line in drawn.lines_}) == 4
+    again = PrivacyUtilityDisplay(drawn.curves, baselines=drawn.baselines).plot()
+    assert [line.get_color() for line in again.lines_] == [
+        line.get_color() for line in drawn.lines_
+    ]
+
+
+def test_distances_have_curves_of_their_own(monkeypatch):
+    template = RobustMSESanitizer(region="lower")
+    drawn = PrivacyUtilityDisplay.from_estimator(
+        template, ROWS, sample_weight=COUNTS, eps=[0.5, 1.0]
+    )
+    assert list(drawn.curves) == ["RobustMSE", "non-robust (not private)"]
+    assert drawn.ax_.get_ylabel() == "expected distance of the report from U"
+    robust, other = (utility for _, utility in drawn.curves.values())
+    assert robust[0] == fitted(RobustMSESanitizer, eps=0.5).distortion_
+    assert np.all(other <= robust * (1 + 1e-3))
+    assert np.all(np.diff(robust) < 0)
+    assert_legible(drawn.figure_, monkeypatch)
+
+
+def test_what_cannot_be_drawn_together():
+    def draw(sanitizers, **options):
+        PrivacyUtilityDisplay.from_estimator(sanitizers, ROWS, sample_weight=COUNTS, **options)
+
+    mse, srr = RobustMSESanitizer(), SRRSanitizer()
+    with pytest.raises(ValueError, match="'a' is measured by its distance from U and 'b'"):
+        draw({"a": mse, "b": srr})
+    other = RobustMSESanitizer(distance="hamming")
+    with pytest.raises(ValueError, match="'a' and 'b' have different distances"):
+        draw({"a": mse, "b": other})
+    for wrong, words in (
+        (SRRSanitizer, "got SRRSanitizer"),
+        (make_pipeline(srr), "got Pipeline"),
+        ({"a": FrozenEstimator(srr)}, "must not be frozen"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            draw(wrong)
+    with pytest.raises(ValueError, match="the dict of sanitizers is empty"):
+        draw({})
+    with pytest.raises(ValueError, match=r"eps=-1\.0 must be a positive"):
+        draw(srr, eps=(1.0, -1.0))
+    with pytest.raises(ValueError, match="eps is empty"):
+        draw(srr, eps=())
+    assert not plt.get_fignums()
+
+
+def test_baselines_are_not_drawn_twice_and_do_not_hide_warnings():
+    def names(sanitizer, **options):
+        return list(
+            PrivacyUtilityDisplay.from_estimator(
+                sanitizer, ROWS, sample_weight=COUNTS, eps=[1.0], **options
+            ).curves
+        )
+
+    assert names(GRRSanitizer()) == ["GRR", "non-robust (not private)"]
+    assert names(SRRSanitizer(), baselines=False) == ["SRR"]
+    with pytest.warns(PrivacyLeakWarning, match="public law alone"):
+        assert names({"mine": NonRobustSanitizer()}) == ["mine", "GRR (plain LDP)"]
+
+
+def test_baselines_read_the_table_as_the_sanitizer_does():
+    rows = [[u, s] for s, u in ROWS]
+    template = SRRSanitizer(sensitive=1, categories=[[0, 1, 2], [0, 1, 5]])
+    drawn = PrivacyUtilityDisplay.from_estimator(template, rows, sample_weight=COUNTS, eps=[1.0])
+    expected = fitted(GRRSanitizer, rows, sensitive=1, categories=[[0, 1, 2], [0, 1, 5]])
+    values = drawn.curves["GRR (plain LDP)"][1]
+    assert values[0] == expected.normalized_mutual_information_
+
+
+def test_many_curves_are_told_apart(monkeypatch):
+    curves = {LONG.format(i): ([1, 2], [i, i + 1]) for i in range(24)}
+    drawn = PrivacyUtilityDisplay(curves).plot()
+    looks = {(str(line.get_linestyle()), line.get_marker()) for line in drawn.lines_}
+    styles = {(line.get_color(), line.get_marker()) for line in drawn.lines_}
+    assert len(styles) == 24 and len(looks) > 12
+
+
+@pytest.mark.parametrize(
+    ("curves", "words"),
+    [({}, "curves is empty"), ({"a": ([1, 2], [1])}, r"'a' needs two arrays.*\(2,\) and \(1,\)")],
+)
+def test_bad_curves(curves, words):
+    with pytest.raises(ValueError, match=words):
+        PrivacyUtilityDisplay(curves)
+
+
+def test_curves_are_sorted():
+    drawn = PrivacyUtilityDisplay({"a": ([2, 1], [0.6, 0.3])})
+    assert [part.tolist() for part in drawn.curves["a"]] == [[1.0, 2.0], [0.3, 0.6]]

@@ -1,0 +1,143 @@
+"""The choice of the smallest ε that is useful enough."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import skrldp
+from skrldp import PolyOptSanitizer, RobustMSESanitizer, SRRSanitizer
+from skrldp.model_selection import smallest_eps
+
+ROWS = [[s, u] for s in range(2) for u in range(3) for _ in range(30 + 25 * s * u)]
+X = np.random.default_rng(0).permutation(ROWS)  # so that each fold has both secrets
+
+
+def results(eps, mean, std=None, name="score", param="eps", **more):
+    std = np.zeros(len(eps)) if std is None else std
+    return {
+        "params": [{param: e} for e in eps],
+        f"mean_test_{name}": np.array(mean, dtype=float),
+        f"std_test_{name}": np.array(std, dtype=float),
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "chosen"), [(0.0, 3), (0.04, 3), (0.06, 2), (0.5, 1), (1.0, 0), ("std", 2)]
+)
+def test_by_hand(tolerance, chosen):
+    found = results([0.5, 1.0, 2.0, 4.0], [0.1, 0.5, 0.95, 1.0], [0.0, 0.9, 0.9, 0.06])
+    assert smallest_eps(tolerance)(found) == chosen
+
+
+def test_negative_scores_may_grow_by_their_share():
+    """Distortions 2.2, 2.1 and 2.0: a twentieth more than the least is 2.1."""
+    found = results([1, 2, 4], [-2.2, -2.1, -2.0])
+    assert smallest_eps(0.0501)(found) == 1
+    assert smallest_eps(0.0499)(found) == 2
+    assert smallest_eps(0.1001)(found) == 0
+
+
+def test_best_of_equals_and_first_of_the_best():
+    assert smallest_eps(0.5)(results([1, 1, 1, 2], [0.7, 0.9, 0.9, 1.0])) == 1
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.1, 0.5, 1.0, 3.0]), st.floats(-2, 2) | st.just(np.nan)),
+        min_size=1,
+        max_size=8,
+    ).filter(lambda pairs: not all(np.isnan(score) for _, score in pairs)),
+    st.floats(0, 1),
+)
+def test_no_smaller_eps_is_good_enough(pairs, tolerance):
+    eps, scores = np.array(pairs).T
+    chosen = smallest_eps(tolerance)(results(eps, scores))
+    best = np.nanmax(scores)
+    enough = scores >= best - tolerance * abs(best)  # false for NaN
+    assert enough[chosen]
+    assert not np.any(enough & (eps < eps[chosen]))
+    assert scores[chosen] == scores[enough & (eps == eps[chosen])].max()
+
+
+def test_a_search_of_sanitizers():
+    grid = {"eps": [0.5, 1.0, 4.0, 8.0, 12.0]}
+    for tolerance in (0.01, 0.3):
+        search = GridSearchCV(SRRSanitizer(), grid, refit=smallest_eps(tolerance), cv=3).fit(X)
+        mean = search.cv_results_["mean_test_score"]
+        assert np.all(np.diff(mean) > 0)  # so by utility alone the largest
+        enough = mean >= (1.0 - tolerance) * mean[-1]
+        assert search.best_params_ == {"eps": grid["eps"][int(enough.argmax())]} != {"eps": 12.0}
+        assert search.best_estimator_.certificate_.holds(search.best_params_["eps"])
+
+
+@pytest.mark.parametrize(
+    "sanitizer", [PolyOptSanitizer(region="lower"), RobustMSESanitizer(region="lower")]
+)
+def test_a_search_in_a_pipeline_with_other_parameters(sanitizer):
+    pipe = Pipeline([("same", FunctionTransformer()), ("priv", sanitizer)])
+    grid = {"priv__uncertainty": [None], "priv__eps": [0.2, 1.0, 1.5], "priv__encode": [None]}
+    search = GridSearchCV(pipe, grid, refit=smallest_eps(0.02), cv=2).fit(X)
+    chosen, mean = search.best_index_, search.cv_results_["mean_test_score"]
+    assert mean[chosen] >= mean.max() - 0.02 * abs(mean.max())
+    assert search.best_estimator_["priv"].eps == search.best_params_["priv__eps"]
+
+
+def test_several_scores_need_a_name():
+    found = results([1, 2], [0.5, 1.0], name="a") | results([1, 2], [1.0, 0.9], name="b")
+    assert smallest_eps(0.0, scoring="a")(found) == 1
+    assert smallest_eps(0.0, scoring="b")(found) == 0
+    with pytest.raises(ValueError, match=r"several scores: a, b\. Say which.*scoring='a'"):
+        smallest_eps()(found)
+    with pytest.raises(ValueError, match=r"no score 'c', only: a, b"):
+        smallest_eps(scoring="c")(found)
+    assert smallest_eps(0.0)(results([1, 2], [0.5, 1.0], name="a")) == 1
+
+
+def test_which_parameter_is_eps():
+    found = results([1, 2], [1.0, 1.0])
+    found["params"] = [{"a__eps": 1, "b__eps": 9, "steps": 1}, {"a__eps": 2, "b__eps": 3}]
+    assert smallest_eps(param="a__eps")(found) == 0
+    assert smallest_eps(param="b__eps")(found) == 1
+    with pytest.raises(ValueError, match="may be eps: a__eps, b__eps"):
+        smallest_eps()(found)
+    with pytest.raises(ValueError, match=r"no parameter that is called eps.*only: steps"):
+        smallest_eps()(results([1], [1.0], param="steps"))
+    with pytest.raises(ValueError, match=r"candidate 1 \(\{'C': 3\}\) does not say what eps is"):
+        smallest_eps()(found | {"params": [{"eps": 1}, {"C": 3}]})
+    with pytest.raises(ValueError, match="candidate 0 has eps='1', which is no finite number"):
+        smallest_eps()(found | {"params": [{"eps": "1"}, {"eps": 3}]})
+
+
+def test_nothing_to_choose_from():
+    with pytest.raises(ValueError, match="none of the 2 candidates has a score"):
+        smallest_eps()(results([1, 2], [np.nan, np.nan]))
+    with pytest.raises(ValueError, match="none of the 1 candidates"):
+        smallest_eps(1.0)(results([1], [-np.inf]))
+    assert smallest_eps(1.0)(results([1, 2, 3], [-np.inf, np.nan, 0.5])) == 2
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, np.nan, np.inf, "0.1", None, True])
+def test_bad_tolerances(tolerance):
+    with pytest.raises(ValueError, match="must be a share of the best score"):
+        smallest_eps(tolerance)
+
+
+def test_bad_names():
+    with pytest.raises(ValueError, match=r"param=3 must be a name or None"):
+        smallest_eps(param=3)
+
+
+def test_it_is_a_parameter_like_others():
+    refit = smallest_eps(0.1, param="priv__eps")
+    assert repr(refit) == "smallest_eps(tolerance=0.1, param='priv__eps')"
+    assert pickle.loads(pickle.dumps(refit)) == refit == clone(refit, safe=False)
+    assert skrldp.model_selection.smallest_eps is smallest_eps
