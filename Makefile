@@ -4,6 +4,7 @@
 #   make test-minimum  the tests on the oldest supported versions (Python 3.11)
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make bench         the benchmarks
+#   make docs          the documentation site (make docs ARGS="-D plot_gallery=0": examples not run)
 #   make clean         remove all that was made
 PYTHON ?= python3
 VENV ?= .venv
@@ -19,7 +20,7 @@ CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 p
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
-.PHONY: demo test test-minimum lint format bench clean venv
+.PHONY: demo test test-minimum lint format bench docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples
@@ -46,9 +47,14 @@ bench:
 	$(MAKE) .venv-bench/.stamp-bench VENV=.venv-bench
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
 
+docs: $(VENV)/.stamp-docs
+	$(PY) -m sphinx -W --keep-going -b html $(ARGS) docs docs/_build/html
+	@echo "The pages are in docs/_build/html; begin with index.html."
+
 clean:
-	rm -rf .venv .venv-minimum .venv-bench build dist docs/_build .pytest_cache .mypy_cache \
-	  .ruff_cache .hypothesis .coverage htmlcov
+	rm -rf .venv .venv-minimum .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache \
+	  .hypothesis .coverage htmlcov
+	rm -rf docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find skrldp tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 # .stamp-a-b: the package is installed in place with extras a and b.

@@ -25,6 +25,7 @@ if __name__ == "__main__":
         "bench_large.py": [] if full else ["--quick"],
         "bench_alternation.py": [] if full else ["--quick"],
         "bench_audit.py": [] if full else ["--quick"],
+        "bench_coverage.py": [] if full else ["--quick"],
     }
     for script, options in scripts.items():
         print(f"== {script}")

@@ -1,0 +1,193 @@
+"""The main steps of docs/proofs.md on random instances, by routes that do not use them.
+
+The package's own bounds are tested against brute force and convex solvers in test_oracle.py,
+test_bounds.py, test_region.py and test_certificate.py; here it is the steps of the proofs.
+"""
+
+import numpy as np
+import pytest
+from conftest import budget, completed, cost, random_directions, renyi
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize, minimize_scalar
+
+ORDERS = (0.55, 0.75, 1.5, 2.0, 4.0)
+
+
+def power_mean(p, x, r):
+    return np.exp(p @ np.log(x)) if r == 0 else (p @ x**r) ** (1.0 / r)
+
+
+@pytest.mark.parametrize("r", [-3.0, -0.5, 0.0, 0.3, 0.9])
+def test_lemma_1_and_2(rng, r):
+    """Reverse Hölder and its case of equality; power means are concave."""
+    conjugate = r / (r - 1.0)
+    p = rng.dirichlet(np.ones(5))
+    for _ in range(100):
+        x, z = rng.gamma(0.5, size=(2, 5)) + 1e-3
+        right = power_mean(p, x, r) * power_mean(p, z, conjugate)
+        assert p @ (x * z) >= right * (1.0 - 1e-12)
+        equal = 1.0 / x if r == 0 else x ** (r / conjugate)
+        assert_allclose(p @ (x * equal), power_mean(p, x, r) * power_mean(p, equal, conjugate))
+        if r != 0:
+            sums = power_mean(np.ones(5), x, r) * power_mean(np.ones(5), z, conjugate)
+            assert x @ z >= sums * (1.0 - 1e-12)
+        middle = power_mean(p, (x + z) / 2.0, r)
+        assert middle >= (power_mean(p, x, r) + power_mean(p, z, r)) / 2.0 * (1.0 - 1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.3, *ORDERS, 1.0])
+def test_theorem_4(rng, alpha):
+    """The best marginal found by search agrees with the budget, and is the one of the proof."""
+    joint = rng.dirichlet(np.ones(6)).reshape(2, 3)
+    weight, p = joint.sum(axis=1), joint / joint.sum(axis=1, keepdims=True)
+    for _ in range(5):
+        laws = rng.dirichlet(np.ones(3), size=2)
+
+        def divergence(share, laws=laws):
+            law = np.array([share, 1.0 - share])[:, None] * laws
+            return float(renyi(joint.ravel(), law.ravel(), alpha))
+
+        found = minimize_scalar(divergence, bounds=(1e-9, 1.0 - 1e-9), options={"xatol": 1e-12})
+        least = divergence(found.x)
+        assert_allclose(weight @ cost(p, laws, alpha), budget(alpha, least), rtol=1e-6)
+        best = completed(laws, joint, alpha)
+        assert_allclose(renyi(joint.ravel(), best.ravel(), alpha), least, rtol=1e-6)
+        # One secret alone: the other keeps its public conditional.
+        alone = completed(np.array([laws[0], p[1]]), joint, alpha)
+        used = weight[0] * cost(p[0], laws[0], alpha)
+        assert_allclose(used, budget(alpha, renyi(joint.ravel(), alone.ravel(), alpha)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.5, *ORDERS, 1.0])
+def test_proposition_6(rng, alpha):
+    """The cost is convex from order 1/2 on, and its counterexample below is one."""
+    p = rng.dirichlet(np.ones(4))
+    first, second = rng.dirichlet(np.full(4, 0.7), size=(2, 200))
+    middle = cost(p, (first + second) / 2.0, alpha)
+    assert np.all(middle <= (cost(p, first, alpha) + cost(p, second, alpha)) / 2.0 + 1e-12)
+    p, corner = np.array([0.001, 0.999]), np.array([1.0, 0.0])
+    at_half = cost(p, (p + corner) / 2.0, 0.3)
+    assert at_half > (cost(p, p, 0.3) + cost(p, corner, 0.3)) / 2.0 + 0.2
+
+
+@pytest.mark.parametrize("alpha", [0.3, *ORDERS, 1.0])
+def test_theorem_8_and_10(rng, alpha):
+    """Merging never raises divergence and loses none of the ball; H is concave."""
+    p = np.append(rng.dirichlet(np.ones(4)), 0.0)
+    inside = np.array([True, False, True, False, True])
+    for law in random_directions(rng, 99, 5):
+        rho, r = p[inside].sum(), law[inside].sum()
+        merged = renyi(np.array([rho, 1.0 - rho]), np.array([r, 1.0 - r]), alpha)
+        assert merged <= renyi(p, law, alpha) + 1e-12
+        spread = np.where(inside, p * r / rho, p * (1.0 - r) / (1.0 - rho))
+        if 0.0 < r < 1.0:
+            assert_allclose(renyi(p, spread, alpha), merged, rtol=1e-9, atol=1e-12)
+    (one, two), (r, t) = rng.uniform(0.01, 0.99, size=(2, 2, 500))
+
+    def pair(a, b):
+        return renyi(np.stack([a, 1.0 - a], axis=-1), np.stack([b, 1.0 - b], axis=-1), alpha)
+
+    larger = np.maximum(pair(one, r), pair(two, t))
+    assert np.all(pair((one + two) / 2.0, (r + t) / 2.0) <= larger + 1e-12)
+
+
+def pieces(weight, p, q, alpha, radius, multipliers):
+    """Psi of Theorem 12 and the R of Lemma 13, as they are printed."""
+    theta = (alpha - 1.0) / alpha
+    sigma, room = theta / (1.0 + theta), weight.sum() + np.expm1(theta * radius)
+    gaps = multipliers[:, None] - q
+    sums = (p * gaps**theta).sum(axis=1)
+    c = weight ** (1.0 / theta) * sums ** (1.0 / theta)
+    z = room ** (-1.0 / theta) * (c**sigma).sum() ** (1.0 / sigma)
+    share = c**sigma / (c**sigma).sum()
+    laws = z * (share / sums)[:, None] * p * gaps ** (-1.0 / alpha)
+    return multipliers.sum() - z, laws
+
+
+@pytest.mark.parametrize("alpha", ORDERS)
+def test_theorem_12_to_15(rng, alpha):
+    """The bound holds for allowed pairs; gradient, budget and value are those of Lemma 13; at the
+    least bound, the gradient's laws attain it; the price of Theorem 15 gives the same bound.
+    """
+    radius, theta = 0.1, (alpha - 1.0) / alpha
+    weight = np.array([0.5, 0.3])
+    p, q = rng.dirichlet(np.full(4, 2.0), size=2), rng.normal(size=(2, 4))
+    sign = 1.0 if alpha > 1.0 else -1.0
+
+    def used(laws):  # of the budget; laws need not sum to 1
+        return sign * (weight * ((p**alpha * laws ** (1 - alpha)).sum(1) ** (1 / alpha) - 1)).sum()
+
+    lowest = np.inf
+    for _ in range(50):
+        multipliers = q.max(axis=1) + rng.gamma(0.5, size=2) + 0.05
+        bound, laws = pieces(weight, p, q, alpha, radius, multipliers)
+        assert_allclose(used(laws), budget(alpha, radius), rtol=1e-9)
+        slack = (multipliers * (1.0 - laws.sum(axis=1))).sum()
+        assert_allclose(bound, (laws * q).sum() + slack, rtol=1e-9, atol=1e-12)
+        for i, step in enumerate(np.eye(2) * 1e-6):
+            up = pieces(weight, p, q, alpha, radius, multipliers + step)[0]
+            down = pieces(weight, p, q, alpha, radius, multipliers - step)[0]
+            assert_allclose((up - down) / 2e-6, 1.0 - laws[i].sum(), rtol=1e-4, atol=1e-6)
+        lowest = min(lowest, bound)
+        some = rng.dirichlet(np.ones(4), size=2)
+        low, high = 0.0, 1.0
+        for _ in range(60):  # towards them as far as the budget goes
+            middle = (low + high) / 2.0
+            fits = used((1 - middle) * p + middle * some) <= budget(alpha, radius)
+            low, high = (middle, high) if fits else (low, middle)
+        assert (((1 - low) * p + low * some) * q).sum() <= lowest + 1e-9
+
+    def log_gaps(t):
+        return pieces(weight, p, q, alpha, radius, q.max(axis=1) + np.exp(t))[0]
+
+    best = minimize(
+        log_gaps, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-15}
+    )
+    multipliers = q.max(axis=1) + np.exp(best.x)
+    bound, laws = pieces(weight, p, q, alpha, radius, multipliers)
+    assert_allclose(laws.sum(axis=1), 1.0, atol=1e-5)
+    assert_allclose((laws * q).sum(), bound, atol=1e-5)
+
+    powers = (p * (multipliers[:, None] - q) ** theta).sum(axis=1)
+
+    def priced(log_price):
+        kappa = np.exp(log_price) * weight
+        if alpha > 1.0:
+            phi = kappa - (1 + 1 / theta) * (theta * kappa * powers) ** (1 / (1 + theta))
+        else:
+            phi = -kappa + (-1 / theta - 1) * (-theta * kappa * powers) ** (1 / (1 + theta))
+        return (multipliers + phi).sum() + np.exp(log_price) * budget(alpha, radius)
+
+    assert_allclose(minimize_scalar(priced, bracket=(-5.0, 5.0)).fun, bound, rtol=1e-7, atol=1e-9)
+
+
+def test_proposition_17(rng):
+    """The greatest and least of R.v over R >= L, at the corners of that set."""
+    for _ in range(50):
+        lower = rng.dirichlet(np.ones(4)) * rng.uniform()
+        v, spare = rng.uniform(size=4), 1.0 - lower.sum()
+        corners = (lower + spare * np.eye(4)) @ v
+        assert_allclose(corners.max(), lower @ v + spare * v.max())
+        assert_allclose(corners.min(), lower @ v + spare * v.min())
+
+
+def test_lemma_18_and_corollary_19(rng):
+    """Any matrix is repaired for random laws, at the price that is stated."""
+    eps = 0.5
+    for _ in range(50):
+        matrix = rng.dirichlet(np.full(4, 0.3), size=6).T.reshape(4, 2, 3)
+        laws = rng.dirichlet(np.ones(3), size=(2, 40))
+        probability = np.einsum("snu,ysu->ysn", laws, matrix)
+        gaps = probability[:, [0, 1]].max(2) - np.exp(eps) * probability[:, [1, 0]].min(2)
+        lift = np.maximum(gaps.max(axis=1), 0.0) / np.expm1(eps)
+        repaired = (matrix + lift[:, None, None]) / (1.0 + lift.sum())
+        assert_allclose(repaired.sum(axis=0), 1.0)
+        probability = np.einsum("snu,ysu->ysn", laws, repaired)
+        gaps = probability[:, [0, 1]].max(2) - np.exp(eps) * probability[:, [1, 0]].min(2)
+        assert gaps.max() <= 1e-12
+        assert np.abs(repaired - matrix).max() <= lift.sum() + 1e-12
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
