@@ -20,8 +20,8 @@ class IRSanitizer(BaseSanitizer):
     """Independent reporting: S and U each by a mechanism of its own, with the best split of ε.
 
     The report of U may be more exact than ε would allow by itself, since it tells of S only as far
-    as the two are dependent. With randomised response it needs no solver and works on large
-    alphabets; optimised mechanisms tell more, often several times as much.
+    as the two are dependent. With randomised response it needs no solver and works on up to 4,000
+    cells; optimised mechanisms tell more, often several times as much.
 
     Parameters
     ----------
