@@ -34,7 +34,8 @@ def law_of(counts):
 @pytest.fixture(autouse=True)
 def few_runs(monkeypatch):
     """Two runs and one gathering show all there is; the rest is more of the same."""
-    monkeypatch.setattr(alternation, "_RUNS", alternation._RUNS[:2])
+    monkeypatch.setattr(alternation, "_RUNS", ((16, 0.8), (24, 0.9)))
+    monkeypatch.setattr(alternation, "_GATHERED", 2)
 
 
 def one_path(counts, region, eps, b=9, share=0.7, seed=0, look=None):

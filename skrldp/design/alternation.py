@@ -21,7 +21,8 @@ __all__ = ["alternate", "gather", "starts"]
 Floats = NDArray[np.float64]
 
 # Numbers of reports, and the part of the gap that a step leaves, of one run after the other.
-_RUNS = ((16, 0.8), (24, 0.9), (24, 0.95), (32, 0.95), (32, 0.95), (48, 0.97))
+_RUNS = ((16, 0.8), (24, 0.95), (24, 0.95), (32, 0.95), (32, 0.95), (48, 0.97))
+_GATHERED = 3  # runs before what they found is gathered: fewer have not enough to tell each other
 _GAIN = 2e-4  # relative gain of two runs together below which there is no third
 _BIAS = 4.0  # how much more probable a start makes each report for its own value
 _SPREAD = 0.5  # shape of the gamma variables that starts are made of
@@ -83,7 +84,7 @@ def alternate(
         run = Annealing(law, region, eps, starts(region.row_shape, b, seed), look)
         run.cool(share, deadline)
         runs.append(run)
-        if gathers and len(runs) > 1:
+        if gathers and len(runs) >= _GATHERED:
             rows = gather([*runs, *gathered[-1:]], law, region.row_shape)
             if _affordable(len(rows), runs[-1:], deadline) == len(rows):
                 joined = Annealing(law, region, eps, rows, look)
