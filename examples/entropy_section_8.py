@@ -288,7 +288,7 @@ def key_of(task, adult=None):
     return json.dumps([skrldp.__version__, digest.hexdigest()[:16], *astuple(task)])
 
 
-def run(tasks, *, cache=None, adult=None, jobs=1, progress=True):
+def run(tasks, *, cache=None, adult=None, jobs=1, compute=True, progress=True):
     """Compute the tasks that the cache does not know yet.
 
     Parameters
@@ -300,6 +300,8 @@ def run(tasks, *, cache=None, adult=None, jobs=1, progress=True):
         Where Adult's records are, if a task needs them.
     jobs : int
         Processes; -1 for one on each core.
+    compute : bool
+        Otherwise tasks that the cache does not know are left out.
     progress : bool
         Show a bar.
 
@@ -311,6 +313,9 @@ def run(tasks, *, cache=None, adult=None, jobs=1, progress=True):
     tasks = list(dict.fromkeys(tasks))
     cache = cache if isinstance(cache, Cache) else Cache(cache)
     keys = [key_of(task, adult) for task in tasks]
+    if not compute:
+        known = [(task, key) for task, key in zip(tasks, keys, strict=True) if key in cache.known]
+        return frame_of((task, cache.known[key]) for task, key in known)
     missing = [(task, key) for task, key in zip(tasks, keys, strict=True) if key not in cache.known]
     results = Parallel(n_jobs=jobs, return_as="generator")(
         delayed(measure)(task, adult) for task, _ in missing
@@ -602,9 +607,12 @@ def main():
     )
     names = {"x".join(map(str, shape)): shape for shape in SHAPES}
     parser.add_argument("--shape", choices=names, nargs="+", default=list(names))
+    parser.add_argument("--method", choices=METHODS, nargs="+", default=list(METHODS))
+    parser.add_argument("--known", action="store_true", help="compute nothing: what the cache has")
     parser.add_argument("--first", type=int, metavar="K", help="the first K distributions alone")
     options = parser.parse_args()
     adult, size = adult_source(options.adult), FULL if options.full else SMALL
+    shapes = {names[name] for name in options.shape}
     for figure in options.figure:
         if figure == "2" and adult is None:
             print("Figure 2 left out: give Adult's records by --adult or $SKRLDP_ADULT.")
@@ -612,14 +620,20 @@ def main():
         tasks = [
             task
             for task in plan(figure, size, options.curves)
-            if task.shape in {names[name] for name in options.shape}
+            if task.shape in shapes and task.method in options.method
         ]
         if options.first is not None:
             tasks = [task for task in tasks if task.instance < options.first]
         if not tasks:
             continue
         print(f"Figure {figure}: {len(tasks):,} designs", flush=True)
-        designs = run(tasks, cache=options.cache, adult=adult, jobs=options.jobs)
+        designs = run(
+            tasks,
+            cache=options.cache,
+            adult=adult,
+            jobs=options.jobs,
+            compute=not options.known,
+        )
         print(SUMMARIES[figure](designs).to_string(index=False, float_format="%.4f"))
         for message in designs["error"].dropna().unique():
             print(f"No mechanism: {message}")

@@ -60,6 +60,8 @@ def test_a_run_that_was_interrupted_goes_on(tmp_path, monkeypatch):
     called = interrupted_after(monkeypatch, len(CHEAP))
     pd.testing.assert_frame_equal(quick(CHEAP, cache=tmp_path), expected)
     assert called == CHEAP[4:]
+    known = quick([*CHEAP, Task("synthetic", (2, 5), "NR", 0.75)], cache=tmp_path, compute=False)
+    pd.testing.assert_frame_equal(known, expected)
     pd.testing.assert_frame_equal(quick(CHEAP, cache=tmp_path), expected)
     assert called == CHEAP[4:]  # all was known
 
