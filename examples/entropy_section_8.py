@@ -436,7 +436,7 @@ def _settings(figure, kind, shape, size):
         wanted = {"4": ["joint"], "table2": ["joint", "IR, tight"]}.get(
             figure, ["lower", "joint", "IR, tight", "IR, optimal"]
         )
-        if not few:  # IR, optimal, takes minutes there
+        if not few:  # the others take minutes there
             wanted = [method for method in wanted if method == "IR, tight"]
     else:
         grid = (1.5,) if figure == "table2" else size.grid

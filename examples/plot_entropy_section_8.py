@@ -230,6 +230,6 @@ if options.save is not None:
     for number in ("2", "3", "4", "5"):
         if shown[number] is not None:
             drawing = globals()[f"figure_{number}"]
-            drawing.savefig(options.save / f"entropy_figure_{number}.png", dpi=110)
+            drawing.savefig(options.save / f"entropy_figure_{number}.png", dpi=90)
 else:
     plt.show()
