@@ -248,7 +248,7 @@ class Cache:
 
     A line is keyed by the task, by the table and the law that it is about, and by the version of
     the package. It is written at once and whole; a last line that was cut off all the same (the
-    machine stopped) is left out, and computed again.
+    machine stopped) is left out, and computed again. One process at a time may write.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class Cache:
     """
 
     def __init__(self, folder=None):
-        self.known, self.path = {}, None
+        self.known, self.path, self._whole = {}, None, None
         if folder is None:
             return
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -266,18 +266,28 @@ class Cache:
             return
         text = self.path.read_text(encoding="utf-8")
         whole, _, cut = text.rpartition("\n")
-        for line in whole.splitlines():
-            entry = json.loads(line)
-            self.known[entry["key"]] = entry["found"]
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                entry = json.loads(line)
+                self.known[entry["key"]] = entry["found"]
+            except (ValueError, LookupError, TypeError) as error:
+                raise ValueError(
+                    f"{self.path}, line {number}, is not a design: delete that line."
+                ) from error
         if cut:
-            os.truncate(self.path, len(text.encode()) - len(cut.encode()))
+            self._whole = len(text.encode()) - len(cut.encode())
 
     def add(self, key, found):
+        """Note a design, and write it."""
         self.known[key] = found
-        if self.path is not None:
-            line = json.dumps({"key": key, "found": found}) + "\n"
-            with self.path.open("ab", buffering=0) as file:
-                file.write(line.encode())
+        if self.path is None:
+            return
+        if self._whole is not None:  # not before: somebody who only reads changes nothing
+            os.truncate(self.path, self._whole)
+            self._whole = None
+        line = json.dumps({"key": key, "found": found}) + "\n"
+        with self.path.open("ab", buffering=0) as file:
+            file.write(line.encode())
 
 
 def key_of(task, adult=None):

@@ -78,6 +78,12 @@ def test_a_line_that_was_cut_off_is_computed_again(tmp_path, monkeypatch):
     assert [json.loads(line)["key"] for line in lines] == [entropy.key_of(task) for task in CHEAP]
 
 
+def test_a_line_that_is_no_design_is_named(tmp_path):
+    (tmp_path / "entropy_section_8.jsonl").write_text('{"key": "a", "found": {}}\n[]\n', "utf-8")
+    with pytest.raises(ValueError, match=r"entropy_section_8.jsonl, line 2, is not a design"):
+        Cache(tmp_path)
+
+
 def test_what_was_computed_by_another_version_or_for_another_table_is_not_used(monkeypatch):
     task = CHEAP[0]
     keys = {entropy.key_of(task), entropy.key_of(Task(**{**vars(task), "beta": 0.01}))}
