@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from scipy.stats import binom
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
@@ -526,19 +527,33 @@ def leakage_of(designs):
     Returns
     -------
     pandas.DataFrame
-        By alphabet, method and ε: ``q25``, ``median``, ``q75``, ``worst``, ``above`` (share of
-        ε* > ε), ``inside`` (share of true laws in the confidence set) and ``count``.
+        By alphabet, method and ε: ``q25``, ``q75``, 95 % limits of the latter (``q75_low``,
+        ``q75_high``), ``median``, ``worst``, ``above`` (share of ε* > ε), ``inside`` (share of true
+        laws in the confidence set) and ``count``.
     """
     designs = designs[designs["error"].isna()]
     designs = designs.assign(above=designs["true_eps"] > designs["eps"])
     groups = _grouped(designs, "eps")
     eps = groups["true_eps"]
     frame = pd.DataFrame({f"q{q}": eps.quantile(q / 100) for q in (25, 75)})
+    limits = eps.apply(lambda values: pd.Series(quantile_limits(values, 0.75))).unstack()
+    frame = frame.assign(q75_low=limits[0], q75_high=limits[1])
     frame = frame.assign(median=eps.median(), worst=eps.max(), above=groups["above"].mean())
     inside = designs.assign(inside=designs["inside"].astype(float))
     return frame.assign(
         inside=_grouped(inside, "eps")["inside"].mean(), count=eps.count()
     ).reset_index()
+
+
+def quantile_limits(values, share, level=0.95):
+    """Confidence limits of a quantile: order statistics, whatever the law of the values."""
+    ordered, tail = np.sort(np.asarray(values, dtype=float)), (1.0 - level) / 2.0
+    ranks = binom.ppf([tail, 1.0 - tail], len(ordered), share).astype(int)
+    low, high = ranks[0] - 1, ranks[1]  # of the ordered values, from 0
+    return (
+        ordered[low] if low >= 0 else -np.inf,
+        ordered[high] if high < len(ordered) else np.inf,
+    )
 
 
 def differences_of(designs):

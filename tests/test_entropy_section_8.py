@@ -221,12 +221,21 @@ def test_quartiles_by_hand():
     (row,) = entropy.leakage_of(leak).itertuples()
     assert (row.q25, row.median, row.q75, row.worst) == (2.0, 3.0, 4.0, np.inf)
     assert (row.above, row.inside, row.count) == (0.8, 0.8, 5)
+    assert (row.q75_low, row.q75_high) == (2.0, np.inf)  # ranks 2 and 6 of Binomial(5, 3/4)
     told = as_designs(
         rows("SRR", [0.5] * 3, information=[1.0, 1.0, 2.0], true_information=[0.99, 1.01, 1.96])
     )
     (row,) = entropy.differences_of(told).itertuples()
     assert (row.min, row.median, row.max) == pytest.approx((-0.01, 0.01, 0.02))
     assert row.positive == pytest.approx(2 / 3)
+
+
+def test_limits_of_a_quantile_hold_in_95_per_cent():
+    # Ranks 66 and 84 of 100: P(66 <= Binomial(100, 3/4) <= 83) = 0.963, ± 0.003 for 4,000.
+    values = np.random.default_rng(0).uniform(size=(4_000, 100))
+    limits = np.array([entropy.quantile_limits(row, 0.75) for row in values])
+    held = np.mean((limits[:, 0] <= 0.75) & (limits[:, 1] >= 0.75))
+    assert 0.95 < held < 0.975
 
 
 def test_the_page_draws_what_was_recorded(tmp_path):
