@@ -443,7 +443,8 @@ def _settings(figure, kind, shape, size):
         grid = (1.5,) if figure == "table2" else size.large_grid
         wanted = [] if few or figure in ("4", "table2") else ["joint"]
     elif kind == "ours":
-        grid = (1.5,) if figure == "table2" else size.ours_grid
+        # Adult is one table: there is time for every ε
+        grid = {"table2": (1.5,), "2": size.grid}.get(figure, size.ours_grid)
         wanted = {"4": ["joint"], "table2": ["joint", "IR, tight"]}.get(
             figure, ["lower", "joint", "IR, tight", "IR, optimal"]
         )

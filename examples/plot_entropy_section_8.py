@@ -85,6 +85,7 @@ STYLES = {
     "IR, optimal": {"color": "#E69F00", "marker": "P", "linestyle": "-."},
 }
 NAMES = {"PolyOpt": "PolyOpt (paper's)", "joint": "PolyOpt (exact set)"}
+drawings = {}
 SIZES = [f"{a1}x{a2}" for a1, a2 in ADULT]
 plt.rcParams.update({"font.size": 10, "axes.grid": True, "grid.color": "0.9"})
 
@@ -141,7 +142,7 @@ def information(frame, figure):
 if shown["2"] is None:
     print("Figure 2 left out: give Adult's records by --adult or SKRLDP_ADULT.")
 else:
-    figure_2 = information(shown["2"], "2")
+    drawings["2"] = information(shown["2"], "2")
 
 # %%
 # Figure 3: synthetic tables
@@ -150,7 +151,7 @@ else:
 # for fewer laws than the paper's methods: what is drawn is the mean of the paper's method plus the
 # mean difference on the same laws, and the bars are those of the difference.
 
-figure_3 = information(shown["3"], "3")
+drawings["3"] = information(shown["3"], "3")
 
 # %%
 # Figure 4: what is leaked at the true law
@@ -158,7 +159,7 @@ figure_3 = information(shown["3"], "3")
 # Medians of ε*, and bands from the lower to the upper quartile. Above the dotted line a report
 # tells more of the secret than was promised.
 
-figure_4, panels = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
+drawings["4"], panels = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
 for axes, shape in zip(panels, SIZES[:2], strict=True):
     here = shown["4"][shown["4"]["shape"] == shape]
     for method in ("NR", "PolyOpt", "joint"):
@@ -182,7 +183,7 @@ for axes, shape in zip(panels, SIZES[:2], strict=True):
     axes.set_xlabel("ε, nats")
     axes.set_ylabel("ε*: leakage at the true law, nats")
     titled(axes, shape, "4")
-legend_below(figure_4, panels, 4)
+legend_below(drawings["4"], panels, 4)
 
 # %%
 # Figure 5: does the table say what the reports will be worth?
@@ -190,7 +191,7 @@ legend_below(figure_4, panels, 4)
 # (I at the public law − I at the true law) / I at the public law, at ε = 1.5. Boxes are quartiles;
 # whiskers reach the least and the greatest value.
 
-figure_5, panels = plt.subplots(1, 4, figsize=(9.5, 4.2), layout="constrained", sharey=True)
+drawings["5"], panels = plt.subplots(1, 4, figsize=(9.5, 4.2), layout="constrained", sharey=True)
 for axes, shape in zip(panels, SIZES, strict=True):
     here = shown["5"][shown["5"]["shape"] == shape].set_index("method")
     here = here.loc[[name for name in ("SRR", "PolyOpt", "IR", "joint") if name in here.index]]
@@ -227,9 +228,7 @@ print(wide.to_string(float_format="%.3f"))
 
 if options.save is not None:
     options.save.mkdir(parents=True, exist_ok=True)
-    for number in ("2", "3", "4", "5"):
-        if shown[number] is not None:
-            drawing = globals()[f"figure_{number}"]
-            drawing.savefig(options.save / f"entropy_figure_{number}.png", dpi=90)
+    for number, drawing in drawings.items():
+        drawing.savefig(options.save / f"entropy_figure_{number}.png", dpi=90)
 else:
     plt.show()
