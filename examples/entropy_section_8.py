@@ -1,0 +1,671 @@
+"""The experiments of Entropy section 8: what robust mechanisms tell, and what they leak.
+
+``plot_entropy_section_8.py`` draws what this module computes; ``docs/entropy_section_8.md`` says
+what agrees with the paper. As a script it computes the tables behind Figures 2 to 5 and Table 2:
+
+    python examples/entropy_section_8.py --full --cache DIR --save DIR --adult FILE
+
+Every design is one line of a file in the cache, written as soon as it is known, so that a run that
+is interrupted goes on where it stopped. Each mechanism comes from a public estimator and is
+certified as it is sampled. Laws and tables have random streams of their own: neither the number of
+distributions nor the number of processes changes what comes out for one of them.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import time
+import warnings
+from dataclasses import asdict, astuple, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from scipy.stats import binom
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+import skrldp
+from skrldp import (
+    GRRSanitizer,
+    IRSanitizer,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    SkrldpError,
+    SRRSanitizer,
+)
+
+RECORDS = 32_561  # of Adult, and drawn from each synthetic law
+BETA = 0.05
+SEED = 2024
+# The paper's least ε is 0.075, and Figure 5 and Table 2 are at 1.5; the others are not printed.
+GRID = (0.075, 0.15, 0.225, 0.3, 0.45, 0.6, 0.75, 0.9, 1.2, 1.5)
+# Attributes of Adult for S and for U; the synthetic alphabets have the same sizes.
+ADULT = {
+    (2, 5): ("sex", "race"),
+    (5, 2): ("race", "sex"),
+    (15, 16): ("occupation", "education"),
+    (42, 6): ("native-country", "relationship"),
+}
+SHAPES = tuple(ADULT)
+FEW = SHAPES[:2]  # those that the paper's PolyOpt can do
+COLUMNS = [
+    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status"),
+    *("occupation", "relationship", "race", "sex", "capital-gain", "capital-loss"),
+    *("hours-per-week", "native-country", "income"),
+]
+
+# -- the mechanisms -------------------------------------------------------------------------------
+
+
+def _polyopt(**options):
+    return lambda eps, ball, limit: PolyOptSanitizer(
+        eps, uncertainty=ball, time_limit=limit, **options
+    )
+
+
+def _reporting(**options):
+    return lambda eps, ball, limit: IRSanitizer(eps, uncertainty=ball, **options)
+
+
+METHODS = {
+    # as in the paper
+    "GRR": lambda eps, ball, limit: GRRSanitizer(eps, uncertainty=ball),
+    "SRR": lambda eps, ball, limit: SRRSanitizer(eps, uncertainty=ball),
+    "IR": _reporting(budget="theorem5"),
+    "PolyOpt": _polyopt(region="lower", same_secret=True, smoothing=0.0),
+    "NR": lambda eps, ball, limit: NonRobustSanitizer(eps, time_limit=limit),
+    # what we add: less and less cautious regions, and better independent reports
+    "lower": _polyopt(region="lower"),
+    "box": _polyopt(region="box"),
+    "product": _polyopt(region="product"),
+    "joint": _polyopt(region="joint"),
+    "IR, tight": _reporting(budget="tight"),
+    "IR, optimal": _reporting(budget="tight", underlying="optimal"),
+}
+CLOSED = ("GRR", "SRR", "IR")
+PAPER = (*CLOSED, "PolyOpt", "NR")
+REGIONS = ("PolyOpt", "lower", "box", "product", "joint", "NR")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One design.
+
+    Attributes
+    ----------
+    data : {"synthetic", "adult"}
+        Where the public table is from.
+    shape : tuple of int
+        Numbers of secrets and of values.
+    method : str
+        A key of ``METHODS``.
+    eps : float
+    beta : float
+    instance : int
+        Which synthetic law.
+    limit : float or None
+        Seconds that a solver may take. A design that meets its limit depends on the machine.
+    """
+
+    data: str
+    shape: tuple
+    method: str
+    eps: float
+    beta: float = BETA
+    instance: int = 0
+    limit: float | None = None
+
+
+# -- the tables -----------------------------------------------------------------------------------
+
+
+def draw(shape, instance):
+    """Draw the law of an instance from Jeffreys' prior, and the counts of 32,561 records from it.
+
+    Returns
+    -------
+    law, counts : arrays of the given shape
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(*shape, instance)))
+    law = rng.dirichlet(np.full(shape[0] * shape[1], 0.5))
+    return law.reshape(shape), rng.multinomial(RECORDS, law).reshape(shape)
+
+
+@lru_cache(maxsize=1)
+def adult_counts(source):
+    """Count the 32,561 records of ``adult.data``, missing values ("?") being one more category.
+
+    Parameters
+    ----------
+    source : str or Path
+        The file of the UCI repository, or "fetch" to get it from OpenML by scikit-learn, which
+        keeps a copy.
+
+    Returns
+    -------
+    dict
+        A table of counts for each alphabet, secrets in rows.
+
+    Raises
+    ------
+    ValueError
+        If these are not the records that the paper used.
+    """
+    if str(source) == "fetch":
+        from sklearn.datasets import fetch_openml
+
+        # OpenML has the 16,281 records of adult.test first, and None where UCI has "?".
+        frame = fetch_openml("adult", version=2, as_frame=True).frame.iloc[-RECORDS:]
+        used = sorted({name for pair in ADULT.values() for name in pair})
+        records = frame[used].astype(object).where(frame[used].notna(), "?").astype(str)
+    else:
+        records = pd.read_csv(source, names=COLUMNS, skipinitialspace=True)
+    counts = {
+        shape: pd.crosstab(records[secret], records[value]).to_numpy().astype("<i8")
+        for shape, (secret, value) in ADULT.items()
+    }
+    content = b"".join(each.tobytes() for each in counts.values())
+    if hashlib.sha256(content).hexdigest() != _ADULT_DIGEST:
+        raise ValueError(
+            f"{source} does not hold the {RECORDS:,} records of the UCI repository's adult.data: "
+            "their counts differ. Give the path of that file, unchanged and without adult.test."
+        )
+    return counts
+
+
+# SHA-256 of the four tables of counts
+_ADULT_DIGEST = "276a5e8e192f193a4a45692e056100fa2deffa68f9e5bc61f289447534cbde94"
+
+
+def table(task, adult=None):
+    """Return the true law (None if nobody knows it) and the public counts of a task."""
+    if task.data == "synthetic":
+        return draw(task.shape, task.instance)
+    if adult is None:
+        raise ValueError("Adult's records are needed: give the path of adult.data, or 'fetch'.")
+    return None, adult_counts(str(adult))[task.shape]
+
+
+# -- one design -----------------------------------------------------------------------------------
+
+
+def measure(task, adult=None):
+    """Design a mechanism from the public counts, and measure it at the law behind them.
+
+    Returns
+    -------
+    dict
+        ``nmi``: I(X; Y) / H(X) at the public law. ``information``: I(X; Y) there, in nats.
+        ``proven``: the certificate's bound on the leakage over the confidence set. ``seconds`` of
+        processor time, the ``status`` of the design and, for synthetic tables, ``true_information``
+        and ``true_eps``, the leakage ε*, at the true law, and whether it is ``inside`` the set.
+        Instead of all this ``error``, if there is no mechanism.
+    """
+    law, counts = table(task, adult)
+    a1, a2 = counts.shape
+    ball = RenyiBall(alpha=2.0, beta=task.beta)
+    sanitizer = METHODS[task.method](task.eps, ball, task.limit)
+    # categories without a record stay in the alphabet
+    sanitizer.set_params(categories=[list(range(a1)), list(range(a2))])
+    start = time.process_time()
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # No privacy beyond the public law, or few records for each cell: we measure what it costs.
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        try:
+            sanitizer.fit(np.argwhere(counts >= 0), sample_weight=counts.ravel())
+        except SkrldpError as error:
+            return {"error": f"{type(error).__name__}: {error}"}
+    seconds = time.process_time() - start
+    mechanism = sanitizer.mechanism_
+    found = {
+        "nmi": sanitizer.normalized_mutual_information_,
+        "information": sanitizer.mutual_information_,
+        "proven": sanitizer.certificate_.eps,
+        "seconds": round(seconds, 3),
+        "status": sanitizer.solution_.status,
+    }
+    if law is not None:
+        chi2 = float(((counts / counts.sum() - law) ** 2 / law).sum())
+        radius = ball.radius_for(int(counts.sum()), counts.size)
+        found |= {
+            "true_information": mechanism.mutual_information(law),
+            "true_eps": mechanism.leakage(law),
+            "inside": bool(np.log1p(chi2) <= radius),
+        }
+    return found
+
+
+# -- many designs ---------------------------------------------------------------------------------
+
+
+class Cache:
+    """What is known already: a file with one line of JSON for each design.
+
+    A line is keyed by the task, by the table and the law that it is about, and by the version of
+    the package. It is written at once and whole; a last line that was cut off all the same (the
+    machine stopped) is left out, and computed again. One process at a time may write.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Where the file is; None keeps nothing.
+    """
+
+    def __init__(self, folder=None):
+        self.known, self.path, self._whole = {}, None, None
+        if folder is None:
+            return
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        self.path = Path(folder) / "entropy_section_8.jsonl"
+        if not self.path.exists():
+            return
+        text = self.path.read_text(encoding="utf-8")
+        whole, _, cut = text.rpartition("\n")
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                entry = json.loads(line)
+                self.known[entry["key"]] = entry["found"]
+            except (ValueError, LookupError, TypeError) as error:
+                raise ValueError(
+                    f"{self.path}, line {number}, is not a design: delete that line."
+                ) from error
+        if cut:
+            self._whole = len(text.encode()) - len(cut.encode())
+
+    def add(self, key, found):
+        """Note a design, and write it."""
+        self.known[key] = found
+        if self.path is None:
+            return
+        if self._whole is not None:  # not before: somebody who only reads changes nothing
+            os.truncate(self.path, self._whole)
+            self._whole = None
+        line = json.dumps({"key": key, "found": found}) + "\n"
+        with self.path.open("ab", buffering=0) as file:
+            file.write(line.encode())
+
+
+def key_of(task, adult=None):
+    """Name a design by everything that it depends on."""
+    digest = hashlib.sha256()
+    for part in table(task, adult):
+        digest.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
+    return json.dumps([skrldp.__version__, digest.hexdigest()[:16], *astuple(task)])
+
+
+def run(tasks, *, cache=None, adult=None, jobs=1, compute=True, progress=True):
+    """Compute the tasks that the cache does not know yet.
+
+    Parameters
+    ----------
+    tasks : list of Task
+    cache : path or Cache, optional
+        Folder of the cache, or what is known already.
+    adult : path or "fetch", optional
+        Where Adult's records are, if a task needs them.
+    jobs : int
+        Processes; -1 for one on each core.
+    compute : bool
+        Otherwise tasks that the cache does not know are left out.
+    progress : bool
+        Show a bar.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each task: its attributes and what was measured.
+    """
+    tasks = list(dict.fromkeys(tasks))
+    cache = cache if isinstance(cache, Cache) else Cache(cache)
+    keys = [key_of(task, adult) for task in tasks]
+    if not compute:
+        known = [(task, key) for task, key in zip(tasks, keys, strict=True) if key in cache.known]
+        return frame_of((task, cache.known[key]) for task, key in known)
+    missing = [(task, key) for task, key in zip(tasks, keys, strict=True) if key not in cache.known]
+    results = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(measure)(task, adult) for task, _ in missing
+    )
+    with tqdm(
+        total=len(tasks), initial=len(tasks) - len(missing), unit="design", disable=not progress
+    ) as bar:
+        for (task, key), found in zip(missing, results, strict=True):
+            cache.add(key, found)
+            bar.set_postfix_str(f"{task.method}, {task.shape[0]}x{task.shape[1]}", refresh=False)
+            bar.update()
+    return frame_of((task, cache.known[key]) for task, key in zip(tasks, keys, strict=True))
+
+
+def frame_of(designs):
+    """Make a table of tasks and what was found for them, a column for everything there may be."""
+    rows = [{**asdict(task), **found} for task, found in designs]
+    more = ("nmi", "information", "proven", "seconds", "status", "true_information", "true_eps")
+    names = [*Task.__dataclass_fields__, *more, "inside", "error"]
+    return pd.DataFrame(rows, columns=names)
+
+
+# -- which designs a figure takes -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is computed.
+
+    Attributes
+    ----------
+    instances : int
+        Synthetic laws for the methods of the paper.
+    grid : tuple of float
+        Their ε.
+    ours, ours_grid : int and tuple of float
+        The same for what we add on ten cells, which takes longer.
+    ladder : int
+        Laws for the comparison of regions.
+    large, large_grid : int and tuple of float
+        The same for PolyOpt at hundreds of cells.
+    limit, large_limit : float
+        Seconds for each of our designs on ten cells, and on hundreds.
+    """
+
+    instances: int
+    grid: tuple
+    ours: int
+    ours_grid: tuple
+    ladder: int
+    large: int
+    large_grid: tuple
+    limit: float = 10.0
+    large_limit: float = 60.0
+
+
+FULL = Size(100, GRID, 100, (0.075, 0.15, 0.3, 0.75, 1.5), 20, 5, (0.3, 0.9, 1.5))
+SMALL = Size(3, (0.075, 0.3, 1.5), 1, (0.075, 0.3, 1.5), 1, 1, (1.5,), 1.0, 3.0)
+BETAS = (0.1, 0.01, 0.001)
+LADDER = (0.075, 0.3, 1.5)
+FIGURES = ("2", "3", "4", "5", "table2", "regions")
+CURVES = ("paper", "ours", "large")
+
+
+def plan(figure, size, curves=CURVES):
+    """List the designs that a figure takes.
+
+    Parameters
+    ----------
+    figure : str
+        One of ``FIGURES``; "regions" is not in the paper and compares the relaxations.
+    size : Size
+    curves : subset of ("paper", "ours", "large")
+        The paper's methods, ours, and PolyOpt at hundreds of cells.
+
+    Returns
+    -------
+    list of Task
+    """
+    if figure == "5":
+        figure, size = "3", _only(size, 1.5)
+    data = "adult" if figure == "2" else "synthetic"
+    tasks = []
+    for kind in curves:
+        for instance in range(1 if data == "adult" else _instances(figure, kind, size)):
+            for shape in SHAPES:
+                for method, eps, beta, limit in _settings(figure, kind, shape, size):
+                    tasks.append(Task(data, shape, method, eps, beta, instance, limit))
+    return tasks
+
+
+def _only(size, eps):
+    changed = {"grid": (eps,), "ours_grid": (eps,), "large_grid": (eps,)}
+    return Size(**{**asdict(size), **changed})
+
+
+def _instances(figure, kind, size):
+    if figure == "regions":
+        return size.ladder
+    return {"paper": size.instances, "ours": size.ours, "large": size.large}[kind]
+
+
+def _settings(figure, kind, shape, size):
+    """Yield method, ε, β and limit of what a figure shows about an alphabet."""
+    few = shape in FEW
+    if figure == "regions":
+        if kind == "ours" and few:
+            for eps in LADDER:
+                for method in REGIONS:
+                    yield method, eps, BETA, _limit(method, size)
+        return
+    betas = BETAS if figure == "table2" else (BETA,)
+    if kind == "large":
+        grid = (1.5,) if figure == "table2" else size.large_grid
+        wanted = [] if few or figure in ("4", "table2") else ["joint"]
+    elif kind == "ours":
+        # Adult is one table: there is time for every ε
+        grid = {"table2": (1.5,), "2": size.grid}.get(figure, size.ours_grid)
+        wanted = {"4": ["joint"], "table2": ["joint", "IR, tight"]}.get(
+            figure, ["lower", "joint", "IR, tight", "IR, optimal"]
+        )
+        if not few:  # the others take minutes there
+            wanted = [method for method in wanted if method == "IR, tight"]
+    else:
+        grid = (1.5,) if figure == "table2" else size.grid
+        wanted = {"4": ["PolyOpt", "NR"], "table2": ["SRR", "IR", "PolyOpt"]}.get(figure, PAPER)
+        if not few:
+            wanted = [method for method in wanted if method in CLOSED and figure != "4"]
+    limit = size.large_limit if kind == "large" else None
+    for eps in grid:
+        for beta in betas:
+            for method in wanted:
+                yield method, eps, beta, limit or _limit(method, size)
+
+
+def _limit(method, size):
+    # enumeration takes a tenth of a second, a closed form less
+    return size.limit if method in ("box", "product", "joint") else None
+
+
+# -- what the figures show ------------------------------------------------------------------------
+
+
+def curves_of(designs, by="eps"):
+    """Figures 2 and 3: the mean of the normalised information, and its standard error.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By data, alphabet, method and ε: ``mean``, ``se`` (NaN for one table), ``count``, ``cut``
+        (designs that met their time limit), ``failed`` (designs without a mechanism, which the mean
+        leaves out), and ``gain``, ``gain_se``: by how much the mean exceeds that of ``baseline`` on
+        the same tables. ``level`` is the mean of the baseline on all its tables plus the gain; it
+        is the mean itself where the method was computed on all of them.
+    """
+    cut = (designs["status"] == "time_limit").astype(int)
+    frame = (
+        _grouped(designs.assign(cut=cut), by)
+        .agg(
+            mean=("nmi", "mean"),
+            se=("nmi", "sem"),
+            count=("nmi", "count"),
+            cut=("cut", "sum"),
+            failed=("error", "count"),
+        )
+        .reset_index()
+    )
+    names = ["data", "shape", "method", by]
+    found = designs.set_index([*names, "instance"])["nmi"].sort_index()
+    mean = frame.set_index(names)["mean"]
+    more = []
+    for data, text, method, at, own in frame[[*names, "mean"]].itertuples(index=False):
+        shape = tuple(int(size) for size in text.split("x"))
+        other = baseline(method, shape)
+        if (data, text, other, at) not in mean.index:
+            more.append((None, np.nan, np.nan, own))
+            continue
+        gain = (found.loc[data, shape, method, at] - found.loc[data, shape, other, at]).dropna()
+        level = mean.loc[data, text, other, at] + gain.mean()
+        more.append((other, gain.mean(), gain.sem(), level))
+    return frame.join(pd.DataFrame(more, columns=["baseline", "gain", "gain_se", "level"]))
+
+
+def table_2_of(designs):
+    """Table 2: the same by significance level β, at one ε."""
+    return curves_of(designs, "beta")
+
+
+def baseline(method, shape):
+    """Return the method of the paper that one of ours stands beside; None for the paper's own."""
+    if method in PAPER:
+        return None
+    return "PolyOpt" if shape in FEW and not method.startswith("IR") else "IR"
+
+
+def leakage_of(designs):
+    """Figure 4: quartiles of the realised ε* at the true law, and how often it exceeds ε.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By alphabet, method and ε: ``q25``, ``q75``, 95 % limits of the latter (``q75_low``,
+        ``q75_high``), ``median``, ``worst``, ``above`` (share of ε* > ε), ``inside`` (share of true
+        laws in the confidence set) and ``count``.
+    """
+    designs = designs[designs["error"].isna()]
+    designs = designs.assign(above=designs["true_eps"] > designs["eps"])
+    groups = _grouped(designs, "eps")
+    eps = groups["true_eps"]
+    frame = pd.DataFrame({f"q{q}": eps.quantile(q / 100) for q in (25, 75)})
+    limits = eps.apply(lambda values: pd.Series(quantile_limits(values, 0.75))).unstack()
+    frame = frame.assign(q75_low=limits[0], q75_high=limits[1])
+    frame = frame.assign(median=eps.median(), worst=eps.max(), above=groups["above"].mean())
+    inside = designs.assign(inside=designs["inside"].astype(float))
+    return frame.assign(
+        inside=_grouped(inside, "eps")["inside"].mean(), count=eps.count()
+    ).reset_index()
+
+
+def quantile_limits(values, share, level=0.95):
+    """Confidence limits of a quantile: order statistics, whatever the law of the values."""
+    ordered, tail = np.sort(np.asarray(values, dtype=float)), (1.0 - level) / 2.0
+    ranks = binom.ppf([tail, 1.0 - tail], len(ordered), share).astype(int)
+    low, high = ranks[0] - 1, ranks[1]  # of the ordered values, from 0
+    return (
+        ordered[low] if low >= 0 else -np.inf,
+        ordered[high] if high < len(ordered) else np.inf,
+    )
+
+
+def differences_of(designs):
+    """Figure 5: quantiles of (I at P̂ − I at P*) / I at P̂.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By alphabet, method and ε: ``min``, ``q25``, ``median``, ``q75``, ``max``, ``positive`` (the
+        share of differences above 0) and ``count``.
+    """
+    designs = designs[designs["error"].isna()]
+    change = 1.0 - designs["true_information"] / designs["information"]
+    groups = _grouped(designs.assign(change=change, positive=change > 0), "eps")
+    names = {"min": 0.0, "q25": 0.25, "median": 0.5, "q75": 0.75, "max": 1.0}
+    frame = pd.DataFrame({name: groups["change"].quantile(q) for name, q in names.items()})
+    return frame.assign(
+        positive=groups["positive"].mean(), count=groups["change"].count()
+    ).reset_index()
+
+
+def _grouped(designs, by):
+    named = designs.assign(shape=[f"{a1}x{a2}" for a1, a2 in designs["shape"]])
+    return named.groupby(["data", "shape", "method", by], sort=False)
+
+
+SUMMARIES = {
+    "2": curves_of,
+    "3": curves_of,
+    "4": leakage_of,
+    "5": differences_of,
+    "table2": table_2_of,
+    "regions": curves_of,
+}
+
+
+def save(figure, designs, folder):
+    """Write what a figure shows as CSV, with five significant digits."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    name = figure if figure in ("table2", "regions") else f"figure_{figure}"
+    path = folder / f"entropy_{name}.csv"
+    SUMMARIES[figure](designs).to_csv(path, index=False, float_format="%.5g")
+    return path
+
+
+def adult_source(given):
+    """Return the path that was given, or else that of the environment variable, or None."""
+    return given or os.environ.get("SKRLDP_ADULT") or None
+
+
+def arguments(description):
+    """Make the options that the script and the page share."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--full", action="store_true", help="100 distributions: hours")
+    parser.add_argument(
+        "--adult",
+        metavar="FILE",
+        help="UCI's adult.data, or 'fetch' to get it from OpenML; else $SKRLDP_ADULT is looked at",
+    )
+    parser.add_argument("--cache", metavar="DIR", help="keep every design there, and go on from it")
+    parser.add_argument("--save", type=Path, metavar="DIR", help="write there what is shown")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for one on each core")
+    return parser
+
+
+def main():
+    parser = arguments(__doc__.splitlines()[0])
+    parser.add_argument("--figure", choices=FIGURES, nargs="+", default=list(FIGURES))
+    parser.add_argument(
+        "--curves",
+        choices=CURVES,
+        nargs="+",
+        default=list(CURVES),
+        help="the paper's methods, ours, and PolyOpt at hundreds of cells",
+    )
+    names = {"x".join(map(str, shape)): shape for shape in SHAPES}
+    parser.add_argument("--shape", choices=names, nargs="+", default=list(names))
+    parser.add_argument("--method", choices=METHODS, nargs="+", default=list(METHODS))
+    parser.add_argument("--known", action="store_true", help="compute nothing: what the cache has")
+    parser.add_argument("--first", type=int, metavar="K", help="the first K distributions alone")
+    options = parser.parse_args()
+    adult, size = adult_source(options.adult), FULL if options.full else SMALL
+    shapes = {names[name] for name in options.shape}
+    for figure in options.figure:
+        if figure == "2" and adult is None:
+            print("Figure 2 left out: give Adult's records by --adult or $SKRLDP_ADULT.")
+            continue
+        tasks = [
+            task
+            for task in plan(figure, size, options.curves)
+            if task.shape in shapes and task.method in options.method
+        ]
+        if options.first is not None:
+            tasks = [task for task in tasks if task.instance < options.first]
+        if not tasks:
+            continue
+        print(f"Figure {figure}: {len(tasks):,} designs", flush=True)
+        designs = run(
+            tasks,
+            cache=options.cache,
+            adult=adult,
+            jobs=options.jobs,
+            compute=not options.known,
+        )
+        print(SUMMARIES[figure](designs).to_string(index=False, float_format="%.4f"))
+        for message in designs["error"].dropna().unique():
+            print(f"No mechanism: {message}")
+        if options.save is not None:
+            print(f"Written: {save(figure, designs, options.save)}")
+
+
+if __name__ == "__main__":
+    main()
