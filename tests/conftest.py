@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from scipy.optimize import brentq
 
-settings.register_profile("skrldp", deadline=None, derandomize=True)
+settings.register_profile("skrldp", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("skrldp")
 
 # Entropy Examples 1-5: 100 public records over two secrets and two values.

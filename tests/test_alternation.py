@@ -50,7 +50,7 @@ def one_path(counts, region, eps, b=9, share=0.7, seed=0, look=None):
 
 
 @given(st.integers(0, 10_000), st.integers(2, 6))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_decoder_bounds_the_information_of_every_mechanism(seed, b):
     """I(X;Y) >= E log(w_Y(X) / P_X) for every decoder w, with equality at the posterior."""
     rng = np.random.default_rng(seed)

@@ -353,7 +353,7 @@ def problems(draw):
     return JointDistribution(np.reshape(counts, (a1, a2))), matrix, alpha, radius
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(problems(), st.sampled_from([0.05, 0.5, 3.0]))
 def test_what_is_released_is_proven_and_tied(problem, eps):
     joint, matrix, alpha, radius = problem
@@ -419,7 +419,7 @@ def test_unknown_values_may_need_a_mechanism_of_their_own():
     assert worst[1] <= eps < worst[0]
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(problems(), st.sampled_from([0.05, 0.5, 3.0]))
 def test_a_repair_for_unknown_values_is_proven(problem, eps):
     joint, matrix, alpha, radius = problem

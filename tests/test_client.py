@@ -151,7 +151,7 @@ CATEGORIES = st.one_of(
 
 
 @given(st.lists(st.tuples(*[CATEGORIES] * 3), min_size=2, max_size=12), st.data())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_cells_are_those_of_the_table(rows, data):
     try:
         with warnings.catch_warnings():

@@ -52,7 +52,7 @@ def test_worst_against_a_convex_solver(alpha, zeros):
         assert cost.worst(matrix)[0] == pytest.approx(direct, abs=3e-6)  # the solver's accuracy
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(ALPHAS),

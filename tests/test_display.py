@@ -238,7 +238,7 @@ def test_texts():
     assert _style.texts([("u" * 30, "v")]) == ["u" * 5 + "…" + "u" * 6 + ", v"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.lists(st.text(max_size=60), unique_by=lambda name: " ".join(name.split()), max_size=8))
 def test_texts_are_told_apart(names):
     shown = _style.texts(names)
@@ -247,7 +247,7 @@ def test_texts_are_told_apart(names):
         assert len(set(shown)) == len(shown)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.floats(1e-12, 1e3))
 def test_bounds_are_rounded_upwards(value):
     """A bound that is written must be no smaller than what is proven."""

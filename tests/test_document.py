@@ -352,7 +352,7 @@ def test_weights_that_sum_up_must_not_be_negative(form):
 
 
 @given(st.data())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_a_change_of_any_weight_is_seen(data):
     document = json.loads(
         data.draw(st.sampled_from(sorted(FORMS)).map(lambda f: FORMS[f]().to_json()))
@@ -404,7 +404,7 @@ def places_in(value, path=()):
 
 
 @given(st.sampled_from(sorted(FORMS)), st.data())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_whatever_is_put_in_is_read_exactly_or_refused(form, data):
     document = json.loads(FORMS[form]().to_json())
     path = data.draw(st.sampled_from(list(places_in(document))))

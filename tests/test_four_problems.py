@@ -87,7 +87,7 @@ def test_relations(counts, eps, alpha):
         assert by[less] <= by[more] * (1 + 2e-5) + 1e-8
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     TABLES,
     st.sampled_from(["joint", "product", "box", "lower"]),

@@ -46,7 +46,7 @@ def assert_local(matrix, eps):
     assert np.all(np.exp(-eps) * matrix.max(axis=1) <= matrix.min(axis=1) + 1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 8), st.floats(0.01, 6.0), st.booleans())
 def test_no_mixture_of_sets_says_more(seed, size, eps, zeros):
     counts = draw(seed, size, zeros=zeros)
@@ -68,7 +68,7 @@ def test_ten_values(size, eps):
     assert optimal_response(counts, eps).information == pytest.approx(truth, abs=5e-8, rel=2e-6)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.integers(2, 6), st.floats(0.05, 4.0))
 def test_no_random_mechanism_says_more(seed, size, eps):
     rng = np.random.default_rng(seed)
@@ -109,7 +109,7 @@ def test_small_budgets_ask_about_half_of_the_records():
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 9), st.floats(0.01, 5.0), st.booleans())
 def test_sets_by_counts_are_the_best(seed, size, eps, zeros):
     """Dynamic programming against all sets, at arbitrary prices."""

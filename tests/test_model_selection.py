@@ -49,7 +49,7 @@ def test_best_of_equals_and_first_of_the_best():
     assert smallest_eps(0.5)(results([1, 1, 1, 2], [0.7, 0.9, 0.9, 1.0])) == 1
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.tuples(st.sampled_from([0.1, 0.5, 1.0, 3.0]), st.floats(-2, 2) | st.just(np.nan)),

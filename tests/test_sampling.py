@@ -104,7 +104,7 @@ def weight_matrices(draw):
     return np.array(columns, dtype=np.int64).T
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=75)
 @given(weight_matrices())
 def test_table_holds_exactly_the_weights(weights):
     table = AliasTable.from_weights(weights, bits_for(len(weights)))
@@ -238,7 +238,7 @@ def test_all_draws_of_a_block_table_count_to_its_weights(parameters):
     np.testing.assert_array_equal(counts[:, cells], dense(table)[:, cells])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(st.integers(1, 5), st.integers(1, 5), st.tuples(*[st.integers(0, 1 << 57)] * 3), st.data())
 def test_a_block_table_inverts_the_distribution_function_at_63_bits(n_secrets, n_values, w, data):
     n_others = (n_values - 1, n_secrets - 1, (n_secrets - 1) * (n_values - 1))

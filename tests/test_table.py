@@ -457,7 +457,7 @@ def naive(rows: list[tuple]) -> list[tuple]:
 
 
 @pytest.mark.parametrize("library", COLUMNS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_agrees_with_dictionaries(library, data):
     width = data.draw(st.integers(2, 4))
