@@ -46,7 +46,7 @@ def test_product_information(seed, b1, b2):
     )
 
 
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 3),
