@@ -13,15 +13,15 @@ from bench_large import ADULT, adult_file, counts_of
 from threadpoolctl import threadpool_limits
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.certificate import repair
-from skrldp.design import alternation, annealing
-from skrldp.design.alternation import gather, starts
-from skrldp.design.annealing import Annealing
-from skrldp.design.cone import Deadline
-from skrldp.design.cost import ExpectedCost
-from skrldp.design.cuts import minimise
+from skrldp.design._cost import ExpectedCost
+from skrldp.design._run import Deadline
+from skrldp.design.alternation import Annealing
+from skrldp.design.alternation import _annealing as annealing
+from skrldp.design.alternation import _restarts as alternation
+from skrldp.design.alternation._restarts import gather, starts
+from skrldp.design.cutting_planes import minimise
 from skrldp.information import entropy, mutual_information
-from skrldp.region import privacy_region
+from skrldp.region import privacy_region, repair
 
 EPS = 1.5
 SHARE, REPORTS = 0.9, 16

@@ -13,12 +13,12 @@ import time
 import numpy as np
 
 from skrldp import JointDistribution, RenyiBall, SolverError
-from skrldp.certificate import certify, repair
-from skrldp.design.cone import Deadline
-from skrldp.design.conic import solve_conic
-from skrldp.design.cuts import minimise
+from skrldp.certificate import certify
+from skrldp.design._conic import solve_conic
+from skrldp.design._run import Deadline
+from skrldp.design.cutting_planes import minimise
 from skrldp.design.distortion import distance_matrix, expected_distance
-from skrldp.region import privacy_region
+from skrldp.region import privacy_region, repair
 
 EPS, N, GAP = 0.5, 20_000, 1e-4
 PROBLEMS = {  # robust utility, robust privacy

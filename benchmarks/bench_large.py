@@ -29,8 +29,8 @@ from skrldp import (
     RenyiBall,
     SRRSanitizer,
 )
+from skrldp.design._run import Deadline
 from skrldp.design.alternation import alternate
-from skrldp.design.cone import Deadline
 from skrldp.information import entropy
 from skrldp.region import privacy_region
 

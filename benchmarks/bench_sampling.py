@@ -17,8 +17,7 @@ import time
 
 import numpy as np
 
-from skrldp.sampling import AliasTable, BlockTable
-from skrldp.stream import RandomStream
+from skrldp.sampling import AliasTable, BlockTable, RandomStream
 
 EPS = 1.0
 

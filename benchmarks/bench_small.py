@@ -11,8 +11,8 @@ import time
 import numpy as np
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design import vertices
 from skrldp.design.polyopt import solve
+from skrldp.design.rows import _vertices as vertices
 from skrldp.exceptions import SolverError
 from skrldp.region import privacy_region
 

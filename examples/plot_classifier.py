@@ -27,13 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from statsmodels.datasets import fair
 
-from skrldp import (
-    FrequencyEstimator,
-    GRRSanitizer,
-    IRSanitizer,
-    PolyOptSanitizer,
-    SRRSanitizer,
-)
+from skrldp import FrequencyEstimator, GRRSanitizer, IRSanitizer, PolyOptSanitizer, SRRSanitizer
 
 EPS = 1.0
 answers = fair.load_pandas().data

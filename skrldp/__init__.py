@@ -25,7 +25,7 @@ _HOMES = {
     "NonRobustSanitizer": "sanitizers",
     "PolyOptSanitizer": "sanitizers",
     "PrivacyLeakWarning": "exceptions",
-    "PrivacyReport": "statement",
+    "PrivacyReport": "privacy_reports",
     "PrivacyUtilityDisplay": "display",
     "RenyiBall": "uncertainty",
     "RobustMSESanitizer": "sanitizers",
@@ -35,7 +35,7 @@ _HOMES = {
     "UncertaintyDisplay": "display",
     "audit": "auditing",
     "certify": "certificate",
-    "privacy_report": "statement",
+    "privacy_report": "privacy_reports",
 }
 
 __all__ = [
@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     )
     from skrldp.joint import JointDistribution
     from skrldp.mechanism import Mechanism
+    from skrldp.privacy_reports import PrivacyReport, privacy_report
     from skrldp.sanitizers import (
         GRRSanitizer,
         IRSanitizer,
@@ -94,7 +95,6 @@ if TYPE_CHECKING:
         RobustMSESanitizer,
         SRRSanitizer,
     )
-    from skrldp.statement import PrivacyReport, privacy_report
     from skrldp.uncertainty import AllDistributions, RenyiBall
 
 

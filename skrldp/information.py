@@ -5,7 +5,8 @@ vector ``law`` of shape (a,).
 """
 
 import numpy as np
-from numpy.typing import NDArray
+
+from skrldp._typing import Floats
 
 __all__ = [
     "Blocks",
@@ -18,7 +19,6 @@ __all__ = [
     "row_information_gradient",
 ]
 
-Floats = NDArray[np.float64]
 Blocks = tuple[float, float, float, float]  # same, same_secret, same_value, other
 
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._typing import Floats
 from skrldp.information import entropy
 
 __all__ = ["JointDistribution", "as_counts"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

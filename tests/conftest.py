@@ -1,5 +1,6 @@
 """What the mathematical tests share: the definitions, written plainly and without the package."""
 
+import json
 import os
 import warnings
 from collections import Counter
@@ -12,6 +13,10 @@ from scipy.optimize import brentq
 
 settings.register_profile("skrldp", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("skrldp")
+
+ROOT = Path(__file__).resolve().parents[1]
+# Optima of small tables, found by independent prototypes: lists "mi" and "mse".
+REFERENCE = json.loads((ROOT / "tests" / "reference_cases.json").read_text("utf-8"))
 
 # Entropy Examples 1-5: 100 public records over two secrets and two values.
 EXAMPLE = np.array([[7, 10], [26, 57]])
@@ -146,8 +151,7 @@ def radius_of_secret(weight, alpha, radius):
 @pytest.fixture(scope="session")
 def adult():
     """Count a pair of columns of UCI Adult; skips where the file is not at hand."""
-    root = Path(__file__).resolve().parents[1]
-    path = Path(os.environ.get("SKRLDP_ADULT", root.parent / "shared/data/adult/adult.data"))
+    path = Path(os.environ.get("SKRLDP_ADULT", ROOT.parent / "shared/data/adult/adult.data"))
     if not path.is_file():
         pytest.skip("adult.data is not at hand (set SKRLDP_ADULT to its path)")
     rows = [line.split(", ") for line in path.read_text("utf-8").splitlines() if line.strip()]

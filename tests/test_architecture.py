@@ -1,6 +1,6 @@
 """The house stands as it was drawn: who may import whom, and what stays out.
 
-The order of the rooms is the table `MAY_IMPORT` below; a new module gets its line there.
+The order of the rooms is the table `MAY_IMPORT` below; a new room gets its line there.
 """
 
 import ast
@@ -14,68 +14,48 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "skrldp"
 MAX_LINES = 400
 
-# A package ("design") stands for all of its modules, in what may import and in what is imported.
-# Of two entries that fit a module, the longer one counts. Modules yet to be written may be listed.
+# The rooms in the order in which data flows, and what each may import besides itself. A room is a
+# package or a module of the package itself; of two entries that fit a module, the longer counts.
+GROUND = {"_typing", "exceptions"}
 MAY_IMPORT: dict[str, set[str]] = {
     "exceptions": set(),
+    "_typing": set(),
+    "_highs": {"exceptions"},
+    "alphabet": set(),
+    "table": {"alphabet"},
     "information": set(),
-    "stream": set(),
-    "sampling": {"sampling"},
-    "_scalars": set(),
-    "_frames": {"_scalars"},
-    "_alphabet": {"_frames", "_scalars"},
-    "_palettes": {"_frames", "_scalars"},
-    "_codec": {"_frames", "_alphabet", "_palettes"},
-    "table": {"_frames", "_alphabet", "_codec", "_scalars"},
     "joint": {"information"},
     "uncertainty": set(),
-    "oracle": {"oracle"},
-    "laws": {"oracle"},
-    "bounds": {"oracle"},
-    "region": {"joint", "oracle", "laws", "bounds", "region"},
-    "guarantee": set(),
-    "document": {"guarantee", "document"},
-    "mechanism": {
-        "sampling", "stream", "information", "guarantee", "document", "serialization", "mechanism",
+    "support": set(),
+    "region": {"joint", "support"},
+    "design": {"_highs", "information", "joint", "region", "support"},
+    "sampling": set(),
+    "mechanism": {"information", "sampling"},
+    "certificate": {"joint", "mechanism", "region", "support", "uncertainty"},
+    "sanitizers": {
+        "alphabet", "certificate", "design", "information", "joint", "mechanism", "region",
+        "sampling", "table", "uncertainty",
     },
-    "serialization": {"sampling", "mechanism", "document"},
-    "certificate": {
-        "region", "laws", "joint", "uncertainty", "mechanism", "exceptions", "certificate",
+    "client": {"alphabet", "mechanism", "sampling"},
+    "aggregate": {"joint", "mechanism", "table"},
+    "auditing": {"alphabet", "joint", "mechanism", "sanitizers", "support", "table"},
+    "privacy_reports": {"certificate", "mechanism", "sanitizers", "uncertainty"},
+    "display": {
+        "aggregate", "joint", "mechanism", "sanitizers", "support", "uncertainty",
     },
-    "design._lp": {"exceptions"},
-    "design.solution": set(),
-    "design.closed_form": {"region", "bounds", "joint", "information"},
+    "model_selection": set(),
 }  # fmt: skip
-BEFORE_DESIGN = {name for name in MAY_IMPORT if not name.startswith(("_", "design."))}
-for name in (
-    "cost", "_pairs", "_newton", "interior", "_program", "cuts", "conic", "distortion",
-    "cone", "facets", "product_cone", "vertices", "columns", "polyopt", "alternation", "annealing",
-    "_progress", "sets", "ldp", "independent",
-):  # fmt: skip
-    MAY_IMPORT[f"design.{name}"] = {
-        "region", "oracle", "laws", "bounds", "joint", "information", "certificate", "design",
-        "exceptions",
-    }  # fmt: skip
-MAY_IMPORT["design"] = {"design"}  # the package's __init__
-MAY_IMPORT["sanitizers"] = BEFORE_DESIGN | {"design", "sanitizers"}
-MAY_IMPORT["client"] = {"sampling", "stream", "document", "guarantee", "_scalars", "client"}
-MAY_IMPORT["aggregate"] = {"mechanism", "joint", "table", "exceptions", "aggregate"}
-MAY_IMPORT["auditing"] = {
-    "sanitizers", "certificate", "mechanism", "joint", "laws", "table", "auditing",
-}  # fmt: skip
-MAY_IMPORT["statement"] = {"sanitizers", "certificate", "mechanism", "uncertainty", "statement"}
-for name in ("display", "model_selection", "datasets"):
-    MAY_IMPORT[name] = MAY_IMPORT["sanitizers"] | {"client", "aggregate", name}
 
 # Third parties that only these rooms know.
 ONLY_IN = {
     "sklearn": {"sanitizers", "uncertainty", "aggregate", "model_selection", "display"},
-    "highspy": {"design._lp"},
+    "highspy": {"_highs"},
+    "narwhals": {"table", "sanitizers", "aggregate", "auditing"},
 }
 # Third parties that no module loads when it is imported.
 LAZY = {"cdd", "cvxpy", "matplotlib", "pandas", "tqdm"}
@@ -87,30 +67,31 @@ class Import(NamedTuple):
     target: str  # dotted and absolute; for `from m import n` it is "m.n"
     line: int
     at_import: bool  # runs when the module is imported
+    typing: bool = False  # for type checkers alone
 
 
 def imports(source: str, package: str) -> Iterator[Import]:
     """Yield what `source`, a module of `package` (dotted; "" at the top), imports."""
 
-    def walk(node: ast.AST, at_import: bool) -> Iterator[Import]:
+    def walk(node: ast.AST, at_import: bool, typing: bool = False) -> Iterator[Import]:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Import(alias.name, node.lineno, at_import)
+                yield Import(alias.name, node.lineno, at_import, typing)
         elif isinstance(node, ast.ImportFrom):
             parts = package.split(".")
             base = parts[: len(parts) - node.level + 1] if node.level else []
             base += [node.module] if node.module else []
             for alias in node.names:
-                yield Import(".".join([*base, alias.name]), node.lineno, at_import)
+                yield Import(".".join([*base, alias.name]), node.lineno, at_import, typing)
         elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             for child in node.body:
-                yield from walk(child, False)
+                yield from walk(child, False, True)
             for child in node.orelse:
-                yield from walk(child, at_import)
+                yield from walk(child, at_import, typing)
         else:
             inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             for child in ast.iter_child_nodes(node):
-                yield from walk(child, at_import and not inside)
+                yield from walk(child, at_import and not inside, typing)
 
     yield from walk(ast.parse(source), True)
 
@@ -128,9 +109,6 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path): path for path in python_files("skrldp")}
 
 
-WITH_INIT = pytest.mark.skipif("" not in MODULES, reason="there is no skrldp/__init__.py yet")
-
-
 def imports_of(path: Path) -> list[Import]:
     package = ".".join(path.relative_to(ROOT).parent.parts)
     return list(imports(path.read_text(encoding="utf-8"), package))
@@ -145,14 +123,8 @@ def room(module: str) -> str | None:
     return max((name for name in MAY_IMPORT if covers({name}, module)), key=len, default=None)
 
 
-def is_placed(module: str) -> bool:
-    """Tell whether `module` has a place; each way of choosing Q needs a line of its own."""
-    entry = room(module)
-    return entry is not None and (entry != "design" or module == "design")
-
-
 def rooms_named(targets: list[str], modules: set[str]) -> set[str]:
-    """Return the rooms among `modules` that the imports `targets` name."""
+    """Return those of `modules` that the imports `targets` name."""
     found = set()
     for target in targets:
         if target.split(".")[0] != "skrldp":
@@ -166,9 +138,75 @@ def rooms_named(targets: list[str], modules: set[str]) -> set[str]:
 
 def upward(module: str, targets: list[str], modules: set[str]) -> list[str]:
     """Return those of the imports of `module` that MAY_IMPORT does not allow."""
-    allowed = MAY_IMPORT[room(module)]
+    own = room(module)
+    allowed = {own} | MAY_IMPORT[own] | GROUND
     named = rooms_named(targets, modules) - {module}
     return sorted(n or "skrldp itself" for n in named if not (n and covers(allowed, n)))
+
+
+def behind_doors(module: str, targets: list[str]) -> list[str]:
+    """Return the imports of `module` that take what another room keeps to itself.
+
+    A name with an underscore belongs to the package that it stands in, and to what is inside.
+    """
+    found = []
+    for target in targets:
+        parts = target.split(".")
+        if parts[0] != "skrldp":
+            continue
+        for place, part in enumerate(parts):
+            holder = ".".join(parts[1:place])
+            inside = not holder or module == holder or module.startswith(f"{holder}.")
+            if part.startswith("_") and not part.startswith("__") and not inside:
+                found.append(target)
+    return sorted(set(found))
+
+
+def names_of_others(source: str, own: str) -> set[str]:
+    """Return attributes with an underscore that `source` reads and the room `own` never defines."""
+    defined = set(
+        re.findall(
+            r"(?:def|self\.|cls\.|class|^    |object, \"|setattr\(self, \")"
+            r"\s*(_[a-z]\w*)",
+            own,
+            re.MULTILINE,
+        )
+    )
+    read = {
+        node.attr
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and re.match(r"_(?!_)", node.attr)
+    }
+    return read - defined
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Return import circles: the modules of each strongly connected part of more than one."""
+    done: set[str] = set()
+    order: list[str] = []
+
+    def visit(node: str, edges: dict[str, set[str]], out: list[str]) -> None:
+        if node in done:
+            return
+        done.add(node)
+        for other in sorted(edges.get(node, ())):
+            visit(other, edges, out)
+        out.append(node)
+
+    for node in graph:
+        visit(node, graph, order)
+    back: dict[str, set[str]] = {node: set() for node in graph}
+    for node, others in graph.items():
+        for other in others:
+            back.setdefault(other, set()).add(node)
+    done.clear()
+    found = []
+    for node in reversed(order):
+        part: list[str] = []
+        visit(node, back, part)
+        if len(part) > 1:
+            found.append(sorted(part))
+    return found
 
 
 def private_names(source: str, package: str = "") -> list[str]:
@@ -182,9 +220,37 @@ def private_names(source: str, package: str = "") -> list[str]:
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m])
 def test_imports_point_down(module):
-    assert is_placed(module), f"skrldp.{module} has no place yet: give it a line in MAY_IMPORT"
-    wrong = upward(module, [i.target for i in imports_of(MODULES[module])], set(MODULES))
+    assert room(module), f"skrldp.{module} has no place yet: give its room a line in MAY_IMPORT"
+    targets = [i.target for i in imports_of(MODULES[module])]
+    wrong = upward(module, targets, set(MODULES))
     assert not wrong, f"skrldp.{module} may not import {', '.join(wrong)} (MAY_IMPORT says what)"
+    taken = behind_doors(module, targets)
+    assert not taken, f"skrldp.{module} takes {', '.join(taken)}; import from the room itself"
+
+
+def test_the_order_has_no_circle():
+    assert not circles(MAY_IMPORT)
+
+
+@pytest.mark.xfail(reason="mechanism and its JSON", strict=True)
+def test_no_import_circles():
+    """Imports inside functions count; those for type checkers alone do not."""
+    graph = {}
+    for module, path in MODULES.items():
+        targets = [i.target for i in imports_of(path) if not i.typing]
+        others = rooms_named(targets, set(MODULES)) - {module, ""}
+        graph[module] = others
+    assert not circles(graph)
+
+
+TO_UNTIE = {"auditing", "privacy_reports"}
+
+
+@pytest.mark.parametrize("name", sorted({m.split(".")[0] for m in MODULES if m} - TO_UNTIE))
+def test_nobody_reads_anothers_underscores(name):
+    paths = [path for module, path in MODULES.items() if module.split(".")[0] == name]
+    own = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    assert not names_of_others(own, own)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -242,7 +308,6 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
-@WITH_INIT
 @pytest.mark.parametrize("action", ACTIONS)
 def test_import_loads_nothing_heavy(action):
     assert run(LOADED.format(modules=sorted(LAZY - {"pandas"}), action=ACTIONS[action])) == ""
@@ -280,7 +345,6 @@ def test_minimum_versions_agree():
     assert dict(re.findall(r"^([\w-]+)==(\S+)$", text, re.MULTILINE)) == bounds
 
 
-@WITH_INIT
 def test_versions_agree():
     skrldp = importlib.import_module("skrldp")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -322,30 +386,55 @@ def f():
     ("module", "target", "wrong"),
     [
         ("region", "skrldp.mechanism.Mechanism", ["mechanism"]),
-        ("region", "skrldp.oracle.worst_pair", []),
+        ("region._balls", "skrldp.support.support", []),
         ("joint", "skrldp.PolyOptSanitizer", ["skrldp itself"]),
-        ("design._lp", "skrldp.design.columns", ["design.columns"]),
-        ("design.columns", "skrldp.design._lp.solve", []),
-        ("design.columns", "skrldp.sanitizers._base.Base", ["sanitizers._base"]),
-        ("sanitizers.grr", "skrldp.design.columns", []),
-        ("sanitizers.grr", "skrldp.display.MechanismDisplay", ["display"]),
+        ("_highs", "skrldp.design.rows", ["design.rows"]),
+        ("design.rows._columns", "skrldp._highs.LinearProgram", []),
+        ("design.rows._columns", "skrldp.sanitizers.Base", ["sanitizers"]),
+        ("sanitizers._grr", "skrldp.design.rows", []),
+        ("sanitizers._grr", "skrldp.display.MechanismDisplay", ["display"]),
         ("client", "skrldp.region.Region", ["region"]),
-        ("datasets._fair", "skrldp.aggregate.FrequencyEstimator", []),
         ("table", "numpy.ndarray", []),
     ],
 )
 def test_the_order_is_told(module, target, wrong):
     modules = {
-        "", "aggregate", "design", "design._lp", "design.columns", "display", "mechanism",
-        "oracle", "region", "sanitizers", "sanitizers._base",
+        "", "_highs", "design", "design.rows", "display", "mechanism", "region", "sanitizers",
+        "support",
     }  # fmt: skip
     assert upward(module, [target], modules) == wrong
 
 
-def test_a_new_module_needs_a_place():
-    assert not is_placed("attic")
-    assert not is_placed("design.new_way")
-    assert is_placed("design") and is_placed("design._lp") and is_placed("sanitizers.new_class")
+def test_a_new_room_needs_a_place():
+    assert room("attic") is None
+    assert room("design.new_way") == "design"
+
+
+@pytest.mark.parametrize(
+    ("module", "target", "taken"),
+    [
+        ("design.rows._cone", "skrldp.design._run.Deadline", False),
+        ("design.rows._cone", "skrldp.design.rows._facets.facets", False),
+        ("design.polyopt", "skrldp.design.rows._facets.facets", True),
+        ("design.polyopt", "skrldp.design.rows.facets", False),
+        ("sanitizers._grr", "skrldp.region._base.ROUNDING", True),
+        ("sanitizers._grr", "skrldp.region._ROUNDING", True),
+        ("sanitizers._grr", "skrldp._typing.Floats", False),
+    ],
+)
+def test_doors_are_seen(module, target, taken):
+    assert bool(behind_doors(module, [target])) is taken
+
+
+def test_underscores_of_others_are_seen():
+    own = "class A:\n    _kind: str\n    def _own(self):\n        self._set = other._own()\n"
+    assert names_of_others(own, own) == set()
+    assert names_of_others("x._codec.columns + y._own()", own) == {"_codec"}
+
+
+def test_circles_are_seen():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == [["b", "c"]]
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,14 @@ import runpy
 import textwrap
 import tomllib
 from contextlib import redirect_stdout
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from conftest import ROOT
 
 import skrldp
 from skrldp import aggregate, auditing, client, display, model_selection
 
-ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 GENERATED = {"_build", "auto_examples", "generated"}
 PAGES = [

@@ -6,12 +6,12 @@ The documentation's build runs them all.
 import ast
 import runpy
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = ROOT / "examples"
 PAGES = sorted(EXAMPLES.glob("plot_*.py"))
 THIRD_PARTIES = {"matplotlib", "numpy", "pandas", "sklearn", "skrldp", "statsmodels"}
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.certificate import repair
 from skrldp.information import (
     block_information,
     entropy,
@@ -16,7 +15,7 @@ from skrldp.information import (
     row_information,
     row_information_gradient,
 )
-from skrldp.region import privacy_region
+from skrldp.region import privacy_region, repair
 
 SEEDS = st.integers(0, 10**6)
 

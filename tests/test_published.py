@@ -5,12 +5,12 @@ import pytest
 from conftest import EXAMPLE, EXAMPLE_LAW
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.bounds import cell_bounds, l1_radius
 from skrldp.certificate import release
 from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
 from skrldp.design.polyopt import solve
 from skrldp.information import block_information, mutual_information
 from skrldp.region import privacy_region
+from skrldp.support import cell_bounds, l1_radius
 
 JOINT = JointDistribution(EXAMPLE)
 RADIUS = RenyiBall().radius_for(100, 4)

@@ -1,14 +1,12 @@
 """What reports leave open: the extreme probabilities over all laws that explain them alike."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from skrldp._typing import Floats
 from skrldp.exceptions import SolverError
 
 __all__ = ["extremes"]
-
-Floats = NDArray[np.float64]
 
 
 def extremes(basis: Floats, law: Floats, functions: Floats) -> Floats:

@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._typing import Floats
 from skrldp.mechanism import BlockMechanism, Mechanism
 
 __all__ = ["BlockChannel", "Channel", "DenseChannel", "Weights", "channel_of", "covariance"]
 
-Floats = NDArray[np.float64]
 
 # Singular values of W^{1/2} Q are at most 1 here (they are correlations between X and its report).
 # Weights are rounded to 2^-32, so that what is below this may be rounding; to learn something in

@@ -4,9 +4,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from skrldp._typing import Floats
 from skrldp.aggregate._channels import Channel, DenseChannel
 from skrldp.aggregate._estimate import is_number
 from skrldp.aggregate._reports import ENCODINGS
@@ -15,7 +15,6 @@ from skrldp.mechanism import Mechanism
 
 __all__ = ["MOST_DENSE", "check_parameters", "check_possible", "check_prior", "warn_of_gap"]
 
-Floats = NDArray[np.float64]
 
 METHODS = ("least-squares", "ml")
 MOST_DENSE = 2_500  # cells up to which maximum likelihood uses the matrix of four probabilities

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "critical_value", "is_number", "project", "wald"]
+from skrldp._typing import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["Estimate", "critical_value", "is_number", "project", "wald"]
 
 
 def is_number(value: Any) -> bool:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skrldp._typing import Floats
 from skrldp.aggregate._bounds import extremes
 from skrldp.aggregate._channels import Channel, DenseChannel, channel_of
 from skrldp.aggregate._checks import (
@@ -25,7 +26,6 @@ from skrldp.mechanism import Mechanism
 
 __all__ = ["FrequencyEstimator"]
 
-Floats = NDArray[np.float64]
 
 _MOST_COVARIANCE = 25_000_000  # categories by cells: some hundred megabytes
 

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from skrldp._typing import Floats
 from skrldp.aggregate._channels import Channel, DenseChannel, Weights, covariance
 from skrldp.aggregate._estimate import project
 from skrldp.aggregate._likelihood import Maximum, maximise
 
 __all__ = ["Fit", "least_squares", "most_likely", "one_thread"]
-
-Floats = NDArray[np.float64]
 
 
 @cache

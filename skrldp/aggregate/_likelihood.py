@@ -11,14 +11,13 @@ the *gap*: an upper bound in nats per report on what can still be gained, whatev
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from skrldp._typing import Floats
 from skrldp.aggregate._channels import Channel, DenseChannel
 
 __all__ = ["Maximum", "maximise"]
 
-Floats = NDArray[np.float64]
 
 _EM_FIRST = 100  # steps of EM before Newton's method, where that is affordable
 _MOST_NEWTON = 2_500  # cells: a step factorises a matrix of that size

@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skrldp._typing import Floats
 from skrldp.aggregate._estimate import critical_value, is_number
 from skrldp.aggregate._fit import Fit
 from skrldp.aggregate._marginals import Grouping, grouping
@@ -16,7 +16,6 @@ from skrldp.mechanism import Mechanism
 
 __all__ = ["NumericEstimate", "NumericSummaries", "mean", "quantile", "variance"]
 
-Floats = NDArray[np.float64]
 # Estimates and standard errors of linear functions (m, a) of the law: NaN where not determined.
 Evaluate = Callable[[Floats], tuple[Floats, Floats]]
 

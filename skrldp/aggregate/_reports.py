@@ -8,6 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._typing import Floats
 from skrldp.joint import as_counts
 from skrldp.mechanism import Mechanism
 from skrldp.table import encode_column, read_table
@@ -16,7 +17,6 @@ __all__ = ["ENCODINGS", "Source", "as_rows", "count_reports", "read_source"]
 
 ENCODINGS = ("auto", "symbol", "onehot", "cells")
 
-Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 16  # rows counted at a time: NumPy's bincount wants them as int64
 _MOST_KEYS = 1 << 24  # combinations of categories that are counted in a table

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._typing import Floats
 from skrldp.auditing._bets import check_mechanism, some_cells
 from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
 from skrldp.auditing._coins import check_repeats, check_runs, paired_cells
@@ -16,12 +17,11 @@ from skrldp.auditing._result import Audit, Check
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, Subject
 from skrldp.auditing._unknown import check_unknown
 from skrldp.joint import JointDistribution
-from skrldp.laws import divergence
 from skrldp.sanitizers import as_sanitizer
+from skrldp.support import divergence
 
 __all__ = ["audit"]
 
-Floats = NDArray[np.float64]
 
 _CHECKS = 5  # that may be wrong by chance: mechanism, repeats, copies, runs, unknown
 

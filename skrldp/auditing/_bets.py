@@ -8,16 +8,14 @@ Dirichlet around the mechanism's.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from skrldp._typing import Floats, Integers
 from skrldp.auditing._subject import SanitizerSubject, Subject
 from skrldp.mechanism import BlindMechanism, BlockMechanism, Mechanism
 
 __all__ = ["check_mechanism", "some_cells"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _MATRIX = 4_000_000  # entries of the mechanism to look at
 _SHARES = np.geomspace(0.003, 0.9, 24)  # of the records that leave the noise out

@@ -12,15 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
+from skrldp._typing import Floats, Integers
 from skrldp.auditing._subject import Subject
 
 __all__ = ["Bound", "bound_leakage", "clopper_pearson", "fewest_records"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _PILOT = 0.25  # of the records
 _MOST_SECRETS = 64  # that one pilot looks at: more are chosen at random

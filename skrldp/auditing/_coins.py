@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc
 
+from skrldp._typing import Integers
+
 __all__ = ["check_repeats", "check_runs", "paired_cells"]
 
-Integers = NDArray[np.int64]
 
 _LAGS = np.unique(np.concatenate([np.arange(1, 17), 2 ** np.arange(5, 21), 10 ** np.arange(2, 7)]))
 

@@ -7,7 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.table import plain
+from skrldp.alphabet import plain
 
 __all__ = ["ReportIndex"]
 

@@ -10,14 +10,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._typing import Floats, Integers
 from skrldp.auditing._reports import ReportIndex
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 
 __all__ = ["CallableSubject", "SanitizerSubject", "Subject", "strange_values"]
 
-Cells = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _ENTRIES = 4_000_000  # of one call's reports: wide ones take their records in parts
 
@@ -54,7 +53,7 @@ class Subject:
         """How many records go in one call."""
         return _ENTRIES
 
-    def records(self, cells: Cells, strange: tuple[int, Any] | None = None) -> Any:
+    def records(self, cells: Integers, strange: tuple[int, Any] | None = None) -> Any:
         """Write records that have these cells, with one column's values replaced if asked."""
         raise NotImplementedError
 
@@ -62,7 +61,7 @@ class Subject:
         """Name of each column, whether it is sensitive, and its known values."""
         raise NotImplementedError
 
-    def known_reports(self) -> Cells:
+    def known_reports(self) -> Integers:
         """Return the numbers of the reports that are known to exist."""
         return np.empty(0, dtype=np.int64)
 
@@ -70,7 +69,7 @@ class Subject:
         """Return the law of the known reports given each secret, if it is known."""
         return None
 
-    def reports(self, cells: Cells, report: Callable[[Any], Any] | None = None) -> Cells:
+    def reports(self, cells: Integers, report: Callable[[Any], Any] | None = None) -> Integers:
         """Numbers of the reports about records that have these cells."""
         report = self.report if report is None else report
         step = self.rows_per_call
@@ -84,7 +83,7 @@ class SanitizerSubject(Subject):
     """A fitted sanitizer, whose records look as those it was fitted on did."""
 
     sanitizer: Any = None
-    symbols: Cells = field(init=False)  # the number of the report that each symbol makes
+    symbols: Integers = field(init=False)  # the number of the report that each symbol makes
 
     def __post_init__(self) -> None:
         self._like = _blank(self.sanitizer._codec)
@@ -114,11 +113,11 @@ class SanitizerSubject(Subject):
         width = len(self.sanitizer.get_feature_names_out())
         return max(1000, _ENTRIES // width)
 
-    def records(self, cells: Cells, strange: tuple[int, Any] | None = None) -> Any:
+    def records(self, cells: Integers, strange: tuple[int, Any] | None = None) -> Any:
         """Write records that have these cells, with one column's values replaced if asked."""
         return self.sanitizer._codec.decode(cells, like=self._like, strange=strange)
 
-    def known_reports(self) -> Cells:
+    def known_reports(self) -> Integers:
         """Return the numbers of the symbols' reports; symbols that look alike have the same."""
         return self.symbols
 
@@ -162,7 +161,7 @@ class CallableSubject(Subject):
         """Make the subject that a function is, on the alphabets of a law."""
         return cls(report, joint.secrets, joint.values)
 
-    def records(self, cells: Cells, strange: tuple[int, Any] | None = None) -> Any:
+    def records(self, cells: Integers, strange: tuple[int, Any] | None = None) -> Any:
         """Write records that have these cells, with one column's values replaced if asked."""
         rows = self.table[cells]
         if strange is not None:

@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtrc
 
+from skrldp._typing import Integers
 from skrldp.auditing._subject import SanitizerSubject, Subject, strange_values
 
 __all__ = ["check_unknown"]
 
-Integers = NDArray[np.int64]
 
 _ROWS = 64  # with each unknown value
 

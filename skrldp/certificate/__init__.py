@@ -6,6 +6,6 @@ of the arithmetic added; no solver's word is taken for anything.
 """
 
 from skrldp.certificate._certify import Certificate, certify, proof_region, prove
-from skrldp.certificate._release import may_stand_in, release, repair
+from skrldp.certificate._release import may_stand_in, release
 
-__all__ = ["Certificate", "certify", "may_stand_in", "proof_region", "prove", "release", "repair"]
+__all__ = ["Certificate", "certify", "may_stand_in", "proof_region", "prove", "release"]

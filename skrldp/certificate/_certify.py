@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from skrldp._typing import Floats
 from skrldp.certificate._views import (
     View,
     dense_view,
@@ -14,14 +15,12 @@ from skrldp.certificate._views import (
     mechanism_views,
 )
 from skrldp.joint import JointDistribution
-from skrldp.laws import divergence
 from skrldp.mechanism import Mechanism
 from skrldp.region import Region, privacy_region
+from skrldp.support import divergence
 from skrldp.uncertainty import AllDistributions, RenyiBall
 
 __all__ = ["Certificate", "certify", "proof_region", "prove"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,66 +4,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from skrldp._typing import Floats
 from skrldp.certificate._certify import Certificate, proof_region, prove
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
-from skrldp.region import Region
+from skrldp.region import constant_rows, repair
 
-__all__ = ["may_stand_in", "release", "repair"]
+__all__ = ["may_stand_in", "release"]
 
-Floats = NDArray[np.float64]
 
 _ATTEMPTS = 6
-
-
-def repair(
-    matrix: Floats,
-    region: Region,
-    eps: float,
-    slack: float = 0.0,
-    stand_in: Floats | None = None,
-) -> Floats:
-    r"""Make any stochastic matrix private by mixing in a little of each report.
-
-    If a row violates privacy by at most δ, adding :math:`\delta/(e^\epsilon - 1)` to all its
-    entries makes it private; dividing by the new column sums keeps it so.
-
-    Parameters
-    ----------
-    matrix : array of shape (b, cells of a row)
-        Non-negative, with positive column sums.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
-    slack : float
-        How far inside the privacy constraints to go, in probability.
-    stand_in : array of shape (a2,), optional
-        A law of U that reports about unknown values are made from; see :func:`may_stand_in`. The
-        region must be blind.
-
-    Returns
-    -------
-    array of the same shape
-        Columns sum to 1 up to rounding.
-    """
-    clean = np.clip(matrix, 0.0, None)
-    clean = clean / clean.sum(axis=0)
-    rows = clean.reshape(len(clean), *region.row_shape)
-    compared = [(rows, rows)]
-    if stand_in is not None:
-        constant = _constant(rows, stand_in)
-        compared += [(rows, constant), (constant, rows)]
-    worst = np.zeros(len(rows))
-    for first, second in compared:
-        excess = region.worst(first, eps, against=second, above=-slack)
-        np.maximum.at(worst, excess.row, excess.bound + slack)
-    worst[~clean.any(axis=1)] = 0.0  # a report that is never sent tells nothing
-    lift = worst * (1.0 + 1e-9) / np.expm1(eps)
-    return (clean + lift[:, None]) / (1.0 + lift.sum())
 
 
 def may_stand_in(
@@ -99,17 +51,12 @@ def may_stand_in(
     """
     region = proof_region(joint, alpha, radius)
     rows = mechanism.matrix.reshape(-1, *region.row_shape)
-    constant = _constant(rows, law)
+    constant = constant_rows(rows, law)
     rounding = (len(law) + 4) * np.finfo(float).eps
     low, high = constant * (1.0 - rounding), constant * (1.0 + rounding)
     above = region.worst(rows, eps, against=low, above=0.0)
     below = region.worst(high, eps, against=rows, above=0.0)
     return len(above.row) == 0 and len(below.row) == 0
-
-
-def _constant(rows: Floats, law: Floats) -> Floats:
-    """Rows whose entries are all what a law of U makes of the first part of each row."""
-    return np.broadcast_to((rows[:, 0] @ law)[:, None, None], rows.shape)
 
 
 def release(

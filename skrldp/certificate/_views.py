@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._typing import Floats
 from skrldp.mechanism import BlockMechanism, Mechanism
 from skrldp.region import PointRegion, Region, SimplexRegion, WorstPairs
 
@@ -18,7 +19,6 @@ __all__ = [
     "mechanism_views",
 ]
 
-Floats = NDArray[np.float64]
 
 _STEP = 1e-12  # least rise of the trial ε while closing in on the proven one
 

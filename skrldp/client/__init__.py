@@ -56,7 +56,7 @@ def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any =
     as it claims, nor who made it: see `docs/client.md`.
     """
     from skrldp.client._client import Client
-    from skrldp.document import read
+    from skrldp.mechanism import read
 
     return Client(read(text), memoize=memoize, random_state=random_state)
 

@@ -8,10 +8,8 @@ import numpy as np
 
 from skrldp.client._memory import Memory
 from skrldp.client._records import RecordReader
-from skrldp.document import Document, digest, write
-from skrldp.guarantee import Guarantee
-from skrldp.sampling import AliasTable, BlockTable
-from skrldp.stream import RandomStream
+from skrldp.mechanism import Document, Guarantee, digest, write
+from skrldp.sampling import AliasTable, BlockTable, RandomStream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

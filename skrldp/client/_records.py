@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp._scalars import plain
+from skrldp.alphabet import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,1 +1,9 @@
-"""The designs: one file for each way of choosing a mechanism."""
+"""The designs: how a mechanism is chosen.
+
+The doors are :mod:`skrldp.design.polyopt` (most information), :mod:`skrldp.design.distortion`
+(least distance) and :mod:`skrldp.design.closed_form`.
+"""
+
+from skrldp.design._run import Solution
+
+__all__ = ["Solution"]

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skrldp.bounds import l1_radius
+from skrldp._typing import Floats
 from skrldp.information import Blocks, block_information
 from skrldp.joint import JointDistribution
 from skrldp.region import PointRegion, Region, SimplexRegion
+from skrldp.support import l1_radius
 
 __all__ = [
     "Blocks",
@@ -28,7 +28,6 @@ __all__ = [
     "theorem5_distance",
 ]
 
-Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 _GRID = 33

@@ -13,19 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.certificate import repair
-from skrldp.design._program import CutProgram, Cuts
-from skrldp.design.cone import Deadline
-from skrldp.design.cost import ExpectedCost
-from skrldp.design.cuts import minimise
-from skrldp.design.solution import Solution
+from skrldp._typing import Floats
+from skrldp.design._cost import ExpectedCost
+from skrldp.design._run import Deadline, Solution
+from skrldp.design.cutting_planes import CutProgram, Cuts, minimise
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
-from skrldp.region import Region
+from skrldp.region import Region, repair
 
 __all__ = ["DISTANCES", "SOLVERS", "distance_matrix", "expected_distance", "solve"]
 
-Floats = NDArray[np.float64]
 
 DISTANCES = ("squared", "absolute", "hamming")
 SOLVERS = ("auto", "cuts", "conic")
@@ -202,8 +199,8 @@ def solve(
     eps : float
         Privacy parameter, in nats.
     solver : {"auto", "cuts", "conic"}
-        ``"auto"`` and ``"cuts"`` are :func:`skrldp.design.cuts.minimise`; ``"conic"`` is ISIT's
-        program, put right, repaired, and bounded from below by a linear program.
+        ``"auto"`` and ``"cuts"`` are :func:`skrldp.design.cutting_planes.minimise`; ``"conic"`` is
+        ISIT's program, put right, repaired, and bounded from below by a linear program.
     gap : float
         Relative gap between the cost and the lower bound at which to stop.
     time_limit : float or None
@@ -267,7 +264,7 @@ def _conic(
     cost: ExpectedCost, region: Region, eps: float, deadline: Deadline, verbose: int
 ) -> Solution:
     """Solve the conic program; repair what it finds, and bound it by cuts at its worst laws."""
-    from skrldp.design.conic import solve_conic
+    from skrldp.design._conic import solve_conic
 
     found = solve_conic(cost, region, eps, seconds=deadline.left, verbose=max(verbose - 1, 0))
     shape = (len(found.matrix), *region.row_shape)

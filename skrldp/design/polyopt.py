@@ -4,18 +4,18 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from skrldp.design._progress import Progress
-from skrldp.design.alternation import alternate
-from skrldp.design.annealing import Annealing
+from skrldp._typing import Floats
+from skrldp.design._run import Deadline, Progress, Solution
+from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.columns import generate_columns, searches_exact_cone
-from skrldp.design.cone import Deadline
-from skrldp.design.facets import is_polyhedral
-from skrldp.design.solution import Solution
-from skrldp.design.vertices import enumerate_vertices
+from skrldp.design.rows import (
+    enumerate_vertices,
+    generate_columns,
+    is_polyhedral,
+    searches_exact_cone,
+)
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
@@ -23,7 +23,6 @@ from skrldp.region import Region
 
 __all__ = ["SOLVERS", "solve"]
 
-Floats = NDArray[np.float64]
 
 SOLVERS = ("auto", "vertices", "columns", "alternation")
 # The design's exponentials stay in range; reports of a rarer cell than exp(-40) are never sent.

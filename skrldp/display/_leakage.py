@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from skrldp._typing import Floats
 from skrldp.display._style import (
     BASELINE,
     COLOURS,
@@ -24,7 +25,6 @@ from skrldp.sanitizers import fitted_sanitizer
 
 __all__ = ["LeakageDisplay"]
 
-Floats = NDArray[np.float64]
 
 _ENTRIES = 4_000_000
 _MANY = 500  # points that are drawn as pixels in a vector graphic

@@ -6,15 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.display._style import (
-    MAP,
-    Ticks,
-    height_below,
-    new_axes,
-    set_ticks,
-    text_width,
-    texts,
-)
+from skrldp.display._style import MAP, Ticks, height_below, new_axes, set_ticks, text_width, texts
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import fitted_sanitizer
 

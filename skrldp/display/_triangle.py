@@ -7,12 +7,10 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skrldp.bounds import conditional_radius
+from skrldp._typing import Floats
 from skrldp.display._style import BASELINE, COLOURS, GRID, LINES, MARKERS
-from skrldp.laws import worst_laws
-from skrldp.oracle import support
+from skrldp.support import conditional_radius, support, worst_laws
 
 __all__ = [
     "CORNERS",
@@ -24,7 +22,6 @@ __all__ = [
     "to_plane",
 ]
 
-Floats = NDArray[np.float64]
 
 # Of the triangle: the first value at the lower left, then counterclockwise.
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])

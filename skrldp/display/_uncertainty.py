@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.bounds import cell_bounds
 from skrldp.display._style import (
     COLOURS,
     GRID,
@@ -23,21 +22,14 @@ from skrldp.display._style import (
     text_width,
     texts,
 )
-from skrldp.display._triangle import (
-    Shape,
-    are_small,
-    box_outline,
-    draw_triangle,
-    region_outline,
-)
+from skrldp.display._triangle import Shape, are_small, box_outline, draw_triangle, region_outline
 from skrldp.joint import JointDistribution
-from skrldp.sanitizers import fitted_sanitizer
-from skrldp.sanitizers._checks import check_uncertainty
+from skrldp.sanitizers import check_uncertainty, fitted_sanitizer
+from skrldp.support import cell_bounds
 from skrldp.uncertainty import AllDistributions, RenyiBall
 
 __all__ = ["UncertaintyDisplay"]
 
-Floats = NDArray[np.float64]
 
 _MOST = 6  # secrets that are drawn if none are named
 _COLUMNS = 3

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from skrldp._typing import Floats
 from skrldp.display._style import (
     BASELINE,
     COLOURS,
@@ -21,13 +22,16 @@ from skrldp.display._style import (
     texts,
 )
 from skrldp.exceptions import PrivacyLeakWarning
-from skrldp.sanitizers import GRRSanitizer, NonRobustSanitizer, RobustMSESanitizer
-from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._checks import check_eps
+from skrldp.sanitizers import (
+    BaseSanitizer,
+    GRRSanitizer,
+    NonRobustSanitizer,
+    RobustMSESanitizer,
+    check_eps,
+)
 
 __all__ = ["PrivacyUtilityDisplay"]
 
-Floats = NDArray[np.float64]
 
 _EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _INFORMATION = "information kept, I(X;Y) / H(X)"

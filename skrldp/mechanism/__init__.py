@@ -7,7 +7,21 @@ thousands of cells nobody wants to store).
 """
 
 from skrldp.mechanism._base import Mechanism
+from skrldp.mechanism._document import Document, digest, read, write
 from skrldp.mechanism._forms import BlindMechanism, BlockMechanism, DenseMechanism
+from skrldp.mechanism._guarantee import RULES, Guarantee
 from skrldp.mechanism._rounding import slot_bits
 
-__all__ = ["BlindMechanism", "BlockMechanism", "DenseMechanism", "Mechanism", "slot_bits"]
+__all__ = [
+    "RULES",
+    "BlindMechanism",
+    "BlockMechanism",
+    "DenseMechanism",
+    "Document",
+    "Guarantee",
+    "Mechanism",
+    "digest",
+    "read",
+    "slot_bits",
+    "write",
+]

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp.document import digest
-from skrldp.guarantee import Guarantee
+from skrldp._typing import Floats
+from skrldp.mechanism._document import digest
+from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._rounding import check_matrix, round_columns, slot_bits
-from skrldp.sampling import AliasTable, BlockTable
-from skrldp.stream import RandomStream
+from skrldp.sampling import AliasTable, BlockTable, RandomStream
 
 if TYPE_CHECKING:
     from skrldp.mechanism._forms import BlindMechanism, BlockMechanism, DenseMechanism
 
 __all__ = ["Mechanism"]
 
-Floats = NDArray[np.float64]
 
 _BLOCK_BITS = 53  # block weights are exact as float64
 
@@ -226,7 +225,7 @@ class Mechanism(ABC):
         TypeError
             If a category is none of what JSON can hold.
         """
-        from skrldp.serialization import dump
+        from skrldp.mechanism._json import dump
 
         return dump(self)
 
@@ -253,7 +252,7 @@ class Mechanism(ABC):
         ValueError
             If the text is not a mechanism, or its weights are not a distribution.
         """
-        from skrldp.serialization import load
+        from skrldp.mechanism._json import load
 
         return load(text)
 

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._typing import Floats
 from skrldp.information import block_information, mutual_information
 from skrldp.mechanism._base import Mechanism
-from skrldp.sampling import AliasTable, BlockTable
-from skrldp.sampling._codes import check_codes
+from skrldp.sampling import AliasTable, BlockTable, check_codes
 
 __all__ = ["BlindMechanism", "BlockMechanism", "DenseMechanism"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

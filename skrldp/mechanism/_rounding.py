@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._typing import Floats
+
 __all__ = ["check_matrix", "round_columns", "slot_bits"]
 
-Floats = NDArray[np.float64]
 
 _COLUMN_TOLERANCE = 1e-9
 

@@ -15,6 +15,7 @@ from skrldp.region._balls import JointRegion, ProductRegion
 from skrldp.region._base import Region, WorstPairs
 from skrldp.region._build import REGIONS, privacy_region
 from skrldp.region._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
+from skrldp.region._repair import constant_rows, lift, repair
 
 __all__ = [
     "REGIONS",
@@ -26,5 +27,8 @@ __all__ = [
     "Region",
     "SimplexRegion",
     "WorstPairs",
+    "constant_rows",
+    "lift",
     "privacy_region",
+    "repair",
 ]

@@ -6,15 +6,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.laws import pull_in, worst_laws
-from skrldp.oracle import support
+from skrldp._typing import Floats, Indices
 from skrldp.region._base import ROUNDING, Region, WorstPairs
 from skrldp.region._polyhedra import SimplexRegion, summits
+from skrldp.support import pull_in, support, worst_laws
 
 __all__ = ["JointRegion", "ProductRegion"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _FEW_PAIRS = 600
 

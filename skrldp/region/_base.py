@@ -5,14 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skrldp.bounds import cell_bounds
+from skrldp._typing import Floats, Indices
+from skrldp.support import cell_bounds
 
 __all__ = ["ROUNDING", "Region", "WorstPairs"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 ROUNDING = 8.0 * np.finfo(float).eps
 

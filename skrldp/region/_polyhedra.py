@@ -3,15 +3,12 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skrldp.bounds import cell_bounds
+from skrldp._typing import Floats, Indices
 from skrldp.region._base import Region
+from skrldp.support import cell_bounds
 
 __all__ = ["BoxRegion", "LowerRegion", "PointRegion", "SimplexRegion", "summits"]
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 def summits(q: Floats) -> Floats:

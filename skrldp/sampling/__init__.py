@@ -13,5 +13,7 @@ Only the standard library and NumPy are imported here: this module is all that a
 
 from skrldp.sampling._alias import AliasTable
 from skrldp.sampling._block import BlockTable
+from skrldp.sampling._codes import check_codes
+from skrldp.sampling._stream import RandomStream
 
-__all__ = ["AliasTable", "BlockTable"]
+__all__ = ["AliasTable", "BlockTable", "RandomStream", "check_codes"]

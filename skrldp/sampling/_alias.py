@@ -42,7 +42,7 @@ class AliasTable:
     --------
     >>> import numpy as np
     >>> from skrldp.sampling import AliasTable
-    >>> from skrldp.stream import RandomStream
+    >>> from skrldp.sampling import RandomStream
     >>> weights = np.array([[3, 1], [1, 3]]) << 31          # over 2**33, that is 3/4 and 1/4
     >>> table = AliasTable.from_weights(weights, bits=33)
     >>> bool((table.probabilities() == weights).all())

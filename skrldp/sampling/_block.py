@@ -52,7 +52,7 @@ class BlockTable:
     --------
     >>> import numpy as np
     >>> from skrldp.sampling import BlockTable
-    >>> from skrldp.stream import RandomStream
+    >>> from skrldp.sampling import RandomStream
     >>> table = BlockTable(2, 3, same=7, same_secret=2, same_value=3, other=1, bits=4)
     >>> reports = table.sample(np.full(1600, 4), RandomStream(0))
     >>> bool(600 < (reports == 4).sum() < 800)

@@ -1,6 +1,7 @@
 """Sanitizers: scikit-learn transformers that replace each record by a private report."""
 
-from skrldp.sanitizers._checks import has_few_records
+from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._checks import check_eps, check_uncertainty, has_few_records
 from skrldp.sanitizers._fitted import as_sanitizer, fitted_sanitizer
 from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._ir import IRSanitizer
@@ -10,6 +11,7 @@ from skrldp.sanitizers._robust_mse import RobustMSESanitizer
 from skrldp.sanitizers._srr import SRRSanitizer
 
 __all__ = [
+    "BaseSanitizer",
     "GRRSanitizer",
     "IRSanitizer",
     "NonRobustSanitizer",
@@ -17,6 +19,8 @@ __all__ = [
     "RobustMSESanitizer",
     "SRRSanitizer",
     "as_sanitizer",
+    "check_eps",
+    "check_uncertainty",
     "fitted_sanitizer",
     "has_few_records",
 ]

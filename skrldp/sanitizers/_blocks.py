@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from skrldp.certificate import Certificate, prove, release
-from skrldp.design.solution import Solution
+from skrldp.design import Solution
 from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information, mutual_information_bound
 from skrldp.joint import JointDistribution

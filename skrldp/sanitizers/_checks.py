@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from skrldp.alphabet import plain
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.table import plain
 
 __all__ = [
     "OBSERVED",

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from skrldp.certificate import Certificate
-from skrldp.guarantee import RULES, Guarantee
+from skrldp.mechanism import RULES, Guarantee
 
 __all__ = ["guarantee_of"]
 

@@ -3,9 +3,9 @@
 import time
 
 from skrldp.certificate import proof_region, release
+from skrldp.design import Solution
 from skrldp.design.closed_form import independent_reporting
-from skrldp.design.independent import optimal_reporting
-from skrldp.design.solution import Solution
+from skrldp.design.subset import optimal_reporting
 from skrldp.information import mutual_information_bound
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from skrldp.stream import RandomStream
+from skrldp.sampling import RandomStream
 from skrldp.table import CellCodec, Codes, column_names
 
 __all__ = ["check_columns", "impute"]

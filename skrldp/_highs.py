@@ -1,0 +1,208 @@
+"""The one place that talks to HiGHS: linear programs that grow and are solved again, warm."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from skrldp._typing import Floats
+from skrldp.exceptions import InfeasibleError, SolverError
+
+__all__ = ["LinearProgram"]
+
+
+_INFINITY = float("inf")
+_FEASIBILITY = 1e-9
+
+
+class LinearProgram:
+    """Maximise a linear function of non-negative variables under rows added as needed.
+
+    Parameters
+    ----------
+    cost : array of shape (n,)
+        Objective coefficients; more variables can come later.
+    upper : float
+        Upper bound of each of these variables.
+
+    Notes
+    -----
+    Statuses are mapped one by one: only "optimal" is taken for a solution.
+    """
+
+    def __init__(self, cost: Floats, upper: float = _INFINITY) -> None:
+        import highspy
+
+        self._highspy = highspy
+        self._solver = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("random_seed", 0),
+            ("primal_feasibility_tolerance", _FEASIBILITY),
+            ("dual_feasibility_tolerance", _FEASIBILITY),
+        ):
+            self._solver.setOptionValue(option, value)
+        self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        self._columns = len(cost)
+        self._solver.addVars(self._columns, np.zeros(self._columns), np.full(self._columns, upper))
+        self.set_cost(cost)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self._solver.getNumRow())
+
+    @property
+    def n_columns(self) -> int:
+        """Number of variables."""
+        return self._columns
+
+    def set_cost(self, cost: Floats) -> None:
+        """Change the objective.
+
+        Parameters
+        ----------
+        cost : array of shape (n,)
+            Objective coefficients of all variables.
+        """
+        indices = np.arange(self._columns, dtype=np.int32)
+        self._solver.changeColsCost(self._columns, indices, np.asarray(cost, dtype=float))
+
+    def add_rows(self, rows: Floats | csr_array, lower: float, upper: float) -> None:
+        """Add constraints ``lower <= rows @ x <= upper``.
+
+        Parameters
+        ----------
+        rows : array or sparse array of shape (m, n)
+            Coefficients.
+        lower, upper : float
+            Bounds common to the rows.
+
+        Raises
+        ------
+        SolverError
+            If a coefficient is too large for HiGHS, which would leave all of the rows out.
+        """
+        index, values, starts = _sparse(rows)
+        count = rows.shape[0]
+        status = self._solver.addRows(
+            count,
+            np.full(count, lower),
+            np.full(count, upper),
+            len(values),
+            starts,
+            index,
+            values,
+        )
+        self._check_accepted(status, values)
+
+    def add_columns(self, cost: Floats, columns: Floats) -> None:
+        """Add non-negative variables.
+
+        Parameters
+        ----------
+        cost : array of shape (m,)
+            Their objective coefficients.
+        columns : array of shape (m, n_rows)
+            Their coefficients in the rows there are.
+
+        Raises
+        ------
+        SolverError
+            If a coefficient is too large for HiGHS, which would leave all of the variables out.
+        """
+        index, values, starts = _sparse(columns)
+        count = len(columns)
+        status = self._solver.addCols(
+            count,
+            np.asarray(cost, dtype=float),
+            np.zeros(count),
+            np.full(count, _INFINITY),
+            len(values),
+            starts,
+            index,
+            values,
+        )
+        self._check_accepted(status, values)
+        self._columns += count
+
+    def _check_accepted(self, status: Any, values: Floats) -> None:
+        if status == self._highspy.HighsStatus.kError:
+            raise SolverError(
+                f"HiGHS refused coefficients of up to {np.abs(values).max(initial=0.0):g} in size."
+            )
+
+    def delete_rows(self, rows: Sequence[int]) -> None:
+        """Take constraints out.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Their positions.
+        """
+        self._solver.deleteRows(len(rows), np.asarray(rows, dtype=np.int32))
+
+    def solve(self, seconds: float | None = None) -> tuple[Floats, Floats, float]:
+        """Solve from where the last solution was.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            Time this call may take.
+
+        Returns
+        -------
+        x : array of shape (n,)
+        duals : array of shape (n_rows,)
+            Rise of the objective with each row's right side.
+        value : float
+
+        Raises
+        ------
+        InfeasibleError
+            If no point satisfies the rows.
+        SolverError
+            If HiGHS ends with anything but an optimum; ``TimeoutError`` if time ran out.
+        """
+        limit = _INFINITY
+        if seconds is not None:  # HiGHS counts from the first run of this object
+            limit = float(self._solver.getRunTime()) + max(seconds, 1e-3)
+        self._solver.setOptionValue("time_limit", limit)
+        self._solver.run()
+        status = self._solver.getModelStatus()
+        if status != self._highspy.HighsModelStatus.kOptimal:
+            status = self._retry(status)
+        solution = self._solver.getSolution()
+        value = float(self._solver.getInfo().objective_function_value)
+        return np.array(solution.col_value), np.array(solution.row_dual), value
+
+    def _retry(self, status: Any) -> Any:
+        """Give a failed solve one more chance from scratch, then say what is wrong."""
+        kinds = self._highspy.HighsModelStatus
+        if status == kinds.kTimeLimit:
+            raise TimeoutError("the time for this linear program is used up")
+        self._solver.clearSolver()
+        self._solver.run()
+        status = self._solver.getModelStatus()
+        if status == kinds.kOptimal:
+            return status
+        name = self._solver.modelStatusToString(status)
+        if status == kinds.kTimeLimit:
+            raise TimeoutError("the time for this linear program is used up")
+        size = f"{self.n_rows} rows x {self._columns} variables"
+        if status == kinds.kInfeasible:
+            raise InfeasibleError(f"no solution: HiGHS found the {size} infeasible.")
+        raise SolverError(f"HiGHS ended with status {name!r} on {size}.")
+
+
+def _sparse(rows: Floats | csr_array) -> tuple[NDArray[np.int32], Floats, NDArray[np.int32]]:
+    """Row-wise sparse form: indices, values and where each row starts."""
+    if not isinstance(rows, csr_array):
+        table = np.asarray(rows, dtype=float)
+        position, index = np.nonzero(table)
+        starts = np.searchsorted(position, np.arange(len(table))).astype(np.int32)
+        return index.astype(np.int32), table[position, index], starts
+    return rows.indices.astype(np.int32), rows.data, rows.indptr[:-1].astype(np.int32)

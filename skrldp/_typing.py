@@ -1,0 +1,11 @@
+"""Types of arrays."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Booleans", "Floats", "Indices", "Integers"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]

@@ -1,0 +1,132 @@
+"""What a design with a linear objective minimises: an expected cost, at one law or at the worst."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.support import pull_in, support, worst_laws
+
+__all__ = ["ExpectedCost"]
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedCost:
+    r"""Expected cost of a mechanism at the worst law of a ball.
+
+    It is :math:`\max_P \sum_{x,y} P_x Q_{yx} c_{yx}` over the laws P of the ball, linear in
+    the mechanism Q if the ball is a point and convex otherwise.
+
+    Attributes
+    ----------
+    cost : array of shape (b, a)
+        Cost of reporting y about a record in cell x.
+    law : array of shape (a,)
+        Centre of the ball.
+    alpha, radius : float
+        Its order and radius (nats). Radius 0: this law alone; infinite: the worst cell.
+    """
+
+    cost: Floats
+    law: Floats
+    alpha: float = 1.0
+    radius: float = 0.0
+
+    @property
+    def scale(self) -> float:
+        """Size of the costs that matter: the least one that a constant report has, or any has."""
+        least = float((np.abs(self.cost) @ self.law).min())
+        return least or float(np.abs(self.cost).max()) or 1.0
+
+    @property
+    def robust(self) -> bool:
+        """Whether more than one law counts."""
+        return self.radius > 0.0
+
+    def by_cell(self, matrix: Floats) -> Floats:
+        """Take the expected cost of a record in each cell.
+
+        Parameters
+        ----------
+        matrix : array of shape (b, a)
+            Mechanism.
+
+        Returns
+        -------
+        array of shape (a,)
+        """
+        return np.einsum("yx,yx->x", matrix, self.cost)
+
+    def at(self, law: Floats) -> Floats:
+        """Write the expected cost at a law as coefficients of the mechanism.
+
+        Parameters
+        ----------
+        law : array of shape (a,)
+            Law of X.
+
+        Returns
+        -------
+        array of shape (b, a)
+        """
+        return law * self.cost
+
+    def worst_constant(self) -> Floats:
+        """Take the expected cost of each constant report.
+
+        Returns
+        -------
+        array of shape (b,)
+        """
+        if not self.robust:
+            return self.cost @ self.law
+        constant = np.zeros_like(self.cost)
+        values = np.empty(len(constant))
+        for report in range(len(constant)):
+            constant[report] = 1.0
+            values[report] = self.worst(constant)[0]
+            constant[report] = 0.0
+        return values
+
+    def pull_in(self, law: Floats) -> Floats:
+        """Move a law into the ball, by little if it is nearly inside.
+
+        Parameters
+        ----------
+        law : array of shape (a,)
+            Law of X.
+
+        Returns
+        -------
+        array of shape (a,)
+        """
+        if not self.robust:
+            return self.law
+        if np.isinf(self.radius):
+            return law
+        ball = self.law[None, None], np.ones((1, 1)), self.alpha, self.radius
+        return pull_in(law[None, None], *ball)[0, 0]
+
+    def worst(self, matrix: Floats) -> tuple[float, Floats]:
+        """Bound the expected cost at every law of the ball.
+
+        Parameters
+        ----------
+        matrix : array of shape (b, a)
+            Mechanism.
+
+        Returns
+        -------
+        bound : float
+            No law of the ball has a greater expected cost, rounding included.
+        law : array of shape (a,)
+            A law of the ball that (nearly) attains it.
+        """
+        cells = self.by_cell(matrix)
+        if not self.robust:
+            return float(self.law @ cells), self.law
+        if np.isinf(self.radius):
+            return float(cells.max()), (np.arange(len(cells)) == cells.argmax()).astype(float)
+        problem = cells[None, None], self.law[None, None], np.ones((1, 1)), self.alpha, self.radius
+        best = support(*problem)
+        return float(best.bound[0]), worst_laws(*problem, best.slack)[0, 0]

@@ -1,0 +1,151 @@
+r"""The best local differential privacy for one attribute whose law is known.
+
+Every δ-LDP mechanism is a mixture of rows :math:`1 + (e^\delta - 1) 1_A` over sets A of values
+(Kairouz, Oh and Viswanath 2016), so the most informative one is a linear program over sets. It is
+solved with the sets found so far; its prices say which set is missing. With public counts that
+set is found exactly, however many values there are: what a set is worth depends on its count and
+its price alone, and for each count the cheapest set follows by dynamic programming.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp._typing import Booleans, Floats
+from skrldp.design.subset._sets import SetMixture, best_sets, simple_sets
+from skrldp.information import entropy, row_information
+
+__all__ = ["LocalOptimum", "optimal_response"]
+
+
+_LEAST = 1e-10  # nats: no set is sought that is worth less
+
+
+@dataclass(frozen=True, eq=False)
+class LocalOptimum:
+    """The most informative local mechanism.
+
+    Attributes
+    ----------
+    matrix : array of shape (b, k)
+        Probability of each report given each value; b is at most k.
+    information : float
+        I(V; Y) at the law, in nats.
+    bound : float
+        No δ-LDP mechanism has more.
+    rounds : int
+        Linear programs solved.
+    sets : boolean array of shape (m, k)
+        The sets of the reports, a start for another δ.
+    """
+
+    matrix: Floats
+    information: float
+    bound: float
+    rounds: int
+    sets: Booleans = field(repr=False)
+
+
+def optimal_response(
+    counts: ArrayLike,
+    eps: float,
+    *,
+    gap: float = 1e-6,
+    rounds: int = 200,
+    first: Booleans | None = None,
+) -> LocalOptimum:
+    r"""Find the most informative local mechanism for an attribute with known counts.
+
+    Maximises the mutual information between value and report over all mechanisms in which no two
+    values differ by more than :math:`e^\epsilon` in the probability of any report.
+
+    Parameters
+    ----------
+    counts : array of shape (k,)
+        Whole numbers: how often each value occurs. Zeros are allowed.
+    eps : float
+        Privacy parameter of the mechanism, in nats; may be infinite.
+    gap : float
+        Relative distance from the bound at which the search ends.
+    rounds : int
+        Linear programs after which it ends anyway, far from which it stays with up to some fifty
+        values.
+    first : boolean array of shape (m, k), optional
+        Sets to begin with.
+
+    Returns
+    -------
+    LocalOptimum
+        With more than ten values and more than ten million for the number of values times the
+        number of records, counts are rounded while searching, and the bound is a simple one.
+
+    Raises
+    ------
+    ValueError
+        If the counts are not whole numbers with a positive sum, or ε is negative.
+
+    Notes
+    -----
+    For small ε the optimum asks whether the value is in one set that has about half of the
+    records; for large ε it is randomised response. To find the best set is as hard as to part
+    numbers into two equal sums, hence the work grows with the number of records.
+
+    References
+    ----------
+    P. Kairouz, S. Oh and P. Viswanath, *Extremal mechanisms for local differential privacy*,
+    Journal of Machine Learning Research 17, 2016, Theorems 2, 4, 5 and 6.
+
+    Examples
+    --------
+    Only the sums matter here: {0, 1, 2} has half of the records, and so has {3}.
+
+    >>> best = optimal_response([10, 10, 20, 40], 0.1)
+    >>> sorted(best.matrix[:, 3].round(3).tolist())
+    [0.475, 0.525]
+    >>> round(best.information, 6), round(best.bound, 6)
+    (0.001249, 0.001249)
+    """
+    whole = _whole(counts)
+    if not eps >= 0:
+        raise ValueError(f"eps={eps!r} must be a number >= 0 (in nats).")
+    law = whole / whole.sum()
+    start = simple_sets(len(whole))
+    if eps == 0 or len(whole) == 1:
+        return LocalOptimum(np.ones((1, len(whole))), 0.0, 0.0, 0, start[:1])
+    drop = float(np.exp(-eps))
+    pricing = best_sets(whole)
+    mixture = SetMixture(law)
+    mixture.add(start if first is None else np.concatenate([start, first]), drop)
+    bound = _simple_bound(law, eps)
+    done = 0
+    while done < rounds:
+        done += 1
+        _, prices, value = mixture.solve()
+        sets, most = pricing.best(prices, drop)
+        if pricing.exact:
+            bound = min(bound, value + max(most, 0.0))
+        if most <= max(_LEAST, gap * value) or not mixture.add(sets, drop):
+            break
+    matrix = mixture.matrix()
+    information = max(0.0, float(row_information(matrix, law).sum()))
+    return LocalOptimum(matrix, information, max(bound, information), done, mixture.used())
+
+
+def _simple_bound(law: Floats, eps: float) -> float:
+    """Entropy, or what the odds ratio allows (information.mutual_information_bound)."""
+    if np.isinf(eps):
+        return entropy(law)
+    return min(entropy(law), (1.0 - float(law @ law)) * eps * float(np.tanh(eps / 2.0)))
+
+
+def _whole(counts: ArrayLike) -> NDArray[np.int64]:
+    table = np.asarray(counts)
+    if table.ndim != 1 or not np.issubdtype(table.dtype, np.number):
+        raise ValueError(f"counts must be a list of numbers, got shape {table.shape}.")
+    if not np.all(np.isfinite(table)) or np.any(table < 0) or np.any(table != np.floor(table)):
+        raise ValueError("counts must be whole numbers >= 0.")
+    whole = table.astype(np.int64)
+    if whole.sum() <= 0:
+        raise ValueError("counts are all zero.")
+    return whole

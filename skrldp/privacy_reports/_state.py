@@ -1,0 +1,215 @@
+"""From a fitted sanitizer to its privacy report."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.certificate import certify
+from skrldp.mechanism import Mechanism
+from skrldp.privacy_reports._report import PrivacyReport, amount, odds
+from skrldp.sanitizers import fitted_sanitizer, has_few_records
+from skrldp.uncertainty import RenyiBall
+
+__all__ = ["privacy_report"]
+
+_LARGE_ODDS = 10.0  # a promise beyond this factor deserves a word
+_ENTRIES = 20_000_000  # of the reports' law, to look for the worst report in
+_SHOWN = 5  # secrets that are named
+
+
+def privacy_report(sanitizer: Any) -> PrivacyReport:
+    """State what a fitted sanitizer promises, to whom it applies, and what it does not promise.
+
+    Parameters
+    ----------
+    sanitizer : sanitizer
+        A fitted one, or one inside a FrozenEstimator.
+
+    Returns
+    -------
+    PrivacyReport
+
+    Raises
+    ------
+    TypeError
+        If it is no sanitizer.
+    NotFittedError
+        If it has not been fitted.
+
+    Examples
+    --------
+    >>> from skrldp import SRRSanitizer, privacy_report
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> report = privacy_report(SRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57]))
+    >>> report.eps_proven <= 1.0, report.coverage, report.warnings
+    (True, 'all laws', ())
+    >>> print(report)
+    Privacy report: SRRSanitizer
+      asked         eps = 1: a report changes the odds of a secret by a factor of at most 2.72
+      proven        eps <= 1.000000, of the mechanism as it is sampled; the worst law found
+                    leaks 1.000000
+      holds for     all laws; no law is outside
+      ...
+    """
+    fitted = fitted_sanitizer(sanitizer)
+    joint, certificate, mechanism = fitted.joint_, fitted.certificate_, fitted.mechanism_
+    coverage, beta = _coverage(fitted)
+    few = mechanism.shape[0] * len(joint.secrets) <= _ENTRIES
+    report, pair = _worst(mechanism, certificate.law) if few else (None, None)
+    information, share = fitted._information(joint)
+    figures = {
+        "sanitizer": type(fitted).__name__,
+        "eps": float(fitted.eps),
+        "eps_proven": certificate.eps,
+        "eps_attained": certificate.eps_attained,
+        "eps_at_public": mechanism.leakage(joint.probabilities) if few else None,
+        "eps_over_set": _over_set(fitted) if coverage == "public law" else None,
+        "alpha": certificate.alpha,
+        "radius": certificate.radius,
+        "beta": beta,
+        "coverage": coverage,
+        "n": joint.n,
+        "n_cells": joint.counts.size,
+        "shape": joint.counts.shape,
+        "n_reports": mechanism.shape[0],
+        "observe": mechanism.observe,
+        "worst_law": certificate.law,
+        "worst_pair": pair,
+        "worst_report": report,
+        "mutual_information": information,
+        "normalized_mutual_information": share,
+        "distortion": getattr(fitted, "distortion_", None),
+        "worst_case_distortion": getattr(fitted, "worst_case_distortion_", None),
+        "status": fitted.solution_.status,
+        "gap": fitted.solution_.gap,
+        "zero_cells": int((joint.counts == 0).sum()),
+        "unseen_secrets": tuple(
+            secret
+            for secret, n in zip(joint.secrets, joint.counts.sum(axis=1), strict=True)
+            if not n
+        ),
+        "few_records": coverage == "asymptotic" and has_few_records(fitted.uncertainty_, joint),
+        "adds_up": math.isinf(certificate.radius),
+    }
+    bare = PrivacyReport(**figures)
+    return PrivacyReport(**figures, warnings=_warnings(bare, fitted), notes=_notes(bare, fitted))
+
+
+def _coverage(fitted: Any) -> tuple[str, float | None]:
+    radius = fitted.certificate_.radius
+    if radius == 0:
+        return "public law", None
+    if math.isinf(radius):
+        return "all laws", None
+    kind = fitted.uncertainty_.radius
+    if not isinstance(kind, str):
+        return "given", None
+    beta = float(fitted.uncertainty_.beta)
+    return ("asymptotic" if kind == "chi2" else "finite-sample"), beta
+
+
+def _over_set(fitted: Any) -> float:
+    uncertainty = fitted.uncertainty_ if fitted.uncertainty_.B_ > 0 else RenyiBall()
+    return certify(fitted.mechanism_, uncertainty, fitted.joint_).eps
+
+
+def _worst(mechanism: Mechanism, law: NDArray[np.float64]) -> tuple[Any, tuple[Any, Any]]:
+    """Return the report that tells most at a law, and between which secrets."""
+    marginal = law.sum(axis=1)
+    seen = np.flatnonzero(marginal > 0)
+    conditionals = law / np.where(marginal > 0, marginal, 1.0)[:, None]
+    of_secret = mechanism.report_law(conditionals)[:, seen]
+    most, least = of_secret.max(axis=1), of_secret.min(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        report = int(np.where(most > 0, most / least, 1.0).argmax())
+    first, second = seen[of_secret[report].argmax()], seen[of_secret[report].argmin()]
+    names = mechanism.secrets
+    return mechanism.symbols[report], (names[first], names[second])
+
+
+# --- Words ---------------------------------------------------------------------------------------
+
+
+def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
+    said = []
+    if fitted.random_state is not None:
+        said.append(
+            f"random_state={fitted.random_state!r}: reports are repeatable, and whoever knows it "
+            "can undo them. No guarantee holds; use random_state=None."
+        )
+    if report.eps_proven > report.eps:
+        said.append(
+            f"eps={report.eps:.6g} was set after fit, but the mechanism is proven for "
+            f"{report.eps_proven:.6g} only: fit again."
+        )
+    if report.eps_over_set is not None:
+        said.append(
+            "Privacy holds at the public law alone, and the private records do not follow it "
+            f"exactly: over a confidence set {amount(report.eps_over_set)} can leak, where "
+            f"{report.eps:.6g} was asked. For comparisons, not to protect people."
+        )
+    if report.few_records:
+        said.append(
+            f"Only {report.n:,} public records for {report.n_cells:,} cells: the chi-squared set "
+            "misses the true law more often than it says below about five records a cell. Use "
+            "RenyiBall(alpha=1, radius='finite-sample') or a coarser alphabet."
+        )
+    if report.coverage == "given":
+        said.append("The radius was given as a number: no confidence is attached to the set.")
+    if math.exp(min(report.eps_proven, 700.0)) > _LARGE_ODDS:
+        said.append(
+            f"eps = {report.eps_proven:.6g} is a weak promise: one report may change odds of 1 : 1 "
+            f"into {odds(report.eps_proven)} : 1."
+        )
+    if not report.adds_up:
+        said.append(
+            "One report for each person: the first moves what is known of U outside the set, so a "
+            "second is no longer covered, and two together may leak far more than twice eps."
+        )
+    if report.status == "time_limit":
+        said.append(
+            f"The design stopped at its time limit, {report.gap:.1%} from its bound: privacy is "
+            "proven all the same, but there may be more utility, and another fit may differ."
+        )
+    return tuple(said)
+
+
+def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
+    said = []
+    if report.coverage == "asymptotic":
+        said.append(
+            f"The radius is asymptotic: beta = {report.beta:.4g} is what it tends to with many "
+            "records for each cell. radius='finite-sample' (alpha=1) holds for any number."
+        )
+    if report.unseen_secrets:
+        names = ", ".join(map(repr, report.unseen_secrets[:_SHOWN]))
+        more = len(report.unseen_secrets) - _SHOWN
+        beyond = f" and {more:,} more" if more > 0 else ""
+        held = "the promise includes them, whatever they are"
+        if report.coverage != "all laws":
+            held += ", which costs utility"
+        said.append(
+            f"Secrets without public records: {names}{beyond}. Nothing is known of their "
+            f"conditionals; {held}."
+        )
+    if report.zero_cells and report.coverage not in ("all laws", "public law"):
+        said.append(
+            f"{report.zero_cells:,} of {report.n_cells:,} cells have no public records; the set "
+            "allows for them."
+        )
+    if fitted.handle_unknown == "impute":
+        said.append(
+            "Values of U that the public table lacks are replaced by draws from the public law: "
+            "the promise is kept, and the report says nothing about such a value."
+        )
+    if report.observe == "nonsensitive":
+        said.append("The mechanism does not see S: what a report tells of it, it tells through U.")
+    if getattr(fitted, "smoothing", 0):
+        said.append(
+            f"The design counts {fitted.smoothing:g} more records, spread over all cells, for its "
+            "utility; privacy is about the public law as it is."
+        )
+    said.append("Only S is protected: what a report says of U beyond S is not bounded.")
+    return tuple(said)

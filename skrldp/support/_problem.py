@@ -1,0 +1,166 @@
+"""The dual function of N problems at once, with its derivatives."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._typing import Floats
+
+__all__ = [
+    "FLOOR",
+    "DualPoint",
+    "Problem",
+    "dual",
+    "power_mean",
+    "prepare",
+    "support_shrink",
+    "value",
+]
+
+
+_NO_GAP = 1e-14  # last digits: the power means of some orders would take them seriously
+FLOOR = 1e-25  # stands for a slack of zero, relative to the range of q
+
+
+@dataclass(frozen=True)
+class Problem:
+    """N problems of T conditionals over k cells, scaled to gaps in [0, 1]."""
+
+    gaps: Floats  # (N, T, k)  (max q - q) / scale
+    p: Floats  # (N, T, k)
+    weight: Floats  # (N, T)
+    shrink: Floats  # (N,)  log of what the budget takes off the power means
+    floored: NDArray[np.bool_]  # (N, T)  zero cells hold the maximum: a slack of 0 may be optimal
+    alpha: float
+
+    def __getitem__(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> "Problem":
+        return Problem(
+            self.gaps[index],
+            self.p[index],
+            self.weight[index],
+            self.shrink[index],
+            self.floored[index],
+            self.alpha,
+        )
+
+
+@dataclass(frozen=True)
+class DualPoint:
+    """The dual function at given slacks, with its derivatives."""
+
+    value: Floats  # (N,)
+    means: Floats  # (N,)  A^{-1/theta} N_sigma, the part subtracted from the slacks
+    mass: Floats  # (N, T)  sum of the maximiser R: the gradient is 1 - mass
+    hessian: Floats  # (N, T, T)
+
+    def __getitem__(self, index: NDArray[np.bool_]) -> "DualPoint":
+        return DualPoint(
+            self.value[index], self.means[index], self.mass[index], self.hessian[index]
+        )
+
+
+def power_mean(gaps: Floats, p: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
+    """Log of the power mean of the gaps, its slope S0/W, and S1/S0 (see dual)."""
+    if alpha == 2.0:  # the default, and the only case without transcendental functions
+        root = p / np.sqrt(gaps)
+        total = np.einsum("ntu,ntu->nt", root, gaps)
+        log_mean = 2.0 * np.log(total)
+    elif alpha == 1.0:
+        root = p / gaps
+        total = np.ones(p.shape[:2])
+        log_mean = np.einsum("ntu,ntu->nt", p, np.log(gaps))
+    else:
+        # Centred at the geometric mean: exact as alpha -> 1, and total >= 1 by Jensen.
+        theta = (alpha - 1.0) / alpha
+        logs = np.log(gaps)
+        centre = np.einsum("ntu,ntu->nt", p, logs)
+        log_total, root = log_mean_exp(theta * (logs - centre[..., None]), p)
+        log_mean = centre + log_total / theta
+        total = np.ones(p.shape[:2])
+        root = root / gaps
+    first = root.sum(axis=-1)
+    second = np.einsum("ntu,ntu->nt", root, 1.0 / gaps)
+    return log_mean, first / total, second / first
+
+
+def log_mean_exp(exponents: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """Log of the mean of exp(exponents) under p, and p tilted by them (sums to 1).
+
+    Accurate for small exponents, whose mean should be near zero, and safe for large ones.
+    """
+    exponents = np.where(p > 0, exponents, 0.0)
+    greatest = exponents.max(axis=-1)
+    large = greatest > 30.0
+    small = np.where(large[..., None], 0.0, exponents)
+    log_mean = np.log1p(np.einsum("...u,...u->...", p, np.expm1(small)))
+    if large.any():
+        powers = np.exp(exponents[large] - greatest[large, None])
+        total = np.einsum("nu,nu->n", p[large], powers)
+        log_mean[large] = greatest[large] + np.log(total)
+    return log_mean, p * np.exp(exponents - log_mean[..., None])
+
+
+def dual(problem: Problem, slack: Floats) -> DualPoint:
+    alpha = problem.alpha
+    theta = (alpha - 1.0) / alpha
+    log_mean, slope, bend = power_mean(slack[..., None] + problem.gaps, problem.p, alpha)
+    families = slack.shape[1]
+    if families == 1:
+        sigma = 0.0
+        share = np.ones_like(slack)
+        log_means = log_mean[:, 0] - problem.shrink
+    else:
+        share = problem.weight / problem.weight.sum(axis=1, keepdims=True)
+        logs = log_mean - np.log(problem.weight)
+        centre = np.einsum("nt,nt->n", share, logs)
+        log_means = centre + np.log(problem.weight.sum(axis=1)) - problem.shrink
+        sigma = _sigma(alpha)
+        if sigma != 0.0:  # finite here: at alpha=1/2 a pair is solved by its price
+            log_total, share = log_mean_exp(sigma * (logs - centre[:, None]), share)
+            log_means += log_total / sigma
+    means = np.exp(log_means)
+    mass = means[:, None] * share * slope
+    hessian = (sigma - 1.0) * mass[:, :, None] * (share * slope)[:, None, :]
+    for i in range(families):
+        hessian[:, i, i] -= mass[:, i] * ((sigma - theta) * slope[:, i] - bend[:, i] / alpha)
+    return DualPoint(slack.sum(axis=1) - means, means, mass, hessian)
+
+
+def _sigma(alpha: float) -> float:
+    """Exponent that couples two conditionals (at alpha=1/2 a minimum, treated apart)."""
+    return (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -1.0
+
+
+def support_shrink(weight: Floats, alpha: float, radius: float) -> Floats:
+    """log(A^{1/theta}) without the marginals' part; infinite where the conditionals are free."""
+    total = weight.sum(axis=1)
+    if alpha == 1.0:
+        return radius / total
+    theta = (alpha - 1.0) / alpha
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        shrink = np.log1p(np.expm1(theta * radius) / total) / theta
+    return np.where(np.isnan(shrink), np.inf, shrink)
+
+
+def prepare(
+    q: Floats, p: Floats, weight: Floats, alpha: float, radius: float
+) -> tuple[Problem, Floats, Floats]:
+    top = q.max(axis=-1)
+    scale = (top - q.min(axis=-1)).max(axis=1)
+    gaps = (top[..., None] - q) / np.where(scale > 0, scale, 1.0)[:, None, None]
+    gaps[gaps < _NO_GAP] = 0.0  # raises q a little, so bounds stay bounds
+    shrink = support_shrink(weight, alpha, radius)
+    floored = ~(np.where(gaps <= 0.0, p, 0.0).sum(axis=-1) > 0.0)
+    return Problem(gaps, p, weight, shrink, floored, alpha), top, scale
+
+
+def value(problem: Problem, slack: Floats) -> tuple[Floats, Floats]:
+    """Return the bound and the subtracted part, at alpha=1/2 with the true minimum."""
+    if problem.alpha != 0.5 or slack.shape[1] == 1:
+        point = dual(problem, slack)
+        return point.value, point.means
+    log_mean, _, _ = power_mean(slack[..., None] + problem.gaps, problem.p, 0.5)
+    least = (log_mean - np.log(problem.weight)).min(axis=1)
+    means = np.exp(least + np.log(problem.weight.sum(axis=1)) - problem.shrink)
+    return slack.sum(axis=1) - means, means

@@ -1,0 +1,183 @@
+"""Building columns of numpy, pandas, polars and pyarrow tables.
+
+A column is built from its *palette*, the few values it may take, written once with the right dtype,
+and from which of them each row has. So dtypes are restored on a handful of values, and checked
+there: what does not read back as it was written is written another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from skrldp.alphabet import is_missing, plain
+from skrldp.table._read import Table, factorize, is_object, series_from_array
+
+
+@dataclass(frozen=True)
+class Palette:
+    """One column to build: the values it may take, its dtype, and which value each row has."""
+
+    values: Sequence[Any]
+    dtype: Any
+    positions: np.ndarray
+
+
+def build_array(palettes: Sequence[Palette], dtype: Any) -> np.ndarray:
+    """Build an array of shape (n_rows, n_columns).
+
+    It has the dtype asked for if that can hold every value exactly, else the one numpy infers,
+    else object.
+    """
+    values = [value for palette in palettes for value in palette.values]
+    for candidate in (dtype, None, np.dtype(object)):
+        flat = _array_of(values, candidate)
+        if flat is not None and _holds(series_from_array(flat), values):
+            break
+    assert flat is not None  # dtype object holds anything
+    out = np.empty((len(palettes[0].positions), len(palettes)), dtype=flat.dtype)
+    start = 0
+    for column, palette in enumerate(palettes):
+        stop = start + len(palette.values)
+        out[:, column] = flat[start:stop][palette.positions]
+        start = stop
+    return out
+
+
+def _array_of(values: list[Any], dtype: Any) -> np.ndarray | None:
+    if is_object(dtype):
+        array = np.empty(len(values), dtype=object)
+        for place, value in enumerate(values):  # a slice assignment would unpack tuples
+            array[place] = value
+        return array
+    numpy_values = [  # of pandas' moments numpy would drop the nanoseconds
+        v.to_numpy() if hasattr(v, "to_numpy") and not is_missing(v) else v for v in values
+    ]
+    try:
+        array = np.array(numpy_values, dtype=dtype)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return array if array.ndim == 1 else None
+
+
+def build_frame(
+    palettes: Sequence[Palette], like: Table, wanted: Sequence[int | None], names: Sequence[Any]
+) -> Any:
+    """Build a frame of the same library as `like`.
+
+    `wanted` says which columns of `like` they are, None for those that it lacks. Each column has
+    the dtype asked for if that can hold the values exactly (categorical dtypes are extended), else
+    the one the library infers. A pandas index is kept if the lengths agree.
+
+    Raises
+    ------
+    ValueError
+        If the library has no dtype for the values of a column, such as numbers beside strings.
+    """
+    library = _LIBRARIES["pandas" if like.source.implementation.is_pandas_like() else like.library]
+    namespace = like.source.__native_namespace__()
+    columns = []
+    for palette, name in zip(palettes, names, strict=True):
+        series = _palette_series(palette, namespace, library, name)
+        columns.append(series[palette.positions].to_native())
+    if library is _LIBRARIES["pandas"] and None not in wanted:
+        names = like.source.to_native().columns[list(wanted)]  # keeps what they are called together
+    return library.table(namespace, columns, like, names)
+
+
+def _palette_series(
+    palette: Palette, namespace: Any, library: _Library, name: Any
+) -> nw.Series[Any]:
+    for dtype in (palette.dtype, None):
+        try:
+            native = library.column(namespace, palette.values, dtype)
+        except Exception:  # each library has errors of its own for a value that does not fit
+            continue
+        series: nw.Series[Any] = nw.from_native(native, series_only=True)
+        if _holds(series, palette.values):
+            return series
+    raise ValueError(
+        f"no {namespace.__name__} column can hold the categories of column {name!r}; "
+        "give it categories of one type"
+    )
+
+
+def _holds(series: nw.Series[Any], values: Sequence[Any]) -> bool:
+    """Whether a series holds exactly these values, none truncated, rounded or lost."""
+    positions, distinct = factorize(series)
+    found = [None if position < 0 else distinct[position] for position in positions]
+    return found == [plain(value) for value in values]
+
+
+@dataclass(frozen=True)
+class _Library:
+    """How a library makes a column from values and a dtype, and a table from columns."""
+
+    column: Callable[[Any, Sequence[Any], Any], Any]
+    table: Callable[[Any, list[Any], Table, Sequence[Any]], Any]
+
+
+def _pandas_column(pd: Any, values: Sequence[Any], dtype: Any) -> Any:
+    if isinstance(dtype, pd.CategoricalDtype):
+        new = _not_in(values, dtype.categories)
+        if new:
+            dtype = pd.CategoricalDtype(dtype.categories.append(pd.Index(new)), dtype.ordered)
+    return pd.Series(values, dtype=dtype)
+
+
+def _polars_column(pl: Any, values: Sequence[Any], dtype: Any) -> Any:
+    if isinstance(dtype, pl.Enum):
+        dtype = pl.Enum([*dtype.categories, *_not_in(values, dtype.categories)])
+    if any(getattr(value, "value", None) is not None for value in values):
+        # Moments with nanoseconds, which polars would cut to microseconds.
+        values = [None if is_missing(v) else _nanoseconds(v) for v in values]
+        return pl.Series(values, dtype=pl.Int64).cast(dtype)
+    return pl.Series(values, dtype=dtype, strict=False)
+
+
+def _nanoseconds(moment: datetime | timedelta) -> int:
+    import pandas as pd
+
+    boxed = pd.Timedelta(moment) if isinstance(moment, timedelta) else pd.Timestamp(moment)
+    return int(boxed.as_unit("ns").value)
+
+
+def _arrow_column(pa: Any, values: Sequence[Any], dtype: Any) -> Any:
+    if isinstance(dtype, pa.DictionaryType):  # pyarrow cannot fill every kind of these itself
+        array = pa.array(values, type=dtype.value_type).dictionary_encode().cast(dtype)
+    else:
+        array = pa.array(values, type=dtype)
+    return pa.chunked_array([array])
+
+
+def _not_in(values: Sequence[Any], categories: Any) -> list[Any]:
+    known = {plain(category) for category in categories}
+    return [value for value in values if not is_missing(value) and value not in known]
+
+
+def _pandas_table(pd: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
+    n_rows = len(columns[0])
+    index = like.source.to_native().index if n_rows == like.n_rows else pd.RangeIndex(n_rows)
+    frame = pd.DataFrame({place: c.set_axis(index) for place, c in enumerate(columns)})
+    frame.columns = names
+    return frame
+
+
+def _polars_table(pl: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
+    return pl.DataFrame(dict(zip(names, columns, strict=True)))
+
+
+def _arrow_table(pa: Any, columns: list[Any], like: Table, names: Sequence[Any]) -> Any:
+    return pa.table(dict(zip(names, columns, strict=True)))
+
+
+_LIBRARIES = {
+    "pandas": _Library(_pandas_column, _pandas_table),
+    "polars": _Library(_polars_column, _polars_table),
+    "pyarrow": _Library(_arrow_column, _arrow_table),
+}

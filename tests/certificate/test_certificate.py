@@ -1,0 +1,374 @@
+"""Certificates: true, tight, and impossible to fool."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from conftest import EXAMPLE, EXAMPLE_LAW, on_the_boundary, random_directions, renyi
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import (
+    AllDistributions,
+    CertificateError,
+    JointDistribution,
+    Mechanism,
+    RenyiBall,
+    certify,
+)
+from skrldp.certificate import proof_region, prove, release
+from skrldp.design.closed_form import grr, srr
+from skrldp.region import repair
+
+ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
+# Entropy (49), columns (s1,u1), (s1,u2), (s2,u1), (s2,u2), reports in rows
+PRINTED = np.array(
+    [
+        [0.0885, 0.3840, 0.6667, 0.0507],
+        [0.0860, 0.3731, 0.0000, 0.3080],
+        [0.6162, 0.1813, 0.0000, 0.6159],
+        [0.2094, 0.0616, 0.3333, 0.0254],
+    ]
+)
+
+
+def table(seed, a1=3, a2=4, unseen=False):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1, 80, size=(a1, a2)) * (rng.random((a1, a2)) > 0.2)
+    counts[:, 0] += 1
+    if unseen:
+        counts[-1] = 0
+    return JointDistribution(counts)
+
+
+def sharp(seed, joint, b=5, concentration=0.3):
+    rng = np.random.default_rng([seed, 3])
+    matrix = rng.dirichlet(np.full(b, concentration), size=joint.counts.size).T
+    return matrix / matrix.sum(axis=0)
+
+
+def private(seed, joint, alpha, radius, eps, **options):
+    return repair(sharp(seed, joint, **options), proof_region(joint, alpha, radius), eps)
+
+
+def leak(matrix, laws):
+    """Leakage of a matrix at laws (N, a1, a2), from ISIT (32)."""
+    conditionals = laws / laws.sum(axis=2, keepdims=True)
+    reports = np.einsum("bsu,nsu->nbs", matrix.reshape(-1, *laws.shape[1:]), conditionals)
+    return np.log(reports.max(axis=2) / reports.min(axis=2)).max(axis=1)
+
+
+def laws_of_the_ball(rng, joint, alpha, radius, count=3000):
+    centre = joint.probabilities.ravel()
+    towards = random_directions(rng, count, centre.size)
+    laws = on_the_boundary(centre, towards, alpha, radius).reshape(-1, *joint.counts.shape)
+    return laws[laws.sum(axis=2).min(axis=1) > 0]
+
+
+# By hand
+
+
+def test_the_papers_mechanism_holds_at_log_2():
+    matrix = PRINTED / PRINTED.sum(axis=0)
+    joint = JointDistribution(EXAMPLE)
+    found = certify(matrix, RenyiBall(), joint)
+    # PolyOpt on the lower-bounds region with s1 = s2: more than the ball asks
+    assert found.holds(math.log(2)) and not found.holds(0.3)
+    assert found.eps_attained <= found.eps
+    law = EXAMPLE_LAW[None]  # in the ball (Entropy Example 1)
+    assert leak(matrix, law)[0] <= found.eps
+    assert certify(matrix, AllDistributions(), joint).eps == math.inf  # zeros
+
+
+def test_reporting_u_by_hand():
+    """Two values: the leak is the ratio at the ends of the two conditionals' intervals."""
+    joint = JointDistribution([[60, 40], [50, 50], [0, 0]])
+    matrix = np.tile([[0.7, 0.3], [0.3, 0.7]], (1, 3))
+    everything = certify(matrix, AllDistributions(), joint)
+    assert everything.eps == pytest.approx(math.log(7 / 3), abs=1e-10)
+    # at the point the reports are 0.54 and 0.5, and anything from 0.3 for the unseen secret
+    point = certify(matrix, RenyiBall(radius=0.0), joint)
+    assert point.eps == pytest.approx(math.log(0.54 / 0.3), abs=1e-10)
+    seen = certify(matrix[:, :4], RenyiBall(radius=0.0), JointDistribution([[60, 40], [50, 50]]))
+    assert seen.eps == pytest.approx(math.log(0.5 / 0.46), abs=1e-10)
+    assert seen.eps_attained == pytest.approx(seen.eps, abs=1e-10)
+
+
+def test_secrets_that_are_all_alike():
+    joint = table(1)
+    rows = np.random.default_rng(1).random((4, 4))
+    for matrix in (np.full((3, 12), 1 / 3), np.ones((1, 12))):
+        assert certify(matrix, AllDistributions(), joint).eps <= 1e-11
+    # depends on U alone: private for the secret of U independent of S ...
+    blind = np.tile(rows / rows.sum(axis=0), (1, 2))
+    even = JointDistribution(np.outer([3, 5], [2, 4, 6, 1]))
+    assert certify(blind, RenyiBall(radius=0.0), even).eps <= 1e-10
+    assert certify(blind, RenyiBall(radius=0.1), even).eps > 0.05  # ... but not near it
+
+
+def test_a_zero_that_faces_a_positive_is_infinite():
+    joint = JointDistribution([[5, 5], [5, 5]])
+    matrix = np.array([[1.0, 1.0, 0.9, 0.9], [0.0, 0.0, 0.1, 0.1]])
+    for uncertainty in (RenyiBall(radius=0.0), RenyiBall(), RenyiBall(0.4), AllDistributions()):
+        found = certify(matrix, uncertainty, joint)
+        assert found.eps == math.inf and not found.holds(1e6)
+    # half a zero: finite in a small ball, infinite where that cell may vanish
+    half = np.array([[1.0, 0.5, 0.9, 0.9], [0.0, 0.5, 0.1, 0.1]])
+    assert certify(half, RenyiBall(radius=0.1), joint).eps < 5
+    assert certify(half, AllDistributions(), joint).eps == math.inf
+    # a report that nobody sends is no leak
+    assert certify(np.array([[1.0] * 4, [0.0] * 4]), AllDistributions(), joint).eps <= 1e-11
+
+
+@pytest.mark.parametrize("eps", [1e-3, 0.1, math.log(2), 3.0, 10.0])
+@pytest.mark.parametrize(("a1", "a2"), [(2, 2), (3, 4), (4, 1)])
+def test_randomised_response_over_all_laws(eps, a1, a2):
+    joint = JointDistribution(np.ones((a1, a2), dtype=int))
+    for blocks in (grr(eps, a1 * a2), srr(eps, a1, a2)):
+        mechanism = Mechanism.from_blocks(blocks, joint.secrets, joint.values)
+        found = certify(mechanism, AllDistributions(), joint)
+        rounding = 2.0**-52 / min(blocks)  # of the integer weights
+        assert found.eps == pytest.approx(eps, abs=1e-10 + rounding)
+        assert found.radius == math.inf
+        assert mechanism.leakage(found.law) == pytest.approx(found.eps_attained, abs=1e-9)
+        # smaller sets of laws leak no more
+        assert certify(mechanism, RenyiBall(), joint).eps <= found.eps + 1e-12
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [np.full((2, 3), 0.5), np.full((2, 4), 0.6), [[2, 1, 1, 1], [-1, 0, 0, 0]], np.ones(4)],
+)
+def test_what_is_not_a_mechanism_is_refused(matrix):
+    with pytest.raises(ValueError, match=r"matrix|columns"):
+        certify(matrix, RenyiBall(), JointDistribution(EXAMPLE))
+
+
+def test_a_mechanism_for_other_cells_is_refused():
+    blocks = Mechanism.from_blocks(grr(1.0, 12), range(2), range(6))
+    for counts in (np.ones((3, 4), int), np.ones((2, 2), int)):
+        with pytest.raises(ValueError, match="cells"):
+            certify(blocks, RenyiBall(), JointDistribution(counts))
+
+
+# Truth and tightness
+
+
+@pytest.mark.parametrize("alpha", (0.3, *ALPHAS))
+@pytest.mark.parametrize("radius", [1e-3, 0.05, 0.6])
+def test_no_law_of_the_set_leaks_more(alpha, radius):
+    rng = np.random.default_rng(4)
+    for seed in range(2):
+        joint = table(seed)
+        matrix = private(seed, joint, alpha, radius, 0.8)
+        found = certify(matrix, RenyiBall(alpha, radius=radius), joint)
+        laws = laws_of_the_ball(rng, joint, alpha, radius)
+        assert leak(matrix, laws).max() <= found.eps + 1e-12
+        around = found.law.ravel() * np.exp(rng.normal(size=(1500, 12)) * 0.05)
+        around = around / around.sum(axis=1, keepdims=True)
+        centre = joint.probabilities.ravel()
+        around = np.maximum(centre + 1.1 * (around - centre), 0.0)
+        around /= around.sum(axis=1, keepdims=True)
+        near = on_the_boundary(centre, around, alpha, radius).reshape(-1, 3, 4)
+        near = near[near.sum(axis=2).min(axis=1) > 0]
+        worst = leak(matrix, near).max()
+        assert worst <= found.eps + 1e-12
+        if alpha >= 0.5:  # the random laws come near, so the test can tell
+            assert worst > 0.75 * found.eps
+
+
+@pytest.mark.parametrize("alpha", (0.3, *ALPHAS))
+@pytest.mark.parametrize("radius", [0.0, 1e-4, 0.05, 0.6])
+@pytest.mark.parametrize("unseen", [False, True])
+def test_the_attained_leakage_is_attained(alpha, radius, unseen):
+    for seed in range(2):
+        joint = table(seed, unseen=unseen)
+        matrix = private(seed, joint, alpha, radius, 0.8)
+        found = certify(matrix, RenyiBall(alpha, radius=radius), joint)
+        assert found.law.shape == (3, 4) and found.law.min() >= 0
+        assert found.law.sum() == pytest.approx(1.0, abs=1e-12)
+        inside = renyi(joint.probabilities.ravel(), found.law.ravel(), alpha)
+        assert inside <= radius * (1 + 1e-9) + (1e-8 if unseen else 1e-13)
+        mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
+        assert mechanism.leakage(found.law) == pytest.approx(found.eps_attained, abs=1e-6)
+        assert found.eps_attained <= found.eps
+        if alpha >= 0.5:
+            slack = 1e-3 if unseen else 1e-6  # a law can only come near an unseen secret's limit
+            assert found.eps - found.eps_attained <= slack
+        assert (found.alpha, found.radius) == (alpha, radius)
+
+
+@pytest.mark.parametrize("alpha", (0.3, *ALPHAS))
+def test_grows_with_the_set(alpha):
+    joint = table(5)
+    matrix = private(5, joint, alpha, 1.0, 1.0)
+    radii = [0.0, 1e-6, 1e-3, 0.02, 0.2, 1.0, 5.0, math.inf]
+    bounds = [certify(matrix, RenyiBall(alpha, radius=r), joint).eps for r in radii]
+    for smaller, larger in itertools.pairwise(bounds):
+        assert smaller <= larger + 1e-10
+    assert bounds[0] < 0.9 * bounds[5]
+    everything = certify(matrix, AllDistributions(), joint).eps
+    assert bounds[-1] == pytest.approx(everything, abs=1e-12)
+
+
+def test_all_laws_by_hand():
+    """The greatest ratio of two entries with different secrets."""
+    for seed in range(5):
+        joint = table(seed)
+        matrix = private(seed, joint, 2.0, np.inf, 1.3)
+        rows = matrix.reshape(-1, 3, 4)
+        ratios = rows.max(axis=2)[:, :, None] / rows.min(axis=2)[:, None, :]
+        worst = np.log(ratios[:, ~np.eye(3, dtype=bool)].max())
+        found = certify(matrix, AllDistributions(), joint)
+        assert found.eps == pytest.approx(worst, abs=1e-9)
+        assert found.eps_attained == pytest.approx(worst, abs=1e-6)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_planted_violations_are_caught(alpha):
+    """Move probability between two reports until one known law of the set leaks eps + 1e-6."""
+    eps, radius = 0.7, 0.08
+    for seed in range(2):
+        joint = table(seed)
+        mechanism, proof = release(sharp(seed, joint), joint, alpha, radius, eps)
+        law = proof.law
+        conditionals = law / law.sum(axis=1, keepdims=True)
+        matrix = np.array(mechanism.matrix)
+        reports = np.einsum("bsu,su->bs", matrix.reshape(-1, 3, 4), conditionals)
+        y = int((reports.max(axis=1) / reports.min(axis=1)).argmax())
+        most = int(reports[y].argmax())
+        wanted = reports[y].min() * np.exp(eps + 1e-6) - reports[y, most]
+        assert wanted > 0
+        # raise row y in the cells of that secret, at the cost of the other rows
+        rows = matrix.reshape(-1, 3, 4)
+        share = wanted / ((1.0 - rows[y, most]) @ conditionals[most])
+        assert share < 1.0
+        rows[:, most] *= 1.0 - share
+        rows[y, most] += share
+        spoilt = rows.reshape(-1, 12)
+        assert leak(spoilt, law[None])[0] >= eps + 0.99e-6
+        found = certify(spoilt, RenyiBall(alpha, radius=radius), joint)
+        assert not found.holds(eps)
+        assert found.eps >= eps + 0.99e-6
+
+
+def test_it_looks_at_what_is_sampled():
+    """A block mechanism's own weights, not the numbers it was made of."""
+    joint = JointDistribution(EXAMPLE)
+    mechanism = Mechanism.from_blocks(grr(0.5, 4), (0, 1), (0, 1))
+    proof = prove(mechanism, joint, 1.0, math.inf)
+    block = mechanism.table
+    assert proof.eps >= math.log(block.same / block.other)
+
+
+def test_representation():
+    joint = JointDistribution(EXAMPLE)
+    text = repr(certify(PRINTED / PRINTED.sum(axis=0), RenyiBall(), joint))
+    assert "alpha=2" in text and "B=0.07524" in text
+    uniform = np.full((2, 4), 0.5)
+    assert "all laws" in repr(certify(uniform, AllDistributions(), joint))
+
+
+# Repair and release
+
+
+@settings(max_examples=30)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([0.3, 0.5, 0.7, 1.0, 2.0, 4.0]),
+    st.sampled_from([0.0, 1e-3, 0.1, 2.0, np.inf]),
+    st.floats(1e-3, 5.0),
+)
+def test_repair_makes_anything_private(seed, alpha, radius, eps):
+    joint = table(seed, unseen=seed % 3 == 0)
+    rng = np.random.default_rng(seed)
+    matrix = rng.dirichlet(np.full(5, 0.1), size=12).T
+    matrix = np.nan_to_num(matrix) + rng.normal(size=matrix.shape) * 1e-9  # a solver's output
+    region = proof_region(joint, alpha, radius)
+    fixed = repair(matrix, region, eps)
+    assert fixed.min() >= 0
+    np.testing.assert_allclose(fixed.sum(axis=0), 1.0, rtol=1e-12)
+    excess = region.excess(fixed.reshape(-1, 3, 4), eps)
+    assert excess.max() <= 1e-12
+    assert np.abs(repair(fixed, region, eps) - fixed).max() <= 1e-9 / np.expm1(eps)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+def test_repair_of_a_small_violation_is_small(alpha):
+    joint, eps, radius = table(8), 0.5, 0.1
+    region = proof_region(joint, alpha, radius)
+    fine = private(8, joint, alpha, radius, eps)
+    for size in (1e-9, 1e-6, 1e-3):
+        noise = np.random.default_rng(8).uniform(-size, size, fine.shape)
+        moved = np.clip(fine + noise, 0.0, None)
+        moved /= moved.sum(axis=0)
+        change = np.abs(repair(moved, region, eps) - moved).max()
+        # each row's violation is at most size (1 + e^eps), and there are five rows
+        limit = 5 * 1.1 * size * (1 + np.exp(eps)) / np.expm1(eps)
+        assert change <= limit * (1 + size) + 1e-12
+
+
+def test_a_private_matrix_is_left_alone():
+    joint = table(9)
+    matrix = private(9, joint, 2.0, 0.1, 0.5)
+    region = proof_region(joint, 2.0, 0.1)
+    np.testing.assert_allclose(repair(matrix, region, 0.6), matrix, rtol=1e-14)
+
+
+@settings(max_examples=30)
+@given(
+    st.integers(0, 10**6),
+    st.floats(0.3, 4.0),
+    st.sampled_from([0.0, 1e-9, 1e-3, 0.05, 0.5, 5.0, np.inf]),
+    st.floats(-3.0, 1.0),
+    st.booleans(),
+    st.integers(1, 6),
+)
+def test_release_never_weakens(seed, alpha, radius, log_eps, unseen, b):
+    joint, eps = table(seed, unseen=unseen), 10.0**log_eps
+    matrix = sharp(seed, joint, b=b, concentration=0.05)
+    mechanism, proof = release(matrix, joint, alpha, radius, eps)
+    assert proof.eps <= eps and proof.holds(eps)
+    assert proof.eps_attained <= proof.eps
+    # the proof is about the mechanism that is handed out
+    again = certify(mechanism, RenyiBall(alpha, radius=radius), joint)
+    assert again.eps == pytest.approx(proof.eps, abs=1e-12)
+    dense = certify(mechanism.matrix, RenyiBall(alpha, radius=radius), joint)
+    assert dense.eps == pytest.approx(proof.eps, abs=1e-9)
+    assert mechanism.leakage(joint.probabilities) <= eps
+    assert mechanism.weights.any(axis=1).all()  # no report that is never sent
+
+
+def test_release_uses_the_budget():
+    joint = table(10)
+    for eps in (0.01, 0.5, 3.0):
+        matrix = sharp(10, joint, concentration=0.1)
+        _, proof = release(matrix, joint, 2.0, 0.05, eps)
+        assert proof.eps > 0.95 * eps
+
+
+def test_nothing_unproven_is_released(monkeypatch):
+    import skrldp.certificate._release as module
+
+    joint = table(11)
+    monkeypatch.setattr(module, "repair", lambda matrix, *_: matrix)  # a repair that does nothing
+    with pytest.raises(CertificateError, match=r"eps=0\.1.*3 secrets x 4 values"):
+        release(sharp(11, joint), joint, 2.0, 0.05, 0.1)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2)])
+def test_block_and_dense_proofs_agree(shape):
+    # With two secrets, the case that a row belongs to neither must not count.
+    joint = JointDistribution(np.arange(1, 1 + shape[0] * shape[1]).reshape(shape) * 9)
+    names = joint.secrets, joint.values
+    a1, a2 = shape
+    weights = np.array([1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)])
+    probabilities = np.array([0.3, 0.3, 0.5, 0.1])
+    probabilities /= weights @ probabilities
+    block = Mechanism.from_blocks(tuple(probabilities), *names)
+    dense = Mechanism.from_matrix(block.matrix, *names)
+    for uncertainty in (RenyiBall(), RenyiBall(radius=0.0), AllDistributions()):
+        ours, theirs = certify(block, uncertainty, joint), certify(dense, uncertainty, joint)
+        assert ours.eps == pytest.approx(theirs.eps, abs=1e-8)
+        assert ours.eps_attained == pytest.approx(theirs.eps_attained, abs=1e-8)

@@ -1,0 +1,316 @@
+"""Alternation: what a decoder's cost is, that paths end private and better, and which are taken."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import JointDistribution, RenyiBall
+from skrldp.certificate import release
+from skrldp.design._run import Deadline
+from skrldp.design.alternation import Annealing, alternate
+from skrldp.design.alternation import _annealing as annealing
+from skrldp.design.alternation import _restarts as alternation
+from skrldp.design.alternation._annealing import distinct, followable
+from skrldp.design.alternation._restarts import gather, starts
+from skrldp.design.closed_form import grr, independent_reporting, srr
+from skrldp.design.polyopt import solve
+from skrldp.information import block_information, entropy, mutual_information
+from skrldp.region import REGIONS, JointRegion, LowerRegion, ProductRegion, privacy_region, repair
+
+TABLE = [[90, 40, 310], [400, 250, 140], [30, 5, 77]]
+EMPTY = [[90, 0, 310], [400, 250, 0], [0, 5, 77]]
+
+
+def region_of(counts, kind="joint", alpha=2.0, radius=None, same_secret=False):
+    joint = JointDistribution(counts)
+    if radius is None:
+        radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
+    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+
+
+def law_of(counts):
+    return JointDistribution(counts).probabilities.ravel()
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch):
+    """Two runs and one gathering show all there is; the rest is more of the same."""
+    monkeypatch.setattr(alternation, "_RUNS", ((16, 0.8), (24, 0.9)))
+    monkeypatch.setattr(alternation, "_GATHERED", 2)
+
+
+def one_path(counts, region, eps, b=9, share=0.7, seed=0, look=None):
+    options = {} if look is None else {"look": look}
+    start = starts(region.row_shape, b, seed)
+    run = Annealing(law_of(counts), region, eps, start, **options)
+    run.cool(share, Deadline(None))
+    return run
+
+
+# -- the decoder ----------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10_000), st.integers(2, 6))
+@settings(max_examples=25, deadline=None)
+def test_a_decoder_bounds_the_information_of_every_mechanism(seed, b):
+    """I(X;Y) >= E log(w_Y(X) / P_X) for every decoder w, with equality at the posterior."""
+    rng = np.random.default_rng(seed)
+    law = rng.dirichlet(np.full(6, 0.5))
+    mechanism, other = rng.dirichlet(np.full(b, 0.3), size=(2, 6)).swapaxes(1, 2)
+    information = mutual_information(mechanism, law)
+
+    def told(decoder_of):
+        return -float((law * mechanism * annealing._decoder_cost(decoder_of, law)).sum())
+
+    assert told(other) <= information + 1e-12
+    assert told(mechanism) <= information + 1e-12
+    # the smoothing takes next to nothing
+    assert told(mechanism) >= information - b * 1e-5 * 10
+
+
+def test_a_decoder_is_a_posterior():
+    law = law_of(EMPTY)
+    matrix = np.random.default_rng(0).dirichlet(np.ones(4), size=9).T
+    posterior = law * np.exp(-annealing._decoder_cost(matrix, law))
+    np.testing.assert_allclose(posterior.sum(axis=1), 1.0, rtol=1e-12)
+
+
+# -- starts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("b", [1, 2, 5, 40])
+def test_starts(b):
+    start = starts((3, 4), b, 0)
+    assert start.shape == (b, 12) and (start > 0).all()
+    np.testing.assert_allclose(start.sum(axis=0), 1.0)
+    np.testing.assert_array_equal(start, starts((3, 4), b, 0))
+    assert b == 1 or not np.allclose(start, starts((3, 4), b, 1))
+
+
+# -- regions with a path --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "alpha", "radius", "expected"),
+    [
+        ("joint", 2.0, 0.01, JointRegion),
+        ("joint", 0.5, 0.01, ProductRegion),
+        ("product", 2.0, 0.01, ProductRegion),
+        ("box", 2.0, 0.01, LowerRegion),
+        ("lower", 2.0, 0.01, LowerRegion),
+    ],
+)
+def test_the_path_of_a_region_is_that_of_one_around_it(kind, alpha, radius, expected):
+    region = region_of(TABLE, kind, alpha, radius)
+    around, _ = followable(region, 1.0)
+    assert type(around) is expected
+    rows = np.random.default_rng(0).random((50, 3, 3))
+    assert np.all(region.excess(rows, 1.0) <= around.excess(rows, 1.0) + 1e-9)
+
+
+def test_the_public_law_with_an_unseen_secret_is_followed_exactly():
+    counts = [[20, 30, 5], [0, 0, 0], [14, 60, 9]]
+    region = region_of(counts, radius=0.0)
+    around, _ = followable(region, 1.0)
+    assert isinstance(around, LowerRegion)
+    rows = np.random.default_rng(1).random((50, 3, 3))
+    np.testing.assert_allclose(region.excess(rows, 1.0), around.excess(rows, 1.0), atol=1e-12)
+
+
+# -- one path -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("counts", [TABLE, EMPTY])
+@pytest.mark.parametrize("kind", REGIONS)
+@pytest.mark.parametrize("same_secret", [False, True])
+def test_a_path_ends_private_and_better_than_the_closed_forms(counts, kind, same_secret):
+    region, eps = region_of(counts, kind, same_secret=same_secret), 1.0
+    joint = JointDistribution(counts)
+    run = one_path(counts, region, eps)
+    assert run.cold
+    np.testing.assert_allclose(run.matrix.sum(axis=0), 1.0, rtol=1e-12)
+    assert (run.matrix >= 0).all()
+    assert region.excess(run.matrix.reshape(-1, 3, 3), eps).max() <= 1e-12
+    assert run.information == pytest.approx(
+        mutual_information(run.matrix, law_of(counts)), abs=1e-12
+    )
+    forms = srr(eps, 3, 3), grr(eps, 9), independent_reporting(joint, region, eps).blocks
+    assert run.information > max(block_information(f, joint.probabilities) for f in forms)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.5, 1.0, 3.0])
+def test_every_order(alpha):
+    kind = "joint" if alpha >= 0.5 else "product"
+    region = region_of(TABLE, kind, alpha)
+    run = one_path(TABLE, region, 0.5)
+    assert run.cold and run.information > 0.1 * entropy(law_of(TABLE))
+    assert region.excess(run.matrix.reshape(-1, 3, 3), 0.5).max() <= 1e-12
+
+
+@pytest.mark.parametrize("radius", [0.0, np.inf])
+def test_the_public_law_alone_and_all_laws(radius):
+    region = region_of(TABLE, radius=radius)
+    runs, _ = alternate(law_of(TABLE), region, 1.0, deadline=Deadline(None))
+    found = max(run.information for run in runs)
+    best = solve(JointDistribution(TABLE), region, 1.0, solver="vertices", time_limit=None)
+    assert 0.97 * best.objective <= found <= best.objective * (1.0 + 1e-9)
+
+
+def test_what_is_shown_on_the_way_is_private_and_rises():
+    region, seen = region_of(TABLE), []
+    run = one_path(TABLE, region, 1.0, share=0.9, look=lambda *found: seen.append(found))
+    values = [information for _, information in seen]
+    assert run.information == max(values)
+    assert values[-1] >= 0.999 * max(values)
+    for matrix, information in seen:
+        assert region.excess(matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
+        assert information == pytest.approx(mutual_information(matrix, law_of(TABLE)), abs=1e-12)
+
+
+def test_the_end_of_a_path_is_stationary():
+    """With its own decoder, no private mechanism is clearly better than the one found."""
+    from skrldp.design._cost import ExpectedCost
+    from skrldp.design.cutting_planes import minimise
+
+    region, law = region_of(TABLE), law_of(TABLE)
+    run = one_path(TABLE, region, 1.0, share=0.9)
+    cost = ExpectedCost(annealing._decoder_cost(run.matrix, law), law)
+    best = minimise(cost, region, 1.0, gap=1e-5, deadline=Deadline(None))
+    assert -best.bound <= run.information * 1.004
+
+
+# -- decoders from elsewhere ----------------------------------------------------------------------
+
+
+def test_distinct_reports():
+    law = law_of(TABLE)
+    rows = np.random.default_rng(0).dirichlet(np.full(4, 0.3), size=9).T
+    doubled = np.concatenate([rows, 3.0 * rows[:2], np.zeros((1, 9))])
+    np.testing.assert_array_equal(distinct(doubled, law), [0, 1, 2, 3])
+
+
+def test_gathering_puts_the_best_first_and_has_each_report_once():
+    region, law = region_of(TABLE), law_of(TABLE)
+    runs = [one_path(TABLE, region, 1.0, seed=seed) for seed in (0, 1)]
+    rows = gather([*runs, runs[0]], law, (3, 3))
+    np.testing.assert_allclose(rows.mean(axis=1), 1.0)
+    assert len(rows) <= 18 and len(distinct(rows, law)) == len(rows)
+    best = max(runs, key=lambda run: run.information).matrix
+    first = distinct(best, law)[0]
+    np.testing.assert_allclose(rows[0], best[first] / best[first].mean())
+
+
+@pytest.mark.parametrize("kind", ["joint", "lower"])
+def test_held_decoders_lose_nothing_and_gain_when_they_follow(kind):
+    """All decoders of two runs together tell at least what the better run's own do."""
+    region, law = region_of(TABLE, kind), law_of(TABLE)
+    runs = [one_path(TABLE, region, 1.0, b=6, seed=seed) for seed in (0, 1)]
+    joined = Annealing(law, region, 1.0, gather(runs, law, (3, 3)))
+    joined.hold(Deadline(None))
+    best = max(run.information for run in runs)
+    held = joined.information
+    # the barrier's gap, 3e-3 of the information, and the decoders' smoothing
+    assert joined.cold and held >= best * (1.0 - 5e-3)
+    joined.polish(Deadline(None))
+    assert joined.information > held
+    assert joined.information >= best * (1.0 - 1e-4)
+    assert region.excess(joined.matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
+
+
+def test_the_end_of_a_path_needs_hardly_any_repair():
+    """The path ends centred: what it found before the repair is what is left after it."""
+    region, law = region_of(TABLE), law_of(TABLE)
+    run = one_path(TABLE, region, 1.0, share=0.9)
+    rows = run._rows() / run._rows().sum(axis=0)
+    assert run.information >= mutual_information(rows, law) * (1.0 - 1e-5)
+
+
+# -- many paths -----------------------------------------------------------------------------------
+
+
+def test_alternation_is_deterministic_and_ends():
+    region, law = region_of(TABLE), law_of(TABLE)
+    first, second = (alternate(law, region, 1.0, deadline=Deadline(None)) for _ in range(2))
+    assert first[1] == second[1] == "converged"
+    assert 16 in {len(run.matrix) for run in first[0]}
+    assert max(len(run.matrix) for run in first[0]) <= 18  # two for each cell
+    for one, other in zip(first[0], second[0], strict=True):
+        np.testing.assert_array_equal(one.matrix, other.matrix)
+
+
+class Clock(Deadline):
+    """A deadline that passes after so many looks at it."""
+
+    def __init__(self, looks):
+        super().__init__(None)
+        self.looks = looks
+
+    @property
+    def left(self):
+        self.looks -= 1
+        return float(max(self.looks, 0))
+
+
+@pytest.mark.parametrize("looks", [1, 2, 10, 60, 300])
+def test_time_is_up(looks):
+    region = region_of(TABLE)
+    runs, status = alternate(law_of(TABLE), region, 1.0, deadline=Clock(looks))
+    assert status == "time_limit" and runs
+    for run in runs:
+        assert region.excess(run.matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
+
+
+def test_steps_grow_longer_when_time_is_short():
+    deadline = Deadline(1000.0)
+    pace = annealing._Pace(deadline, 0.9)
+
+    class Path:
+        steps, gap = 100, 10.0
+
+    assert pace.share(Path, 1e-3) == 0.9
+    deadline._end = deadline.start + deadline.elapsed * 1.2
+    assert 0.1 <= pace.share(Path, 1e-3) < 0.9
+    Path.gap = 1e-4  # at the end already
+    assert pace.share(Path, 1e-3) <= 0.9
+
+
+# -- as a solver ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", REGIONS)
+def test_auto_is_no_worse_than_its_parts(kind):
+    joint, region = JointDistribution(TABLE), region_of(TABLE, kind)
+    found = {
+        solver: solve(joint, region, 1.0, solver=solver, time_limit=None)
+        for solver in ("auto", "alternation", "columns")
+    }
+    assert found["alternation"].solver == "alternation"
+    value = found["auto"].objective
+    assert value >= found["alternation"].objective * (1.0 - 1e-9)
+    assert value >= found["columns"].objective * (1.0 - 5e-4)
+    assert value <= found["auto"].bound
+
+
+def test_large_table_is_certified_and_far_better_than_the_closed_forms():
+    rng = np.random.default_rng(3)
+    joint = JointDistribution(rng.multinomial(30_000, rng.dirichlet(np.ones(120))).reshape(10, 12))
+    region, eps = region_of(joint.counts), 1.0
+    radius = RenyiBall().radius_for(joint.n, 120)
+    law = joint.probabilities.ravel()
+    run = one_path(joint.counts, region, eps, b=12, share=0.6)
+    mechanism, certificate = release(run.matrix, joint, 2.0, radius, eps)
+    assert certificate.holds(eps)
+    assert mechanism.mutual_information(law) == pytest.approx(run.information, rel=1e-6)
+    known = independent_reporting(joint, region, eps).information
+    assert run.information > 3.0 * known
+
+
+def test_one_secret_and_one_value():
+    for counts in ([[4, 9, 2]], [[4], [9], [2]]):
+        joint, region = JointDistribution(counts), region_of(counts)
+        found = solve(joint, region, 1.0, solver="alternation", time_limit=None)
+        private = repair(found.matrix, region, 1.0)
+        assert mutual_information(private, law_of(counts)) <= found.bound + 1e-9
+        best = solve(joint, region, 1.0, solver="columns", time_limit=None)
+        assert found.objective >= 0.97 * best.objective

@@ -1,0 +1,247 @@
+"""The cones of private rows: what they return is private, and nothing private is better."""
+
+import numpy as np
+import pytest
+from conftest import EXAMPLE, on_the_boundary, random_directions
+from scipy.optimize import linprog
+
+from skrldp import JointDistribution, RenyiBall
+from skrldp._highs import LinearProgram
+from skrldp.design._run import Deadline
+from skrldp.design.rows import _cone as cone_module
+from skrldp.design.rows._cone import CompactCone, PrivacyCone
+from skrldp.design.rows._facets import facets
+from skrldp.region import privacy_region
+
+TABLES = {
+    "2x2": EXAMPLE,
+    "2x3": [[9, 0, 31], [40, 25, 14]],
+    "3x2 unseen": [[20, 30], [0, 0], [14, 60]],
+    "3x3": [[10, 7, 101], [161, 144, 0], [6, 12, 59]],
+}
+
+
+def region_of(table, kind, alpha=2.0, same_secret=False):
+    joint = JointDistribution(TABLES.get(table, table) if isinstance(table, str) else table)
+    radius = {"point": 0.0, "simplex": np.inf}.get(
+        kind, RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
+    )
+    kind = "lower" if kind in ("point", "simplex") else kind
+    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+
+
+def check_private(rows, region, eps):
+    assert np.all(rows >= 0.0)
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-14)
+    worst = region.worst(rows.reshape(len(rows), *region.conditionals.shape), eps)
+    assert len(worst.bound) == len(rows) * len(region.pairs[0])
+    assert worst.bound.max() <= 1e-12
+
+
+def linear_maxima(inequalities, directions):
+    """Maxima over {v >= 0, sum v = 1, inequalities @ v <= 0}, by scipy."""
+    sides, ones = np.zeros(len(inequalities)), np.ones((1, inequalities.shape[1]))
+    return np.array(
+        [-linprog(-c, A_ub=inequalities, b_ub=sides, A_eq=ones, b_eq=[1.0]).fun for c in directions]
+    )
+
+
+def directions_for(region, count=12, seed=0, units=True):
+    """Random ones, and those whose maximum is a whole face: one report probability of 0."""
+    size = region.conditionals.size
+    random = np.random.default_rng(seed).normal(size=(count, size))
+    return np.concatenate([random, -np.eye(size)]) if units else random
+
+
+@pytest.mark.parametrize("table", list(TABLES))
+@pytest.mark.parametrize(
+    ("kind", "alpha"),
+    [
+        *(("joint", 2.0), ("joint", 1.0), ("joint", 0.7), ("product", 2.0), ("product", 0.3)),
+        *(("box", 2.0), ("lower", 2.0), ("point", 1.0), ("simplex", 1.0)),
+    ],
+)
+def test_rows_are_private(kind, alpha, table):
+    region = region_of(table, kind, alpha)
+    directions = directions_for(region, 3)
+    for eps, tolerance in ((0.1, 1e-3), (1.5, 1e-9)):
+        cone = PrivacyCone(region, eps, tolerance)
+        check_private(cone.maximise(directions), region, eps)
+        check_private(cone.maximise(directions, rounds=1), region, eps)  # cut short
+        anything = np.random.default_rng(1).dirichlet(np.full(directions.shape[1], 0.2), size=20)
+        check_private(cone.inside(7.0 * anything), region, eps)
+
+
+@pytest.mark.parametrize("same_secret", [False, True])
+@pytest.mark.parametrize("table", list(TABLES))
+@pytest.mark.parametrize("kind", ["box", "lower", "point", "simplex"])
+def test_maxima_over_polyhedra(kind, table, same_secret):
+    region = region_of(table, kind, same_secret=same_secret)
+    directions = directions_for(region)
+    for eps in (0.2, 1.0):
+        rows = PrivacyCone(region, eps, 1e-9).maximise(directions)
+        check_private(rows, region, eps)
+        found = np.einsum("ij,ij->i", rows, directions)
+        np.testing.assert_allclose(found, linear_maxima(facets(region, eps), directions), atol=1e-7)
+
+
+def pairs_of_laws(joint, alpha, radius, seed=5):
+    """Conditionals of many laws on the ball's boundary, (N, a1, a2)."""
+    centre = joint.probabilities.ravel()
+    towards = random_directions(np.random.default_rng(seed), 1500, len(centre))
+    laws = on_the_boundary(centre, towards, alpha, radius).reshape(-1, *joint.counts.shape)
+    return laws / laws.sum(axis=2, keepdims=True)
+
+
+@pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
+def test_maxima_over_the_joint_ball(alpha):
+    """Between those over smaller cones and those under the constraints of sampled laws."""
+    joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
+    radius, eps = RenyiBall(alpha).radius_for(joint.n, 6), 0.5
+    region = privacy_region(joint, alpha=alpha, radius=radius)
+    directions = directions_for(region, 8, units=False)
+    rows = PrivacyCone(region, eps, 1e-9).maximise(directions)
+    check_private(rows, region, eps)
+    found = np.einsum("ij,ij->i", rows, directions)
+
+    lower = privacy_region(joint, alpha=alpha, radius=radius, region="lower")
+    assert np.all(found >= linear_maxima(facets(lower, eps), directions) - 1e-8)
+    product = privacy_region(joint, alpha=alpha, radius=radius, region="product")
+    wider = PrivacyCone(product, eps, 1e-9).maximise(directions)
+    assert np.all(found >= np.einsum("ij,ij->i", wider, directions) - 1e-8)
+    anything = np.random.default_rng(2).dirichlet(np.full(6, 0.3), size=1500)
+    near = rows[np.random.default_rng(3).integers(len(rows), size=1500)]
+    for share in (1.0, 0.1, 0.01):
+        private = PrivacyCone(region, eps, 0.0).inside(share * anything + (1 - share) * near)
+        assert np.all(found >= (private @ directions.T).max(axis=0) - 1e-8)
+
+    conditionals = pairs_of_laws(joint, alpha, radius)
+    cuts = np.zeros((2, len(conditionals), 2, 3))
+    for i in (0, 1):
+        cuts[i, :, i] = conditionals[:, i]
+        cuts[i, :, 1 - i] = -np.exp(eps) * conditionals[:, 1 - i]
+    above = linear_maxima(cuts.reshape(-1, 6), directions)
+    assert np.all(found <= above + 1e-8)
+    assert np.all(found >= above - 0.15)  # and the samples come near
+
+
+def test_a_rise_of_the_tolerance_keeps_rows_further_inside():
+    region = region_of("2x3", "joint")
+    directions = directions_for(region, 20, units=False)
+    fine = np.einsum("ij,ij->i", PrivacyCone(region, 0.5, 1e-9).maximise(directions), directions)
+    rough = np.einsum("ij,ij->i", PrivacyCone(region, 0.5, 1e-3).maximise(directions), directions)
+    assert np.all(rough <= fine + 1e-8)
+    scale = np.abs(directions).sum(axis=1)
+    assert np.all(rough >= fine - 2e-3 * scale)
+
+
+@pytest.mark.parametrize("kind", ["joint", "lower"])
+def test_cuts_are_dropped_and_found_again(monkeypatch, kind):
+    region = region_of("3x3", kind)
+    directions = directions_for(region, 30, units=False)
+    expected = np.einsum(
+        "ij,ij->i", PrivacyCone(region, 0.7, 1e-8).maximise(directions), directions
+    )
+    dropped = []
+    delete = LinearProgram.delete_rows
+
+    def counted(self, rows):
+        dropped.extend(rows)
+        assert min(rows) > len(region.pairs[0])  # neither the sum nor the public law's
+        delete(self, rows)
+
+    monkeypatch.setattr(LinearProgram, "delete_rows", counted)
+    monkeypatch.setattr(cone_module, "_MOST_CUTS", 20)
+    monkeypatch.setattr(cone_module, "_MEMORY", 10)
+    cone = PrivacyCone(region, 0.7, 1e-8)
+    for part in np.array_split(np.arange(len(directions)), 8):
+        rows = cone.maximise(directions[part], rounds=60)
+        check_private(rows, region, 0.7)
+        found = np.einsum("ij,ij->i", rows, directions[part])
+        np.testing.assert_allclose(found, expected[part], atol=2e-6)
+    assert len(dropped) > 20
+
+
+@pytest.mark.parametrize("form", [PrivacyCone, CompactCone])
+@pytest.mark.parametrize("solves", [0, 1, 5, 40])
+def test_rows_are_private_when_time_runs_out(monkeypatch, form, solves):
+    """After so many linear programs each further one is out of time."""
+    region = region_of("3x3", "joint")
+    solve, done = LinearProgram.solve, []
+
+    def interrupted(self, seconds=None):
+        if len(done) == solves:
+            raise TimeoutError
+        done.append(1)
+        return solve(self, seconds)
+
+    monkeypatch.setattr(LinearProgram, "solve", interrupted)
+    arguments = (1e-9,) if form is PrivacyCone else ()
+    cone = form(region, 0.5, *arguments)
+    directions = directions_for(region, 11)
+    rows = cone.maximise(directions)
+    check_private(rows, region, 0.5)
+    assert rows.shape == directions.shape
+    assert cone.solves == min(solves, len(done)) <= solves
+    moved = np.abs(rows - 1.0 / 9).max(axis=1) > 1e-6
+    assert moved.sum() >= min(solves, len(rows)) - 1 and moved[0] == (solves > 0)
+
+
+@pytest.mark.parametrize("form", [PrivacyCone, CompactCone])
+def test_a_deadline_that_has_passed(form):
+    region = region_of("3x3", "joint")
+    deadline = Deadline(0.0)
+    assert deadline.passed and deadline.left == 0.0
+    cone = form(region, 0.5, *((1e-9,) if form is PrivacyCone else ()), deadline=deadline)
+    rows = cone.maximise(directions_for(region, 40))
+    check_private(rows, region, 0.5)
+
+
+def test_deadline():
+    assert Deadline(None).left is None
+    assert not Deadline(None).passed
+    later = Deadline(1000.0)
+    assert 0.0 < later.left <= 1000.0
+    assert not later.passed
+    assert later.elapsed >= 0.0
+
+
+@pytest.mark.parametrize("table", list(TABLES))
+@pytest.mark.parametrize("kind", ["joint", "product", "lower"])
+def test_compact_cone(kind, table):
+    region = region_of(table, kind)
+    lower = region_of(table, "lower")
+    directions = directions_for(region)
+    for eps in (0.1, 1.0):
+        cone = CompactCone(region, eps)
+        rows = cone.maximise(directions)
+        check_private(rows, lower, eps)
+        check_private(rows, region, eps)
+        found = np.einsum("ij,ij->i", rows, directions)
+        np.testing.assert_allclose(found, linear_maxima(facets(lower, eps), directions), atol=1e-7)
+        anything = np.random.default_rng(1).dirichlet(np.full(directions.shape[1], 0.2), size=20)
+        check_private(cone.inside(3.0 * anything), lower, eps)
+
+
+def test_compact_cone_with_the_same_secret():
+    region = region_of("3x3", "joint", same_secret=True)
+    lower = region_of("3x3", "lower", same_secret=True)
+    directions = directions_for(region)
+    rows = CompactCone(region, 0.5).maximise(directions)
+    check_private(rows, lower, 0.5)
+    found = np.einsum("ij,ij->i", rows, directions)
+    np.testing.assert_allclose(found, linear_maxima(facets(lower, 0.5), directions), atol=1e-7)
+
+
+def test_what_is_inside_stays_where_it_is():
+    region = region_of("2x3", "joint")
+    cone = PrivacyCone(region, 0.5, 1e-9)
+    rows = cone.maximise(directions_for(region))
+    centre = 0.9 * rows + 0.1 / 6
+    np.testing.assert_allclose(cone.inside(centre), centre, atol=1e-15)
+    # from outside: to the boundary, not further
+    outside = cone.inside(np.eye(6))
+    worst = region.worst(outside.reshape(6, 2, 3), 0.5).per_row(6)
+    assert np.all(worst >= 0.0)
+    further = region.worst(outside.reshape(6, 2, 3) - 1e-6, 0.5).bound.reshape(6, 2).max(axis=1)
+    assert np.all(further > 0.0)

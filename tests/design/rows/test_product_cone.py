@@ -1,0 +1,176 @@
+"""The cone taken apart by secret: against linear programs and against cddlib."""
+
+import numpy as np
+import pytest
+from conftest import EXAMPLE
+from scipy.optimize import linprog
+
+from skrldp import JointDistribution, RenyiBall
+from skrldp.design._run import Deadline
+from skrldp.design.rows import enumerate_vertices, generate_columns
+from skrldp.design.rows._facets import facets
+from skrldp.design.rows._product_cone import ProductCone, product_cone
+from skrldp.design.rows._vertices import _vertices
+from skrldp.exceptions import SolverError
+from skrldp.information import row_information
+from skrldp.region import privacy_region
+
+TABLES = {
+    "1x3": [[5, 9, 20]],
+    "2x1": [[30], [50]],
+    "4x1": [[30], [50], [7], [90]],
+    "2x2": EXAMPLE,
+    "2x3 zero": [[9, 0, 31], [40, 25, 14]],
+    "3x2 unseen": [[20, 30], [0, 0], [14, 60]],
+    "2x3 unseen": [[0, 0, 0], [40, 25, 14]],
+    "3x3 zeros": [[10, 7, 101], [161, 144, 0], [0, 12, 59]],
+    "5x2": [[12, 44], [60, 5], [33, 0], [20, 27], [9, 70]],
+}
+KINDS = ("box", "lower", "point", "simplex")
+
+
+def region_of(table, kind, same_secret=False, alpha=2.0):
+    joint = JointDistribution(TABLES.get(table, table) if isinstance(table, str) else table)
+    radius = {"point": 0.0, "simplex": np.inf}.get(
+        kind, RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
+    )
+    kind = "lower" if kind in ("point", "simplex") else kind
+    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+
+
+def directions_for(size, count=15, seed=0):
+    """Random ones, and those whose maximum is a whole face: one report probability."""
+    random = np.random.default_rng(seed).normal(size=(count, size))
+    return np.concatenate([random, np.eye(size), -np.eye(size)])
+
+
+def inequalities_of(region, eps):
+    size = region.conditionals.size
+    return facets(region, eps) if len(region.pairs[0]) else np.zeros((1, size))
+
+
+def linear_maxima(inequalities, directions):
+    """Maxima over {v >= 0, sum v = 1, inequalities @ v <= 0}, by scipy."""
+    sides, ones = np.zeros(len(inequalities)), np.ones((1, inequalities.shape[1]))
+    return np.array(
+        [-linprog(-c, A_ub=inequalities, b_ub=sides, A_eq=ones, b_eq=[1.0]).fun for c in directions]
+    )
+
+
+def check_private(rows, region, eps, rounding=1e-12):
+    assert np.all(rows >= 0.0)
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-12)
+    table = rows.reshape(-1, *region.conditionals.shape)
+    assert region.excess(table, eps).max() <= rounding
+
+
+@pytest.mark.parametrize("same_secret", [False, True])
+@pytest.mark.parametrize("table", list(TABLES))
+@pytest.mark.parametrize("kind", KINDS)
+def test_maxima(kind, table, same_secret):
+    """Both the search and the list reach what a linear program reaches, and no further."""
+    region = region_of(table, kind, same_secret)
+    directions = directions_for(region.conditionals.size)
+    for eps in (0.1, 1.0, 5.0):
+        cone = ProductCone(region, eps)
+        expected = linear_maxima(inequalities_of(region, eps), directions)
+        rows = cone.maximise(directions)
+        check_private(rows, region, eps)
+        np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-7)
+        listed = cone.rows()
+        assert len(listed) == cone.size
+        check_private(listed, region, eps, 1e-9 * np.exp(eps))
+        np.testing.assert_allclose((directions @ listed.T).max(axis=1), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_vertex_is_listed(kind, shape):
+    rng = np.random.default_rng(shape[0] + 10 * shape[1])
+    region = region_of(rng.integers(1, 200, size=shape), kind)
+    listed = ProductCone(region, 0.7).rows()
+    for vertex in _vertices(facets(region, 0.7)):
+        assert np.abs(listed - vertex).max(axis=1).min() < 1e-7
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.7, 1.0])
+@pytest.mark.parametrize("kind", ["box", "lower"])
+def test_every_order(kind, alpha):
+    region = region_of("3x3 zeros", kind, alpha=alpha)
+    directions = directions_for(9)
+    rows = ProductCone(region, 0.5).maximise(directions)
+    expected = linear_maxima(facets(region, 0.5), directions)
+    np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("radius", [1e-12, 1e-9, 1e-8, 1e-7, 1e-6, 1e-4, 1.0, 50.0])
+@pytest.mark.parametrize("kind", ["box", "lower"])
+def test_every_radius(kind, radius):
+    """Polytopes that are nearly points, and nearly everything."""
+    joint = JointDistribution(TABLES["3x3 zeros"])
+    region = privacy_region(joint, alpha=2.0, radius=radius, region=kind)
+    directions = directions_for(9)
+    cone = product_cone(region, 0.5)
+    if cone is None:
+        assert radius < 1e-7  # and then there are linear programs
+        return
+    rows = cone.maximise(directions)
+    check_private(rows, region, 0.5)
+    expected = linear_maxima(facets(region, 0.5), directions)
+    np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-6)
+
+
+def test_the_public_law_with_hundreds_of_cells():
+    rng = np.random.default_rng(4)
+    region = region_of(rng.integers(0, 100, size=(9, 14)), "point")
+    directions = directions_for(9 * 14, 4)[:20]
+    rows = ProductCone(region, 1.5).maximise(directions)
+    check_private(rows, region, 1.5)
+    expected = linear_maxima(facets(region, 1.5), directions)
+    np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-7)
+
+
+def test_what_cannot_be_taken_apart():
+    for kind, table, eps in (
+        ("joint", "2x2", 1.0),  # the secrets share one budget
+        ("product", "2x2", 1.0),  # no polytopes
+        ("lower", "2x2", 30.0),  # entries too far apart
+        ("lower", np.ones((2, 9), dtype=int), 1.0),  # too many vertices for each secret
+        ("lower", np.random.default_rng(0).integers(1, 200, size=(20, 4)), 1.0),  # too many in all
+    ):
+        region = region_of(table, kind)
+        assert product_cone(region, eps) is None
+        with pytest.raises(SolverError):
+            ProductCone(region, eps)
+
+
+def test_no_time():
+    region = region_of("5x2", "lower")
+    cone = product_cone(region, 1.0, Deadline(0.0))
+    rows = cone.maximise(directions_for(10))
+    check_private(rows, region, 1.0)
+
+
+def jeffreys(seed):
+    """A table as of the issue: 2 x 5 or 5 x 2, with 10^3 to 10^5 records."""
+    rng = np.random.default_rng(seed)
+    shape = (2, 5) if seed % 2 == 0 else (5, 2)
+    n = int(10 ** rng.uniform(3, 5))
+    return JointDistribution(rng.multinomial(n, rng.dirichlet(np.full(10, 0.5))).reshape(shape))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ten_cells(seed):
+    """Both solvers reach the optimum over cddlib's vertices."""
+    joint, eps = jeffreys(seed), (0.1, 0.5, 1.0, 1.5, 2.5)[seed % 5]
+    region = region_of(joint.counts, "lower")
+    law = joint.probabilities.ravel()
+    every = _vertices(facets(region, eps))
+    best = linprog(-row_information(every, law), A_eq=every.T, b_eq=np.ones(10), method="highs")
+    assert best.status == 0
+    listed = enumerate_vertices(joint, region, eps, deadline=Deadline(None), quick=True)
+    assert listed.status == "optimal"
+    assert listed.objective == pytest.approx(-best.fun, rel=1e-6)
+    generated = generate_columns(joint, region, eps, deadline=Deadline(None))
+    assert generated.objective == pytest.approx(-best.fun, rel=1e-4)
+    assert generated.objective <= listed.objective * (1.0 + 1e-7)

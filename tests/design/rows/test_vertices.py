@@ -1,0 +1,325 @@
+"""Enumerated vertices: against the paper, against patterns, and when cddlib fails."""
+
+import itertools
+from types import SimpleNamespace
+
+import cdd
+import numpy as np
+import pytest
+from conftest import EXAMPLE, EXAMPLE_RADIUS
+from scipy.optimize import linprog
+
+from skrldp import JointDistribution, RenyiBall
+from skrldp.design._run import Deadline
+from skrldp.design.polyopt import solve
+from skrldp.design.rows import _vertices as vertices_module
+from skrldp.design.rows import enumerate_vertices, is_polyhedral
+from skrldp.design.rows._facets import extreme_conditionals, facet_count, facets
+from skrldp.design.rows._vertices import _vertices
+from skrldp.exceptions import SolverError
+from skrldp.information import mutual_information, row_information
+from skrldp.region import BoxRegion, privacy_region
+
+JOINT = JointDistribution(EXAMPLE)
+LAW = JOINT.probabilities.ravel()
+SMALL = JointDistribution([[10, 7, 101], [161, 144, 30]])
+# Entropy (47), a row and its information; columns (s1,u1), (s1,u2), (s2,u1), (s2,u2)
+PRINTED = np.array(
+    [
+        [0.0744, 0.3227, 0.5603, 0.0426, 0.1152],
+        [0.2426, 0.2426, 0.4783, 0.0364, 0.0942],
+        [0.3333, 0.3333, 0.1667, 0.1667, 0.0087],
+        [0.1091, 0.4737, 0.2086, 0.2086, 0.0135],
+        [0.0993, 0.4310, 0.0000, 0.4697, 0.1097],
+        [0.1121, 0.4864, 0.0000, 0.4015, 0.0968],
+        [0.3404, 0.3404, 0.0000, 0.3191, 0.0723],
+        [0.0770, 0.3343, 0.2944, 0.2944, 0.0080],
+        [0.2234, 0.2234, 0.0000, 0.5531, 0.1240],
+        [0.4875, 0.1434, 0.0000, 0.3690, 0.0878],
+        [0.4360, 0.1283, 0.0000, 0.4358, 0.1014],
+        [0.4758, 0.1400, 0.1921, 0.1921, 0.0106],
+        [0.3437, 0.1011, 0.2776, 0.2776, 0.0076],
+        [0.1602, 0.1602, 0.6316, 0.0481, 0.1240],
+        [0.1667, 0.1667, 0.3333, 0.3333, 0.0075],
+        [0.3325, 0.0978, 0.5294, 0.0403, 0.1083],
+    ]
+)
+
+
+def region_of(joint, kind="lower", same_secret=False, radius=None):
+    if radius is None:
+        radius = RenyiBall().radius_for(joint.n, joint.counts.size)
+    return privacy_region(joint, alpha=2.0, radius=radius, region=kind, same_secret=same_secret)
+
+
+def in_order(table):
+    return table[np.lexsort(np.round(table, 6).T)]
+
+
+@pytest.mark.parametrize("same_secret", [False, True])
+def test_facets_of_the_lower_region(same_secret):
+    """Entropy (43), with and without a secret against itself."""
+    region, eps = region_of(SMALL, same_secret=same_secret), 0.6
+    lower, expected = region.lower, []
+    for s1, s2, u1, u2 in itertools.product(range(2), range(2), range(3), range(3)):
+        if s1 == s2 and not same_secret:
+            continue
+        row = np.zeros((2, 3))
+        row[s1] += lower[s1]
+        row[s1, u1] += 1.0 - lower[s1].sum()
+        row[s2] -= np.exp(eps) * lower[s2]
+        row[s2, u2] -= np.exp(eps) * (1.0 - lower[s2].sum())
+        expected.append(row.ravel())
+    found = facets(region, eps)
+    assert found.shape == (36 if same_secret else 18, 6)
+    assert facet_count(region) == len(found)
+    np.testing.assert_allclose(in_order(found * np.exp(eps)), in_order(np.array(expected)))
+
+
+def test_facets_of_the_public_law_and_of_all_laws():
+    eps = 0.6
+    p = SMALL.conditionals
+    found = facets(region_of(SMALL, radius=0.0), eps) * np.exp(eps)
+    expected = [[*p[0], *(-np.exp(eps) * p[1])], [*(-np.exp(eps) * p[0]), *p[1]]]
+    np.testing.assert_allclose(in_order(found), in_order(np.array(expected)))
+    found = facets(region_of(SMALL, radius=np.inf), eps) * np.exp(eps)
+    assert found.shape == (18, 6)
+    assert np.all(np.sort(found, axis=1)[:, 0] == pytest.approx(-np.exp(eps)))
+    assert np.all(np.sort(found, axis=1)[:, -1] == pytest.approx(1.0))
+    assert np.count_nonzero(found) == 36
+
+
+def test_conditionals_of_an_unseen_secret_are_free():
+    joint = JointDistribution([[20, 30, 5], [0, 0, 0]])
+    for radius in (0.0, None):
+        region = region_of(joint, radius=radius)
+        np.testing.assert_allclose(in_order(extreme_conditionals(region, 1)), in_order(np.eye(3)))
+    point = region_of(joint, radius=0.0)
+    np.testing.assert_allclose(extreme_conditionals(point, 0), joint.conditionals[[0]])
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_vertices_of_a_box(seed, size):
+    rng = np.random.default_rng([seed, size])
+    centre = rng.dirichlet(np.ones(size))
+    lower = centre * rng.random(size)
+    upper = centre + (1.0 - centre) * rng.random(size) * 0.5
+    region = BoxRegion(centre[None], np.ones(1), lower=lower[None], upper=upper[None])
+    found = extreme_conditionals(region, 0)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-14)
+    assert np.all(found >= lower - 1e-14) and np.all(found <= upper + 1e-14)
+    free = (found > lower + 1e-9) & (found < upper - 1e-9)
+    assert np.all(free.sum(axis=1) <= 1)
+    assert len(np.unique(np.round(found, 9), axis=0)) == len(found)
+    for direction in rng.normal(size=(200, size)):
+        bounds = list(zip(lower, upper, strict=True))
+        best = -linprog(-direction, A_eq=np.ones((1, size)), b_eq=[1.0], bounds=bounds).fun
+        assert (found @ direction).max() == pytest.approx(best, abs=1e-9)
+
+
+def test_entropy_example_3():
+    region, eps = region_of(JOINT, same_secret=True), np.log(2)
+    assert region.radius == pytest.approx(EXAMPLE_RADIUS)
+    found = _vertices(facets(region, eps))
+    assert found.shape == (16, 4)
+    table = np.column_stack([found, row_information(found, LAW)])
+    apart = np.abs(table[:, None] - PRINTED[None]).max(axis=2)
+    # one to one: each of ours is one printed row, and no printed row is left
+    assert sorted(apart.argmin(axis=1)) == list(range(16))
+    assert apart.min(axis=1).max() < 1.2e-4
+    # without the same secret a vertex may concentrate further
+    distinct = _vertices(facets(region_of(JOINT), eps))
+    np.testing.assert_array_less((distinct @ facets(region_of(JOINT), eps).T).max(axis=1), 1e-9)
+    assert (distinct @ facets(region, eps).T).max() > 1e-3
+
+
+@pytest.mark.parametrize("secrets", [2, 3, 4, 5])
+def test_all_laws_with_one_value_gives_the_patterns(secrets):
+    """LDP on S: a vertex is 1 on some secrets and exp(eps) on the others, up to its scale."""
+    joint = JointDistribution(np.arange(3, 3 + secrets)[:, None])
+    eps = 0.8
+    found = _vertices(facets(region_of(joint, radius=np.inf), eps))
+    patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=secrets)))[1:-1]
+    patterns /= patterns.sum(axis=1, keepdims=True)
+    assert len(found) == 2**secrets - 2
+    np.testing.assert_allclose(in_order(found), in_order(patterns), atol=1e-12)
+
+
+@pytest.mark.parametrize("eps", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("counts", [[5, 9], [3, 20, 8], [4, 1, 30, 11]])
+def test_optimum_over_patterns(counts, eps):
+    """Kairouz, Oh and Viswanath's enumeration, by scipy."""
+    joint = JointDistribution(np.array(counts)[:, None])
+    law = joint.probabilities.ravel()
+    patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=len(counts))))
+    worth = row_information(patterns, law)
+    best = linprog(-worth, A_eq=patterns.T, b_eq=np.ones(len(law)))
+    for radius in (np.inf, None, 0.0):  # one value: no law has another conditional
+        found = solve(joint, region_of(joint, radius=radius), eps, solver="vertices")
+        assert found.objective == pytest.approx(-best.fun, rel=1e-9)
+        assert mutual_information(found.matrix, law) == pytest.approx(-best.fun, rel=1e-9)
+
+
+@pytest.mark.parametrize("same_secret", [False, True])
+@pytest.mark.parametrize("kind", ["lower", "box"])
+def test_what_comes_back(kind, same_secret):
+    region = region_of(SMALL, kind, same_secret)
+    found = enumerate_vertices(SMALL, region, 0.5, deadline=Deadline(None))
+    assert (found.status, found.solver) == ("optimal", "vertices")
+    assert found.bound >= found.objective
+    assert found.gap < 1e-12
+    np.testing.assert_allclose(found.matrix.sum(axis=0), 1.0, atol=1e-8)
+    assert len(found.matrix) <= SMALL.counts.size  # Entropy Theorem 3
+    assert np.all(found.matrix >= 0.0)
+    assert (found.matrix @ facets(region, 0.5).T).max() <= 1e-9
+    law = SMALL.probabilities.ravel()
+    assert found.objective == pytest.approx(mutual_information(found.matrix, law), rel=1e-8)
+    assert f"of {len(facets(region, 0.5))} facets" in found.message
+
+
+def test_which_regions_are_polyhedral():
+    wide = JointDistribution(np.arange(1, 15).reshape(2, 7))
+    for joint, kind, radius, expected in (
+        (SMALL, "lower", None, True),
+        (SMALL, "box", None, True),
+        (SMALL, "joint", 0.0, True),
+        (SMALL, "joint", np.inf, True),
+        (SMALL, "joint", None, False),
+        (SMALL, "product", None, False),
+        (wide, "box", None, False),
+        (wide, "lower", None, True),
+    ):
+        region = region_of(joint, kind, radius=radius)
+        assert is_polyhedral(region) is expected
+        if not expected:
+            with pytest.raises(SolverError, match="has no finite list of vertices"):
+                enumerate_vertices(joint, region, 0.5, deadline=Deadline(None))
+
+
+# -- when cddlib fails ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def by_cddlib(monkeypatch):
+    """No products: as for large eps, or a box with many values."""
+    monkeypatch.setattr(vertices_module, "product_cone", lambda *_: None)
+
+
+TROUBLE = "*Error: Numerical inconsistency is found.  Use the GMP exact arithmetic."
+
+
+def in_trouble(*_):
+    raise RuntimeError(f"\n{TROUBLE}\n")
+
+
+def losing(keep):
+    """A cdd.copy_generators that keeps some of the vertices."""
+    copy = cdd.copy_generators
+
+    def lossy(polyhedron):
+        generators = copy(polyhedron)
+        rows = np.array(generators.array)
+        return SimpleNamespace(array=rows[keep(rows)].tolist(), lin_set=generators.lin_set)
+
+    return lossy
+
+
+def test_cddlib_in_trouble(by_cddlib, monkeypatch):
+    region = region_of(SMALL)
+    expected = solve(SMALL, region, 0.5, solver="auto")
+    assert expected.solver == "vertices"
+    monkeypatch.setattr(cdd, "polyhedron_from_matrix", in_trouble)
+    with pytest.raises(SolverError, match=r"cddlib failed: \*Error: Numerical inconsistency"):
+        solve(SMALL, region, 0.5, solver="vertices")
+    found = solve(SMALL, region, 0.5, solver="auto")
+    assert found.solver == "columns"
+    assert "Vertices were not used: cddlib failed: *Error: Numerical" in found.message
+    assert "rows generated" in found.message
+    assert found.objective == pytest.approx(expected.objective, rel=1e-4)
+
+
+def test_another_order_of_cells_helps(by_cddlib, monkeypatch):
+    """Trouble with one order of the cells is not the end: the next is as good."""
+    region = region_of(SMALL)
+    expected = solve(SMALL, region, 0.5, solver="vertices")
+    enumerate_all, calls = cdd.polyhedron_from_matrix, []
+
+    def troubled_at_first(matrix):
+        calls.append(matrix)
+        return in_trouble(matrix) if len(calls) == 1 else enumerate_all(matrix)
+
+    monkeypatch.setattr(cdd, "polyhedron_from_matrix", troubled_at_first)
+    found = solve(SMALL, region, 0.5, solver="vertices")
+    assert len(calls) == 2
+    assert found.objective == pytest.approx(expected.objective, rel=1e-9)
+    assert mutual_information(found.matrix, SMALL.probabilities.ravel()) == pytest.approx(
+        found.objective, rel=1e-9
+    )
+
+
+def test_lost_vertices_are_missed(by_cddlib, monkeypatch):
+    """Each vertex that the optimum uses, lost in turn, is noticed; auto makes up for it."""
+    region, eps = region_of(SMALL), 0.5
+    expected = solve(SMALL, region, eps, solver="vertices")
+    used = expected.matrix / expected.matrix.sum(axis=1, keepdims=True)
+    assert len(used) >= 3
+    for vertex in used:
+        with monkeypatch.context() as patch:
+            known = np.sort(vertex)  # whichever order the cells are in
+            kept = losing(
+                lambda rows, v=known: np.abs(np.sort(rows[:, 1:], axis=1) - v).max(axis=1) > 1e-7
+            )
+            patch.setattr(cdd, "copy_generators", kept)
+            with pytest.raises(SolverError, match="vertices were lost"):
+                solve(SMALL, region, eps, solver="vertices")
+    monkeypatch.setattr(cdd, "copy_generators", losing(lambda rows: rows[:, 1] > 1e-3))
+    found = solve(SMALL, region, eps)
+    assert found.solver == "columns"
+    assert "Vertices were not used: vertices were lost" in found.message
+    assert found.objective == pytest.approx(expected.objective, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("keep", "message"),
+    [
+        (lambda rows: np.arange(len(rows)) < 2, "those found cannot make a mechanism"),
+        (lambda rows: np.zeros(len(rows), dtype=bool), "not a polytope"),
+    ],
+)
+def test_too_few_vertices(by_cddlib, monkeypatch, keep, message):
+    monkeypatch.setattr(cdd, "copy_generators", losing(keep))
+    with pytest.raises(SolverError, match=message):
+        solve(SMALL, region_of(SMALL), 0.5, solver="vertices")
+
+
+@pytest.mark.parametrize("fault", ["ray", "line", "outside", "sum"])
+def test_what_is_not_a_vertex_is_refused(by_cddlib, monkeypatch, fault):
+    copy = cdd.copy_generators
+
+    def faulty(polyhedron):
+        generators = copy(polyhedron)
+        rows, lines = np.array(generators.array), set(generators.lin_set)
+        if fault == "ray":
+            rows[0, 0] = 0.0
+        elif fault == "line":
+            lines = {0}
+        elif fault == "outside":
+            rows[0, 1:] = np.eye(rows.shape[1] - 1)[0]
+        else:
+            rows[0, 1:] *= 1.001
+        return SimpleNamespace(array=rows.tolist(), lin_set=lines)
+
+    monkeypatch.setattr(cdd, "copy_generators", faulty)
+    with pytest.raises(SolverError, match="cddlib"):
+        solve(SMALL, region_of(SMALL), 0.5, solver="vertices")
+
+
+def test_the_probe_looks_in_every_run(monkeypatch):
+    """A list that could make a mechanism but stops short is compared with a linear program."""
+    inequalities = facets(region_of(SMALL), 0.5)
+    found = _vertices(inequalities)
+    vertices_module._probe(found, inequalities)
+    centre = found.mean(axis=0)
+    with pytest.raises(SolverError, match="a linear program reaches further"):
+        vertices_module._probe(centre + 0.99 * (found - centre), inequalities)

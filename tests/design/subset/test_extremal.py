@@ -1,0 +1,209 @@
+"""The best local mechanism: against all sets, random mechanisms, and what is known of the ends."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from skrldp.design.closed_form import grr
+from skrldp.design.subset import _sets as sets_module
+from skrldp.design.subset._extremal import optimal_response
+from skrldp.design.subset._sets import all_sets, best_sets, distinct, set_rows, simple_sets, worth
+from skrldp.information import mutual_information, row_information
+
+
+def draw(seed, size, n=3_000, zeros=False):
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(n, rng.dirichlet(np.full(size, 0.7)))
+    if zeros:
+        counts[rng.integers(size)] = 0
+    counts[0] += 1
+    return counts
+
+
+def response(eps, size):
+    same, other, _, _ = grr(eps, size)
+    return other + (same - other) * np.eye(size)
+
+
+def enumerated(counts, eps):
+    """The linear program over all 2^k sets, by scipy."""
+    size, law = len(counts), counts / counts.sum()
+    sets = np.array(list(itertools.product([0, 1], repeat=size)))
+    rows = 1.0 + np.expm1(eps) * sets
+    mu = row_information(rows, law)
+    found = linprog(-mu, A_eq=rows.T, b_eq=np.ones(size), method="highs")
+    assert found.status == 0
+    return -found.fun
+
+
+def assert_local(matrix, eps):
+    assert matrix.min() >= 0
+    np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-12, rtol=0)
+    assert np.all(np.exp(-eps) * matrix.max(axis=1) <= matrix.min(axis=1) + 1e-12)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.integers(2, 8), st.floats(0.01, 6.0), st.booleans())
+def test_no_mixture_of_sets_says_more(seed, size, eps, zeros):
+    counts = draw(seed, size, zeros=zeros)
+    best = optimal_response(counts, eps, gap=1e-8)
+    assert_local(best.matrix, eps)
+    law = counts / counts.sum()
+    assert best.information == pytest.approx(mutual_information(best.matrix, law), abs=1e-12)
+    truth = enumerated(counts, eps)
+    assert best.information == pytest.approx(truth, abs=2e-8, rel=1e-6)
+    assert best.bound >= truth - 1e-9
+    assert best.matrix.shape[0] <= size
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.7, 2.0])
+@pytest.mark.parametrize("size", [9, 10])
+def test_ten_values(size, eps):
+    counts = draw(size, size)
+    truth = enumerated(counts, eps)  # scipy's tolerance is 1e-7
+    assert optimal_response(counts, eps).information == pytest.approx(truth, abs=5e-8, rel=2e-6)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6), st.integers(2, 6), st.floats(0.05, 4.0))
+def test_no_random_mechanism_says_more(seed, size, eps):
+    rng = np.random.default_rng(seed)
+    counts = draw(seed, size)
+    law, best = counts / counts.sum(), optimal_response(counts, eps)
+    for reports in (2, size, 2 * size):
+        # Any matrix with entries between 1 and exp(eps) per row, made stochastic by a last row.
+        rows = np.exp(eps * rng.beta(0.3, 0.3, size=(reports, size))) * rng.random((reports, 1))
+        rows /= rows.sum(axis=0).max()
+        rest = 1.0 - rows.sum(axis=0)
+        low, high = rest.min(), rest.max()
+        lift = max(0.0, (high - np.exp(eps) * low) / np.expm1(eps))
+        matrix = np.vstack([rows, rest + lift]) / (1.0 + lift)
+        assert_local(matrix, eps)
+        assert mutual_information(matrix, law) <= best.bound + 1e-12
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 10, 20])
+def test_large_budgets_are_randomised_response(size):
+    counts = draw(size, size, n=100_000) + 1_000
+    for eps in (12.0, 30.0):
+        found = optimal_response(counts, eps).matrix
+        order = found.argmax(axis=0)
+        np.testing.assert_allclose(found[order], response(eps, size), atol=1e-9)
+    np.testing.assert_array_equal(np.sort(optimal_response(counts, np.inf).matrix.sum(axis=1)), 1)
+
+
+def test_small_budgets_ask_about_half_of_the_records():
+    counts = np.array([5, 7, 11, 13, 17, 19, 23])  # 95 records
+    best = optimal_response(counts, 1e-3)
+    assert best.matrix.shape[0] == 2
+    mass = counts[best.matrix[0] > best.matrix[0].mean()].sum()
+    assert mass in (47, 48)
+    # Two equal halves: an even coin, flipped with probability 1 / (1 + exp(eps)).
+    half = optimal_response([1, 1, 2, 4], 0.3)
+    np.testing.assert_allclose(
+        np.unique(half.matrix.round(12)), [1 / (1 + np.exp(0.3)), 1 / (1 + np.exp(-0.3))]
+    )
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.integers(2, 9), st.floats(0.01, 5.0), st.booleans())
+def test_sets_by_counts_are_the_best(seed, size, eps, zeros):
+    """Dynamic programming against all sets, at arbitrary prices."""
+    counts = draw(seed, size, n=300, zeros=zeros)
+    prices = np.random.default_rng(seed).normal(size=size) * 0.1
+    drop = np.exp(-eps)
+    pricing = sets_module._Counting(counts)
+    assert pricing.exact
+    sets, most = pricing.best(prices, drop)
+    every = np.array(list(itertools.product([False, True], repeat=size)))
+    law = counts / counts.sum()
+    gains = worth(every @ law, every @ prices, prices.sum(), drop)
+    rows = set_rows(every, drop)
+    np.testing.assert_allclose(
+        gains, (row_information(rows, law) - rows @ prices) / (rows @ law), atol=1e-12
+    )
+    assert most == pytest.approx(gains.max(), abs=1e-12)
+    if len(sets):
+        found = worth(sets @ law, sets @ prices, prices.sum(), drop)
+        assert found.max() == pytest.approx(most, abs=1e-12)
+
+
+def test_prefixes_do_not_suffice():
+    """Sorting values by price over probability does not find the best set."""
+    counts = np.array([7, 5, 4, 3, 1])  # 7 + 3 are half of them
+    law = counts / counts.sum()
+    drop, prices = np.exp(-0.1), 0.001 * law * (1.0 + 1e-6 * np.arange(5))
+    order = np.argsort(prices / law)
+    prefixes = np.array([np.isin(np.arange(5), order[:i]) for i in range(6)])
+    prefixes = np.concatenate([prefixes, ~prefixes])
+    every = all_sets(5)
+    of_prefixes, of_all = (
+        worth(s @ law, s @ prices, prices.sum(), drop).max() for s in (prefixes, every)
+    )
+    assert of_all > of_prefixes * 1.01
+
+
+@pytest.mark.parametrize("eps", [0.2, 1.0, 3.0])
+def test_many_values(eps):
+    counts = draw(1, 25, n=2_000)
+    best = optimal_response(counts, eps, gap=1e-4)
+    assert_local(best.matrix, eps)
+    assert best.information <= best.bound <= best.information * 1.0002 + 1e-9
+    law = counts / counts.sum()
+    assert best.information > mutual_information(response(eps, 25), law)
+
+
+def test_too_many_records_are_counted_roughly(monkeypatch):
+    counts = draw(2, 14, n=30_000)
+    exact = optimal_response(counts, 1.0, gap=1e-5)
+    monkeypatch.setattr(sets_module, "_WORK", 14 * 1_000)
+    rough = optimal_response(counts, 1.0, gap=1e-5)
+    assert not best_sets(counts).exact
+    assert_local(rough.matrix, 1.0)
+    assert 0.999 * exact.information <= rough.information <= exact.bound + 1e-12
+    assert rough.bound >= exact.information
+
+
+def test_a_start_changes_nothing_but_the_way():
+    counts = draw(3, 9)
+    cold = optimal_response(counts, 0.8)
+    warm = optimal_response(counts, 0.8, first=cold.sets)
+    assert warm.rounds == 1
+    assert warm.information == pytest.approx(cold.information, rel=2e-6)
+
+
+def test_ends():
+    np.testing.assert_array_equal(optimal_response([3, 4, 5], 0.0).matrix, np.ones((1, 3)))
+    np.testing.assert_array_equal(optimal_response([3], 1.0).matrix, [[1.0]])
+    assert optimal_response([3, 0], 1.0).information == pytest.approx(0.0, abs=1e-12)
+    assert_local(optimal_response([3, 0, 0, 7], 1.0).matrix, 1.0)
+
+
+def test_sets():
+    assert len(all_sets(3)) == 7 and not all_sets(3).all(axis=1).any()
+    assert simple_sets(1).shape == (1, 1) and simple_sets(2).shape == (3, 2)
+    assert simple_sets(4).sum(axis=1).tolist() == [0, 1, 1, 1, 1, 3, 3, 3, 3]
+    twice = np.concatenate([simple_sets(3), simple_sets(3)])
+    np.testing.assert_array_equal(distinct(twice), simple_sets(3))
+
+
+@pytest.mark.parametrize(
+    ("counts", "eps", "message"),
+    [
+        ([], 1.0, "counts"),
+        ([0, 0], 1.0, "all zero"),
+        ([1, -1], 1.0, "whole numbers"),
+        ([0.5, 0.5], 1.0, "whole numbers"),
+        ([[1, 2]], 1.0, "list of numbers"),
+        (["a"], 1.0, "list of numbers"),
+        ([1, 2], -1.0, "eps"),
+        ([1, 2], np.nan, "eps"),
+    ],
+)
+def test_bad_input(counts, eps, message):
+    with pytest.raises(ValueError, match=message):
+        optimal_response(counts, eps)

@@ -1,0 +1,493 @@
+"""Designs that do not see the secret: their region, their optima by other routes, their release."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import EXAMPLE, on_the_boundary, optimum, random_directions
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from skrldp import JointDistribution, Mechanism
+from skrldp.certificate import release
+from skrldp.certificate._release import may_stand_in
+from skrldp.design._run import Deadline
+from skrldp.design.distortion import distance_matrix, expected_distance
+from skrldp.design.distortion import solve as closest
+from skrldp.design.interior_point import pair_function
+from skrldp.design.interior_point._newton import row_system
+from skrldp.design.polyopt import solve as most_information
+from skrldp.design.rows import enumerate_vertices, generate_columns
+from skrldp.design.rows._cone import CompactCone, PrivacyCone
+from skrldp.design.rows._facets import extreme_conditionals, facets
+from skrldp.information import entropy, mutual_information, row_information
+from skrldp.region import REGIONS, privacy_region, repair
+from skrldp.sampling import RandomStream
+
+KINDS = [*REGIONS, "simplex", "point"]
+POLYHEDRAL = ["box", "lower", "simplex", "point"]
+TABLES = [
+    np.array([[300, 200, 100], [150, 250, 500]]),
+    np.array([[78, 0, 16, 6], [217, 169, 0, 57], [20, 40, 0, 90]]),
+    10 * EXAMPLE,
+]
+TOL = 1e-4
+
+
+def region_of(joint, kind, *, alpha=2.0, radius=0.02, blind=True):
+    radius = {"simplex": np.inf, "point": 0.0}.get(kind, radius)
+    kind = kind if kind in REGIONS else "joint"
+    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, blind=blind)
+
+
+def random_rows(rng, n_rows, n_values):
+    rows = rng.dirichlet(np.full(n_values, 0.5), size=n_rows)[:, None]
+    return rows + 0.05 * (rng.random((n_rows, 1, 1)) < 0.5)
+
+
+def tiled(matrix, joint):
+    return np.tile(matrix, (1, len(joint.secrets)))
+
+
+# --- The region ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_worst_pairs_are_those_of_tied_rows(kind, alpha):
+    rng = np.random.default_rng(0)
+    for counts in TABLES:
+        joint = JointDistribution(counts)
+        blind, seeing = (region_of(joint, kind, alpha=alpha, blind=b) for b in (True, False))
+        assert blind.row_shape == (1, counts.shape[1]) and seeing.row_shape == counts.shape
+        rows = random_rows(rng, 40, counts.shape[1])
+        tied = np.repeat(rows, len(counts), axis=1)
+        for others, tied_others in ((None, None), (rows[::-1], tied[::-1])):
+            found = blind.worst(rows, 0.4, against=others, laws=True)
+            expected = seeing.worst(tied, 0.4, against=tied_others, laws=True)
+            for part in ("row", "first", "second", "bound", "laws"):
+                np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+        np.testing.assert_array_equal(blind.excess(rows, 0.4), seeing.excess(tied, 0.4))
+        np.testing.assert_array_equal(blind.fold(joint.probabilities), joint.probabilities.sum(0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_linear_maxima_over_tied_rows(kind):
+    """The cone's linear program against one over all cells, with equal parts."""
+    joint = JointDistribution(TABLES[1])
+    region, (a1, a2) = region_of(joint, kind), joint.counts.shape
+    directions = np.random.default_rng(0).normal(size=(8, a2))
+    rows = PrivacyCone(region, 0.6, 1e-9).maximise(directions, rounds=200)
+    assert region.excess(rows[:, None], 0.6).max() <= 1e-12
+    seeing = PrivacyCone(replace(region, blind=False), 0.6, 1e-9)
+    for s in range(1, a1):
+        for u in range(a2):
+            tie = np.zeros((a1, a2))
+            tie[0, u], tie[s, u] = 1.0, -1.0
+            seeing._program.add_rows(tie.reshape(1, -1), 0.0, 0.0)
+            seeing._touched = np.append(seeing._touched, np.inf)
+    tied = seeing.maximise(np.tile(directions, (1, a1)) / a1, rounds=200)
+    reached = np.einsum("mx,mx->m", rows, directions)
+    expected = np.einsum("mx,mx->m", tied, np.tile(directions, (1, a1)))
+    np.testing.assert_allclose(reached, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["joint", "lower"])
+def test_the_complete_program_of_the_smaller_cone(kind):
+    joint = JointDistribution(TABLES[1])
+    directions = np.random.default_rng(1).normal(size=(8, joint.counts.shape[1]))
+    compact = CompactCone(region_of(joint, kind), 0.6).maximise(directions)
+    lower = PrivacyCone(region_of(joint, "lower"), 0.6, 1e-9).maximise(directions, rounds=200)
+    reached, expected = (np.einsum("mx,mx->m", rows, directions) for rows in (compact, lower))
+    np.testing.assert_allclose(reached, expected, atol=1e-6)
+
+
+# --- The central path ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["joint", "product", "lower", "simplex", "point"])
+def test_hessians_of_tied_rows_are_sums_of_blocks(kind):
+    """A blind row's Hessian is that of a row with equal parts, in the directions that keep them."""
+    rng = np.random.default_rng(0)
+    joint = JointDistribution(TABLES[0] if kind == "point" else TABLES[1] + 1)
+    (a1, a2), b = joint.counts.shape, 3
+    rows = rng.random((b, 1, a2)) + 0.5
+    tied = np.repeat(rows, a1, axis=1)
+    blind, seeing = (pair_function(region_of(joint, kind, blind=t), 0.5) for t in (True, False))
+    np.testing.assert_array_equal(blind.parts(rows), seeing.parts(tied))
+    parts = blind.parts(rows)
+    lam = parts.max(axis=-1) + rng.random(parts.shape[:3])
+    x = lam[..., None] - parts
+    price_x, slack, price = rng.random(x.shape), rng.random(x.shape[:2]), rng.random(x.shape[:2])
+    own = np.full(tied.shape, 1e-3)
+    arguments = lam, x, price_x, slack, price
+    found = row_system(blind, *arguments, own.sum(axis=1, keepdims=True))
+    expected = row_system(seeing, *arguments, own)
+    blocks = expected.hessian.reshape(b, a1, a2, a1, a2).sum(axis=(1, 3))
+    np.testing.assert_allclose(found.hessian, blocks, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        found.inverse @ found.hessian, np.tile(np.eye(a2), (b, 1, 1)), atol=1e-6
+    )
+    push = rng.random(x.shape)
+    np.testing.assert_allclose(blind.collect(push)[:, 0], seeing.collect(push).sum(axis=1))
+
+
+# --- RobustMSE -----------------------------------------------------------------------------------
+
+
+def tied_program(joint, region, cost, eps):
+    """The least cost by a linear program over all cells, with equal parts; polyhedral regions."""
+    (a1, a2), b = joint.counts.shape, len(cost)
+    limits, extremes = [], [extreme_conditionals(region, s) for s in range(a1)]
+    for s, t in itertools.permutations(range(a1), 2):
+        for first, second in itertools.product(extremes[s], extremes[t]):
+            row = np.zeros((a1, a2))
+            row[s] += first
+            row[t] -= np.exp(eps) * second
+            limits += [np.kron(one, row.ravel()) for one in np.eye(b)]
+    ties = [np.kron(one, np.kron(np.eye(a1)[s] - np.eye(a1)[0], u))
+            for one in np.eye(b) for s in range(1, a1) for u in np.eye(a2)]  # fmt: skip
+    sums = np.tile(np.eye(a1 * a2), (1, b))
+    equal, right = np.concatenate([sums, ties]), np.append(np.ones(a1 * a2), np.zeros(len(ties)))
+    found = linprog(
+        (joint.probabilities.ravel() * np.tile(cost, (1, a1))).ravel(),
+        A_ub=np.array(limits), b_ub=np.zeros(len(limits)), A_eq=equal, b_eq=right,
+    )  # fmt: skip
+    assert found.status == 0
+    return found.fun
+
+
+@pytest.mark.parametrize("kind", POLYHEDRAL)
+@pytest.mark.parametrize("table", range(3))
+def test_closest_reports_by_a_plain_linear_program(kind, table):
+    joint = JointDistribution(TABLES[table])
+    values = range(joint.counts.shape[1])
+    distance, region = distance_matrix("squared", values, values), region_of(joint, kind)
+    cost = expected_distance(joint, distance, 2.0, 0.0, blind=True)
+    found = closest(cost, region, 0.5)
+    assert found.objective == pytest.approx(tied_program(joint, region, distance.T, 0.5), rel=TOL)
+    assert found.matrix.shape == distance.T.shape and found.gap <= TOL
+
+
+def tied_conic(joint, cost, eps, radius):
+    """The least cost over the exact ball of order 2, by section 4's bound, with equal parts."""
+    import cvxpy as cp
+
+    (a1, a2), b = joint.counts.shape, len(cost)
+    law, weight, centre = joint.probabilities.sum(0), joint.marginal, joint.conditionals
+    q = cp.Variable((b, a2), nonneg=True)
+    limits = [cp.sum(q, axis=0) == 1]
+    for y in range(b):
+        for s, t in itertools.permutations(range(a1), 2):
+            eta, total = cp.Variable(nonneg=True), np.expm1(radius / 2.0)
+            bound = eta * total
+            for secret, row in ((s, np.exp(-eps) * q[y]), (t, -q[y])):
+                lam, mean, root = cp.Variable(), cp.Variable(), cp.Variable()
+                p, kappa, x = centre[secret], eta * weight[secret], lam - row
+                terms = [
+                    p[u] * p[w] * cp.geo_mean(cp.hstack([x[u], x[w]]))
+                    for u in range(a2) for w in range(a2) if p[u] > 0 and p[w] > 0
+                ]  # fmt: skip
+                limits += [x >= 0, mean <= cp.sum(cp.hstack(terms))]
+                limits.append(cp.PowCone3D(kappa, mean, root, 2.0 / 3.0))
+                bound = bound + lam + kappa - 3.0 * 2.0 ** (-2.0 / 3.0) * root
+            limits.append(bound <= 0)
+    return optimum(cp.Problem(cp.Minimize(cp.sum(cp.multiply(law * cost, q))), limits))
+
+
+@pytest.mark.parametrize("table", range(3))
+def test_closest_reports_over_the_ball_by_a_conic_program(table):
+    joint = JointDistribution(TABLES[table])
+    values = range(joint.counts.shape[1])
+    distance = distance_matrix("absolute", values, values)
+    cost = expected_distance(joint, distance, 2.0, 0.0, blind=True)
+    expected = tied_conic(joint, distance.T, 0.5, 0.02)
+    for solver in ("cuts", "conic"):
+        found = closest(cost, region_of(joint, "joint"), 0.5, solver=solver)
+        assert found.objective == pytest.approx(expected, rel=2e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("alpha", [0.8, 1.0, 2.0])
+def test_seeing_less_is_never_better(kind, alpha):
+    for counts in TABLES:
+        joint = JointDistribution(counts)
+        values = range(counts.shape[1])
+        distance = distance_matrix("squared", values, values)
+        for radius in (0.0, 0.02):
+            all_, alone = (
+                closest(
+                    expected_distance(joint, distance, alpha, radius, blind=blind),
+                    region_of(joint, kind, alpha=alpha, blind=blind),
+                    0.5,
+                )
+                for blind in (False, True)
+            )
+            assert alone.gap <= TOL
+            assert alone.objective >= all_.bound * (1.0 - 1e-9)
+            private = repair(
+                tiled(alone.matrix, joint), region_of(joint, kind, alpha=alpha, blind=False), 0.5
+            )
+            np.testing.assert_allclose(private, tiled(alone.matrix, joint), atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.8, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("radius", [0.0, 0.05, np.inf])
+def test_a_ball_of_joint_laws_is_a_ball_for_u(alpha, radius):
+    rng = np.random.default_rng(0)
+    for counts in TABLES:
+        joint = JointDistribution(counts)
+        distance = rng.random((counts.shape[1], 4))
+        cost, whole = (
+            expected_distance(joint, distance, alpha, radius, blind=b) for b in (True, False)
+        )
+        for matrix in rng.dirichlet(np.ones(4), size=(5, counts.shape[1])).transpose(0, 2, 1):
+            value, law = cost.worst(matrix)
+            expected, full = whole.worst(tiled(matrix, joint))
+            assert value == pytest.approx(expected, rel=1e-7)
+            if np.isfinite(radius):
+                np.testing.assert_allclose(law, full.reshape(counts.shape).sum(0), atol=1e-4)
+
+
+# --- PolyOpt -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", POLYHEDRAL)
+@pytest.mark.parametrize("table", range(3))
+def test_vertices_and_columns_agree(kind, table):
+    joint = JointDistribution(TABLES[table])
+    region = region_of(joint, kind)
+    listed = enumerate_vertices(joint, region, 0.7, deadline=Deadline(None))
+    generated = generate_columns(joint, region, 0.7, deadline=Deadline(None))
+    assert generated.objective == pytest.approx(listed.objective, rel=2e-4)
+    assert generated.objective <= listed.objective * (1.0 + 1e-7)
+    assert listed.objective <= generated.bound
+    value = mutual_information(tiled(listed.matrix, joint), joint.probabilities.ravel())
+    assert value == pytest.approx(listed.objective, rel=1e-9)
+    extremes = [extreme_conditionals(region, s) for s in range(region.n_secrets)]
+    for s, t in itertools.permutations(range(region.n_secrets), 2):
+        for first, second in itertools.product(extremes[s], extremes[t]):
+            assert np.all(listed.matrix @ (np.exp(-0.7) * first - second) <= 1e-9)
+    assert len(np.unique(facets(region, 0.7), axis=0)) == len(facets(region, 0.7))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_seeing_less_tells_less(kind):
+    for counts in TABLES[::2]:
+        joint = JointDistribution(counts)
+        all_, alone = (
+            most_information(joint, region_of(joint, kind, blind=b), 0.7, time_limit=None)
+            for b in (False, True)
+        )
+        assert alone.objective <= all_.objective * (1.0 + TOL)
+        assert alone.objective <= entropy(joint.probabilities.sum(axis=0)) + 1e-9
+        assert alone.objective > 0.0
+
+
+@pytest.mark.parametrize("solver", ["vertices", "columns"])
+@pytest.mark.parametrize("eps", [0.3, 2.0])
+def test_for_all_laws_it_is_plain_local_privacy_of_u(eps, solver):
+    joint = JointDistribution(TABLES[1])
+    law = joint.probabilities.sum(axis=0)
+    patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=len(law))))
+    best = -linprog(-row_information(patterns, law), A_eq=patterns.T, b_eq=np.ones(len(law))).fun
+    found = most_information(
+        joint, region_of(joint, "simplex"), eps, solver=solver, time_limit=None
+    )
+    assert found.objective == pytest.approx(best, rel=1e-5)
+    assert np.all(found.matrix.max(axis=1) <= np.exp(eps) * found.matrix.min(axis=1) * (1 + 1e-6))
+
+
+@pytest.mark.parametrize("counts", [[[30, 20, 10]] * 2, [[3, 6], [10, 20], [1, 2]]])
+def test_what_is_independent_of_s_is_told(counts):
+    """At the public law alone: nothing about S is in U."""
+    joint = JointDistribution(counts)
+    law, values = joint.probabilities.sum(axis=0), range(len(counts[0]))
+    region = region_of(joint, "point")
+    found = most_information(joint, region, 0.1)
+    assert found.objective == pytest.approx(entropy(law), rel=1e-6)
+    distance = distance_matrix("squared", values, values)
+    closest_ = closest(expected_distance(joint, distance, 2.0, 0.0, blind=True), region, 0.1)
+    assert closest_.objective <= 1e-8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("counts", [[[5], [9]], [[4, 7, 2]], [[3]]])
+def test_one_value_or_one_secret(counts, kind):
+    joint = JointDistribution(counts)
+    region = region_of(joint, kind)
+    solver = "vertices" if kind in POLYHEDRAL else "columns"
+    found = most_information(joint, region, 0.5, solver=solver, time_limit=None)
+    law = joint.probabilities.sum(axis=0)
+    expected = entropy(law) if len(counts) == 1 else 0.0
+    assert found.objective == pytest.approx(expected, abs=1e-7)
+    distance = distance_matrix("squared", range(len(law)), range(len(law)))
+    cost = expected_distance(joint, distance, 2.0, 0.02, blind=True)
+    assert closest(cost, region, 0.5).objective == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", REGIONS)
+def test_an_unseen_secret_may_have_any_law(kind):
+    joint = JointDistribution([[30, 40, 50], [0, 0, 0]])
+    found = most_information(joint, region_of(joint, kind), 0.5, time_limit=None)
+    widest = most_information(joint, region_of(joint, "simplex"), 0.5, time_limit=None)
+    assert widest.objective * (1.0 - TOL) <= found.objective
+    _, certificate = release(found.matrix, joint, 2.0, 0.02, 0.5, blind=True)
+    assert certificate.holds(0.5)
+
+
+# --- The release ---------------------------------------------------------------------------------
+
+
+@st.composite
+def problems(draw):
+    a1, a2 = draw(st.integers(2, 4)), draw(st.integers(2, 4))
+    counts = draw(st.lists(st.integers(0, 60), min_size=a1 * a2, max_size=a1 * a2))
+    counts[0] += 1
+    matrix = np.random.default_rng(draw(st.integers(0, 99))).dirichlet(np.ones(3), size=a2).T
+    alpha, radius = (
+        draw(st.sampled_from([0.7, 1.0, 2.0])),
+        draw(st.sampled_from([0.0, 0.05, np.inf])),
+    )
+    return JointDistribution(np.reshape(counts, (a1, a2))), matrix, alpha, radius
+
+
+@settings(max_examples=20)
+@given(problems(), st.sampled_from([0.05, 0.5, 3.0]))
+def test_what_is_released_is_proven_and_tied(problem, eps):
+    joint, matrix, alpha, radius = problem
+    mechanism, certificate = release(matrix, joint, alpha, radius, eps, blind=True)
+    assert certificate.holds(eps)
+    assert mechanism.observe == "nonsensitive"
+    (b, a), (a1, a2) = mechanism.shape, joint.counts.shape
+    assert mechanism.weights.shape == mechanism.matrix.shape == (b, a) and a == a1 * a2
+    parts = mechanism.weights.reshape(b, a1, a2)
+    assert np.all(parts == parts[:, :1])
+    seeing = Mechanism.from_matrix(mechanism.matrix, joint.secrets, joint.values)
+    np.testing.assert_array_equal(seeing.weights, mechanism.weights)
+    law = joint.probabilities
+    assert mechanism.leakage(law) == pytest.approx(seeing.leakage(law), abs=1e-12)
+    assert mechanism.leakage(law) <= certificate.eps + 1e-12
+    value = mechanism.mutual_information(law)
+    assert value == pytest.approx(seeing.mutual_information(law), abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 2.0])
+def test_no_law_of_the_ball_leaks_more(alpha):
+    rng = np.random.default_rng(0)
+    joint, radius, eps = JointDistribution(TABLES[0]), 0.02, 0.5
+    values = range(3)
+    distance = distance_matrix("squared", values, values)
+    region = region_of(joint, "joint", alpha=alpha, radius=radius)
+    cost = expected_distance(joint, distance, alpha, radius, blind=True)
+    mechanism, certificate = release(
+        closest(cost, region, eps).matrix, joint, alpha, radius, eps, blind=True
+    )
+    laws = on_the_boundary(
+        joint.probabilities.ravel(), random_directions(rng, 900, 6), alpha, radius
+    )
+    leaks = [mechanism.leakage(law.reshape(2, 3)) for law in laws]
+    assert max(leaks) <= certificate.eps <= eps
+    assert certificate.eps_attained == pytest.approx(certificate.eps, abs=1e-6)
+
+
+def test_unknown_values_may_need_a_mechanism_of_their_own():
+    """The public law of U is a mixture over S, and no pair compares a secret with itself."""
+    joint, alpha, radius, eps = JointDistribution([[56, 46, 0], [45, 5, 1]]), 2.0, 0.05, 0.2
+    matrix = np.array([[0.3177, 0.4149, 1.0], [0.6823, 0.5851, 0.0]])
+    law = joint.probabilities.sum(axis=0)
+    plain, _ = release(matrix, joint, alpha, radius, eps, blind=True)
+    assert not may_stand_in(plain, law, joint, alpha, radius, eps)
+    made, certificate = release(matrix, joint, alpha, radius, eps, blind=True, stand_in=law)
+    assert certificate.holds(eps)
+    assert may_stand_in(made, law, joint, alpha, radius, eps)
+    assert np.abs(made.matrix - plain.matrix).max() < 0.1
+    # The same at laws of the ball, with unknown values as likely given each secret as they may be.
+    directions = random_directions(np.random.default_rng(0), 30_000, 6)
+    laws = on_the_boundary(joint.probabilities.ravel(), directions, alpha, radius)
+    laws = laws.reshape(-1, 2, 3)
+    known, worst = laws / laws.sum(axis=2, keepdims=True), []
+    for mechanism in (plain, made):
+        table = mechanism.table / 2.0**mechanism.denominator_bits
+        reports, unknown = np.einsum("yu,nsu->nys", table, known), table @ law
+        mixed = [
+            [(1.0 - t) * reports[..., s] + t * unknown for s, t in enumerate(shares)]
+            for shares in itertools.product([0.0, 0.4, 1.0], repeat=2)
+        ]
+        worst.append(max(np.abs(np.log(one / other)).max() for one, other in mixed))
+    assert worst[1] <= eps < worst[0]
+
+
+@settings(max_examples=15)
+@given(problems(), st.sampled_from([0.05, 0.5, 3.0]))
+def test_a_repair_for_unknown_values_is_proven(problem, eps):
+    joint, matrix, alpha, radius = problem
+    law = joint.probabilities.sum(axis=0)
+    mechanism, certificate = release(matrix, joint, alpha, radius, eps, blind=True, stand_in=law)
+    assert certificate.holds(eps)
+    assert may_stand_in(mechanism, law, joint, alpha, radius, eps)
+
+
+# --- The mechanism -------------------------------------------------------------------------------
+
+
+def blind_mechanism():
+    matrix = [[0.5, 0.25, 0.125], [0.5, 0.75, 0.875]]
+    return Mechanism.from_matrix(matrix, ("no", "yes"), ("a", "b", "c"), blind=True)
+
+
+def test_json_has_the_columns_of_u_alone():
+    mechanism = blind_mechanism().named(None, [("ill", True), ("size", False)])
+    text = mechanism.to_json()
+    assert '"observe":"nonsensitive"' in text
+    back = Mechanism.from_json(text)
+    assert back.observe == "nonsensitive"
+    for name in ("secrets", "values", "symbols", "columns", "denominator_bits", "shape", "cells"):
+        assert getattr(back, name) == getattr(mechanism, name)
+    np.testing.assert_array_equal(back.table, mechanism.table)
+    np.testing.assert_array_equal(back.weights, mechanism.weights)
+    assert back.to_json() == text
+    seeing = Mechanism.from_matrix(mechanism.matrix, ("no", "yes"), ("a", "b", "c"))
+    assert seeing.observe == "all" and "observe" not in seeing.to_json()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"observe":"nonsensitive"', '"observe":"some"', "observe is 'some'"),
+        ('"observe":"nonsensitive"', '"observe":"all"', "weights must be symbols by cells"),
+        ('"values":["a","b","c"]', '"values":["a","b"]', "weights must be symbols by values"),
+    ],
+)
+def test_malformed_json(old, new, message):
+    text = blind_mechanism().to_json()
+    assert old in text
+    with pytest.raises(ValueError, match=message):
+        Mechanism.from_json(text.replace(old, new))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64])
+def test_values_and_cells_are_sampled_alike(dtype):
+    mechanism = blind_mechanism()
+    values = np.random.default_rng(0).integers(0, 3, size=1000).astype(dtype)
+    expected = mechanism.sample(values, 0)
+    for secrets in (np.ones(1000, dtype), np.arange(1000).astype(dtype) % 2):
+        np.testing.assert_array_equal(mechanism.sample(secrets * dtype(3) + values, 0), expected)
+    shares = np.bincount(mechanism.sample(np.full(40_000, 5, dtype), 1)) / 40_000
+    np.testing.assert_allclose(shares, [0.125, 0.875], atol=0.01)
+    assert mechanism.sample(np.zeros(0, dtype)).size == 0
+
+
+@pytest.mark.parametrize("codes", [[6], [-1], [0, 7]])
+def test_codes_that_are_no_cell(codes):
+    with pytest.raises(ValueError, match="codes must lie in"):
+        blind_mechanism().sample(codes, RandomStream(0))
+    with pytest.raises(TypeError, match="integers"):
+        blind_mechanism().sample([0.0])
+
+
+def test_a_blind_matrix_has_a_column_for_each_value():
+    with pytest.raises(ValueError, match=r"shape \(b, 3\)"):
+        Mechanism.from_matrix(np.full((2, 6), 0.5), ("no", "yes"), ("a", "b", "c"), blind=True)

@@ -1,0 +1,326 @@
+"""The conic programs: right by references and by linear programs, and honest about their state."""
+
+import numpy as np
+import pytest
+from conftest import EXAMPLE, REFERENCE
+from scipy.optimize import linprog
+
+from skrldp import JointDistribution, RenyiBall
+from skrldp.design import _conic as conic
+from skrldp.design._conic import solve_conic
+from skrldp.design._cost import ExpectedCost
+from skrldp.exceptions import SolverError
+from skrldp.region import JointRegion, privacy_region, repair
+
+CASES = REFERENCE["mse"]
+TABLES = {
+    "2x2": EXAMPLE,
+    "2x3": [[9, 6, 31], [40, 25, 14]],
+    "2x3 zero": [[9, 0, 31], [40, 25, 14]],
+    "3x2 unseen": [[20, 30], [0, 0], [14, 60]],
+}
+
+
+def distance(joint):
+    """Squared distance of the positions of report and value, for each cell."""
+    a1, a2 = joint.counts.shape
+    value = np.arange(a2)
+    return np.tile((value[:, None] - value) ** 2.0, (1, a1))
+
+
+def problem(table, kind, alpha=2.0, *, robust=False, same_secret=False):
+    """Return cost and region, both about the same ball."""
+    joint = JointDistribution(TABLES[table] if isinstance(table, str) else table)
+    ball = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
+    radius = {"point": 0.0, "simplex": np.inf}.get(kind, ball)
+    name = kind if kind in ("product", "box", "lower") else "joint"
+    region = privacy_region(joint, alpha=alpha, radius=radius, region=name, same_secret=same_secret)
+    law = joint.probabilities.ravel()
+    return ExpectedCost(distance(joint), law, alpha, ball if robust else 0.0), region
+
+
+def rows_of(matrix, region):
+    return matrix.reshape(len(matrix), *region.conditionals.shape)
+
+
+def violation(matrix, region, eps):
+    """By how much the matrix is not private, made stochastic first."""
+    clean = np.clip(matrix, 0.0, None)
+    return region.excess(rows_of(clean / clean.sum(axis=0), region), eps).max()
+
+
+def repaired_cost(result, cost, region, eps):
+    """Worst expected cost after repair; what is repaired must be a private mechanism."""
+    matrix = repair(result.matrix, region, eps)
+    assert np.all(matrix >= 0.0)
+    np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-12)
+    assert region.excess(rows_of(matrix, region), eps).max() <= 1e-14
+    return cost.worst(matrix)[0]
+
+
+def least_cost(cost, region_rows, n_laws=None):
+    """Solve the linear program over the matrices with region_rows @ Q_y <= 0, by scipy.
+
+    The cost is the greatest of those at the laws, or that at the centre of the ball.
+    """
+    laws = [cost.law] if n_laws is None else n_laws
+    b, a = cost.cost.shape
+    private = np.kron(np.eye(b), region_rows) if len(region_rows) else np.zeros((0, a * b))
+    at = np.array([cost.at(law).ravel() for law in laws])
+    above = np.block([[private, np.zeros((len(private), 1))], [at, np.full((len(at), 1), -1.0)]])
+    sums = np.hstack([np.kron(np.ones((1, b)), np.eye(a)), np.zeros((a, 1))])
+    goal = np.append(np.zeros(a * b), 1.0)
+    bounds = [(0, None)] * (a * b) + [(None, None)]
+    tolerances = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
+    found = linprog(
+        goal,
+        A_ub=above,
+        b_ub=np.zeros(len(above)),
+        A_eq=sums,
+        b_eq=np.ones(a),
+        bounds=bounds,
+        options=dict.fromkeys(tolerances, 1e-10),
+    )
+    assert found.status == 0
+    return found.fun, found.x[:-1].reshape(b, a)
+
+
+def by_cuts(cost, region, eps, tolerance=1e-7, rounds=60):
+    """The same optimum from laws of the region alone: a lower bound that closes."""
+    rows, laws = [], [cost.law]
+    for _ in range(rounds):
+        value, matrix = least_cost(cost, np.array(rows), laws)
+        worst = region.worst(rows_of(np.clip(matrix, 0.0, None), region), eps, laws=True)
+        broken = np.flatnonzero(worst.bound > tolerance)
+        greatest, law = cost.worst(matrix)
+        if len(broken) == 0 and greatest <= value + tolerance:
+            return value
+        laws.append(law)
+        for i in broken:
+            cut = np.zeros(region.conditionals.shape)
+            cut[worst.first[i]] += np.exp(-eps) * worst.laws[i, 0]
+            cut[worst.second[i]] -= worst.laws[i, 1]
+            rows.append(cut.ravel())
+    raise AssertionError("the cuts do not close the gap")
+
+
+@pytest.mark.parametrize("kind", ["NUNP", "NURP", "RUNP", "RURP"])
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_reference(case, kind):
+    reference = CASES[case]
+    eps = reference["eps"]
+    cost, region = problem(
+        reference["counts"], "joint" if kind[2] == "R" else "point", robust=kind[0] == "R"
+    )
+    result = solve_conic(cost, region, eps)
+    assert result.status == "optimal"
+    assert result.value == pytest.approx(reference[kind], abs=1e-6)  # the references' accuracy
+    assert violation(result.matrix, region, eps) <= 1e-8
+    assert repaired_cost(result, cost, region, eps) == pytest.approx(reference[kind], abs=1e-6)
+    assert result.seconds > 0.0
+    assert result.iterations > 0
+
+
+def test_what_the_published_form_hides():
+    """It reports an optimum, below the true one, with a violation that is dear to repair."""
+    reference = CASES[2]
+    cost, region = problem(reference["counts"], "joint")
+    published = solve_conic(cost, region, reference["eps"], form="published")
+    assert published.status == "optimal"
+    assert 0.95 < published.value / reference["NURP"] < 0.999
+    assert violation(published.matrix, region, reference["eps"]) > 1e-3
+    after = repaired_cost(published, cost, region, reference["eps"])
+    assert after > 1.1 * reference["NURP"]
+
+
+@pytest.mark.parametrize("robust", [False, True])
+@pytest.mark.parametrize("table", list(TABLES))
+def test_published_form_where_it_is_well_scaled(table, robust):
+    cost, region = problem(table, "joint", robust=robust)
+    published = solve_conic(cost, region, 1.0, form="published")
+    expected = solve_conic(cost, region, 1.0).value
+    assert published.value == pytest.approx(expected, rel=0.02)
+    assert repaired_cost(published, cost, region, 1.0) >= expected - 1e-7
+
+
+@pytest.mark.parametrize("table", list(TABLES))
+@pytest.mark.parametrize(
+    ("alpha", "robust"),
+    [(0.5, False), *((a, r) for a in (0.7, 1.0, 1.5, 2.0, 4.0) for r in (False, True))],
+)
+def test_joint_region_by_cuts(table, alpha, robust):
+    """The cuts know laws of the region only, and no dual."""
+    cost, region = problem(table, "joint", alpha, robust=robust)
+    result = solve_conic(cost, region, 0.8)
+    assert result.value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-6)
+    assert repaired_cost(result, cost, region, 0.8) == pytest.approx(result.value, abs=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("table", list(TABLES))
+def test_product_region_by_cuts(table, alpha):
+    cost, region = problem(table, "product", alpha, robust=True)
+    result = solve_conic(cost, region, 0.8)
+    assert result.value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["joint", "product"])
+def test_a_secret_against_itself(kind):
+    cost, region = problem("2x3", kind, same_secret=True)
+    _, without = problem("2x3", kind)
+    value = solve_conic(cost, region, 0.8).value
+    assert value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-6)
+    assert value > solve_conic(cost, without, 0.8).value + 1e-3
+
+
+@pytest.mark.parametrize("eps", [0.01, 6.0])
+def test_extreme_eps(eps):
+    cost, region = problem("2x3", "joint")
+    result = solve_conic(cost, region, eps)
+    assert result.value == pytest.approx(by_cuts(cost, region, eps, 1e-9), abs=1e-6)
+    assert violation(result.matrix, region, eps) <= 1e-8 * np.exp(eps)
+
+
+@pytest.mark.parametrize("worst_case", [False, True])
+@pytest.mark.parametrize("table", list(TABLES))
+def test_all_laws_and_the_public_law(table, worst_case):
+    """Both are linear programs; the facets are written out here, one by one."""
+    eps = 0.7
+    for kind in ("simplex", "point"):
+        cost, region = problem(table, kind)
+        if worst_case:
+            cost = ExpectedCost(cost.cost, cost.law, radius=np.inf)
+        a1, a2 = region.conditionals.shape
+        extremes = [
+            region.conditionals[[s]] if kind == "point" and region.marginal[s] > 0 else np.eye(a2)
+            for s in range(a1)
+        ]
+        facets = []
+        for s, t in np.argwhere(~np.eye(a1, dtype=bool)):
+            for most in extremes[s]:
+                for least in extremes[t]:
+                    facet = np.zeros((a1, a2))
+                    facet[s], facet[t] = most, -np.exp(eps) * least
+                    facets.append(facet.ravel())
+        laws = np.eye(a1 * a2) if worst_case else None
+        expected, _ = least_cost(cost, np.array(facets), laws)
+        result = solve_conic(cost, region, eps)
+        assert result.status == "optimal"
+        assert result.value == pytest.approx(expected, abs=1e-7)
+        assert repaired_cost(result, cost, region, eps) == pytest.approx(expected, abs=1e-7)
+        # Nothing is a ball here, so both forms are the same up to the tolerances.
+        published = solve_conic(cost, region, eps, form="published")
+        assert published.value == pytest.approx(expected, abs=1e-5)
+
+
+def test_an_unseen_secret_leaves_the_whole_budget():
+    """Against any conditional, the other's ball alone counts: the joint region is the product."""
+    cost, joint = problem([[20, 30, 8], [0, 0, 0]], "joint")
+    _, product = problem([[20, 30, 8], [0, 0, 0]], "product")
+    value = solve_conic(cost, joint, 1.0).value
+    assert value == pytest.approx(solve_conic(cost, product, 1.0).value, abs=1e-7)
+    assert value == pytest.approx(by_cuts(cost, joint, 1.0), abs=1e-6)
+
+
+def test_relations():
+    """A larger ε costs less; a larger region or ball of laws costs more; costs are scaled."""
+    values = {}
+    for kind in ("point", "joint", "product", "simplex"):
+        for robust in (False, True):
+            cost, region = problem("2x3", kind, robust=robust)
+            values[kind, robust] = solve_conic(cost, region, 0.8).value
+            assert solve_conic(cost, region, 2.0).value < values[kind, robust] - 1e-3
+        assert values[kind, True] > values[kind, False] + 1e-3
+    ordered = [values[kind, False] for kind in ("point", "joint", "product", "simplex")]
+    assert np.all(np.diff(ordered) > 1e-4)
+    cost, region = problem("2x3", "joint")
+    dear = ExpectedCost(1e6 * cost.cost, cost.law)
+    assert solve_conic(dear, region, 0.8).value == pytest.approx(1e6 * values["joint", False])
+    free = solve_conic(ExpectedCost(0.0 * cost.cost, cost.law), region, 0.8)
+    assert free.value == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(free.matrix.sum(axis=0), 1.0)
+
+
+def test_other_reports():
+    """The reports need not be the values: two of them for three values."""
+    cost, region = problem("2x3", "joint", robust=True)
+    fewer = ExpectedCost(cost.cost[[0, 2]], cost.law, cost.alpha, cost.radius)
+    result = solve_conic(fewer, region, 0.8)
+    assert result.matrix.shape == (2, 6)
+    assert result.value == pytest.approx(by_cuts(fewer, region, 0.8), abs=1e-6)
+
+
+def test_inaccurate_solutions_say_so(monkeypatch):
+    """The solver cannot do the impossible; its best is returned, and nothing is warned of."""
+    impossible = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-18)
+    monkeypatch.setattr(conic, "_SETTINGS", conic._SETTINGS | impossible)
+    cost, region = problem("2x3", "joint")
+    result = solve_conic(cost, region, 0.8)
+    assert result.status == "optimal_inaccurate"
+    assert result.value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-5)
+
+
+def test_time_runs_out():
+    """From too little time for anything to enough: an error, the last iterate, the optimum."""
+    rng = np.random.default_rng(0)
+    cost, region = problem(
+        rng.multinomial(9_000, rng.dirichlet(np.full(32, 0.5))).reshape(4, 8), "joint"
+    )
+    with pytest.raises(SolverError, match=r"'MaxTime' before it had any mechanism: allow more"):
+        solve_conic(cost, region, 0.5, seconds=0.0)
+    best = solve_conic(cost, region, 0.5)
+    assert best.status == "optimal"
+    seconds, cut_short = 0.9 * best.seconds, None
+    while cut_short is None and seconds > 1e-3:
+        try:
+            result = solve_conic(cost, region, 0.5, seconds=seconds)
+        except SolverError as error:
+            assert "MaxTime" in str(error)
+        else:
+            cut_short = result if result.status == "time_limit" else None
+        seconds *= 0.8
+    assert cut_short is not None
+    assert 0 < cut_short.iterations < best.iterations
+    assert repaired_cost(cut_short, cost, region, 0.5) > best.value + 1e-6
+
+
+def test_failures_are_named(monkeypatch):
+    monkeypatch.setattr(conic, "_SETTINGS", conic._SETTINGS | {"max_iter": 3})
+    cost, region = problem("2x3", "joint")
+    message = r"status 'MaxIterations' after 3 iterations .* on 3 reports x 6 cells at eps=0\.8"
+    with pytest.raises(SolverError, match=message):
+        solve_conic(cost, region, 0.8)
+
+
+def test_what_it_cannot_do():
+    for kind in ("box", "lower"):
+        cost, region = problem("2x3", kind)
+        message = rf"'joint' or 'product', got {type(region).__name__}.*Use solver='auto'"
+        with pytest.raises(ValueError, match=message):
+            solve_conic(cost, region, 0.8)
+    cost, region = problem("2x3", "joint", 1.5)
+    with pytest.raises(ValueError, match=r"form='published' needs alpha = 2, got alpha=1\.5"):
+        solve_conic(cost, region, 0.8, form="published")
+    _, point = problem("2x3", "point", 1.5)
+    robust, _ = problem("2x3", "joint", 1.5, robust=True)
+    _, joint = problem("2x3", "joint")
+    for other in (point, joint):
+        with pytest.raises(ValueError, match=r"form='published' needs alpha = 2, got alpha=1\.5"):
+            solve_conic(robust, other, 0.8, form="published")
+    with pytest.raises(ValueError, match=r"form='papers' must be one of 'reduced', 'published'"):
+        solve_conic(cost, region, 0.8, form="papers")
+    low = JointRegion(region.conditionals, region.marginal, 0.4, region.radius)
+    with pytest.raises(ValueError, match=r"alpha >= 1/2 for region='joint', got alpha=0\.4"):
+        solve_conic(cost, low, 0.8)
+
+
+def test_it_says_what_it_does(capfd):
+    cost, region = problem("2x3", "joint")
+    solve_conic(cost, region, 0.8)
+    assert capfd.readouterr().out == ""
+    solve_conic(cost, region, 0.8, verbose=1)
+    said = capfd.readouterr().out
+    assert said.startswith("[skrldp] conic: Clarabel says Solved after ")
+    assert said.count("\n") == 1
+    solve_conic(cost, region, 0.8, verbose=2)
+    assert capfd.readouterr().out.count("\n") > 20

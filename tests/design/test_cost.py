@@ -1,0 +1,183 @@
+"""The expected cost at the worst law of a ball: never too small, and attained."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from conftest import on_the_boundary, optimum, random_directions, renyi
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp.design._cost import ExpectedCost
+
+ALPHAS = (0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
+
+
+def instance(seed, alpha=2.0, radius=0.1, b=3, a=6, zeros=False):
+    """A cost of any sign, the ball for it, and a mechanism."""
+    rng = np.random.default_rng([seed, 7])
+    law = rng.dirichlet(np.ones(a)) + 0.01
+    if zeros:
+        law[rng.permutation(a)[: a // 3]] = 0.0
+    cost = ExpectedCost(rng.normal(size=(b, a)), law / law.sum(), alpha, radius)
+    return cost, rng.dirichlet(np.full(b, 0.5), size=a).T
+
+
+def expected(cost, law, matrix):
+    """The expected cost, report by report and cell by cell."""
+    return sum(
+        law[x] * matrix[y, x] * cost.cost[y, x]
+        for y in range(matrix.shape[0])
+        for x in range(matrix.shape[1])
+    )
+
+
+def direct_worst(cells, law, alpha, radius):
+    """The greatest P.cells over the ball, by a convex solver; the ball is convex as written."""
+    found, seen = cp.Variable(len(law), nonneg=True), np.flatnonzero(law > 0)
+    held, p = found[seen], law[seen]
+    if alpha == 1.0:
+        inside = p @ np.log(p) - p @ cp.log(held) <= radius
+    else:
+        power, limit = p**alpha @ cp.power(held, 1.0 - alpha), np.exp((alpha - 1.0) * radius)
+        inside = power <= limit if alpha > 1.0 else power >= limit
+    return optimum(cp.Problem(cp.Maximize(cells @ found), [inside, cp.sum(found) == 1]))
+
+
+@pytest.mark.parametrize("alpha", ALPHAS[:-1])  # the solver is not sure of itself at 5
+@pytest.mark.parametrize("zeros", [False, True])
+def test_worst_against_a_convex_solver(alpha, zeros):
+    for radius in (0.01, 0.5):
+        cost, matrix = instance(1, alpha, radius, zeros=zeros)
+        direct = direct_worst(cost.by_cell(matrix), cost.law, alpha, radius)
+        assert cost.worst(matrix)[0] == pytest.approx(direct, abs=3e-6)  # the solver's accuracy
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(ALPHAS),
+    st.floats(-6.0, 0.5),
+    st.booleans(),
+)
+def test_worst_is_never_passed_and_is_attained(seed, alpha, log_radius, zeros):
+    radius = 10.0**log_radius
+    cost, matrix = instance(seed, alpha, radius, zeros=zeros)
+    cells = cost.by_cell(matrix)
+    bound, worst = cost.worst(matrix)
+    assert worst.min() >= 0.0
+    assert worst.sum() == pytest.approx(1.0, abs=1e-12)
+    assert renyi(cost.law, worst, alpha) <= radius * (1 + 1e-9) + 1e-14
+    assert bound - 1e-7 * np.ptp(cells) <= expected(cost, worst, matrix) <= bound
+
+    rng = np.random.default_rng(seed)
+    near = worst * np.exp(rng.normal(size=(150, len(worst))) * 0.1) + 1e-4 * rng.random((150, 1))
+    towards = np.concatenate([random_directions(rng, 450, len(worst)), near, np.eye(len(worst))])
+    towards = towards / towards.sum(axis=1, keepdims=True)
+    laws = on_the_boundary(cost.law, towards, alpha, radius)
+    assert np.all(laws @ cells <= bound + 1e-12)
+    assert cost.law @ cells <= bound
+
+
+def test_one_law_and_all_laws_by_hand():
+    for seed in range(5):
+        nominal, matrix = instance(seed, radius=0.0, zeros=True)
+        bound, law = nominal.worst(matrix)
+        assert not nominal.robust
+        assert bound == pytest.approx(expected(nominal, nominal.law, matrix), abs=1e-13)
+        np.testing.assert_array_equal(law, nominal.law)
+
+        every, matrix = instance(seed, radius=np.inf, zeros=True)
+        by_cell = [expected(every, unit, matrix) for unit in np.eye(6)]
+        bound, law = every.worst(matrix)
+        assert every.robust
+        assert bound == pytest.approx(max(by_cell), abs=1e-13)
+        np.testing.assert_array_equal(law, np.eye(6)[np.argmax(by_cell)])
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_mass_goes_to_cells_without_records(alpha):
+    """All cost on a cell without records: the ball gives it at most 1 - exp(-B), or all."""
+    law, radius = np.array([0.7, 0.0, 0.3]), 0.2
+    cost = ExpectedCost(np.array([[0.0, 1.0, 0.0]]), law, alpha, radius)
+    bound, worst = cost.worst(np.ones((1, 3)))
+    # D(law || (1-t) law + t e) = -log(1-t) for every order
+    assert bound == pytest.approx(-np.expm1(-radius), abs=1e-9)
+    np.testing.assert_allclose(worst, law * np.exp(-radius) + [0, bound, 0], atol=1e-7)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_at_and_by_cell_are_the_definition(alpha):
+    cost, matrix = instance(2, alpha)
+    law = np.random.default_rng(3).dirichlet(np.ones(6))
+    assert (cost.at(law) * matrix).sum() == pytest.approx(expected(cost, law, matrix), abs=1e-14)
+    assert cost.at(law).shape == matrix.shape
+    by_cell = [expected(cost, unit, matrix) for unit in np.eye(6)]
+    np.testing.assert_allclose(cost.by_cell(matrix), by_cell, atol=1e-14)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.05, np.inf])
+def test_worst_constant(radius):
+    for alpha in (0.3, 1.0, 2.0):
+        cost, _ = instance(4, alpha, radius, zeros=True)
+        found = cost.worst_constant()
+        assert found.shape == (3,)
+        for report, value in enumerate(found):
+            constant = np.zeros((3, 6))
+            constant[report] = 1.0
+            assert value == pytest.approx(cost.worst(constant)[0], abs=1e-14)
+            assert value >= cost.law @ cost.cost[report] - 1e-14
+    # where cells cost alike, no law is worse than another
+    flat = ExpectedCost(np.array([[0.3] * 4, [-2.0] * 4]), np.full(4, 0.25), 2.0, radius)
+    np.testing.assert_allclose(flat.worst_constant(), [0.3, -2.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_relations(alpha):
+    cost, matrix = instance(5, alpha, 0.0)
+    radii = (0.0, 1e-10, 1e-4, 1e-2, 1.0, 30.0, np.inf)
+    balls = [ExpectedCost(cost.cost, cost.law, alpha, radius) for radius in radii]
+    values = np.array([ball.worst(matrix)[0] for ball in balls])
+    assert np.all(np.diff(values) >= -1e-12)  # a larger ball is no better
+    assert values[1] == pytest.approx(values[0], abs=1e-3)
+    assert values[-2] == pytest.approx(values[-1], abs=1e-3)
+    for ball, value in zip(balls, values, strict=True):
+        scaled = ExpectedCost(7e5 * cost.cost, cost.law, alpha, ball.radius)
+        assert scaled.worst(matrix)[0] == pytest.approx(7e5 * value, rel=1e-9, abs=1e-6)
+        moved = ExpectedCost(cost.cost - 3.0, cost.law, alpha, ball.radius)
+        assert moved.worst(matrix)[0] == pytest.approx(value - 3.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [*ALPHAS, 1.0 - 1e-8, 1.0 + 1e-8])
+@pytest.mark.parametrize("radius", [1e-6, 0.05, 2.0])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_pull_in(alpha, radius, zeros):
+    cost, _ = instance(6, alpha, radius, zeros=zeros)
+    rng = np.random.default_rng(8)
+    directions = random_directions(rng, 60, 6)
+    border = on_the_boundary(cost.law, directions, alpha, radius)
+    beyond = on_the_boundary(cost.law, directions, alpha, 1.0001 * radius)
+    # near alpha = 1 the budget is known to 1e-16 / |alpha - 1| only
+    exact = alpha == 1.0 or abs(alpha - 1.0) > 1e-6
+    order, close = (alpha, 1e-9) if exact else (1.0, 1e-6 if radius > 1e-3 else 0.1)
+    for law, edge, outside in zip(directions, border, beyond, strict=True):
+        found = cost.pull_in(law)
+        assert renyi(cost.law, found, order) <= radius * (1 + close)
+        # on the way to the centre, never beyond
+        step, whole = found - cost.law, law - cost.law
+        share = step @ whole / (whole @ whole)
+        np.testing.assert_allclose(step, share * whole, atol=1e-15)
+        assert 0.0 <= share <= 1.0
+        inside = cost.law + 0.98 * (edge - cost.law)
+        np.testing.assert_array_equal(cost.pull_in(inside), inside)
+        if exact:  # from nearly inside, not far
+            moved = np.abs(cost.pull_in(outside) - outside).sum()
+            assert moved <= 1e-3 * np.abs(outside - cost.law).sum()
+
+
+def test_pull_in_without_a_ball():
+    law = np.random.default_rng(9).dirichlet(np.ones(6))
+    nominal, _ = instance(7, radius=0.0)
+    np.testing.assert_array_equal(nominal.pull_in(law), nominal.law)
+    every, _ = instance(7, radius=np.inf)
+    np.testing.assert_array_equal(every.pull_in(law), law)
+    np.testing.assert_array_equal(every.pull_in(np.eye(6)[2]), np.eye(6)[2])

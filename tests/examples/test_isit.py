@@ -1,0 +1,129 @@
+"""The experiment of ISIT section V on a few instances: what the paper found, and our promises.
+
+The seed is fixed, so nothing here fails by chance. The margins are wide all the same: of 125 such
+groups of instances, all pass.
+"""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+EXAMPLES = ROOT / "examples"
+sys.path.append(str(EXAMPLES))  # the workers of a parallel run get this path, too
+
+import isit_section_v as isit  # noqa: E402
+
+INSTANCES = 8
+SMALL, LARGE = 75, 15_000
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    return isit.run(INSTANCES, (SMALL, LARGE), progress=False)
+
+
+def test_without_robust_privacy_designs_leak_more_than_they_claim(experiment):
+    for problem in ("NUNP", "RUNP"):
+        few, many = (experiment.at(n, problem)[0] for n in (SMALL, LARGE))
+        assert np.mean(few > isit.EPS) >= 0.75
+        assert np.median(few) > 1.3 * isit.EPS
+        assert np.mean(many > isit.EPS) >= 0.7
+        assert np.median(many) < np.median(few)  # what is known better leaks less by mistake
+
+
+def test_robust_privacy_holds_wherever_the_law_is_in_the_set(experiment):
+    for n in (SMALL, LARGE):
+        assert experiment.known(n).sum() >= 4  # or there is nothing to see
+        for problem in ("NURP", "RURP"):
+            assert np.all(experiment.at(n, problem)[0][experiment.known(n)] <= isit.EPS)
+
+
+def test_robust_privacy_costs_distortion(experiment):
+    for n, least in ((SMALL, 0.3), (LARGE, 0.02)):
+        naive, private = (experiment.at(n, problem)[1] for problem in ("NUNP", "NURP"))
+        assert np.mean(private > naive) >= 0.8
+        assert np.mean(private - naive) > least
+    silent = experiment.silence
+    assert np.all(experiment.at(LARGE, "NURP")[1] < silent)
+
+
+def test_robust_utility_adds_little_once_privacy_is_robust(experiment):
+    for n, share in ((SMALL, 0.5), (LARGE, 0.1)):
+        found = isit.findings(experiment, n)
+        assert abs(found["utility"]) < share * found["price"]
+
+
+def test_the_number_of_jobs_changes_nothing():
+    runs = [isit.run(3, (SMALL,), jobs=jobs, progress=False) for jobs in (1, 2)]
+    for name in ("eps", "distortion", "inside", "silence"):
+        np.testing.assert_array_equal(*(getattr(run, name) for run in runs), err_msg=name)
+
+
+def test_neither_do_the_other_instances_and_sizes(experiment):
+    alone = isit.run(2, (LARGE,), progress=False)
+    for problem in isit.PROBLEMS:
+        np.testing.assert_array_equal(
+            alone.at(LARGE, problem)[0], experiment.at(LARGE, problem)[0][:2]
+        )
+
+
+def test_the_measures_are_those_of_the_paper():
+    law, counts = isit.draw(0, SMALL)
+    mechanism = isit.design(counts, "NUNP").mechanism_
+    distance, reports = 0.0, {}
+    for (s, u), column in zip(isit.CELLS, mechanism.matrix.T, strict=True):
+        for y, probability in zip(mechanism.symbols, column, strict=True):
+            distance += law[s, u] * probability * (u - y) ** 2
+            reports[y, s] = reports.get((y, s), 0.0) + law[s, u] / law[s].sum() * probability
+    ratios = [p / reports[y, other] for (y, s), p in reports.items() for other in isit.SECRETS]
+    (eps, far, inside, _, _), *_ = isit.measure(0, [SMALL])[0]
+    assert far == pytest.approx(distance, rel=1e-12)
+    assert eps == pytest.approx(np.log(max(ratios)), rel=1e-12)
+    chi2 = sum((counts.ravel() / SMALL - law.ravel()) ** 2 / law.ravel())
+    assert inside == (chi2 <= 23.684791304840576 / SMALL)  # ISIT (3), 14 degrees of freedom
+
+
+def test_laws_and_counts_are_drawn_as_they_should_be():
+    laws = np.array([isit.draw(instance, 1)[0].ravel() for instance in range(2_000)])
+    # Each cell of a Jeffreys prior on 15 is Beta(1/2, 7): mean 1/15, variance 14/15² / 8.5.
+    assert laws.mean(axis=0) == pytest.approx(np.full(15, 1 / 15), abs=0.012)
+    assert laws.var(axis=0).mean() == pytest.approx(14 / 15**2 / 8.5, rel=0.1)
+    counts = np.array([isit.draw(instance, 15_000)[1].ravel() for instance in range(200)])
+    assert np.all(counts.sum(axis=1) == 15_000)
+    assert np.abs(counts / 15_000 - laws[:200]).max() < 0.02
+
+
+def test_outliers_by_hand():
+    # Quartiles 2 and 4, so the fences are -1 and 7; infinity is gone before that.
+    values = [1.0, 2.0, 3.0, 4.0, 7.5, np.inf]
+    assert isit.without_outliers(values).tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert isit.summary(values) == (2.5, pytest.approx(np.sqrt(1.25)), 4)
+    # A value at the fence stays: quartiles 2 and 4 again.
+    assert isit.without_outliers([-1.0, 2.0, 3.0, 4.0, 7.0]).tolist() == [-1.0, 2.0, 3.0, 4.0, 7.0]
+    assert isit.without_outliers([np.inf, np.inf]).size == 0
+    assert isit.summary([np.inf])[2] == 0
+
+
+def test_the_example_runs(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "plot_isit_section_v.py", "--quick", "--save", tmp_path],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "2 of 2 instances (40 fits)" in done.stderr  # the plain form of the progress bar
+    assert "\r" not in done.stderr
+    assert "With n = 75 public records (2 instances):" in done.stdout
+    assert len(list(tmp_path.glob("*.png"))) == 2
+    saved = json.loads((tmp_path / "isit_section_v.json").read_text("utf-8"))
+    assert saved["instances"] == 2
+    assert set(saved["problems"]) == set(isit.PROBLEMS)
+    again = isit.run(1, saved["sizes"][:1], progress=False)
+    row = saved["problems"]["NURP"][0]
+    assert row["every_eps"][0] == pytest.approx(again.at(SMALL, "NURP")[0][0], rel=1e-5)

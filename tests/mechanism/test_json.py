@@ -1,0 +1,460 @@
+"""The JSON of mechanisms: canonical, strict, and the guarantee's figures in it."""
+
+import datetime
+import hashlib
+import json
+import math
+import random
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import (
+    AllDistributions,
+    GRRSanitizer,
+    IRSanitizer,
+    Mechanism,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+)
+from skrldp.design.closed_form import srr
+from skrldp.mechanism import RULES, Guarantee
+
+COLUMNS = [("ill", True), ("age", False)]
+BALL = Guarantee(1.0, 0.75, 0.5, radius=0.1, alpha=2.0, rule="chi2", beta=0.05, n_records=100)
+ALL = Guarantee(1.0, 0.75, 0.5, radius=math.inf)
+
+
+def dense(**changes):
+    matrix = [[0.5, 0.25, 0.125, 1.0], [0.5, 0.75, 0.875, 0.0]]
+    mechanism = Mechanism.from_matrix(matrix, ("no", "yes"), (1, 2)).named(None, COLUMNS)
+    return replace(mechanism, guarantee=BALL, **changes)
+
+
+def blind():
+    matrix = [[0.5, 0.25, 0.125], [0.5, 0.75, 0.875]]
+    mechanism = Mechanism.from_matrix(matrix, ("no", "yes"), ("a", "b", "c"), blind=True)
+    return replace(mechanism.named(None, COLUMNS), guarantee=ALL)
+
+
+def blocks():
+    return Mechanism.from_blocks(srr(1.0, 2, 3), ("no", "yes"), (1, 2, 3)).named(None, COLUMNS)
+
+
+FORMS = {"dense": dense, "blind": blind, "blocks": blocks}
+
+
+# One mechanism, one text
+
+
+def shuffled(value, rng):
+    """The same JSON with its keys in another order."""
+    if isinstance(value, list):
+        return [shuffled(item, rng) for item in value]
+    if isinstance(value, dict):
+        items = list(value.items())
+        rng.shuffle(items)
+        return {key: shuffled(item, rng) for key, item in items}
+    return value
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("indent", [None, 3])
+def test_equivalent_json_has_one_digest(form, indent):
+    mechanism = FORMS[form]()
+    text = mechanism.to_json()
+    other = json.dumps(shuffled(json.loads(text), random.Random(1)), indent=indent)
+    assert other != text
+    for given_text in (text, other, text.encode(), other.encode()):
+        again = Mechanism.from_json(given_text)
+        assert again.to_json() == text and again.digest == mechanism.digest
+        assert again.guarantee == mechanism.guarantee
+    assert mechanism.digest == hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def test_other_mechanisms_have_other_digests():
+    first = dense()
+    others = [
+        blind(),
+        blocks(),
+        replace(first, guarantee=None),
+        replace(first, guarantee=ALL),
+        first.named(("x", "y"), COLUMNS),
+        first.named(None, [("sick", True), ("age", False)]),
+        first.named(None, [("ill", False), ("age", True)]),
+        replace(first, table=first.table[:, ::-1]),
+    ]
+    assert len({mechanism.digest for mechanism in [first, *others]}) == len(others) + 1
+
+
+def test_text_of_any_script_is_written_as_it_is():
+    mechanism = Mechanism.from_matrix(np.ones((1, 2)), ("да", "нет"), ("東",))
+    assert "да" in mechanism.to_json()
+    assert Mechanism.from_json(mechanism.to_json().encode()).secrets == ("да", "нет")
+
+
+FIGURE = st.floats(0, 1e300)
+
+
+@given(FIGURE, FIGURE, FIGURE, FIGURE, st.floats(0, 1, exclude_min=True, exclude_max=True))
+def test_figures_come_back_to_the_last_bit(asked, one, other, radius, beta):
+    claim = Guarantee(asked, max(one, other), min(one, other), radius, 0.1, "chi2", beta, 10**20)
+    again = Mechanism.from_json(replace(dense(), guarantee=claim).to_json()).guarantee
+    assert again == claim and repr(again) == repr(claim)
+
+
+def test_whole_figures_are_numbers_like_any():
+    claim = Guarantee(1, 1, 0, 2, 1, "given")
+    assert repr(claim) == repr(Guarantee(1.0, 1.0, 0.0, 2.0, 1.0, "given"))
+    text = replace(dense(), guarantee=claim).to_json()
+    assert '"eps":1.0' in text
+    other = text.replace('"eps":1.0', '"eps":1').replace('"alpha":1.0', '"alpha":1')
+    assert other != text and Mechanism.from_json(other).to_json() == text
+
+
+# What a sanitizer claims
+
+X = [[s, u] for s in ("no", "yes") for u in ("a", "b", "c")]
+COUNTS = [200, 100, 50, 100, 150, 250]
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "laws"),
+    [
+        (PolyOptSanitizer(), (2.0, "chi2", 0.05)),
+        (PolyOptSanitizer(observe="nonsensitive"), (2.0, "chi2", 0.05)),
+        (
+            IRSanitizer(uncertainty=RenyiBall(1.0, beta=0.01, radius="finite-sample")),
+            (1.0, "finite-sample", 0.01),
+        ),
+        (IRSanitizer(uncertainty=RenyiBall(3.0, radius=0.02)), (3.0, "given", None)),
+        (PolyOptSanitizer(uncertainty=AllDistributions()), (None, None, None)),
+        (SRRSanitizer(), (None, None, None)),
+        (GRRSanitizer(eps=40.0), (None, None, None)),
+        (NonRobustSanitizer(), (2.0, "given", None)),
+        (
+            RobustMSESanitizer(outputs=[0, 1], distance=lambda u, y: (u == "a") != y),
+            (2.0, "chi2", 0.05),
+        ),
+        (
+            RobustMSESanitizer(
+                outputs=[0, 1], distance=lambda u, y: (u == "a") != y, robust_privacy=False
+            ),
+            (2.0, "given", None),  # the proof is for the public law alone
+        ),
+    ],
+)
+def test_the_guarantee_is_the_certificate(sanitizer, laws):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        sanitizer.fit(X, sample_weight=COUNTS)
+    claim, certificate = sanitizer.mechanism_.guarantee, sanitizer.certificate_
+    assert claim.eps_requested == sanitizer.eps and claim.n_records == sum(COUNTS)
+    assert (claim.eps, claim.eps_attained) == (certificate.eps, certificate.eps_attained)
+    assert claim.radius == certificate.radius
+    assert (claim.alpha, claim.rule, claim.beta) == laws
+    document = json.loads(sanitizer.mechanism_.to_json())["guarantee"]
+    assert (document["laws"] == "all") is claim.for_all_laws is math.isinf(certificate.radius)
+    assert document["eps"] == certificate.eps <= sanitizer.eps
+    assert Mechanism.from_json(sanitizer.mechanism_.to_json()).guarantee == claim
+
+
+def test_no_counts_are_written_but_their_total():
+    found = PolyOptSanitizer().fit(X, sample_weight=[199, 101, 47, 103, 151, 257])
+    text = found.mechanism_.to_json()
+    assert json.loads(text)["guarantee"]["n_records"] == 858
+    whole = set(json.loads(f"[{json.dumps(json.loads(text)['guarantee'])}]")[0])
+    assert whole == {"eps_requested", "eps", "eps_attained", "n_records", "laws"}
+    assert not {199, 101, 47, 103, 151, 257} & {
+        w for row in json.loads(text)["weights"] for w in row
+    }
+
+
+GOOD = {
+    "eps_requested": 1.0,
+    "eps": 1.0,
+    "eps_attained": 0.5,
+    "radius": 0.1,
+    "alpha": 2.0,
+    "rule": "chi2",
+    "beta": 0.05,
+    "n_records": 5,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"eps": -1.0}, "eps=-1.0 is no finite number >= 0"),
+        ({"eps": math.inf}, "eps=inf"),
+        ({"eps": "1"}, "eps='1'"),
+        ({"eps": True}, "eps=True"),
+        ({"eps": 10**400}, "eps=1000"),
+        ({"eps_requested": math.nan}, "eps_requested=nan"),
+        ({"eps_attained": 1.5}, "eps_attained=1.5 is more than eps=1.0"),
+        ({"radius": -0.1}, "radius=-0.1 is no number"),
+        ({"radius": math.nan}, "radius=nan"),
+        ({"radius": math.inf}, "for all laws has no alpha"),
+        ({"alpha": 0.0}, "alpha=0.0"),
+        ({"alpha": None}, "alpha=None"),
+        ({"rule": "chi3"}, "rule='chi3'"),
+        ({"rule": None}, "rule=None"),
+        ({"rule": "given"}, "a given radius has no beta"),
+        ({"beta": 1.0}, "beta=1.0"),
+        ({"beta": None}, "beta=None"),
+        ({"n_records": 0}, "n_records=0"),
+        ({"n_records": 5.0}, r"n_records=5\.0"),
+        ({"n_records": True}, "n_records=True"),
+    ],
+)
+def test_impossible_guarantees_are_refused(changes, message):
+    Guarantee(**GOOD)
+    with pytest.raises(ValueError, match=message):
+        Guarantee(**{**GOOD, **changes})
+
+
+def test_rules_are_those_of_the_ball():
+    for rule in set(RULES) - {"given"}:
+        assert RenyiBall(1.0, radius=rule).radius_for(100, 4) > 0
+
+
+# What is refused, for every form
+
+DAMAGE = {
+    "an unknown key": (lambda d: d.update(comment="hi"), "unknown key 'comment'"),
+    "a misspelt key": (lambda d: d.update(guarante=None), "unknown key 'guarante'"),
+    "version true": (lambda d: d.update(version=True), "version True"),
+    "version 1.0": (lambda d: d.update(version=1.0), r"version 1\.0"),
+    "a later version": (lambda d: d.update(version=2), "this release reads version 1"),
+    "a column twice": (
+        lambda d: d.update(columns=[["a", True], ["a", False]]),
+        "column names repeat",
+    ),
+    "a column more": (
+        lambda d: d["columns"].append(["b", False]),
+        r"values do not fit the 2 columns \['age', 'b'\]",
+    ),
+    "no sensitive column": (
+        lambda d: d.update(columns=[["a", False], ["b", False]]),
+        "secrets do not fit the 0 columns",
+    ),
+    "columns with more": (lambda d: d["columns"][0].append(1), "pairs of a name and true"),
+    "a secret and its double": (lambda d: d.update(secrets=[1, True]), "1 and True are equal"),
+    "a value and its double": (
+        lambda d: d["values"].__setitem__(slice(0, 2), [2, 2.0]),
+        r"values repeat: 2 and 2\.0 are equal",
+    ),
+    "one moment twice": (
+        lambda d: d.update(
+            secrets=[
+                {"datetime": "2020-01-01T00:00:00+00:00"},
+                {"datetime": "2020-01-01T01:00:00+01:00"},
+            ]
+        ),
+        "secrets repeat",
+    ),
+    "nanoseconds": (
+        lambda d: d["secrets"].__setitem__(0, {"datetime": "2020-01-01T00:00:00.000000001"}),
+        "no date, time or duration",
+    ),
+    "a duration beyond all": (
+        lambda d: d["secrets"].__setitem__(0, {"microseconds": 10**30}),
+        "no date, time or duration",
+    ),
+    "half a surrogate pair": (lambda d: d["secrets"].__setitem__(0, "\ud800"), "surrogate pair"),
+    "nested categories": (lambda d: d["secrets"].__setitem__(0, [[[["a"]]]]), "nested too deeply"),
+    "a secret of two parts": (lambda d: d["secrets"].__setitem__(0, ["a", "b"]), "do not fit"),
+    "secrets are text": (lambda d: d.update(secrets="ab"), "secrets must be a list"),
+    "bits": (lambda d: d.update(denominator_bits=-1), "bits"),
+    "an enormous number of bits": (lambda d: d.update(denominator_bits=10**9), "bits"),
+    "no guarantee": (lambda d: d.update(guarantee=None), "guarantee must be an object"),
+    "observe": (lambda d: d.update(observe="some"), "observe"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("form", FORMS)
+def test_damage_is_told(form, damage):
+    document = json.loads(FORMS[form]().to_json())
+    change, message = DAMAGE[damage]
+    change(document)
+    with pytest.raises(ValueError, match=message) as caught:
+        Mechanism.from_json(json.dumps(document))
+    assert "mechanism" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"version":1', '"version":1,"version":1', "the key 'version' is there twice"),
+        ('"alpha":2.0', '"alpha":2.0,"alpha":3.0', "the key 'alpha' is there twice"),
+        ('"eps":0.75', '"eps":NaN', "NaN is no finite number"),
+        ('"eps":0.75', '"eps":-Infinity', "-Infinity is no finite number"),
+        ('"eps":0.75', '"eps":1e999', "1e999 is no finite number"),
+        ('"eps":0.75', '"eps":' + "9" * 400, "eps=99999"),
+        ('"eps":0.75', '"eps":' + "9" * 5000, "not JSON"),
+        ('"eps":0.75', '"eps":0.25', "eps_attained=0.5 is more than eps=0.25"),
+        ('"eps":0.75', '"eps":"0.75"', "eps='0.75'"),
+        ('"eps":0.75,', "", "guarantee lacks 'eps'"),
+        ('"n_records":100', '"n_records":100,"m":1', "guarantee has the unknown key 'm'"),
+        ('"n_records":100', '"n_records":100.0', r"n_records=100\.0"),
+        ('"rule":"chi2"', '"rule":"given"', "has no beta"),
+        ('"rule":"chi2",', "", "guarantee.laws lacks 'rule'"),
+        ('"laws":{', '"laws":"some","lows":{', "unknown key 'lows'"),
+        ('"secrets":["no"', '"secrets":[NaN', "NaN is no finite number"),
+        ('"secrets":["no"', '"secrets":["yes"', "secrets repeat: 'yes' and 'yes'"),
+        ('"weights":[[', '"weights":[[true,', "weights hold a bool"),
+        ('"weights":[[', '"weights":[[-1,', "symbols by cells, 2 x 4"),
+        ('"weights":[', '"weights":[5,', "each row of weights must be a list"),
+        ("{", "[" * 100_000, "not a mechanism"),
+        ("{", "\ufeff{", "not a mechanism"),
+    ],
+)
+def test_tampered_text_is_refused(old, new, message):
+    text = dense().to_json()
+    assert old in text
+    with pytest.raises(ValueError, match=message):
+        Mechanism.from_json(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("text", [b"\xff{}", "é".encode("latin-1"), b""])
+def test_bytes_that_are_no_utf8_are_refused(text):
+    with pytest.raises(ValueError, match="not a mechanism: the text is not JSON"):
+        Mechanism.from_json(text)
+
+
+@pytest.mark.parametrize("text", [None, 5, {"format": "skrldp-mechanism"}])
+def test_what_is_no_text_is_refused(text):
+    with pytest.raises(TypeError, match="from str or bytes"):
+        Mechanism.from_json(text)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_weights_that_sum_up_must_not_be_negative(form):
+    document = json.loads(FORMS[form]().to_json())
+    if form == "blocks":
+        document["blocks"][0] += 2 * (document["blocks"][1] + 1)
+        document["blocks"][1] = -1
+    else:
+        document["weights"][0][0] += document["weights"][1][0] + 1
+        document["weights"][1][0] = -1
+    with pytest.raises(ValueError, match="weights are negative"):
+        Mechanism.from_json(json.dumps(document))
+
+
+@given(st.data())
+@settings(max_examples=75)
+def test_a_change_of_any_weight_is_seen(data):
+    document = json.loads(
+        data.draw(st.sampled_from(sorted(FORMS)).map(lambda f: FORMS[f]().to_json()))
+    )
+    rows = [document["blocks"]] if "blocks" in document else document["weights"]
+    row = data.draw(st.sampled_from(rows))
+    place = data.draw(st.integers(0, len(row) - 1))
+    row[place] += data.draw(st.integers(-(2**80), 2**80).filter(bool))
+    with pytest.raises(ValueError, match="mechanism"):
+        Mechanism.from_json(json.dumps(document))
+
+
+def test_an_alphabet_that_would_fill_the_memory_is_refused():
+    document = json.loads(blocks().to_json())
+    document.update(secrets=list(range(2000)), values=list(range(2000)))
+    with pytest.raises(ValueError, match="2,000 x 2,000 cells are more than 1,000,000"):
+        Mechanism.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("drop", range(3, 400, 7))
+def test_a_text_that_was_cut_is_refused(drop):
+    with pytest.raises(ValueError, match="not a mechanism"):
+        Mechanism.from_json(dense().to_json()[:-drop])
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["", "all", "nonsensitive", "date", "2020-01-01"])
+    | st.just({"date": "2020-01-01"}),
+    lambda parts: (
+        st.lists(parts, max_size=4)
+        | st.dictionaries(st.sampled_from(["date", "laws", "eps"]), parts, max_size=2)
+    ),
+    max_leaves=6,
+)
+
+
+def places_in(value, path=()):
+    """Paths to all parts of a JSON value."""
+    if path:
+        yield path
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    for key, part in value.items() if isinstance(value, dict) else ():
+        yield from places_in(part, (*path, key))
+
+
+@given(st.sampled_from(sorted(FORMS)), st.data())
+@settings(max_examples=150)
+def test_whatever_is_put_in_is_read_exactly_or_refused(form, data):
+    document = json.loads(FORMS[form]().to_json())
+    path = data.draw(st.sampled_from(list(places_in(document))))
+    parent = document
+    for key in path[:-1]:
+        parent = parent[key]
+    parent[path[-1]] = data.draw(JSON)
+    text = json.dumps(document)
+    try:
+        again = Mechanism.from_json(text)
+    except ValueError as error:
+        assert "mechanism" in str(error)
+        return
+    back = json.loads(again.to_json())
+    document.setdefault("guarantee", None)
+    if back.get("observe") is None and document.get("observe") == "all":
+        del document["observe"]
+    assert back == {key: part for key, part in document.items() if part is not None}
+
+
+# What is not written, since it could not be read
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "error", "message"),
+    [
+        (dense(secrets=(1, True)), ValueError, "secrets repeat: 1 and True are equal"),
+        (dense(symbols=(0, 0.0)), ValueError, "symbols repeat"),
+        (dense(columns=(("ill", True),)), ValueError, "values do not fit the 0 columns"),
+        (dense(secrets=(("a", 1), ("b", 1))), ValueError, "secrets do not fit the 1 column"),
+        (dense(secrets=("\udfff", "b")), ValueError, "surrogate"),
+        (dense(secrets=(math.nan, "b")), ValueError, "a missing value is None"),
+        (
+            dense(secrets=(pd.Timestamp("2020-01-01T00:00:00.000000001"), 1)),
+            TypeError,
+            "nanoseconds",
+        ),
+        (dense(secrets=(pd.Timedelta(1, "ns"), 1)), TypeError, "nanoseconds"),
+        (dense(secrets=(b"a", "b")), TypeError, "type bytes"),
+        (blocks().named(range(6), COLUMNS), ValueError, "do not rename them"),
+    ],
+)
+def test_what_could_not_be_read_is_not_written(mechanism, error, message):
+    with pytest.raises(error, match=message):
+        mechanism.to_json()
+
+
+def test_moments_come_back():
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    secrets = (datetime.datetime(2020, 1, 1, tzinfo=zone), None)
+    mechanism = Mechanism.from_matrix(np.ones((1, 2)), secrets, (datetime.timedelta(days=-1),))
+    again = Mechanism.from_json(mechanism.to_json())
+    assert again.secrets == secrets and again.values == mechanism.values

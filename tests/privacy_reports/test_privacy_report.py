@@ -1,0 +1,302 @@
+"""The privacy report: its figures are the sanitizer's, and every warning has its occasion."""
+
+import json
+import re
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skrldp import (
+    AllDistributions,
+    GRRSanitizer,
+    IRSanitizer,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+    certify,
+    privacy_report,
+)
+from skrldp.privacy_reports import _state
+
+COUNTS = [120, 60, 90, 50, 140, 80]
+ROWS = [[s, u] for s in range(2) for u in range(3)]
+ALL = [
+    GRRSanitizer,
+    SRRSanitizer,
+    IRSanitizer,
+    PolyOptSanitizer,
+    NonRobustSanitizer,
+    RobustMSESanitizer,
+]
+
+
+def fitted(cls, rows=ROWS, counts=COUNTS, **parameters):
+    if cls is PolyOptSanitizer:
+        parameters.setdefault("region", "lower")  # quick at this size
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return cls(**parameters).fit(rows, sample_weight=counts)
+
+
+def said(report, words):
+    return sum(words in text for text in report.warnings), sum(words in t for t in report.notes)
+
+
+# --- Figures -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_figures_are_the_sanitizers(cls):
+    sanitizer = fitted(cls, eps=0.8)
+    report = privacy_report(FrozenEstimator(sanitizer))
+    certificate, joint = sanitizer.certificate_, sanitizer.joint_
+    assert report.sanitizer == cls.__name__
+    assert (report.eps, report.eps_proven) == (0.8, certificate.eps)
+    assert report.eps_attained == certificate.eps_attained
+    assert report.eps_at_public == sanitizer.mechanism_.leakage(joint.probabilities)
+    assert (report.n, report.n_cells, report.shape) == (540, 6, (2, 3))
+    assert report.n_reports == sanitizer.mechanism_.shape[0]
+    assert report.eps_at_public <= report.eps_proven + 1e-12
+    expected = sanitizer.mechanism_.mutual_information(joint.probabilities)
+    assert report.mutual_information == expected
+    if cls is RobustMSESanitizer:
+        assert report.distortion == sanitizer.distortion_
+        assert report.worst_case_distortion == sanitizer.worst_case_distortion_
+    else:
+        assert report.distortion is report.worst_case_distortion is None
+        share = sanitizer.normalized_mutual_information_
+        assert report.normalized_mutual_information == share
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_the_worst_case_is_one(cls):
+    """The pair, the report and the law named have the leakage attained."""
+    sanitizer = fitted(cls)
+    report, mechanism = privacy_report(sanitizer), sanitizer.mechanism_
+    conditionals = report.worst_law / report.worst_law.sum(axis=1, keepdims=True)
+    row = mechanism.report_law(conditionals)[mechanism.symbols.index(report.worst_report)]
+    first, second = (mechanism.secrets.index(secret) for secret in report.worst_pair)
+    assert np.log(row[first] / row[second]) == pytest.approx(report.eps_attained, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("uncertainty", "coverage", "beta", "words"),
+    [
+        (RenyiBall(), "asymptotic", 0.05, "with probability about 0.05"),
+        (RenyiBall(alpha=1, beta=0.01), "asymptotic", 0.01, "(alpha = 1)"),
+        (RenyiBall(1, radius="finite-sample"), "finite-sample", 0.05, "at most 0.05"),
+        (RenyiBall(radius=0.02), "given", None, "nothing is known of what it misses"),
+        (RenyiBall(radius=0.0), "public law", None, "the public law alone"),
+        (AllDistributions(), "all laws", None, "no law is outside"),
+    ],
+)
+def test_the_set_and_what_it_misses(uncertainty, coverage, beta, words):
+    sanitizer = fitted(PolyOptSanitizer, uncertainty=uncertainty)
+    report = privacy_report(sanitizer)
+    assert (report.coverage, report.beta) == (coverage, beta)
+    assert (report.alpha, report.radius) == (
+        sanitizer.uncertainty_.alpha,
+        sanitizer.uncertainty_.B_,
+    )
+    assert words in " ".join(str(report).split())
+    assert report.adds_up == (coverage == "all laws")
+    assert said(report, "radius is asymptotic") == (0, coverage == "asymptotic")
+
+
+def test_reports_about_one_person():
+    """Only where privacy holds at all laws do reports add up."""
+    assert "k of them leak at most k times" in " ".join(
+        str(privacy_report(fitted(SRRSanitizer))).split()
+    )
+    text = str(privacy_report(fitted(PolyOptSanitizer)))
+    assert "about one person: one only" in text and "k of them" not in text
+
+
+def test_what_many_cells_cannot_show(monkeypatch):
+    monkeypatch.setattr(_state, "_ENTRIES", 1)
+    report = privacy_report(fitted(GRRSanitizer))
+    assert report.eps_at_public is report.worst_pair is report.worst_report is None
+    assert "worst case" not in str(report) and "public law  " not in str(report)
+
+
+def test_dict_and_immutability():
+    report = privacy_report(fitted(IRSanitizer))
+    figures = report.to_dict()
+    assert figures["eps_proven"] == report.eps_proven
+    assert json.loads(json.dumps(figures))["worst_law"] == report.worst_law.tolist()
+    with pytest.raises(AttributeError):
+        report.eps = 2.0
+
+
+# --- Warnings and notes --------------------------------------------------------------------------
+
+WARNINGS = [
+    ("random_state=3", {"random_state": 3}, {}),
+    ("weak promise", {"eps": 2.5}, {"eps": 2.2}),
+    ("One report for each person", {}, {"uncertainty": AllDistributions()}),
+    ("time limit", {"time_limit": 1e-9, "region": "joint"}, {}),
+    ("given as a number", {"uncertainty": RenyiBall(radius=0.01)}, {}),
+    ("public law alone", {"uncertainty": RenyiBall(radius=0.0)}, {}),
+]
+
+
+@pytest.mark.parametrize(("words", "bad", "good"), WARNINGS)
+def test_warnings(words, bad, good):
+    assert said(privacy_report(fitted(PolyOptSanitizer, **bad)), words) == (1, 0)
+    assert said(privacy_report(fitted(PolyOptSanitizer, **good)), words) == (0, 0)
+
+
+def test_warning_of_few_records():
+    words = "public records for 6 cells"
+    few = {"counts": [5, 5, 5, 5, 5, 4]}
+    report = privacy_report(fitted(PolyOptSanitizer, **few))
+    assert report.few_records and said(report, words) == (1, 0)
+    for other in (
+        {"counts": [5] * 6},
+        few | {"uncertainty": RenyiBall(1, radius="finite-sample")},
+        few | {"uncertainty": AllDistributions()},
+    ):
+        report = privacy_report(fitted(PolyOptSanitizer, **other))
+        assert not report.few_records and said(report, words) == (0, 0)
+    assert not privacy_report(fitted(GRRSanitizer, **few)).few_records
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "uncertainty"),
+    [
+        (NonRobustSanitizer(), RenyiBall()),
+        (RobustMSESanitizer(robust_privacy=False, uncertainty=RenyiBall(1.0)), RenyiBall(1.0)),
+    ],
+)
+def test_warning_of_one_law(sanitizer, uncertainty):
+    """What can leak over a confidence set is more than was asked."""
+    with pytest.warns(PrivacyLeakWarning):
+        sanitizer.fit(ROWS, sample_weight=COUNTS)
+    report = privacy_report(sanitizer)
+    expected = certify(sanitizer.mechanism_, uncertainty, sanitizer.joint_).eps
+    assert report.eps_over_set == expected > report.eps >= report.eps_proven
+    assert f"eps = {expected:.4g} can leak" in " ".join(report.warnings)
+    assert f"eps = {expected:.4g} can leak at" in str(report)
+    assert privacy_report(fitted(GRRSanitizer)).eps_over_set is None
+
+
+def test_warning_of_parameters_set_after_fit():
+    sanitizer = fitted(GRRSanitizer, eps=1.0)
+    assert privacy_report(sanitizer).warnings == ()
+    sanitizer.set_params(eps=0.5)
+    assert "set after fit" in privacy_report(sanitizer).warnings[0]
+
+
+NOTES = [
+    ("Secrets without public records: 2", {"counts": [9, 9, 9, 9, 0, 0]}, {}),
+    ("2 of 6 cells have no public records", {"counts": [9, 9, 9, 9, 0, 0]}, {}),
+    ("replaced by draws", {"handle_unknown": "impute"}, {}),
+    ("does not see S", {"observe": "nonsensitive"}, {}),
+    ("0.5 more records", {}, {"smoothing": 0.0}),
+]
+
+
+@pytest.mark.parametrize(("words", "present", "absent"), NOTES)
+def test_notes(words, present, absent):
+    rows, counts = [[s, u] for s in range(3) for u in range(2)], [9, 9, 9, 9, 9, 9]
+    for parameters, times in ((present, 1), (absent, 0)):
+        arguments = {"rows": rows, "counts": counts} | parameters
+        report = privacy_report(fitted(PolyOptSanitizer, **arguments))
+        assert said(report, words) == (0, times)
+        assert bool(report.unseen_secrets) == (0 in arguments["counts"])
+        assert report.zero_cells == arguments["counts"].count(0)
+
+
+def test_many_unseen_secrets_are_counted():
+    rows, counts = [[s, u] for s in range(9) for u in range(2)], [1, 2, 3, 4] + [0] * 14
+    report = privacy_report(fitted(GRRSanitizer, rows, counts))
+    assert report.unseen_secrets == tuple(range(2, 9))
+    assert said(report, "2, 3, 4, 5, 6 and 2 more") == (0, 1)
+    assert said(report, "cells have no public records") == (0, 0)  # all laws are inside anyway
+
+
+# --- Text and HTML -------------------------------------------------------------------------------
+
+
+class Tags(HTMLParser):
+    """Collects the tags, whether all are closed, and the text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.words = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_text_and_html_say_the_same(cls):
+    report = privacy_report(fitted(cls))
+    text = str(report)
+    assert max(map(len, text.splitlines())) <= 88
+    assert "  " not in text.splitlines()[0]
+    page = Tags(report._repr_html_())
+    assert page.open == []
+    assert not {"script", "style", "link", "img"} & set(page.tags)
+    words = " ".join(" ".join(page.words).split())
+    plain = " ".join(re.sub(r"^( *- )", " ", text, flags=re.MULTILINE).split())
+    assert plain == words
+    assert f"eps <= {report.eps_proven:.6f}" in words
+    assert f"{report.mutual_information:.4f} nats" in words
+    assert f"{report.n:,} records" in words
+
+
+def test_html_escapes_names():
+    rows = [[s, u] for s in ("<script>alert(1)</script>", "a & b") for u in ("<b>", "'\"")]
+    report = privacy_report(fitted(GRRSanitizer, rows, [0, 0, 9, 9]))
+    page = report._repr_html_()
+    assert "<script" not in page and "<b>" not in page and "a & b" not in page
+    assert Tags(page).open == []
+    assert "<script>alert(1)</script>" in " ".join(Tags(page).words)
+
+
+def test_odds_are_readable():
+    assert "by a factor of at most 2.72" in " ".join(
+        str(privacy_report(fitted(GRRSanitizer))).split()
+    )
+    report = privacy_report(fitted(GRRSanitizer, eps=20.5))
+    assert f"into e^{report.eps_proven:.4g} : 1" in report.warnings[0]
+
+
+# --- Bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("candidate", "said"),
+    [
+        (None, "got NoneType"),
+        (GRRSanitizer, r"got the class GRRSanitizer: write GRRSanitizer\(\)\.fit\(X\)"),
+        (make_pipeline(FunctionTransformer(), GRRSanitizer()), r"last step is pipeline\[-1\]"),
+    ],
+)
+def test_what_is_no_sanitizer(candidate, said):
+    with pytest.raises(TypeError, match=said):
+        privacy_report(candidate)
+
+
+def test_not_fitted():
+    for candidate in (PolyOptSanitizer(), FrozenEstimator(PolyOptSanitizer())):
+        with pytest.raises(NotFittedError):
+            privacy_report(candidate)

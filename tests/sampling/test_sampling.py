@@ -1,0 +1,588 @@
+"""Sampling: exact tables, exact draws, a sound stream of bits.
+
+A statistical test's false-alarm rate, the chance that a correct sampler fails it, is 1e-9 on either
+side: when one fails on operating-system entropy, it is the sampler.
+"""
+
+import bisect
+import hashlib
+import itertools
+import pickle
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from skrldp.sampling import AliasTable, BlockTable, RandomStream, _codes
+
+FALSE_ALARM = 1e-9
+
+
+class Scripted:
+    """A stream that plays given numbers: one queue for each dtype."""
+
+    def __init__(self, **queues):
+        self.queues = {np.dtype(name): np.asarray(queue) for name, queue in queues.items()}
+
+    def fill(self, out):
+        queue = self.queues[out.dtype]
+        out[:] = queue[: out.size]
+        self.queues[out.dtype] = queue[out.size :]
+
+    @property
+    def exhausted(self):
+        return not any(queue.size for queue in self.queues.values())
+
+
+class Unusable:
+    def fill(self, out):
+        raise AssertionError("drew from the stream")
+
+
+def bits_for(n_symbols):
+    return 32 + (n_symbols - 1).bit_length()
+
+
+def random_weights(n_symbols, n_cells, *, bits=None, unit=1, sparsity=0.0, seed=0):
+    """Integer weights, multiples of `unit`, whose columns sum to 2**bits."""
+    rng = np.random.default_rng(seed)
+    total = (1 << (bits or bits_for(n_symbols))) // unit
+    shares = rng.exponential(size=(n_symbols, n_cells)) ** 3
+    shares[rng.random(shares.shape) < sparsity] = 0
+    shares[rng.integers(n_symbols, size=n_cells), np.arange(n_cells)] += 1
+    weights = np.floor(shares / shares.sum(axis=0) * (total - n_symbols)).astype(np.int64)
+    weights[weights.argmax(axis=0), np.arange(n_cells)] += total - weights.sum(axis=0)
+    return weights * unit
+
+
+def dense(table):
+    """Weights of a BlockTable, from its definition."""
+    secrets, values = np.divmod(np.arange(table.n_cells), table.n_values)
+    same_secret, same_value = np.equal.outer(secrets, secrets), np.equal.outer(values, values)
+    weights = np.where(
+        same_secret,
+        np.where(same_value, table.same, table.same_secret),
+        np.where(same_value, table.same_value, table.other),
+    )
+    return weights
+
+
+def assert_frequencies(codes, reports, weights):
+    """Chi-square test of reports against weights, all cells together."""
+    n_cells = weights.shape[1]
+    observed = np.bincount(
+        reports.astype(np.int64) * n_cells + codes, minlength=weights.size
+    ).reshape(weights.shape)
+    expected = weights / weights[:, 0].sum() * np.bincount(codes, minlength=n_cells)
+    possible = weights > 0
+    assert not observed[~possible].any()
+    statistic = ((observed - expected)[possible] ** 2 / expected[possible]).sum()
+    freedom = (possible.sum(axis=0) - 1).sum()
+    assert FALSE_ALARM < stats.chi2.sf(statistic, freedom) < 1 - FALSE_ALARM
+
+
+# Alias tables: the construction
+
+
+@st.composite
+def weight_matrices(draw):
+    n_symbols, n_cells = draw(st.integers(1, 20)), draw(st.integers(1, 5))
+    total = 1 << bits_for(n_symbols)
+    # Cuts at few places give zero weights, one-hot columns and slots that are exactly full.
+    cuts = st.one_of(st.integers(0, total), st.integers(0, n_symbols).map(lambda i: i << 32))
+    columns = [
+        np.diff([0, *sorted(min(draw(cuts), total) for _ in range(n_symbols - 1)), total])
+        for _ in range(n_cells)
+    ]
+    return np.array(columns, dtype=np.int64).T
+
+
+@settings(deadline=None, max_examples=75)
+@given(weight_matrices())
+def test_table_holds_exactly_the_weights(weights):
+    table = AliasTable.from_weights(weights, bits_for(len(weights)))
+    np.testing.assert_array_equal(table.probabilities(), weights)
+
+
+@pytest.mark.parametrize("n_symbols", [1, 2, 3, 16, 17, 240, 256, 257, 300])
+@pytest.mark.parametrize("sparsity", [0.0, 0.5, 0.99])
+def test_table_holds_exactly_the_weights_of_many_symbols(n_symbols, sparsity):
+    weights = random_weights(n_symbols, 50, sparsity=sparsity)
+    table = AliasTable.from_weights(weights.astype(np.uint64), bits_for(n_symbols))
+    np.testing.assert_array_equal(table.probabilities(), weights)
+    assert (table.n_symbols, table.n_cells) == weights.shape
+    assert table.bits == bits_for(n_symbols)
+    assert table.alias.dtype == (np.uint8 if n_symbols <= 256 else np.uint16)
+    assert table.alias.max() < n_symbols
+
+
+def test_table_of_the_identity_and_of_the_uniform():
+    for weights in (np.eye(6, dtype=np.int64) << 35, np.full((8, 3), 1 << 32)):
+        table = AliasTable.from_weights(weights, 35)
+        np.testing.assert_array_equal(table.probabilities(), weights)
+
+
+def test_table_built_in_several_pieces():
+    weights = random_weights(1000, 2100, sparsity=0.5)  # more than 2**20 slots
+    table = AliasTable.from_weights(weights, 42)
+    np.testing.assert_array_equal(table.probabilities(), weights)
+
+
+def test_table_survives_pickling():
+    weights = random_weights(5, 4)
+    table = pickle.loads(pickle.dumps(AliasTable.from_weights(weights, 35)))
+    np.testing.assert_array_equal(table.probabilities(), weights)
+
+
+def test_probabilities_refuses_a_table_with_unknown_symbols():
+    table = AliasTable(np.zeros((1, 4), np.uint32), np.full((1, 4), 3, np.uint8), n_symbols=3)
+    with pytest.raises(ValueError, match="symbol that does not exist"):
+        table.probabilities()
+
+
+# Alias tables: the draws
+
+
+@pytest.mark.parametrize(
+    ("n_symbols", "n_cells"), [(1, 2), (2, 2), (3, 5), (4, 3), (6, 2), (300, 1)]
+)
+@pytest.mark.parametrize("sparsity", [0.0, 0.6])
+def test_all_draws_of_a_coarse_table_count_to_its_weights(n_symbols, n_cells, sparsity):
+    # Weights that are multiples of 2**24 make a coin's upper byte decide. All cells, slots and
+    # upper bytes, with the lowest and highest lower bits, are all there is: no statistics, and
+    # nothing assumed on how the table was made.
+    weights = random_weights(n_symbols, n_cells, unit=1 << 24, sparsity=sparsity)
+    table = AliasTable.from_weights(weights, bits_for(n_symbols))
+    n_slots = 1 << (n_symbols - 1).bit_length()
+    coins = np.arange(256, dtype=np.uint32)[:, np.newaxis] << 24 | np.uint32([0, (1 << 24) - 1])
+    x, slot, coin = (
+        grid.ravel() for grid in np.meshgrid(np.arange(n_cells), np.arange(n_slots), coins)
+    )
+    stream = Scripted(**{table.alias.dtype.name: slot, "uint32": coin})
+    y = table.sample(x, stream)
+    assert stream.exhausted
+    counts = np.bincount(y.astype(np.int64) * n_cells + x, minlength=weights.size)
+    np.testing.assert_array_equal(counts.reshape(weights.shape), weights >> 23)
+
+
+def test_a_coin_at_the_threshold_takes_the_alias():
+    weights = random_weights(7, 6)
+    table = AliasTable.from_weights(weights, 35)
+    cells, slots = (index.ravel() for index in np.indices(table.alias.shape))
+    thresholds, alias = table.thresholds.ravel(), table.alias.ravel()
+    taken = table.sample(cells, Scripted(uint8=slots, uint32=thresholds))
+    np.testing.assert_array_equal(taken, alias)
+    split = thresholds > 0
+    kept = table.sample(
+        cells[split], Scripted(uint8=slots[split], uint32=thresholds[split] - np.uint32(1))
+    )
+    np.testing.assert_array_equal(kept, slots[split])
+
+
+def test_spare_bits_of_a_slot_are_ignored():
+    table = AliasTable.from_weights(np.full((4, 1), 1 << 32), 34)
+    stream = Scripted(uint8=np.arange(256), uint32=np.zeros(256))
+    reports = table.sample(np.zeros(256, dtype=int), stream)
+    np.testing.assert_array_equal(reports, np.arange(256) % 4)
+
+
+@pytest.mark.parametrize("random_state", [0, None])
+@pytest.mark.parametrize("n_symbols", [2, 16, 300])
+def test_frequencies_of_an_alias_table(random_state, n_symbols):
+    weights = random_weights(n_symbols, 16, sparsity=0.2)
+    # Chi-square needs a handful of expected reports for each symbol.
+    floor = 1 << (bits_for(n_symbols) - 12)
+    weights[(weights < floor) & (weights > 0)] = floor
+    weights[weights.argmax(axis=0), np.arange(16)] += (1 << bits_for(n_symbols)) - weights.sum(0)
+    codes = np.random.default_rng(1).integers(16, size=10**6, dtype=np.uint8)
+    table = AliasTable.from_weights(weights, bits_for(n_symbols))
+    assert_frequencies(codes, table.sample(codes, RandomStream(random_state)), weights)
+
+
+# Block tables
+
+
+def block_tables():
+    """All kinds of small tables, over 2**10."""
+    for n_secrets, n_values in [(1, 1), (1, 2), (2, 1), (1, 7), (7, 1), (2, 2), (2, 5), (4, 3)]:
+        for others in [(1, 1, 1), (5, 3, 2), (0, 3, 2), (5, 0, 2), (5, 3, 0), (0, 0, 7), (0, 0, 0)]:
+            n_others = (n_values - 1, n_secrets - 1, (n_secrets - 1) * (n_values - 1))
+            same = (1 << 10) - sum(n * weight for n, weight in zip(n_others, others, strict=True))
+            yield n_secrets, n_values, same, *others
+    yield 2, 3, 0, 512, 0, 0
+    yield 2, 3, 1, 1, 1021, 0
+    yield 4, 4, 64, 64, 64, 64  # uniform
+    yield 5, 205, 4, 1, 0, 1  # more symbols than a byte holds
+
+
+@pytest.mark.parametrize("parameters", list(block_tables()))
+def test_all_draws_of_a_block_table_count_to_its_weights(parameters):
+    table = BlockTable(*parameters, bits=10)
+    cells = np.arange(table.n_cells) if table.n_cells < 100 else np.array([0, 500, 1024])
+    draws = np.arange(1 << 10, dtype=np.uint64) << np.uint64(54)
+    draws[::2] |= np.uint64((1 << 54) - 1)  # bits below the draw are of no account
+    x, draw = (grid.ravel() for grid in np.meshgrid(cells, draws))
+    stream = Scripted(uint64=draw)
+    y = table.sample(x, stream)
+    assert stream.exhausted
+    assert y.dtype == np.min_scalar_type(table.n_cells - 1)
+    counts = np.zeros((table.n_cells, table.n_cells), dtype=np.int64)
+    np.add.at(counts, (y, x), 1)
+    np.testing.assert_array_equal(counts[:, cells], dense(table)[:, cells])
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(1, 5), st.integers(1, 5), st.tuples(*[st.integers(0, 1 << 57)] * 3), st.data())
+def test_a_block_table_inverts_the_distribution_function_at_63_bits(n_secrets, n_values, w, data):
+    n_others = (n_values - 1, n_secrets - 1, (n_secrets - 1) * (n_values - 1))
+    same = (1 << 63) - sum(n * weight for n, weight in zip(n_others, w, strict=True))
+    table = BlockTable(n_secrets, n_values, same, *w, bits=63)
+    x = data.draw(st.integers(0, table.n_cells - 1))
+    s, u = divmod(x, n_values)
+    # The symbols in the order of the draws: own cell, own secret, own value, others.
+    secrets, values = range(1, n_secrets), range(1, n_values)
+    classes = [([0], [0]), ([0], values), (secrets, [0]), (secrets, values)]
+    shifts = [shift for one in classes for shift in itertools.product(*one)]
+    symbols = [(s + ds) % n_secrets * n_values + (u + du) % n_values for ds, du in shifts]
+    column = [(same, w[0], w[1], w[2])[2 * (ds > 0) + (du > 0)] for ds, du in shifts]
+    ends = list(itertools.accumulate(column))
+    draws = sorted({r for end in [0, *ends] for r in (end - 1, end) if 0 <= r < 1 << 63})
+    expected = [symbols[bisect.bisect_right(ends, r)] for r in draws]
+    stream = Scripted(uint64=np.array(draws, dtype=np.uint64) << np.uint64(1))
+    assert table.sample(np.full(len(draws), x), stream).tolist() == expected
+
+
+@pytest.mark.parametrize("random_state", [0, None])
+def test_frequencies_of_a_block_table(random_state):
+    rest = 3 * (3 << 56) + 4 * (1 << 57) + 12 * (1 << 56)
+    table = BlockTable(5, 4, (1 << 62) - rest, 3 << 56, 1 << 57, 1 << 56, bits=62)
+    codes = np.random.default_rng(1).integers(20, size=10**6, dtype=np.uint8)
+    reports = table.sample(codes, RandomStream(random_state))
+    assert_frequencies(codes, reports, dense(table))
+
+
+def test_a_block_table_and_an_alias_table_agree_on_the_weights():
+    table = BlockTable(
+        2, 3, same=7 << 31, same_secret=1 << 32, same_value=3 << 31, other=1 << 31, bits=35
+    )
+    weights = dense(table)
+    np.testing.assert_array_equal(AliasTable.from_weights(weights, 35).probabilities(), weights)
+
+
+# Both tables
+
+
+def tables():
+    yield AliasTable.from_weights(random_weights(200, 200), 40)
+    yield BlockTable(20, 10, 256 - 199, 1, 1, 1, bits=8)
+
+
+both = pytest.mark.parametrize("table", list(tables()), ids=lambda table: type(table).__name__)
+
+
+@both
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8", "i2", "i4", "i8", ">i4"])
+def test_any_integer_dtype_and_layout_of_codes(table, dtype):
+    codes = np.random.default_rng(0).integers(127, size=1000)
+    expected = table.sample(codes, RandomStream(0))
+    assert expected.dtype == np.uint8
+    np.testing.assert_array_equal(table.sample(codes.astype(dtype), RandomStream(0)), expected)
+    np.testing.assert_array_equal(table.sample(codes.tolist(), RandomStream(0)), expected)
+    strided = np.stack([codes, codes], axis=1).astype(dtype)[:, 0]
+    np.testing.assert_array_equal(table.sample(strided, RandomStream(0)), expected)
+
+
+@both
+@pytest.mark.parametrize("n", [0, 1, _codes.BLOCK, _codes.BLOCK + 1])
+def test_out(table, n):
+    codes = np.arange(n) % 200
+    expected = table.sample(codes, RandomStream(0))
+    assert expected.shape == (n,)
+    out = np.full(n, 255, dtype=np.uint8)
+    assert table.sample(codes, RandomStream(0), out=out) is out
+    np.testing.assert_array_equal(out, expected)
+
+
+@both
+def test_blocks_draw_fresh_bits(table):
+    reports = table.sample(np.zeros(3 * _codes.BLOCK, dtype=np.uint8), RandomStream())
+    first, second, third = reports.reshape(3, -1)
+    assert (first != second).any()
+    assert (second != third).any()
+
+
+@both
+def test_size_of_blocks_does_not_change_the_law(table, monkeypatch):
+    monkeypatch.setattr(_codes, "BLOCK", 7)
+    codes = np.repeat(np.arange(4), 2500)
+    weights = table.probabilities() if isinstance(table, AliasTable) else dense(table)
+    reports = table.sample(codes, RandomStream(0))
+    # Two classes, so that the chi-square test has enough in each.
+    own = np.array([weights[:100, :4].sum(axis=0), weights[100:, :4].sum(axis=0)])
+    assert_frequencies(codes, (reports >= 100).astype(int), own)
+
+
+@both
+@pytest.mark.parametrize(
+    ("codes", "error", "message"),
+    [
+        ([0.0, 1.0], TypeError, "codes must be integers, got dtype float64"),
+        ([True], TypeError, "codes must be integers, got dtype bool"),
+        (["a"], TypeError, "codes must be integers"),
+        ([[0, 1]], ValueError, "one-dimensional"),
+        ([0, -1, 5], ValueError, r"\[0, 200\); 1 do not, the first is -1"),
+        ([0, 200, 250], ValueError, r"\[0, 200\); 2 do not, the first is 200"),
+        (np.array([2**64 - 1], dtype=np.uint64), ValueError, r"\[0, 200\)"),
+        (np.array([201], dtype=np.uint8), ValueError, r"\[0, 200\)"),
+    ],
+)
+def test_bad_codes_are_refused_before_anything_is_drawn(table, codes, error, message):
+    out = np.full(np.shape(codes)[:1], 77, dtype=np.uint8)
+    with pytest.raises(error, match=message):
+        table.sample(codes, Unusable(), out=out)
+    assert (out == 77).all()
+
+
+@both
+def test_bad_out_is_refused_before_anything_is_drawn(table):
+    codes = np.zeros(4, dtype=np.uint8)
+    frozen = np.zeros(4, dtype=np.uint8)
+    frozen.flags.writeable = False
+    for out in (np.zeros(4), np.zeros(5, dtype=np.uint8), [0, 0, 0, 0]):
+        with pytest.raises(ValueError, match=r"dtype uint8 and shape \(4,\)"):
+            table.sample(codes, Unusable(), out=out)
+    for out in (codes, frozen):
+        with pytest.raises(ValueError, match="writeable and must not overlap"):
+            table.sample(codes, Unusable(), out=out)
+
+
+@both
+def test_memory_is_bounded_by_a_block(table):
+    codes = np.zeros(5_000_000, dtype=np.uint8)
+    stream = RandomStream()
+    tracemalloc.start()
+    reports = table.sample(codes, stream)
+    peak = tracemalloc.get_traced_memory()[1] - reports.nbytes
+    tracemalloc.stop()
+    assert peak < 2e6
+
+
+@pytest.mark.parametrize(
+    ("weights", "bits", "error", "message"),
+    [
+        (np.full((2, 2), 0.5), 33, TypeError, "weights must be integers"),
+        (np.full(2, 1 << 32), 33, ValueError, "non-empty matrix"),
+        (np.zeros((0, 3), dtype=int), 32, ValueError, "non-empty matrix"),
+        (np.zeros((3, 0), dtype=int), 34, ValueError, "non-empty matrix"),
+        (np.full((2, 2), 1 << 31), 32, ValueError, "2 symbols need bits=33 .*, got 32"),
+        (np.full((3, 1), 1 << 31), 33, ValueError, "3 symbols need bits=34"),
+        (np.full((2, 2), 1 << 31), 33, ValueError, "2 do not, the first is column 0"),
+        (np.array([[-1, 0], [(1 << 33) + 1, 1 << 33]]), 33, ValueError, "must lie in"),
+        (np.array([[1 << 34], [1 << 63]], dtype=np.uint64), 33, ValueError, "must lie in"),
+        (np.zeros(((1 << 16) + 1, 1), dtype=int), 49, ValueError, "65536 symbols, got 65537"),
+    ],
+)
+def test_bad_weights(weights, bits, error, message):
+    with pytest.raises(error, match=message):
+        AliasTable.from_weights(weights, bits)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ((2, 2, 1.0, 1, 1, 1, 2), TypeError, "same must be an integer"),
+        ((2, 2, 4, -1, 1, 0, 2), ValueError, "same_secret must not be negative"),
+        ((0, 2, 4, 0, 0, 0, 2), ValueError, "at least 1"),
+        ((2, 0, 4, 0, 0, 0, 2), ValueError, "at least 1"),
+        ((2, 2, 4, 1, 1, 1, 2), ValueError, r"must sum to 2\*\*2, got 7"),
+        ((2, 2, 1 << 64, 0, 0, 0, 64), ValueError, "bits must lie in"),
+        ((1, 1, 1, 0, 0, 0, 0), ValueError, "bits must lie in"),
+    ],
+)
+def test_bad_block_tables(parameters, error, message):
+    with pytest.raises(error, match=message):
+        BlockTable(*parameters)
+
+
+# The stream
+
+
+def take(stream, n, dtype=np.uint8):
+    out = np.empty(n, dtype=dtype)
+    stream.fill(out)
+    return out
+
+
+def test_stream_is_aes_256_in_counter_mode():
+    key = hashlib.sha256(b"skrldp.sampling.RandomStream:7").digest()
+    zeros = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor().update(bytes(10**6))
+    assert take(RandomStream(7), 10**6).tobytes() == zeros
+    # And block by block: the cipher of 0, 1, 2, ...
+    counters = b"".join(i.to_bytes(16, "big") for i in range(100))
+    blocks = Cipher(algorithms.AES(key), modes.ECB()).encryptor().update(counters)
+    assert take(RandomStream(7), 1600).tobytes() == blocks
+
+
+def test_an_int_gives_the_same_bits_in_every_version():
+    assert take(RandomStream(0), 8).tobytes().hex() == "6d34a1f64afe2c93"
+    np.testing.assert_array_equal(take(RandomStream(np.int32(5)), 9), take(RandomStream(5), 9))
+    assert (take(RandomStream(5), 64) != take(RandomStream(6), 64)).any()
+
+
+def test_streams_of_operating_system_entropy_differ():
+    assert (take(RandomStream(), 64) != take(RandomStream(None), 64)).any()
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_a_generator_gives_the_key(make):
+    generator = make(3)
+    first, second = take(RandomStream(generator), 64), take(RandomStream(generator), 64)
+    np.testing.assert_array_equal(take(RandomStream(make(3)), 64), first)
+    assert (first != second).any()
+
+
+@pytest.mark.parametrize("random_state", [-1, 1.5, "seed", b"key", np.random, [1, 2]])
+def test_anything_else_cannot_seed(random_state):
+    with pytest.raises(ValueError, match="cannot be used to seed a RandomStream"):
+        RandomStream(random_state)
+
+
+def test_the_stream_continues_where_it_stopped():
+    sizes = [1, 15, 16, 17, 0, 65_535, 65_537, 200_000]
+    pieces = RandomStream(0)
+    joined = np.concatenate([take(pieces, n) for n in sizes])
+    np.testing.assert_array_equal(joined, take(RandomStream(0), sum(sizes)))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8"])
+def test_numbers_are_little_endian(dtype):
+    numbers = take(RandomStream(0), (3, 50), dtype)
+    octets = take(RandomStream(0), numbers.nbytes)
+    np.testing.assert_array_equal(numbers.ravel(), octets.view(np.dtype(dtype).newbyteorder("<")))
+
+
+def test_bits_are_balanced():
+    octets = take(RandomStream(), 10**6)
+    ones = np.unpackbits(octets[:, np.newaxis], axis=1).sum(axis=0, dtype=np.int64)
+    z = (ones - 5e5) / np.sqrt(2.5e5)
+    assert 2 * stats.norm.sf(np.abs(z)).min() > FALSE_ALARM / 8
+    counts = np.bincount(octets, minlength=256)
+    assert FALSE_ALARM < stats.chisquare(counts).pvalue < 1 - FALSE_ALARM
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        np.empty(4),
+        np.empty(4, dtype=np.int32),
+        np.empty(4, dtype=bool),
+        bytearray(4),
+        np.empty(4, dtype=np.dtype("u4").newbyteorder()),
+    ],
+)
+def test_fill_refuses_other_types(out):
+    with pytest.raises(TypeError, match="native unsigned integers"):
+        RandomStream(0).fill(out)
+
+
+def test_fill_refuses_arrays_it_cannot_overwrite():
+    frozen = np.zeros(4, dtype=np.uint8)
+    frozen.flags.writeable = False
+    for out in (np.zeros(8, dtype=np.uint8)[::2], np.zeros((3, 4), dtype=np.uint8).T, frozen):
+        with pytest.raises(ValueError, match="C-contiguous and writeable"):
+            RandomStream(0).fill(out)
+    assert not frozen.any()
+
+
+def test_a_child_process_does_not_repeat_the_bits_of_its_parent(monkeypatch):
+    parent, seeded = RandomStream(), RandomStream(0)
+    keystream = parent._keystream
+    take(parent, 1)
+    assert parent._keystream is keystream
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    take(parent, 1)
+    assert parent._keystream is not keystream
+    np.testing.assert_array_equal(take(seeded, 64), take(RandomStream(0), 64))
+
+
+def test_a_stream_cannot_be_copied():
+    with pytest.raises(TypeError):
+        pickle.dumps(RandomStream())
+
+
+def test_without_cryptography(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers", None)
+    octets = take(RandomStream(), 200_000)
+    assert stats.chisquare(np.bincount(octets, minlength=256)).pvalue > FALSE_ALARM
+    assert (octets != take(RandomStream(), 200_000)).any()
+    with pytest.raises(ImportError, match="pip install cryptography"):
+        RandomStream(0)
+
+
+def test_sampling_needs_numpy_alone():
+    # A client ships these two rooms and NumPy; cryptography is loaded by the first stream.
+    script = (
+        "import sys, skrldp.sampling, skrldp.sampling._stream\n"
+        "assert not {'scipy', 'sklearn', 'pandas', 'cryptography'} & set(sys.modules)\n"
+        "assert {name for name in sys.modules if name.startswith('skrldp')} <= {'skrldp', "
+        "'skrldp.sampling', 'skrldp.sampling._alias', 'skrldp.sampling._block', "
+        "'skrldp.sampling._codes', 'skrldp.sampling._stream'}\n"
+        "skrldp.sampling.RandomStream()\n"
+        "assert 'cryptography' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+# Uniform integers
+
+
+class ScriptedIntegers(RandomStream):
+    def __init__(self, numbers):
+        self.scripted = Scripted(uint64=numbers)
+
+    def fill(self, out):
+        self.scripted.fill(out)
+
+
+def test_integers_reject_what_is_too_large():
+    # 3 values need 2 bits: 3, 7, ... are rejected, and further bits do not matter.
+    stream = ScriptedIntegers(np.arange(15, dtype=np.uint64))
+    assert stream.integers(3, 12).tolist() == [0, 1, 2] * 4
+    assert stream.scripted.exhausted
+
+
+@pytest.mark.parametrize("upper", [2, 3, 6, 100, 257])
+def test_integers_are_uniform(upper):
+    draws = RandomStream().integers(upper, 200_000)
+    assert draws.dtype == np.int64
+    counts = np.bincount(draws, minlength=upper)
+    assert counts.size == upper
+    assert FALSE_ALARM < stats.chisquare(counts).pvalue < 1 - FALSE_ALARM
+
+
+def test_integers_of_any_range_and_shape():
+    stream = RandomStream(0)
+    assert not stream.integers(1, 100).any()
+    assert stream.integers(10, 0).shape == (0,)
+    assert stream.integers(10, (3, 4)).shape == (3, 4)
+    for upper in (2**62 + 1, 2**63 - 1):
+        draws = stream.integers(upper, 1000)
+        assert draws.min() >= 0
+        assert 2**61 < draws.max() < upper
+    np.testing.assert_array_equal(
+        RandomStream(1).integers(np.uint8(200), 9), RandomStream(1).integers(200, 9)
+    )
+
+
+@pytest.mark.parametrize(
+    ("upper", "error"), [(0, ValueError), (-3, ValueError), (2**63, ValueError), (2.5, TypeError)]
+)
+def test_integers_refuse_a_bad_range(upper, error):
+    with pytest.raises(error):
+        RandomStream(0).integers(upper, 3)

@@ -1,0 +1,715 @@
+"""The sanitizers: what they certify, what they emit, and what they refuse."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+from sklearn.exceptions import NotFittedError
+
+from skrldp import (
+    AllDistributions,
+    CertificateError,
+    GRRSanitizer,
+    IRSanitizer,
+    Mechanism,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+)
+from skrldp.design import Solution
+from skrldp.sampling import RandomStream
+from skrldp.sanitizers import _blocks, _optimal, _reports
+
+CLOSED_FORMS = [GRRSanitizer, SRRSanitizer, IRSanitizer]
+OPTIMA = [PolyOptSanitizer, NonRobustSanitizer]
+INFORMATIVE = CLOSED_FORMS + OPTIMA
+SANITIZERS = [*INFORMATIVE, RobustMSESanitizer]
+N_ROWS = 60
+GOOD = np.array([[0, 1], [1, 2], [0, 2], [1, 1]] * 10)
+
+
+def make(cls, **parameters):
+    """A sanitizer that is quick to fit."""
+    if cls in OPTIMA:
+        parameters.setdefault("time_limit", 0.2)
+    if cls is RobustMSESanitizer:
+        parameters.setdefault("distance", "hamming")  # for values of any kind
+    return cls(**parameters)
+
+
+def fitted(sanitizer, X, **weights):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return sanitizer.fit(X, **weights)
+
+
+def frame_of(library):
+    """A table with a nullable and an ordered categorical column, in every library."""
+    rng = np.random.default_rng(0)
+    size = rng.choice(["S", "M", "L"], N_ROWS)
+    count = [None if draw == 0 else int(draw) for draw in rng.integers(0, 3, N_ROWS)]
+    ill = rng.random(N_ROWS) < 0.4
+    if library == "pandas":
+        sizes = pd.CategoricalDtype(["S", "M", "L", "XL"], ordered=True)
+        columns = {
+            "size": pd.Categorical(size, dtype=sizes),
+            "ill": ill,
+            "count": pd.array(count, dtype="Int64"),
+        }
+        return pd.DataFrame(columns, index=pd.Index(np.arange(N_ROWS)[::-1] * 2, name="row"))
+    if library == "polars":
+        pl = pytest.importorskip("polars")
+        sizes = pl.Series(size.tolist(), dtype=pl.Enum(["S", "M", "L", "XL"]))
+        return pl.DataFrame({"size": sizes, "ill": ill.tolist(), "count": count})
+    if library == "pyarrow":
+        pa = pytest.importorskip("pyarrow")
+        sizes = pa.array(size.tolist()).dictionary_encode()
+        return pa.table({"size": sizes, "ill": ill.tolist(), "count": count})
+    return np.column_stack([size == "M", ill, [-1 if c is None else c for c in count]]).astype(int)
+
+
+LIBRARIES = ["pandas", "polars", "pyarrow", "numpy"]
+
+
+# --- The promise ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_certificate_never_exceeds_eps(cls, data):
+    a1, a2 = data.draw(st.integers(2, 3)), data.draw(st.integers(2, 3))
+    counts = data.draw(st.lists(st.integers(0, 200), min_size=a1 * a2, max_size=a1 * a2))
+    counts[0] += 1
+    eps = data.draw(st.floats(0.05, 4.0))
+    X = [[s, u] for s in range(a1) for u in range(a2)]
+    sanitizer = fitted(make(cls, eps=eps), X, sample_weight=counts)
+    certificate, mechanism = sanitizer.certificate_, sanitizer.mechanism_
+    assert certificate.eps_attained <= certificate.eps <= eps
+    assert mechanism.leakage(certificate.law) <= eps + 1e-12
+    assert np.all(mechanism.weights.sum(axis=0) == 2**mechanism.denominator_bits)
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+@pytest.mark.parametrize("eps", [1e-9, 1e-3, 20.0, 1e6])
+def test_extreme_eps(cls, eps):
+    sanitizer = fitted(make(cls, eps=eps), GOOD)
+    assert sanitizer.certificate_.holds(eps)
+    if eps > 10 and cls in CLOSED_FORMS:
+        assert sanitizer.normalized_mutual_information_ > 0.999
+
+
+@pytest.mark.parametrize("cls", CLOSED_FORMS)
+@pytest.mark.parametrize("eps", [1e-6, 1.0, 30.0])
+def test_blocks_that_stay_blocks_are_certified_too(cls, eps, monkeypatch):
+    dense = fitted(cls(eps), GOOD)
+    monkeypatch.setattr(_blocks, "_DENSE_CELLS", 0)
+    blocks = fitted(cls(eps), GOOD)
+    assert type(blocks.mechanism_) is not type(dense.mechanism_)
+    assert blocks.certificate_.holds(eps)
+    np.testing.assert_allclose(blocks.mechanism_.matrix, dense.mechanism_.matrix, atol=1e-8)
+
+
+def test_what_cannot_be_proven_is_not_released(monkeypatch):
+    sanitizer = GRRSanitizer(1.0).fit(GOOD)
+    before = dict(vars(sanitizer))
+    monkeypatch.setattr("skrldp.sanitizers._grr.grr", lambda eps, n: (0.9, 0.1, 0.0, 0.0))
+    monkeypatch.setattr(_blocks, "_DENSE_CELLS", 0)
+    with pytest.raises(CertificateError, match="Nothing is released"):
+        sanitizer.fit(GOOD[:, ::-1])
+    assert vars(sanitizer) == before  # what was fitted before still stands
+    with pytest.raises(CertificateError):
+        (unfitted := GRRSanitizer(1.0)).fit(GOOD)
+    with pytest.raises(NotFittedError):
+        unfitted.transform(GOOD)
+
+
+def solution_of(matrix):
+    return Solution("converged", "none", 1.0, 1.0, 1, 0.0, matrix=matrix)
+
+
+def test_a_design_that_leaks_is_repaired(monkeypatch):
+    monkeypatch.setattr(_optimal, "solve", lambda *args, **options: solution_of(np.eye(4)))
+    sanitizer = PolyOptSanitizer(0.5).fit(GOOD)
+    assert sanitizer.certificate_.holds(0.5)
+    assert np.all(sanitizer.mechanism_.matrix > 0)
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+def test_transform_samples_the_certified_matrix(cls):
+    """Chi-squared test of each cell's reports; all together alarm falsely once in 1e9 runs."""
+    sanitizer = fitted(make(cls, eps=1.0, encode="symbol"), GOOD)
+    n_draws, (n_symbols, n_cells) = 20_000, sanitizer.mechanism_.shape
+    for cell, (secret, value) in enumerate(sanitizer.mechanism_.cells):
+        X = np.tile([[secret, value]], (n_draws, 1))
+        seen = np.bincount(sanitizer.transform(X)[:, 0], minlength=n_symbols)
+        expected = n_draws * sanitizer.mechanism_.matrix[:, cell]
+        assert np.all(seen[expected == 0] == 0)
+        common = expected >= 5
+        assert seen[~common].sum() <= 100  # expected: at most 5 for each of at most 4 symbols
+        statistic = ((seen - expected)[common] ** 2 / expected[common]).sum()
+        assert statistic < chi2.isf(1e-9 / n_cells, max(1, common.sum()))
+
+
+def together(sanitizer):
+    """Leakage at the worst law of two reports about one record."""
+    matrix = sanitizer.mechanism_.matrix
+    pairs = (matrix[:, None] * matrix[None]).reshape(-1, matrix.shape[1])
+    return Mechanism.from_matrix(pairs, (0, 1), (1, 2)).leakage(sanitizer.certificate_.law)
+
+
+@pytest.mark.parametrize("cls", [GRRSanitizer, SRRSanitizer])
+def test_two_reports_add_up_if_private_at_all_laws(cls):
+    assert together(cls(0.5).fit(GOOD)) <= 1.0 + 1e-9
+
+
+def test_two_reports_may_reveal_the_secret_otherwise(monkeypatch):
+    """U or S+U, at random and told which: nothing of S if U is uniform, but both tell all."""
+    design = [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]]
+    solution = solution_of(np.array(design) / 2)
+    monkeypatch.setattr(_optimal, "solve", lambda *args, **options: solution)
+    sanitizer = fitted(NonRobustSanitizer(0.5), GOOD)
+    assert sanitizer.certificate_.holds(0.5)
+    assert together(sanitizer) > 10.0
+
+
+def test_two_calls_differ_unless_seeded():
+    X = np.tile(GOOD, (10, 1))
+    secure = SRRSanitizer(1.0).fit(X)
+    assert not np.array_equal(secure.transform(X), secure.transform(X))
+    seeded = SRRSanitizer(1.0, random_state=3).fit(X)
+    np.testing.assert_array_equal(seeded.transform(X), seeded.transform(X))
+    other = SRRSanitizer(1.0, random_state=4).fit(X)
+    assert not np.array_equal(seeded.transform(X), other.transform(X))
+
+
+# --- Fitting -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+def test_fitted_attributes(cls):
+    X = frame_of("pandas")
+    sanitizer = fitted(make(cls, eps=1.0, sensitive="ill"), X)
+    joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
+    assert joint.secrets == (False, True) and joint.n == N_ROWS
+    assert mechanism.columns == (("size", False), ("ill", True), ("count", False))
+    assert sanitizer.n_features_in_ == 3
+    assert list(sanitizer.feature_names_in_) == list(X.columns)
+    assert sanitizer.certificate_.radius == sanitizer.uncertainty_.B_
+    again = Mechanism.from_json(mechanism.to_json())
+    np.testing.assert_array_equal(again.weights, mechanism.weights)
+    assert (again.cells, again.symbols) == (mechanism.cells, mechanism.symbols)
+
+
+@pytest.mark.parametrize("cls", INFORMATIVE)
+def test_mutual_information(cls):
+    X = frame_of("pandas")
+    sanitizer = fitted(make(cls, eps=1.0, sensitive="ill"), X)
+    joint = sanitizer.joint_
+    information = sanitizer.mechanism_.mutual_information(joint.probabilities)
+    assert sanitizer.mutual_information_ == information
+    assert sanitizer.normalized_mutual_information_ == pytest.approx(information / joint.entropy)
+    assert sanitizer.score(X) == pytest.approx(sanitizer.normalized_mutual_information_)
+    assert sanitizer.mutual_information_ <= sanitizer.solution_.bound + 1e-9
+
+
+def test_uncertainty_is_cloned_and_measured():
+    ball = RenyiBall(beta=0.2)
+    sanitizer = IRSanitizer(1.0, uncertainty=ball).fit(GOOD)
+    assert sanitizer.uncertainty_ is not ball and not hasattr(ball, "B_")
+    assert ball.radius_for(40, 4) == sanitizer.uncertainty_.B_
+    assert isinstance(SRRSanitizer(uncertainty=ball).fit(GOOD).uncertainty_, AllDistributions)
+    assert IRSanitizer(uncertainty=AllDistributions()).fit(GOOD).certificate_.radius == np.inf
+    assert fitted(make(NonRobustSanitizer), GOOD).certificate_.radius == 0.0
+
+
+def test_polyopt_passes_its_parameters_on(monkeypatch):
+    calls = []
+
+    def spy(joint, region, eps, **options):
+        calls.append((region, eps, options))
+        return solve(joint, region, eps, **options)
+
+    solve = _optimal.solve
+    monkeypatch.setattr(_optimal, "solve", spy)
+    PolyOptSanitizer(0.7, region="lower", same_secret=True, solver="columns", time_limit=0.5).fit(
+        GOOD
+    )
+    region, eps, options = calls[0]
+    assert type(region).__name__ == "LowerRegion" and region.same_secret and eps == 0.7
+    law = options.pop("law")
+    assert options == {"solver": "columns", "time_limit": 0.5, "verbose": 0}
+    assert law.sum() == pytest.approx(1.0) and (law > 0).all()
+
+
+@pytest.mark.parametrize("encode", [None, "symbol", "onehot", "posterior"])
+def test_optimal_reporting_in_every_form(encode):
+    X = frame_of("pandas")
+    parameters = {"sensitive": "ill", "encode": encode, "random_state": 0}
+    plain = fitted(IRSanitizer(0.5, **parameters), X)
+    best = fitted(IRSanitizer(0.5, underlying="optimal", **parameters), X)
+    assert best.certificate_.holds(0.5)
+    assert best.mutual_information_ > plain.mutual_information_
+    assert best.solution_.status == "converged" and "S by" in best.solution_.message
+    assert best.mechanism_.symbols == tuple(range(best.mechanism_.shape[0]))
+    Y = best.transform(X)
+    assert list(Y.columns) == list(best.get_feature_names_out())
+    codes = np.asarray(best.set_params(encode="symbol").transform(X))[:, 0]
+    if encode is None:  # each report stands for its most probable cell
+        cells = best.mechanism_.likely_cells(best.joint_.probabilities)[codes]
+        expected = best._codec.decode(cells, like=X)
+        assert Y.astype(str).equals(expected.astype(str))
+
+
+def test_optimal_reporting_may_be_randomised_response():
+    """Two values and a great budget: nothing is better, and a report is a cell."""
+    X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [300, 200, 100, 400], axis=0)
+    parameters = {"uncertainty": AllDistributions(), "random_state": 0}
+    plain, best = (
+        IRSanitizer(1.0, underlying=underlying, **parameters).fit(X)
+        for underlying in ("grr", "optimal")
+    )
+    assert best.mutual_information_ >= plain.mutual_information_ - 1e-9
+    assert best.transform(X).shape == X.shape
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+def test_optimal_reporting_says_how_much_it_can_hold():
+    rows = np.array([(s, u) for s in range(3) for u in range(667)])
+    message = "at most 2,000 cells, but 3 secrets x 667 values make 2,001.*underlying='grr'"
+    with pytest.raises(ValueError, match=message):
+        IRSanitizer(underlying="optimal").fit(rows)
+
+
+@pytest.mark.parametrize("cls", CLOSED_FORMS)
+def test_weights_are_counts(cls):
+    X, weights = frame_of("pandas"), np.arange(N_ROWS) % 4 + 1
+    weighted = fitted(cls(sensitive="ill"), X, sample_weight=weights)
+    repeated = fitted(cls(sensitive="ill"), X.loc[X.index.repeat(weights)])
+    np.testing.assert_array_equal(weighted.joint_.counts, repeated.joint_.counts)
+    np.testing.assert_array_equal(weighted.mechanism_.weights, repeated.mechanism_.weights)
+    assert weighted.score(X, sample_weight=weights) == pytest.approx(
+        repeated.score(X.loc[X.index.repeat(weights)])
+    )
+
+
+def test_rows_without_weight_are_still_reported():
+    weights = [1] * 20 + [0] * 20
+    assert len(SRRSanitizer().fit_transform(GOOD, sample_weight=weights)) == 40
+
+
+@pytest.mark.parametrize("cls", CLOSED_FORMS)
+def test_relabelling_permutes_the_mechanism(cls):
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.choice(2, 500, p=[0.3, 0.7]), rng.choice(3, 500, p=[0.2, 0.3, 0.5])])
+    plain = fitted(cls(1.0), X)
+    renamed = fitted(cls(1.0), np.column_stack([1 - X[:, 0], (X[:, 1] + 1) % 3]))
+    cells = [(1 - s) * 3 + (u + 1) % 3 for s in range(2) for u in range(3)]
+    matrix = renamed.mechanism_.matrix[np.ix_(cells, cells)]
+    np.testing.assert_allclose(matrix, plain.mechanism_.matrix, atol=1e-8)
+
+
+@pytest.mark.parametrize("cls", [GRRSanitizer, SRRSanitizer])
+def test_ten_thousand_cells_need_no_matrix(cls):
+    X = np.indices((100, 100)).reshape(2, -1).T
+    tracemalloc.start()
+    sanitizer = cls(2.0).fit(X)
+    sanitizer.transform(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6  # a dense matrix has 800 MB
+    assert sanitizer.certificate_.holds(2.0)
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+def test_verbose_says_what_was_done(cls, capsys):
+    fitted(make(cls), GOOD)
+    assert capsys.readouterr().out == ""
+    fitted(make(cls, verbose=1), GOOD)
+    assert f"{cls.__name__}: JointDistribution(2 secrets x 2 values" in capsys.readouterr().out
+
+
+# --- Which columns are S -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", LIBRARIES[:3])
+@pytest.mark.parametrize(
+    "sensitive", ["ill", 1, ["ill"], [-2], lambda X: ["ill"]], ids=["name", "1", "list", "-2", "f"]
+)
+def test_sensitive_by_any_means(library, sensitive):
+    sanitizer = GRRSanitizer(sensitive=sensitive).fit(frame_of(library))
+    assert sanitizer.joint_.secrets == (False, True)
+
+
+def test_several_sensitive_columns():
+    sanitizer = SRRSanitizer(sensitive=["ill", "size"]).fit(frame_of("pandas"))
+    assert sanitizer.joint_.counts.shape == (6, 3)
+    assert sanitizer.transform(frame_of("pandas")).shape == (N_ROWS, 3)
+
+
+# --- How reports leave ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("encode", [None, *_reports.ENCODINGS])
+def test_every_form_in_every_library(cls, library, encode):
+    X = frame_of(library)
+    parameters = {} if cls in CLOSED_FORMS else {"time_limit": 1e-6}
+    if cls is IRSanitizer:
+        parameters["budget"] = "theorem5"
+    sanitizer = fitted(make(cls, sensitive=1, encode=encode, random_state=0, **parameters), X)
+    Y, names = sanitizer.transform(X), list(sanitizer.get_feature_names_out())
+    assert type(Y) is type(X)
+    assert Y.shape == (N_ROWS, len(names))
+    symbols = sanitizer.set_params(encode="symbol").transform(X)
+    if library == "numpy":
+        assert Y.dtype == (float if encode in ("onehot", "posterior") else np.int64)
+    else:
+        assert list(getattr(Y, "column_names", None) or Y.columns) == names
+    codes = np.asarray(symbols)[:, 0]
+    shapes = {
+        "symbol": 1,
+        "onehot": sanitizer.mechanism_.shape[0],
+        "posterior": sum(len(column.categories) for column in sanitizer._codec.columns),
+        "cells": 2 if cls is RobustMSESanitizer else 3,  # RobustMSE's are U alone
+    }
+    form = encode or ("symbol" if cls in OPTIMA else "cells")
+    assert len(names) == shapes[form]
+    if form == "onehot":
+        np.testing.assert_array_equal(np.asarray(Y).argmax(axis=1), codes)
+        assert np.all(np.asarray(Y).sum(axis=1) == 1)
+    if form == "posterior":
+        np.testing.assert_allclose(np.asarray(Y).sum(axis=1), 3.0)
+    if library == "pandas":
+        pd.testing.assert_index_equal(Y.index, X.index)
+    if form == "cells" and library == "pandas":
+        pd.testing.assert_series_equal(Y.dtypes, X.dtypes[names])
+    if form == "cells" and library == "polars":
+        assert Y.schema == X.select(names).schema
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_posterior_is_bayes_rule(dense, monkeypatch):
+    if not dense:
+        monkeypatch.setattr(_blocks, "_DENSE_CELLS", 0)
+    X = frame_of("pandas")
+    sanitizer = SRRSanitizer(sensitive=["ill", "size"], encode="posterior", random_state=0).fit(X)
+    Y = sanitizer.transform(X)
+    assert list(Y.columns)[:5] == ["size_L", "size_M", "size_S", "ill_False", "ill_True"]
+    law = sanitizer.joint_.probabilities.ravel()
+    shares = sanitizer.mechanism_.matrix * law
+    shares /= shares.sum(axis=1, keepdims=True)
+    ill = np.array([secret[1] for secret, _ in sanitizer.mechanism_.cells])  # (size, ill)
+    reports = sanitizer.set_params(encode="symbol").transform(X)["report"]
+    np.testing.assert_allclose(Y["ill_True"], shares[reports][:, ill].sum(axis=1))
+    none = np.array([value is None for _, value in sanitizer.mechanism_.cells])
+    np.testing.assert_allclose(Y["count_None"], shares[reports][:, none].sum(axis=1))
+
+
+def test_posterior_of_an_impossible_report_is_the_marginal():
+    counts = [3, 0, 1, 4]
+    X = [["n", "a"], ["n", "b"], ["y", "a"], ["y", "b"]]
+    sanitizer = fitted(SRRSanitizer(1.0, encode="posterior"), X, sample_weight=counts)
+    # A mechanism whose second report comes from a cell that the public table lacks.
+    matrix = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0]]
+    sanitizer.mechanism_ = Mechanism.from_matrix(matrix, ("n", "y"), ("a", "b"))
+    table = _reports.posterior(sanitizer.mechanism_, sanitizer.joint_, sanitizer._codec)
+    np.testing.assert_allclose(table, [[3 / 8, 5 / 8, 4 / 8, 4 / 8]] * 2)
+
+
+def test_posterior_refuses_what_is_too_large(monkeypatch):
+    sanitizer = SRRSanitizer(encode="posterior").fit(GOOD)
+    monkeypatch.setattr(_reports, "_MAX_WORK", 1)
+    with pytest.raises(ValueError, match="too large for 4 reports and 4 cells"):
+        sanitizer.transform(GOOD)
+
+
+def test_an_optimum_reports_the_most_probable_cell(monkeypatch):
+    """Neither the symbol's number nor the cell that sends it most often: [1, 0, 0] here."""
+    design = np.array([[0.1, 0.5, 0.1, 0.5], [0.5, 0.1, 0.5, 0.1], [0.4, 0.4, 0.4, 0.4]])
+    monkeypatch.setattr(_optimal, "solve", lambda *args, **options: solution_of(design))
+    X = np.repeat([[0, 1], [0, 2], [1, 1], [1, 2]], [7, 10, 26, 57], axis=0)
+    sanitizer = PolyOptSanitizer(2.0, encode="cells", random_state=0).fit(X)
+    Y = sanitizer.transform(X)
+    reports = sanitizer.set_params(encode="symbol").transform(X)[:, 0]
+    np.testing.assert_array_equal(Y, np.array([[1, 2], [1, 1], [1, 2]])[reports])
+
+
+def test_a_table_of_another_library_than_the_public_one():
+    sanitizer = SRRSanitizer(sensitive="ill").fit(frame_of("pandas"))
+    X = frame_of("polars")
+    assert sanitizer.transform(X).schema == X.schema
+
+
+# --- set_output ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("encode", ["symbol", "posterior", "cells"])
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_set_output(library, encode, container):
+    native = {"pandas": pd.DataFrame}
+    if container == "polars":
+        native["polars"] = pytest.importorskip("polars").DataFrame
+        if library == "pandas":
+            pytest.importorskip("pyarrow")
+    X = frame_of(library)
+    sanitizer = SRRSanitizer(sensitive=1, encode=encode, random_state=0).fit(X)
+    plain = sanitizer.transform(X)
+    with sklearn.config_context(transform_output=container):
+        by_context = sanitizer.transform(X)
+        assert type(sanitizer.set_output(transform="default").transform(X)) is type(plain)
+    Y = sanitizer.set_output(transform=container).transform(X)
+    assert type(Y) is type(by_context) is native[container]
+    assert list(Y.columns) == list(sanitizer.get_feature_names_out())
+    assert Y.shape == plain.shape
+    if library == container:
+        assert Y.equals(plain)
+    if encode == "cells" and library == "polars" and container == "pandas":
+        assert list(Y["size"].cat.categories) == ["S", "M", "L", "XL"]
+    assert type(sanitizer.set_output(transform=None).transform(X)) is native[container]
+
+
+def test_columns_of_objects_get_dtypes_of_their_own():
+    X = [["yes", 1], ["no", 2], ["no", 1], ["yes", 2]] * 5
+    Y = SRRSanitizer().set_output(transform="pandas").fit_transform(X)
+    assert list(Y.columns) == ["x0", "x1"]
+    assert pd.api.types.is_integer_dtype(Y["x1"]) and not pd.api.types.is_numeric_dtype(Y["x0"])
+
+
+def test_set_output_refuses_other_containers():
+    with pytest.raises(ValueError, match="transform='arrow' must be one of 'default', 'pandas'"):
+        SRRSanitizer().set_output(transform="arrow")
+
+
+# --- Unknown values ------------------------------------------------------------------------------
+
+
+def test_unknown_values_of_u_are_drawn_from_the_public_law():
+    """One false alarm in 1e9 runs for each of the two secrets."""
+    X, weights = [[0, "a"], [0, "b"], [1, "a"], [1, "b"]], [10, 30, 0, 7]
+    sanitizer = fitted(
+        SRRSanitizer(handle_unknown="impute", categories={0: [0, 1, 2]}), X, sample_weight=weights
+    )
+    n = 20_000
+    drawn = {
+        s: sanitizer._encode(np.array([[s, "new"]] * n, dtype=object)).values for s in (0, 1, 2)
+    }
+    for secret, share in ((0, 0.75), (2, 0.5)):  # 2 is unseen: uniform
+        deviation = abs(drawn[secret].mean() - share)
+        assert deviation < 6.2 * np.sqrt(share * (1 - share) / n)
+    assert np.all(drawn[1] == 1)  # its only public value
+    assert len(sanitizer.transform(X)) == 4
+
+
+def test_imputing_is_repeatable_and_leaves_known_rows_alone():
+    rows = np.tile(GOOD, (20, 1))
+    unknown = rows.copy()
+    unknown[::3, 1] = 9
+    sanitizer = SRRSanitizer(handle_unknown="impute", random_state=0).fit(rows)
+    np.testing.assert_array_equal(sanitizer.transform(unknown), sanitizer.transform(unknown))
+    known = np.arange(len(rows)) % 3 > 0
+    Y, Z = sanitizer.transform(unknown), sanitizer.transform(rows)
+    np.testing.assert_array_equal(Y[known], Z[known])
+
+
+def test_imputation_and_reports_use_other_bits():
+    streams = []
+
+    class Spy(RandomStream):
+        def __init__(self, random_state=None):
+            streams.append(random_state)
+            super().__init__(random_state)
+
+    sanitizer = SRRSanitizer(handle_unknown="impute", random_state=5).fit(GOOD)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skrldp.sanitizers._records.RandomStream", Spy)
+        patch.setattr("skrldp.mechanism._base.RandomStream", Spy)
+        sanitizer.transform([[0, 9]])
+    imputing, reporting = streams
+    assert reporting == 5 and imputing != 5
+
+
+@pytest.mark.parametrize("random_state", [np.random.RandomState, np.random.default_rng])
+def test_generators_are_accepted(random_state):
+    rows = np.tile(GOOD, (10, 1))
+    first, second = (
+        SRRSanitizer(random_state=random_state(1), handle_unknown="impute").fit_transform(rows)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+def test_an_unknown_secret_is_an_error_even_when_imputing():
+    sanitizer = SRRSanitizer(handle_unknown="impute").fit(GOOD)
+    with pytest.raises(ValueError, match=r"column 0 has 1 row with value 7 .*`categories`"):
+        sanitizer.transform([[0, 1], [7, 1]])
+
+
+# --- Warnings ------------------------------------------------------------------------------------
+
+
+def test_too_few_records_warn():
+    X = np.indices((18, 25)).reshape(2, -1).T
+    weights = np.arange(len(X)) < 30
+    message = "only 30 public records for 450 cells.*finite-sample"
+    with pytest.warns(PrivacyLeakWarning, match=message):
+        IRSanitizer(budget="theorem5").fit(X, sample_weight=weights)
+    IRSanitizer(budget="theorem5", uncertainty=RenyiBall(1, radius="finite-sample")).fit(
+        X, sample_weight=weights
+    )
+    SRRSanitizer().fit(X, sample_weight=weights)  # private at all laws: nothing to warn of
+
+
+def test_no_robustness_warns():
+    with pytest.warns(PrivacyLeakWarning, match="public law alone"):
+        make(NonRobustSanitizer).fit(GOOD)
+    with pytest.warns(PrivacyLeakWarning, match="public law alone"):
+        IRSanitizer(uncertainty=RenyiBall(radius=0.0)).fit(GOOD)
+
+
+# --- Bad input -----------------------------------------------------------------------------------
+
+FRAME = pd.DataFrame({"s": ["y", "n"] * 20, "u": [1, 1, 2, 2] * 10})
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+@pytest.mark.parametrize("eps", [0, -1.0, np.nan, np.inf, True, "1", None, [1.0], 1j])
+def test_eps_must_be_positive_and_finite(cls, eps):
+    with pytest.raises(ValueError, match="must be a positive finite number"):
+        make(cls, eps=eps).fit(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "message"),
+    [
+        (SRRSanitizer(encode="onehots"), "encode='onehots' must be one of 'symbol', 'onehot'"),
+        (SRRSanitizer(handle_unknown="drop"), "handle_unknown='drop' must be one of"),
+        (SRRSanitizer(verbose=-1), "verbose=-1 must be a whole number"),
+        (SRRSanitizer(verbose="yes"), "verbose='yes' must be a whole number"),
+        (IRSanitizer(budget="loose"), "budget='loose' must be one of 'tight', 'theorem5'"),
+        (IRSanitizer(underlying="best"), "underlying='best' must be one of 'grr', 'optimal'"),
+        (IRSanitizer(uncertainty=RenyiBall), r"the class RenyiBall: write uncertainty=RenyiBall\("),
+        (IRSanitizer(uncertainty=0.05), "uncertainty=0.05 must be None or an uncertainty set"),
+        (IRSanitizer(uncertainty=RenyiBall(radius="finite-sample")), "alpha=1 only"),
+        (PolyOptSanitizer(region="ball"), "region='ball' must be one of 'joint', 'product'"),
+        (PolyOptSanitizer(uncertainty=RenyiBall(0.3)), "region='joint' needs alpha >= 1/2"),
+        (PolyOptSanitizer(solver="magic"), "solver='magic' must be one of 'auto'"),
+        (PolyOptSanitizer(time_limit=0), "time_limit=0 must be a positive number"),
+        (NonRobustSanitizer(time_limit="1 s"), "time_limit='1 s' must be a positive number"),
+        (NonRobustSanitizer(solver=None), "solver=None must be one of 'auto'"),
+    ],
+)
+def test_parameters_are_checked(sanitizer, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(sanitizer, GOOD)
+
+
+@pytest.mark.parametrize(
+    ("X", "parameters", "message"),
+    [
+        (FRAME[:0], {}, r"0 sample\(s\)"),
+        (FRAME, {"sensitive": "t"}, r"'t' not found; the columns are \['s', 'u'\]"),
+        (FRAME.assign(s="y"), {}, r"S \(column 's'\) has only one value"),
+        (FRAME.assign(u=1), {}, r"U \(column 'u'\) has only one value"),
+        (FRAME[["s", "u", "u"]], {}, r"duplicate column names, \['u'\]"),
+        (FRAME[["s"]], {}, "U is empty"),
+        (FRAME, {"categories": {"u": [1]}}, r"column 'u' .* 20 rows with value 2 .*`categories`"),
+        (FRAME.assign(u=[None, 1] * 20), {"categories": {"u": [1, 2]}}, "'u' .*20 missing values"),
+        (np.arange(400_000).reshape(-1, 2) * 1.0, {}, "more than 100,000 distinct.*KBinsDiscretiz"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+@pytest.mark.parametrize("cls", SANITIZERS)
+def test_tables_are_checked(cls, X, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        make(cls, **parameters).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([-1.0] + [1.0] * 39, "counts .*row 0"),
+        ([0.5] * 40, "counts .*row 0"),
+        ([0] * 40, "zero in every row"),
+        ([1] * 39, "one count per row"),
+        ([np.nan] * 40, "counts"),
+    ],
+)
+def test_weights_are_checked(weights, message):
+    with pytest.raises(ValueError, match=message):
+        SRRSanitizer().fit(FRAME, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (FRAME[["u", "s"]], "must be in the same order"),
+        (FRAME.rename(columns={"u": "v"}), "unseen at fit time:\n- v"),
+        (FRAME[["s"]], "yet now missing:\n- u"),
+        (FRAME[:0], r"0 sample\(s\)"),
+        (FRAME.assign(u=[3, 1] * 20), r"column 'u' has 20 rows with value 3 unseen.*impute"),
+        (FRAME.assign(s=["z", "y"] * 20), r"column 's' has 20 rows with value 'z' unseen"),
+        (FRAME.assign(u=[None, 1] * 20), "column 'u' has 20 missing values unseen"),
+        (FRAME["s"], "Expected 2D|Expected a 2-dim|2D array"),
+    ],
+)
+def test_transform_returns_all_rows_or_none(X, message):
+    sanitizer = SRRSanitizer().fit(FRAME)
+    for method in (sanitizer.transform, sanitizer.score):
+        with pytest.raises(ValueError, match=message):
+            method(X)
+
+
+def test_missing_values_are_a_category_where_the_public_table_has_them():
+    X = FRAME.assign(u=[None, "a", "a", None] * 10)
+    sanitizer = SRRSanitizer(random_state=0).fit(X)
+    assert sanitizer.joint_.values == ("a", None)
+    assert 0 < sanitizer.transform(X)["u"].isna().sum() < 40
+
+
+def test_not_fitted():
+    for method in ("transform", "score"):
+        with pytest.raises(NotFittedError):
+            getattr(SRRSanitizer(), method)(GOOD)
+    with pytest.raises(NotFittedError):
+        SRRSanitizer().get_feature_names_out()
+
+
+def test_feature_names_are_checked():
+    sanitizer = SRRSanitizer().fit(FRAME)
+    with pytest.raises(ValueError, match="should have length equal to number of features"):
+        sanitizer.get_feature_names_out(["s"])
+    with pytest.raises(ValueError, match="not equal to feature_names_in_"):
+        sanitizer.get_feature_names_out(["s", "v"])
+    assert list(SRRSanitizer().fit(GOOD).get_feature_names_out(["a", "b"])) == ["a", "b"]
+
+
+def test_score_of_a_constant_table_is_zero():
+    assert SRRSanitizer().fit(GOOD).score([[0, 1]] * 3) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("cls", "values"),
+    [
+        (PolyOptSanitizer, 1001),
+        (NonRobustSanitizer, 1001),
+        (RobustMSESanitizer, 1001),
+        (IRSanitizer, 2001),
+    ],
+)
+def test_more_cells_than_a_design_can_hold(cls, values):
+    rows = np.array([(s, u) for s in range(2) for u in range(values)])
+    with pytest.raises(ValueError, match=r"column 1 has \d,\d+ distinct values.*KBinsDiscretizer"):
+        cls().fit(rows)
+    SRRSanitizer().fit(rows)

@@ -1,0 +1,212 @@
+"""The linear programs against scipy's, through every way in which they can change."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from skrldp._highs import LinearProgram
+from skrldp.exceptions import InfeasibleError, SolverError
+
+
+class Mirror:
+    """A linear program kept twice: in ours, and as plain arrays for scipy."""
+
+    def __init__(self, cost, upper=np.inf, write=np.asarray):
+        self.ours, self.write = LinearProgram(cost, upper), write
+        self.cost = np.array(cost, dtype=float)
+        self.top = np.full(len(cost), upper)
+        self.rows = np.zeros((0, len(cost)))
+        self.low, self.high = np.zeros(0), np.zeros(0)
+
+    def add_rows(self, rows, lower, upper):
+        self.ours.add_rows(self.write(rows), lower, upper)
+        self.rows = np.concatenate([self.rows, rows])
+        self.low = np.append(self.low, np.full(len(rows), lower))
+        self.high = np.append(self.high, np.full(len(rows), upper))
+
+    def add_columns(self, cost, columns):
+        self.ours.add_columns(cost, columns)
+        self.cost = np.append(self.cost, cost)
+        self.top = np.append(self.top, np.full(len(cost), np.inf))
+        self.rows = np.hstack([self.rows, columns.T])
+
+    def delete_rows(self, rows):
+        self.ours.delete_rows(rows)
+        self.rows, self.low, self.high = (
+            np.delete(part, rows, axis=0) for part in (self.rows, self.low, self.high)
+        )
+
+    def set_cost(self, cost):
+        self.ours.set_cost(cost)
+        self.cost = np.array(cost, dtype=float)
+
+    def expected(self):
+        both = np.concatenate([self.rows, -self.rows])
+        sides = np.concatenate([self.high, -self.low])
+        finite = np.isfinite(sides)
+        bounds = [(0, None if np.isinf(top) else top) for top in self.top]
+        return linprog(-self.cost, A_ub=both[finite], b_ub=sides[finite], bounds=bounds)
+
+    def check(self):
+        assert self.ours.n_rows == len(self.rows)
+        assert self.ours.n_columns == len(self.cost)
+        x, duals, value = self.ours.solve()
+        scale = 1.0 + abs(value)
+        assert value == pytest.approx(-self.expected().fun, abs=1e-7 * scale)
+        # feasible, and worth what it says
+        assert x.shape == self.cost.shape
+        assert np.all(x >= -1e-8) and np.all(x <= self.top + 1e-8)
+        reach = self.rows @ x
+        assert np.all(reach >= self.low - 1e-7) and np.all(reach <= self.high + 1e-7)
+        assert self.cost @ x == pytest.approx(value, abs=1e-8 * scale)
+        # strong duality, with the sign that the duals promise: a larger right side pays
+        assert duals.shape == (len(self.rows),)
+        assert np.all(duals[np.isinf(self.low)] >= -1e-9)
+        assert np.all(duals[np.isinf(self.high)] <= 1e-9)
+        side = np.where(duals > 0, self.high, self.low)
+        reduced = self.cost - duals @ self.rows
+        assert np.all(reduced[np.isinf(self.top)] <= 1e-7)
+        boxed = np.isfinite(self.top)
+        bought = np.maximum(reduced[boxed], 0.0) @ self.top[boxed]
+        used = duals != 0
+        assert duals[used] @ side[used] + bought == pytest.approx(value, abs=1e-6 * scale)
+
+
+@pytest.mark.parametrize("write", [np.asarray, csr_array])
+@pytest.mark.parametrize("upper", [1.0, np.inf])
+@pytest.mark.parametrize("seed", range(6))
+def test_against_scipy_as_the_program_changes(seed, upper, write):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 9))
+    program = Mirror(rng.normal(size=n), upper, write)
+    program.add_rows(np.ones((1, n)), 1.0, 1.0)  # bounded and feasible whatever follows
+    program.check()
+    cuts = rng.normal(size=(5, n))
+    program.add_rows(cuts - cuts.mean(axis=1, keepdims=True), -np.inf, 0.0)  # 1/n stays feasible
+    program.check()
+    program.set_cost(rng.normal(size=n))
+    program.check()
+    floors = np.where(rng.random((3, n)) < 0.5, rng.random((3, n)), 0.0)
+    program.add_rows(floors, float(floors.mean(axis=1).min()) - 0.05, np.inf)
+    program.check()
+    columns = rng.normal(size=(4, program.ours.n_rows))
+    columns[:, 0] = rng.random(4) + 0.5
+    program.add_columns(rng.normal(size=4), columns)
+    program.check()
+    program.delete_rows([2, 4, 6])
+    program.check()
+    program.add_rows(rng.random((2, n + 4)), -1.0, 2.0)
+    program.set_cost(rng.normal(size=n + 4))
+    program.check()
+
+
+def test_no_variables_at_first():
+    """The way the master programs begin: rows first, then columns."""
+    program = LinearProgram(np.zeros(0))
+    program.add_rows(np.zeros((3, 0)), 1.0, 1.0)
+    program.add_columns(np.array([1.0, 2.0, 3.0]), np.eye(3))
+    program.add_columns(np.zeros(0), np.zeros((0, 3)))
+    x, duals, value = program.solve()
+    np.testing.assert_allclose(x, 1.0)
+    np.testing.assert_allclose(duals, [1, 2, 3])
+    assert value == pytest.approx(6.0)
+    program.add_columns(np.array([9.0]), np.ones((1, 3)))
+    x, _, value = program.solve()
+    assert value == pytest.approx(9.0)
+    assert x[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_duals_are_the_rise_with_the_right_side(seed):
+    rng = np.random.default_rng([seed, 1])
+    cost, rows, side = rng.random(4), rng.random((3, 4)) + 0.1, rng.random(3) + 1.0
+
+    def solve(right):
+        program = LinearProgram(cost)
+        for row, most in zip(rows, right, strict=True):
+            program.add_rows(row[None], -np.inf, float(most))
+        return program.solve()
+
+    _, duals, value = solve(side)
+    assert duals.max() > 0.01
+    for i in range(3):
+        _, _, more = solve(side + 1e-5 * np.eye(3)[i])
+        assert (more - value) / 1e-5 == pytest.approx(duals[i], abs=1e-4)
+
+
+def test_variables_are_not_negative():
+    program = LinearProgram(np.array([-1.0, -2.0]))
+    program.add_rows(np.array([[1.0, 1.0]]), -np.inf, 5.0)
+    x, _, value = program.solve()
+    np.testing.assert_array_equal(x, 0.0)
+    assert value == 0.0
+
+
+@pytest.mark.parametrize("cost", [0.0, 1.0])  # with 1, the relaxation is unbounded besides
+def test_infeasible(cost):
+    program = LinearProgram(np.array([0.0, 0.0, cost]))
+    program.add_rows(np.array([[1.0, 1.0, 0.0]]), 2.0, np.inf)
+    program.add_rows(np.array([[1.0, 1.0, 0.0]]), -np.inf, 1.0)
+    with pytest.raises(InfeasibleError, match="2 rows x 3 variables infeasible"):
+        program.solve()
+    program.delete_rows([0])  # a failure is not for ever
+    program.set_cost(np.array([1.0, 2.0, 0.0]))
+    assert program.solve()[2] == pytest.approx(2.0)
+
+
+def test_unbounded():
+    program = LinearProgram(np.array([1.0, 0.0]))
+    program.add_rows(np.array([[1.0, -1.0]]), -np.inf, 1.0)
+    with pytest.raises(SolverError, match=r"status .* 1 rows x 2 variables") as found:
+        program.solve()
+    assert not isinstance(found.value, InfeasibleError)
+    program.set_cost(np.array([1.0, -2.0]))
+    assert program.solve()[2] == pytest.approx(1.0)
+
+
+def test_time_limit():
+    rng = np.random.default_rng(0)
+    n = 300  # dense: far more than a millisecond of work
+    rows = rng.random((n, n)) + 0.1
+    program = LinearProgram(rng.random(n) + 1.0)
+    program.add_rows(rows, -np.inf, 1.0)
+    with pytest.raises(TimeoutError):
+        program.solve(0.0)
+    with pytest.raises(TimeoutError):  # each call has its own time
+        program.solve(0.0)
+    _, duals, value = program.solve(600.0)
+    assert duals.sum() == pytest.approx(value, rel=1e-8)
+    with pytest.raises(TimeoutError):
+        program.set_cost(rng.random(n) + 1.0)
+        program.solve(0.0)
+    _, duals, value = program.solve()  # and no limit stays behind
+    assert duals.sum() == pytest.approx(value, rel=1e-8)
+
+
+def test_sparse_rows_of_all_kinds():
+    """Empty ones, zeros that are written out, too few columns, and indices of any type."""
+    cost = np.array([1.0, 2.0, 3.0])
+    narrow = csr_array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]])  # a column less than the program
+    entries = np.array([0.0, 0.0, 1.0]), np.array([0, 1, 2]), np.array([0, 2, 3])
+    explicit = csr_array(entries, shape=(2, 3))
+    for index in (np.int32, np.int64):
+        program = LinearProgram(cost, 4.0)
+        for rows in (narrow.copy(), explicit.copy()):
+            rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
+            program.add_rows(rows, -np.inf, 1.0)
+        program.add_rows(csr_array((0, 3)), -np.inf, 1.0)
+        assert program.n_rows == 5
+        x, duals, value = program.solve()
+        np.testing.assert_allclose(x, [1.0, 0.5, 1.0])
+        np.testing.assert_allclose(duals, [1.0, 0.0, 1.0, 0.0, 3.0])
+        assert value == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("write", [np.asarray, csr_array])
+@pytest.mark.parametrize("wrong", [1e16, np.inf])
+def test_no_row_is_lost(wrong, write):
+    """HiGHS leaves out all rows of a call if one of their numbers is too large for it."""
+    program = LinearProgram(np.array([1.0, 1.0]), 2.0)
+    with pytest.raises(SolverError, match="HiGHS"):
+        program.add_rows(write([[1.0, 1.0], [wrong, 1.0]]), -np.inf, 1.0)
