@@ -153,7 +153,7 @@ def _swapped(
     first, second = np.triu_indices(n_secrets, 1)
     own = np.diag(likelihood)
     ratio = likelihood[first, second] + likelihood[second, first] - own[first] - own[second]
-    if n_secrets == 2:
+    if n_secrets <= 3:  # the reverse order of two or three is a swap
         return ratio
     in_reverse = np.trace(likelihood[:, ::-1]) - np.trace(likelihood)
     return np.append(ratio, in_reverse)
