@@ -329,7 +329,8 @@ def test_many_cells_are_looked_at_in_part():
     assert found.passed, str(found)
     found = audit(faulty, n=20_000, level=0.999, random_state=0)
     assert "mechanism" in names(found)
-    assert "5%" in message(found, "mechanism")
+    words = message(found, "mechanism")  # 5 % lies between two of the shares that are tried
+    assert words.startswith(("about 5% of", "about 6% of")), words
 
 
 # --- Confidence ----------------------------------------------------------------------------------
