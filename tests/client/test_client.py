@@ -190,7 +190,7 @@ def test_cells_are_those_of_the_table(rows, data):
         (("1", 1), [np.str_("1"), np.int8(1)], [0, 1]),
         (
             (None, "a"),
-            ["a", None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT")],
+            ["a", None, math.nan, pd.NA, pd.NaT, np.datetime64("NaT", "s")],
             [1, 0, 0, 0, 0, 0],
         ),
         ((None, 2), pd.Series([2, None], dtype="Int8"), [1, 0]),
