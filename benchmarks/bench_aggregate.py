@@ -1,9 +1,10 @@
-"""From reports to estimates: how fast, how near to the maximum, and whether the errors are right.
+"""From reports to estimates: speed, distance from the maximum, and whether the errors are right.
 
 Run it with ``python benchmarks/bench_aggregate.py``. Maximum likelihood is compared with cvxpy's
-Clarabel at its default tolerances and with plain EM for as many seconds; the standard errors of GRR
-with theory, q(1 - q) / (N (p - q)^2) for a value that nobody has. Where multi-freq-ldpy imports
-(``pip install multi-freq-ldpy``), its estimates of GRR reports are timed beside ours.
+Clarabel at its default tolerances, and with plain EM for the same number of seconds. The standard
+errors of GRR are compared with theory: q(1 - q) / (N (p - q)^2) for a value that nobody has. Where
+multi-freq-ldpy imports (``pip install multi-freq-ldpy``), its estimates of GRR reports are timed
+beside ours.
 """
 
 import argparse
@@ -124,7 +125,7 @@ def errors(n, repeat):
     said = np.array([fit.std_error_[0] for fit in fits]).mean(axis=0)
     intervals = np.array([fit.confidence_interval()[0] for fit in fits])
     covered = ((intervals[..., 0] <= law) & (law <= intervals[..., 1])).mean(axis=0)
-    print(f"  {'law':>5} {'mean':>7} {'spread':>8} {'said':>8} {'theory':>8} {'covered':>8}")
+    print(f"  {'truth':>5} {'mean':>7} {'spread':>8} {'said':>8} {'theory':>8} {'covered':>8}")
     for x in (0, 4, 8, 9):
         theory = np.sqrt(q * (1 - q) / n) / (p - q)
         print(

@@ -1,8 +1,8 @@
-"""What pays in PolyOpt's alternation: one path each, with one thing changed at a time.
+"""What helps in PolyOpt's alternation: one path each, with one thing changed at a time.
 
 Run it with ``python benchmarks/bench_alternation.py [--quick]``: a quarter of an hour, or half a
-minute. Information is I(X;Y)/H(X) at the public law, of mechanisms that are private over the exact
-ball (β = 0.05, α = 2) at ε = 1.5, the mean of two starts; seconds are those of a path.
+minute. Information is I(X;Y)/H(X) at the public distribution, of mechanisms that are private over
+the exact ball (β = 0.05, α = 2) at ε = 1.5, the mean of two starts. Seconds are those of a path.
 """
 
 import argparse

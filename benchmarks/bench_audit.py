@@ -1,4 +1,4 @@
-"""What an audit sees: its bound beside the leakage, how soon it finds a fault, and its time.
+"""What an audit sees: its bound compared with the leakage, how soon it finds a fault, and its time.
 
 The faulty sampler leaves the noise out for 5 % of the records. ``--quick`` repeats less often.
 """

@@ -1,8 +1,8 @@
-"""The client: what it costs to import it, and how fast it reports.
+"""The client: how long its import takes, and how fast it reports.
 
-Imports are timed in fresh processes, NumPy's and the client's in turn, and the medians are shown,
-with what they are above NumPy's. They are of this package as bytecode, as an installation has it.
-The client loads NumPy, and most of itself, when a mechanism is loaded: so the sum counts too.
+Imports are timed in fresh processes, NumPy's and the client's in turn. The medians are shown, and
+their excess over NumPy's. Imports read this package as bytecode, as an installation has it. The
+client loads NumPy, and most of itself, when a mechanism is loaded, so the sum is what counts.
 
 Run it with ``python benchmarks/bench_client.py [--quick]``.
 """

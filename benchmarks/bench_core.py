@@ -1,7 +1,7 @@
-"""The speed and size targets: designs, oracle, large closed forms, encoding, import.
+"""The speed and size targets: designs, support function, large closed forms, encoding, import.
 
-Run it with ``python benchmarks/bench_core.py``. Each line names what is done and against what it
-is measured; targets are those of the project for two cores.
+Run it with ``python benchmarks/bench_core.py``. Each line names what is done and the target that
+it is compared with. The targets are those of the project for two cores.
 """
 
 import statistics
@@ -71,16 +71,16 @@ def designs():
             line(what, f"{solution.seconds:.2f} s", f"I = {solution.objective:.6f}")
 
 
-def oracle():
+def support_function():
     rng = np.random.default_rng(0)
     joint = JointDistribution(rng.integers(0, 50, (15, 16)) * 100)
     region = privacy_region(joint, alpha=2.0, radius=0.01)
     row = rng.random((1, 15, 16))
     seconds = median_time(lambda: region.worst(row, 0.5), 51)
-    line("oracle, all 210 pairs of one 15 x 16 row", f"{seconds * 1e3:.2f} ms", "<= 5 ms")
+    line("support function, all 210 pairs of one 15 x 16 row", f"{seconds * 1e3:.2f} ms", "<= 5 ms")
     rows = rng.random((24, 15, 16))
     seconds = median_time(lambda: region.worst(rows, 0.5), 11)
-    line("oracle, all pairs of 24 such rows", f"{seconds * 1e3:.2f} ms", "")
+    line("support function, all pairs of 24 such rows", f"{seconds * 1e3:.2f} ms", "")
 
 
 def large_closed_forms():
@@ -147,7 +147,7 @@ def main():
     print(f"{'what':<62} {'measured':>16}   target or value")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        for part in (designs, oracle, large_closed_forms, encoding, imports):
+        for part in (designs, support_function, large_closed_forms, encoding, imports):
             part()
 
 

@@ -1,7 +1,7 @@
-"""How often the confidence set holds the true law: radii that claim to miss it in 5 % of tables.
+"""How often the confidence set holds the true distribution, for radii that claim 95 %.
 
-True laws are fixed (uniform, or Zipf's with probabilities as 1/k) or drawn from Jeffreys' prior,
-anew for each table. ``--quick`` draws fewer tables.
+True distributions are fixed (uniform, or Zipf's with probabilities as 1/k) or drawn from Jeffreys'
+prior, anew for each table. ``--quick`` draws fewer tables.
 """
 
 import sys
@@ -30,7 +30,7 @@ def true_laws(name, cells, tables, rng):
 
 
 def covered(ball, shares, laws, n):
-    """Whether the ball around each empirical law (tables, cells) holds the true law."""
+    """Whether the ball around each empirical distribution (tables, cells) holds the true one."""
     if ball.alpha == 1.0:
         divergence = rel_entr(shares, laws).sum(axis=-1)
     else:  # order 2
@@ -41,9 +41,9 @@ def covered(ball, shares, laws, n):
 
 
 def main(tables):
-    print(f"Share of {tables:,} tables whose set, of nominal level 0.95, holds the true law")
+    print(f"Share of {tables:,} tables whose set, of level 0.95, holds the true distribution")
     print(
-        f"{'law':<9} {'cells':>5} {'n':>6}" + "".join(f"{name:>17}" for name in SETS) + "   ratio"
+        f"{'truth':<9} {'cells':>5} {'n':>6}" + "".join(f"{name:>17}" for name in SETS) + "   ratio"
     )
     rng = np.random.default_rng(0)
     for name in LAWS:

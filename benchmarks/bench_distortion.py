@@ -1,9 +1,9 @@
 """RobustMSE: the central path and cuts against conic programs, and how time grows with the table.
 
 Run it with ``python benchmarks/bench_distortion.py [--quick] [--plot FILE]``. Tables are drawn from
-Jeffreys priors, n = 20,000, squared distance, eps = 0.5, exact region; a problem is solved to a
-certified gap of 1e-4. The conic programs are solved by Clarabel: the one that we write, and the one
-that ISIT Theorems 2 and 4 print (with the sign of (30) put right).
+Jeffreys priors, n = 20,000, squared distance, eps = 0.5, exact region. A problem is solved to a
+certified gap of 1e-4. The conic programs are solved by Clarabel: ours, and the one that ISIT
+Theorems 2 and 4 print (with the sign of (30) corrected).
 """
 
 import argparse
@@ -76,7 +76,7 @@ def hidden(shapes, seeds):
     """What a conic solution looks like to its solver, and what it is."""
     print(
         "\nConic solutions as the solver leaves them (clipped, columns sum to 1), NURP.\n"
-        "violation: the most by which P(y|s1) - exp(eps) P(y|s2) is positive at a law of the set;\n"
+        "violation: the greatest P(y|s1) - exp(eps) P(y|s2) at a distribution of the set;\n"
         "leaks: the eps that is proven for it; better than possible: its cost below the proven\n"
         "lower bound, relative; after repair: its cost above that bound\n"
     )

@@ -1,8 +1,8 @@
 """Independent reporting by randomised response and by optimised mechanisms.
 
 Run it with ``python benchmarks/bench_ir.py [--quick]``. It prints normalised mutual information,
-I / H(X), at the public law, of mechanisms that are certified as they are sampled, and seconds for a
-whole `fit`. Tables: pairs of columns of UCI Adult (left out if the file is not at hand; the
+I / H(X), at the public distribution, of mechanisms that are certified as they are sampled, and the
+seconds of a whole `fit`. Tables: pairs of columns of UCI Adult (left out if there is no file; the
 environment variable SKRLDP_ADULT has its path), and tables of 20,000 records drawn from Jeffreys
 priors. beta = 0.05, alpha = 2, tight budgets.
 """

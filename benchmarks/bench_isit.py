@@ -1,9 +1,9 @@
-"""ISIT section V at full size: 1,000 true laws, five sizes of the public table, four problems.
+"""ISIT section V at full size: 1,000 true distributions, five sizes of the public table.
 
-Run it with ``python benchmarks/bench_isit.py [--quick] [--jobs N]``. It makes 20,000 certified
-designs through the public estimator, in less than ten minutes on two cores; ``--quick`` makes 400.
-``examples/isit_section_v.py`` says what is measured, and ``examples/plot_isit_section_v.py`` draws
-it.
+Run it with ``python benchmarks/bench_isit.py [--quick] [--jobs N]``. It designs for four problems:
+20,000 certified designs through the public estimator, in less than ten minutes on two cores.
+``--quick`` makes 400. ``examples/isit_section_v.py`` says what is measured, and
+``examples/plot_isit_section_v.py`` draws it.
 """
 
 import argparse

@@ -1,9 +1,10 @@
-"""PolyOpt at hundreds of cells, on the exact ball, against what there is besides.
+"""PolyOpt at hundreds of cells, on the exact ball, compared with the other mechanisms.
 
 Run it with ``python benchmarks/bench_large.py [--quick]``: forty minutes, or half a minute. Each
 line is a process of its own, so that its peak memory is its own: that of the interpreter with all
 libraries loaded is printed first. The information is that of the mechanism as it is sampled, at the
-public law, divided by H(X); every mechanism is certified at ε over the ball of β = 0.05 and α = 2.
+public distribution, divided by H(X). Every mechanism is certified at ε over the ball of β = 0.05
+and α = 2.
 The tables of Adult need its file: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.data``.
 """
 
@@ -88,7 +89,7 @@ def peak():
 
 
 def design(name, eps, limit, region="joint", robust=True):
-    """Fit PolyOpt, or the optimum at the public law alone, in this process."""
+    """Fit PolyOpt, or the optimum at the public distribution alone, in this process."""
     counts = counts_of(name)
     if robust:
         sanitizer = PolyOptSanitizer(eps, region=region, time_limit=limit)
@@ -132,8 +133,8 @@ def line(name, eps, limit, region="joint"):
 
 
 def yardstick(names, epsilons, limit):
-    """The optimum at the public law alone, as far as it was found."""
-    print(f"\nNot robust (private at the public law alone), {limit} s each:")
+    """The optimum at the public distribution alone, as far as it was found."""
+    print(f"\nNot robust (private at the public distribution alone), {limit} s each:")
     for name in names:
         values = [alone(design, name, eps, limit, "joint", False) for eps in epsilons]
         found = "  ".join(f"{e}: {v['nmi']:.4f}" for e, v in zip(epsilons, values, strict=True))

@@ -1,11 +1,11 @@
-"""Rows per second of sampling, beside the clients people use now.
+"""Rows per second of sampling, compared with other packages.
 
 Every sampler performs generalised randomised response on ``k`` values at epsilon = 1, one report
-for each row, on one core. Ours takes its randomness from AES-256 keyed by the operating system;
-the others and the plain NumPy line use generators that are not meant for secrets.
+for each row, on one core. Ours takes its randomness from AES-256 keyed by the operating system.
+The others, and the line of plain NumPy, use generators that are not meant for secrets.
 
-Run it with ``python benchmarks/bench_sampling.py [--rows N] [--peer-rows N]``. The peers are
-measured where they import: ``pip install pure-ldp multi-freq-ldpy``. pure-ldp 1.2 also needs
+Run it with ``python benchmarks/bench_sampling.py [--rows N] [--peer-rows N]``. The other packages
+are measured where they import: ``pip install pure-ldp multi-freq-ldpy``. pure-ldp 1.2 also needs
 scikit-learn and statsmodels, which it does not declare.
 """
 

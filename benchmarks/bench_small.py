@@ -2,7 +2,7 @@
 
 Run it with ``python benchmarks/bench_small.py``. The tables are drawn as in the papers' examples,
 from a Jeffreys prior: 2 x 5 and 5 x 2 in turn, with 1,000 to 100,000 records, over lower bounds.
-The yardstick is the best mixture of the vertices that cddlib finds.
+The designs are compared with the best mixture of the vertices that cddlib finds.
 """
 
 import sys

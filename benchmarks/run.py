@@ -1,7 +1,7 @@
 """All benchmarks, one table after the other.
 
-``--full`` runs everything at full size, among it ISIT section V and PolyOpt on large tables, which
-takes two hours; without it, each takes a minute or less. All other options are for
+``--full`` runs everything at full size, including ISIT section V and PolyOpt on large tables, which
+takes two hours. Without it, each takes a minute or less. All other options are for
 ``bench_sampling.py``.
 """
 

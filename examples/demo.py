@@ -1,9 +1,9 @@
 """Release a survey about extramarital affairs without giving anybody away.
 
 The Fair survey (Redbook, 1974; bundled with statsmodels) asked 6,366 married women. Whether a woman
-reports an affair is the secret S; how religious she is and how she rates her marriage are U. U is
-harmless by itself, but tells about S. Half of the answers play the public table, from which the
-mechanisms are designed; the other half are private and leave only as sanitized reports.
+reports an affair is the secret S. How religious she is and how she rates her marriage are U. U is
+harmless by itself, but tells something about S. Half of the answers serve as the public table, from
+which the mechanisms are designed. The other half are private and leave as sanitized reports only.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def main(seconds=15.0):
     )
     print(
         "Every report may change the odds of an affair by a factor of at most "
-        f"{np.exp(EPS):.2f},\nfor every law in the 95 % confidence set.\n"
+        f"{np.exp(EPS):.2f},\nfor every distribution in the 95 % confidence set.\n"
     )
     sanitizers = {
         "GRR (plain LDP)": GRRSanitizer(eps=EPS, sensitive="affair"),
@@ -83,8 +83,8 @@ def main(seconds=15.0):
         )
 
     print(
-        "\nThe non-robust mechanism is private for the public law alone: over the confidence set\n"
-        "it leaks what its row says, more than was asked.\n"
+        "\nThe non-robust mechanism is private for the public distribution alone. Over the\n"
+        "confidence set it leaks what its row says, which is more than was asked.\n"
     )
 
     polyopt = sanitizers["PolyOpt"]

@@ -1,14 +1,14 @@
-"""The experiments of Entropy section 8: what robust mechanisms tell, and what they leak.
+"""The experiments of Entropy section 8: how much robust mechanisms say, and what they leak.
 
 ``plot_entropy_section_8.py`` draws what this module computes; ``docs/entropy_section_8.md`` says
 what agrees with the paper. As a script it computes the tables behind Figures 2 to 5 and Table 2:
 
     python examples/entropy_section_8.py --full --cache DIR --save DIR --adult FILE
 
-Every design is one line of a file in the cache, written as soon as it is known, so that a run that
-is interrupted goes on where it stopped. Each mechanism comes from a public estimator and is
-certified as it is sampled. Laws and tables have random streams of their own: neither the number of
-distributions nor the number of processes changes what comes out for one of them.
+Every design is one line of a file in the cache, written as soon as it is known. So a run that was
+interrupted continues where it stopped. Each mechanism comes from a public estimator and is
+certified as it is sampled. Distributions and tables have random streams of their own: the results
+for one distribution do not depend on the number of distributions or of processes.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from skrldp import (
     SRRSanitizer,
 )
 
-RECORDS = 32_561  # of Adult, and drawn from each synthetic law
+RECORDS = 32_561  # of Adult, and drawn from each synthetic distribution
 BETA = 0.05
 SEED = 2024
 # The paper's least ε is 0.075, and Figure 5 and Table 2 are at 1.5; the others are not printed.
@@ -108,7 +108,7 @@ class Task:
     eps : float
     beta : float
     instance : int
-        Which synthetic law.
+        Which synthetic distribution.
     limit : float or None
         Seconds that a solver may take. A design that meets its limit depends on the machine.
     """
@@ -126,7 +126,7 @@ class Task:
 
 
 def draw(shape, instance):
-    """Draw the law of an instance from Jeffreys' prior, and the counts of 32,561 records from it.
+    """Draw a distribution from Jeffreys' prior, and the counts of 32,561 records from it.
 
     Returns
     -------
@@ -184,7 +184,7 @@ _ADULT_DIGEST = "276a5e8e192f193a4a45692e056100fa2deffa68f9e5bc61f289447534cbde9
 
 
 def table(task, adult=None):
-    """Return the true law (None if nobody knows it) and the public counts of a task."""
+    """Return the true distribution (None if nobody knows it) and the public counts of a task."""
     if task.data == "synthetic":
         return draw(task.shape, task.instance)
     if adult is None:
@@ -196,16 +196,16 @@ def table(task, adult=None):
 
 
 def measure(task, adult=None):
-    """Design a mechanism from the public counts, and measure it at the law behind them.
+    """Design a mechanism from the public counts, and measure it at the distribution behind them.
 
     Returns
     -------
     dict
-        ``nmi``: I(X; Y) / H(X) at the public law. ``information``: I(X; Y) there, in nats.
+        ``nmi``: I(X; Y) / H(X) at the public distribution. ``information``: I(X; Y) there, in nats.
         ``proven``: the certificate's bound on the leakage over the confidence set. ``seconds`` of
         processor time, the ``status`` of the design and, for synthetic tables, ``true_information``
-        and ``true_eps``, the leakage ε*, at the true law, and whether it is ``inside`` the set.
-        Instead of all this ``error``, if there is no mechanism.
+        and ``true_eps``, the leakage ε*, at the true distribution, and whether it is ``inside`` the
+        set. If there is no mechanism, ``error`` instead of all this.
     """
     law, counts = table(task, adult)
     a1, a2 = counts.shape
@@ -215,7 +215,7 @@ def measure(task, adult=None):
     sanitizer.set_params(categories=[list(range(a1)), list(range(a2))])
     start = time.process_time()
     with warnings.catch_warnings(), threadpool_limits(1):
-        # No privacy beyond the public law, or few records for each cell: we measure what it costs.
+        # These are what we measure: privacy at the public distribution alone, or few records.
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         try:
             sanitizer.fit(np.argwhere(counts >= 0), sample_weight=counts.ravel())
@@ -247,9 +247,9 @@ def measure(task, adult=None):
 class Cache:
     """What is known already: a file with one line of JSON for each design.
 
-    A line is keyed by the task, by the table and the law that it is about, and by the version of
-    the package. It is written at once and whole; a last line that was cut off all the same (the
-    machine stopped) is left out, and computed again. One process at a time may write.
+    A line is keyed by the task, by the table and the distribution that it is about, and by the
+    version of the package. It is written at once and whole. A last line that was cut off all the
+    same (the machine stopped) is left out, and computed again. One process at a time may write.
 
     Parameters
     ----------
@@ -359,13 +359,13 @@ class Size:
     Attributes
     ----------
     instances : int
-        Synthetic laws for the methods of the paper.
+        Synthetic distributions for the methods of the paper.
     grid : tuple of float
         Their ε.
     ours, ours_grid : int and tuple of float
         The same for what we add on ten cells, which takes longer.
     ladder : int
-        Laws for the comparison of regions.
+        Distributions for the comparison of regions.
     large, large_grid : int and tuple of float
         The same for PolyOpt at hundreds of cells.
     limit, large_limit : float
@@ -523,14 +523,14 @@ def baseline(method, shape):
 
 
 def leakage_of(designs):
-    """Figure 4: quartiles of the realised ε* at the true law, and how often it exceeds ε.
+    """Figure 4: quartiles of the realised ε* at the true distribution, and how often it exceeds ε.
 
     Returns
     -------
     pandas.DataFrame
         By alphabet, method and ε: ``q25``, ``q75``, 95 % limits of the latter (``q75_low``,
         ``q75_high``), ``median``, ``worst``, ``above`` (share of ε* > ε), ``inside`` (share of true
-        laws in the confidence set) and ``count``.
+        distributions in the confidence set) and ``count``.
     """
     designs = designs[designs["error"].isna()]
     designs = designs.assign(above=designs["true_eps"] > designs["eps"])
@@ -547,7 +547,7 @@ def leakage_of(designs):
 
 
 def quantile_limits(values, share, level=0.95):
-    """Confidence limits of a quantile: order statistics, whatever the law of the values."""
+    """Confidence limits of a quantile: order statistics, for any distribution."""
     ordered, tail = np.sort(np.asarray(values, dtype=float)), (1.0 - level) / 2.0
     ranks = binom.ppf([tail, 1.0 - tail], len(ordered), share).astype(int)
     low, high = ranks[0] - 1, ranks[1]  # of the ordered values, from 0

@@ -1,11 +1,11 @@
-"""The experiment of ISIT section V: four designs from few records, judged at the law they missed.
+"""The experiment of ISIT section V: four designs from few records, and what they really leak.
 
 ``plot_isit_section_v.py`` draws what this module computes, and ``benchmarks/bench_isit.py`` prints
-it. A law P* of a secret with three values and a number from 0 to 4 is drawn from Jeffreys' prior,
-n public records are drawn from P*, and the four problems of the paper are designed from the counts
-alone, each through the public estimator, so that every mechanism is certified as it is sampled.
-Then, with P* on the table, each is measured: how much its reports really tell about the secret
-(ε*), and how far they really are from the number (D*).
+it. A distribution P* of a secret with three values and a number from 0 to 4 is drawn from Jeffreys'
+prior, and n public records are drawn from P*. The four problems of the paper are designed from the
+counts alone, each through the public estimator, so that every mechanism is certified as it is
+sampled. Then each is measured at P*: how much its reports really leak about the secret (ε*), and
+how far they really are from the number (D*).
 """
 
 import json
@@ -47,9 +47,9 @@ class Experiment:
     eps : array of shape (K, len(sizes), 4)
         Realised ε*, in nats; infinite if a report rules a secret out.
     distortion : array of shape (K, len(sizes), 4)
-        D* = E d(U, Y) at the true law.
+        D* = E d(U, Y) at the true distribution.
     inside : boolean array of shape (K, len(sizes))
-        Whether the true law is in the confidence set.
+        Whether the true distribution is in the confidence set.
     silence : array of shape (K,)
         D* of the best report that is the same for everybody, which tells nothing.
     cpu : array of shape (K, len(sizes), 4)
@@ -72,7 +72,7 @@ class Experiment:
         return self.eps[where], self.distortion[where]
 
     def known(self, n):
-        """Say of each instance whether its law is in the confidence set."""
+        """Say of each instance whether its distribution is in the confidence set."""
         return self.inside[:, self.sizes.index(n)]
 
     def to_json(self):
@@ -102,7 +102,7 @@ class Experiment:
 
 
 def draw(instance, n, seed=SEED):
-    """Draw the law of an instance, and counts of n records from it.
+    """Draw the distribution of an instance, and counts of n records from it.
 
     Each instance, and each of its sizes, has a random stream of its own: neither depends on which
     others are computed, or on where.
@@ -130,19 +130,19 @@ def design(counts, problem):
         robust_privacy=robust_privacy,
     )
     with warnings.catch_warnings():
-        # What it warns of is what we measure: no privacy beyond the public law, or few records.
+        # These are what we measure: privacy at the public distribution alone, or few records.
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return sanitizer.fit(CELLS, sample_weight=counts.ravel())
 
 
 def expected_distance(mechanism, law):
-    """E (U - Y)² at a law, for a mechanism whose symbols are values of U."""
+    """E (U - Y)² at a distribution, for a mechanism whose symbols are values of U."""
     distance = np.subtract.outer(np.array(mechanism.symbols, float), CELLS[:, 1]) ** 2
     return float((mechanism.matrix * distance).sum(axis=0) @ law.ravel())
 
 
 def measure(instance, sizes, seed=SEED):
-    """Design the four mechanisms at each size, and measure them at the true law.
+    """Design the four mechanisms at each size, and measure them at the true distribution.
 
     Returns
     -------
@@ -248,8 +248,9 @@ def findings(experiment, n):
         ``above``, ``excess``: for each problem, the share of instances with ε* > ε, and the
         median of ε*/ε. ``price``: by how much robust privacy raises the mean of D*, utility not
         being robust. ``utility``: by how much robust utility raises it further. ``outside``: the
-        share of true laws outside the confidence set. ``worst_inside``: the greatest ε* of the
-        mechanisms with robust privacy where the law is inside; at most ε, or a proof is wrong.
+        share of true distributions outside the confidence set. ``worst_inside``: the greatest ε* of
+        the mechanisms with robust privacy where the distribution is inside; at most ε, or a proof
+        is wrong.
     """
     eps = {problem: experiment.at(n, problem)[0] for problem in PROBLEMS}
     mean = {problem: experiment.at(n, problem)[1].mean() for problem in PROBLEMS}

@@ -1,16 +1,17 @@
 """
-======================================
+================================
 May I ask the same person twice?
-======================================
+================================
 
 A report a week from the same phone, a survey every year, an app that is installed again: sooner or
-later the same person is asked twice. Of plain local differential privacy one learns that k reports
-leak at most k·ε. For mechanisms that are private over a confidence set **this is false**. Such a
-mechanism relies on what the harmless columns U tell of the secret at the laws of the set. The first
-report changes what is known of U, and takes it outside.
+later the same person is asked twice. Under plain local differential privacy k reports leak at most
+k·ε. For mechanisms that are private over a confidence set of distributions **this is false**. Such
+a mechanism relies on what the harmless columns U say about the secret under the distributions of
+the set. The first report changes what is known of U, and the distribution given this report may be
+outside the set.
 
-This page computes what one, two, three and more reports about one person tell together, about the
-affairs in Fair's survey (6,366 married women, Redbook, 1974), and shows what can be done.
+This page computes what one, two, three and more reports about one person say together, about the
+affairs in Fair's survey (6,366 married women, Redbook, 1974). It also shows what can be done.
 """
 
 import itertools
@@ -46,13 +47,15 @@ survey = pd.DataFrame(
 public = survey.sample(frac=0.5, random_state=0)
 
 # %%
-# Two of these hold for all laws, SRR and GRR; PolyOpt can be asked to. The other two hold for the
-# confidence set. ``certify`` says of any mechanism for which ε it holds at all laws.
+# Two of these sanitizers are private for all distributions: SRR and GRR (two kinds of randomised
+# response). PolyOpt can be designed for all distributions, too. The other two are private for the
+# confidence set. For any mechanism, ``certify`` says for which ε it is private for all
+# distributions.
 
 sanitizers = {
     "GRR": GRRSanitizer(),
     "SRR": SRRSanitizer(),
-    "PolyOpt, all laws": PolyOptSanitizer(uncertainty=AllDistributions(), time_limit=6.0),
+    "PolyOpt, all distributions": PolyOptSanitizer(uncertainty=AllDistributions(), time_limit=6.0),
     "IR": IRSanitizer(),
     "PolyOpt": PolyOptSanitizer(time_limit=6.0),
 }
@@ -60,21 +63,22 @@ for name, sanitizer in sanitizers.items():
     sanitizer.set_params(eps=EPS, sensitive="affair").fit(public)
     everywhere = certify(sanitizer.mechanism_, AllDistributions(), sanitizer.joint_)
     print(
-        f"{name:<18} {sanitizer.normalized_mutual_information_:>6.1%} of H(X), proven "
-        f"{sanitizer.certificate_.eps:.2f} for its laws, {everywhere.eps:.2f} for all laws"
+        f"{name:<27}{sanitizer.normalized_mutual_information_:>6.1%} of H(X), proven eps "
+        f"{sanitizer.certificate_.eps:.2f} for its set, {everywhere.eps:.2f} for all distributions"
     )
 
 # %%
 # Many reports are one
 # --------------------
 # k independent reports about a record are one report of a larger mechanism, whose columns are
-# products. Only how often each symbol came matters, not the order. What k reports tell at the
-# public law is then the greatest ratio over a short list of products: computed, not simulated.
+# products. Only how often each symbol came matters, not the order. What k reports leak at the
+# public distribution is then the greatest ratio over a short list of products. It is computed, not
+# simulated.
 
 
 def leakage(mechanism, law, k):
-    """Return what k independent reports about one record tell at a law, in nats."""
-    given = law / law.sum(axis=1, keepdims=True)  # the law of U for each secret
+    """Return the leakage of k independent reports about one record at a distribution, in nats."""
+    given = law / law.sum(axis=1, keepdims=True)  # the distribution of U for each secret
     worst = 0.0
     for symbols in itertools.combinations_with_replacement(range(mechanism.shape[0]), k):
         together = mechanism.matrix[list(symbols)].prod(axis=0).reshape(law.shape)
@@ -94,13 +98,14 @@ told = {
 print(pd.DataFrame(told, index=pd.Index(steps, name="reports")).T.round(2).to_string())
 
 # %%
-# The public law is in every confidence set, so one report never tells more than ε there. For two
-# secrets, all laws and this table, PolyOpt finds nothing better than SRR: their lines coincide.
+# The public distribution is in every confidence set, so one report never leaks more than ε there.
+# For two secrets, all distributions and this table, PolyOpt finds nothing better than SRR: their
+# lines coincide.
 
 STYLES = {
     "PolyOpt": ("#0072B2", "o"),
     "IR": ("#009E73", "^"),
-    "PolyOpt, all laws": ("#CC79A7", "s"),
+    "PolyOpt, all distributions": ("#CC79A7", "s"),
     "SRR": ("#56B4E9", "v"),
     "GRR": ("#E69F00", "D"),
 }
@@ -119,14 +124,15 @@ axes.set_yscale("log")
 axes.set_yticks([0.3, 1, 3, 10, 30], ["0.3", "1", "3", "10", "30"])
 axes.minorticks_off()
 axes.set_xlabel("independent reports about one person")
-axes.set_ylabel("leakage at the public law, nats")
+axes.set_ylabel("leakage at the public distribution, nats")
 figure.legend(loc="outside right upper", fontsize=9)
 
 # %%
-# Say it once, then repeat yourself
-# ---------------------------------
+# Draw once, then send the same report again
+# ------------------------------------------
 # A client that keeps its report may send it as often as it likes. ``skrldp.client`` needs no
-# storage for that: a secret key decides the report of a person and a record, the same each time.
+# storage for that: a secret key determines the report for a person and a record, the same each
+# time.
 
 device = client.load(sanitizers["PolyOpt"].mechanism_.to_json(), memoize=secrets.token_bytes(32))
 record = public.iloc[0].to_dict()
@@ -150,14 +156,14 @@ print(
 print(f"affair, and for {no[no > 100 * yes].sum():.0%} of those without.")
 
 # %%
-# Two reports of PolyOpt may give the secret away altogether. That is no fault of the design: one
-# report is what it was told to protect. IR here reports the harmless column with noise, so that
-# many reports tell what that column itself tells, and no more; that is more than ε too.
+# Two reports of PolyOpt may give the secret away completely. That is not an error of the design: it
+# was asked to protect one report. IR here reports the harmless column with noise, so many reports
+# say what that column itself says, and no more. But that is also more than ε.
 #
-# - Ask once, and let devices repeat themselves (``memoize=``). When the *record* changes, a new
+# - Ask once, and let devices repeat their report (``memoize=``). When the *record* changes, a new
 #   report is drawn, and then this page applies.
 # - For k independent reports, use GRR, SRR or ``uncertainty=AllDistributions()`` with ε/k each.
-#   Only for mechanisms that hold for all laws do k reports leak at most k·ε.
+#   Only for mechanisms that are private for all distributions do k reports leak at most k·ε.
 # - Two *surveys* with different columns about the same people are two reports as well.
 
 plt.show()

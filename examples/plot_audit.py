@@ -1,18 +1,18 @@
 """
-=======================================================
+======================================
 Does my sampler do what was certified?
-=======================================================
+======================================
 
-A certificate is about the numbers in a mechanism. Between them and the reports there is code: an
-app in another language, a shortcut taken for speed, a test switch that was left on. None of this
+A certificate is about the probabilities in a mechanism. Between them and the reports there is code:
+an app in another language, a shortcut taken for speed, a test switch that was left on. None of this
 changes the certificate, and all of it may give people away.
 
-``audit`` sees records go in and reports come out, and nothing else. It bounds the leakage from
-below and looks for typical faults. It can show that something is wrong. That nothing is wrong only
-a proof can show.
+``audit`` sees records go in and reports come out, and nothing else. It computes a lower bound on
+the leakage and looks for typical faults. It can show that something is wrong. Only a proof can show
+that nothing is wrong.
 
 Here a sanitizer for Fair's survey (6,366 married women, Redbook, 1974; bundled with statsmodels) is
-audited, and then samplers that somebody has written anew, most of them badly.
+audited, and then some other samplers for the same mechanism. Most of these have faults on purpose.
 """
 
 import matplotlib.pyplot as plt
@@ -37,9 +37,9 @@ print(audit(sanitizer, n=30_000, level=0.99))
 # %%
 # Other samplers
 # --------------
-# The audit takes any function that maps an array of records, secrets first, to reports. It is told
-# what is claimed, and the laws to draw records from: the public one, and the worst one that the
-# certificate knows, for that is where faults show best.
+# The audit takes any function that maps an array of records, secrets first, to reports. It needs
+# the ε that is claimed, and the distributions to draw records from. Here these are the public one,
+# and the worst one that the certificate knows, because faults show best there.
 
 mechanism, joint = sanitizer.mechanism_, sanitizer.joint_
 worst = JointDistribution(sanitizer.certificate_.law * 1_000_000 // 1, joint.secrets, joint.values)
@@ -87,11 +87,11 @@ for name, audits in found.items():
 
 
 # %%
-# What a function cannot tell
-# ---------------------------
-# One more: it sends the most probable report, without noise, for one record in twenty. As a
-# function it may pass, for this need not raise the leakage above ε. A *sanitizer* states what its
-# reports should be, and the audit checks them against that.
+# What cannot be seen in a function
+# ---------------------------------
+# One more sampler sends the most probable report, without noise, for one record in twenty. As a
+# function it may pass, because this need not raise the leakage above ε. A *sanitizer* states what
+# its reports should be, and the audit compares its reports with that.
 
 
 def hasty(records):
@@ -124,9 +124,9 @@ for name in list(found)[-2:]:
 # %%
 # How many records it takes
 # -------------------------
-# Lower bounds on the leakage, at confidence 0.99; a cross where a fault was found. Bounds grow
-# towards what is leaked at the worst law: the sound sampler's towards ε, and never beyond it, but
-# for one audit in a hundred at most.
+# The picture has lower bounds on the leakage at confidence 0.99, with a cross where a fault was
+# found. Bounds grow towards the leakage at the worst distribution. Those of the correct sampler
+# grow towards ε, and exceed it in at most one audit in a hundred.
 
 STYLES = {
     "sound": ("black", "o"),
@@ -152,11 +152,11 @@ figure.legend(loc="outside right upper")
 
 # %%
 # Sending the harmless column as it is leaks more than ε, which the bound shows once there are
-# records enough. Randomness that is used twice need not leak anything in one report, so it takes
-# the checks for repetition; and the bound, which takes for granted that records are reported
-# independently, jumps about. Noise left out now and then is the hardest: only a comparison with the
-# mechanism shows it, after thousands of records.
+# enough records. Randomness that is used twice need not leak anything in one report, so only the
+# checks for repetition find it. The bound assumes that records are reported independently, so it
+# varies irregularly there. Leaving the noise out now and then is the hardest fault to find: only a
+# comparison with the mechanism shows it, after thousands of records.
 #
-# That ``sound`` passes proves nothing: its certificate does, and the code that draws from it.
+# That ``sound`` passes proves nothing. Its certificate does, and the code that draws from it.
 
 plt.show()

@@ -1,17 +1,17 @@
 """
-=================================================
+=========================================
 How sure should I be of the public table?
-=================================================
+=========================================
 
-The confidence set around the public table misses the law that the table was drawn from with
-probability β. A smaller β makes a larger set and a safer promise, and leaves fewer mechanisms to
-choose from. How much does it cost, and how true is β with few records?
+The confidence set around the public table misses the distribution that the table was drawn from
+with probability β. A smaller β makes a larger set and a safer promise, and leaves fewer mechanisms
+to choose from. How much utility does it cost, and how accurate is β with few records?
 
-To find out one has to know the true law. So let a large survey *be* the truth, draw small public
-tables from it again and again, design a mechanism from each, and look at what it does at the truth.
-The survey is the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels):
-S is whether health was called fair or poor, U the number of visits to a doctor, where 5 stands for
-five and more; reports should be close to U.
+To answer this one has to know the true distribution. So a large survey *is* the truth here. Small
+public tables are drawn from it again and again, a mechanism is designed from each, and its reports
+are measured at the truth. The survey is the RAND Health Insurance Experiment (20,190 person-years,
+bundled with statsmodels). S is whether health was called fair or poor. U is the number of visits to
+a doctor, where 5 stands for five and more. Reports should be close to U.
 """
 
 import warnings
@@ -39,9 +39,9 @@ print(table.unstack())
 # %%
 # How often is the truth in the set?
 # ----------------------------------
-# This takes no design: draw tables of n records, and count how often the divergence of the truth
-# from the table is at most the radius. Seeds are fixed on this page so that it can be repeated;
-# nothing here protects anybody.
+# No design is needed for this: draw tables of n records, and count how often the divergence of the
+# truth from the table is at most the radius of the set. Seeds are fixed on this page so that it can
+# be repeated; nothing here protects anybody.
 
 SIZES = (200, 1_000, 5_000, 20_000)
 BETAS = (0.5, 0.2, 0.05, 0.01, 0.001)
@@ -66,14 +66,15 @@ for beta in BETAS:
     print(f"{beta:>8}" + "".join(f"{share:>18}" for share in shares))
 
 # %%
-# The default radius is asymptotic. It misses about as often as it says, though with 200 records and
-# a tiny β some three times as often: some cells then have fewer than five records. The
-# finite-sample radius holds for every n, and misses far less often than it may.
+# The default radius is asymptotic: it is right for very many records. It misses about as often as β
+# says; but with 200 records and a very small β it misses some three times as often, because some
+# cells then have fewer than five records. The finite-sample radius is valid for every n, and misses
+# far less often than it may.
 #
 # What does it cost?
 # ------------------
 # From each of some tables a mechanism is designed for each β, and one without any set (radius 0).
-# At the truth it has a mean squared distance between number and report, and a leakage. The tables
+# At the truth each has a mean squared distance between number and report, and a leakage. The tables
 # that are drawn are the same for all β.
 
 TABLES = 6
@@ -115,8 +116,8 @@ for (n, name), values in measured.items():
     )
 
 # %%
-# The share of the distance is that of the mean squared distance if everybody reported the same,
-# which tells nothing.
+# In the middle picture the mean squared distance is shown as a share of that of the best report
+# that is the same for everybody, which says nothing.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11.0, 4.2), layout="constrained")
 for n, color, marker in ((200, "#D55E00", "o"), (5_000, "#0072B2", "s")):
@@ -178,13 +179,13 @@ for n in SIZES:
     )
 
 # %%
-# A smaller β is cheap compared with more public records: the radius grows like log(1/β)/n. From
-# β = 0.05 to 0.001 it less than doubles here, and ten times the records make it a tenth. So take β
-# as small as your promise needs, and spend your effort on the public table.
+# A smaller β is cheap compared with more public records: the radius grows like log(1/β)/n. From β =
+# 0.05 to 0.001 it less than doubles here, and ten times the records make it a tenth. So take β as
+# small as your promise needs, and spend your effort on the public table.
 #
-# Even where the set misses the truth, a design need not exceed ε: it takes a law that lies
-# outside *in the wrong direction*. That makes β a cautious figure, and it is no reason to raise it,
-# for the wrong direction cannot be known.
+# Even where the set misses the truth, a design need not exceed ε. For that the truth must be
+# outside the set *in the direction in which the design is sensitive*. So β is a cautious figure.
+# That is no reason to raise it, because this direction cannot be known.
 #
 # With a few records for each cell the promise "about β" is a rough one, and skrldp warns of it.
 # Then use ``RenyiBall(alpha=1, radius="finite-sample")``, or merge categories.

@@ -4,17 +4,19 @@ How good is a classifier that is trained on reports instead of records?
 =======================================================================
 
 A model is to learn from people who will not hand over their records. Each sends one sanitized
-report; the model is trained on reports alone. What is done with a report afterwards is
-post-processing: it costs no privacy, however often it is used.
+report, and the model is trained on reports alone. What is done with a report afterwards is
+post-processing: it costs no privacy, however often the report is used.
 
-What is protected has to be settled first. A *label* that is sensitive belongs to S, or it would be
-told along with U. Here it is harmless: in Fair's survey (6,366 married women, Redbook, 1974) the
-model predicts whether a woman has children from her age and the years she has been married. The
-secret is whether she had an affair, which all of these columns tell something about. The record
-(S, U) has all four columns, so what is certified covers the label too.
+First decide what is protected. A *label* that is sensitive belongs to the secret S; otherwise it
+would be reported along with U, the rest of the record. Here the label is harmless: in Fair's survey
+(6,366 married women, Redbook, 1974) the model predicts whether a woman has children from her age
+and the years she has been married. The secret is whether she had an affair. All of these columns
+say something about it. The record (S, U) has all four columns, so the certificate covers the label
+too.
 
-A model trained on raw records shows the most that can be had, and one trained on the public records
-alone what can be had without asking anybody. All are tested on raw records that neither saw.
+For comparison, one model is trained on the raw private records, which is the best that can be had,
+and one on the public records alone, which needs no reports. All are tested on raw records that no
+model has seen.
 """
 
 import matplotlib.pyplot as plt
@@ -47,10 +49,10 @@ print(f"{len(public):,} public records, {len(private):,} private ones, {len(test
 # %%
 # Four sanitizers
 # ---------------
-# All are designed on the public records. PolyOpt and IR protect the affair for every law of the
-# confidence set, SRR for all laws, and GRR protects the whole record. ``handle_unknown="impute"``:
-# a private record may have a combination of values that no public one has; it is then replaced by a
-# draw that depends on the secret alone.
+# All are designed on the public records. PolyOpt and IR protect the affair for every distribution
+# of the confidence set, SRR protects it for all distributions, and GRR protects the whole record. A
+# private record may have a combination of values that no public one has. With
+# ``handle_unknown="impute"`` it is replaced by a random draw that depends on the secret alone.
 
 sanitizers = {
     "PolyOpt": PolyOptSanitizer(time_limit=8.0),
@@ -70,14 +72,16 @@ reports = {
 #
 # Three ways to learn from reports
 # --------------------------------
-# *As rows.* Every report stands for a cell of the table; write it as that row, and train as if it
-# were a record. This is simple, and biased: noise is taken for data.
+# *As rows.* Every report stands for a cell of the table (a combination of values). Write it as that
+# row, and train as if it were a record. This is simple, and biased, because noise is treated as
+# data.
 #
-# *By their law.* ``FrequencyEstimator`` knows the noise and estimates the law of the records; the
-# model is trained on the cells of the table, weighted by their estimated probabilities.
+# *By their distribution.* ``FrequencyEstimator`` knows the probabilities of the noise and estimates
+# the distribution of the records. The model is trained on the cells of the table, weighted by their
+# estimated probabilities.
 #
-# *By their law, with the public records.* The same, the public records being counted beside the
-# reports (``prior``). That is fair if both come from one population, as here.
+# *By their distribution, with the public records.* The same, but the public records are counted as
+# well as the reports (``prior``). That is correct if both come from one population, as here.
 
 
 def score(table, weights=None):
@@ -97,13 +101,13 @@ def rows(name):
 
 
 def weighted(name, prior=None):
-    """Estimate the law of features and label: a table of its cells, and their weights."""
+    """Estimate the distribution of features and label: a table of its cells, and their weights."""
     estimator = FrequencyEstimator(sanitizers[name], method="ml", prior=prior).fit(reports[name])
     law = estimator.marginal([*FEATURES, LABEL])
     return pd.DataFrame(law.categories, columns=law.columns), law.frequencies * len(private)
 
 
-WAYS = ["as rows", "by their law", "by their law, with\nthe public records"]
+WAYS = ["as rows", "by their distribution", "by their distribution, with\nthe public records"]
 scores = {}
 for name, sanitizer in sanitizers.items():
     scores[name, WAYS[0]] = score(rows(name))
@@ -120,7 +124,8 @@ print(f"{'public records alone':<48}{alone[0]:>9.3f}{alone[1]:>7.3f}")
 # %%
 # What is lost
 # ------------
-# The log-loss punishes wrong probabilities, the AUC only a wrong order.
+# The log-loss measures whether the predicted probabilities are right, the AUC only whether their
+# order is.
 
 STYLES = {
     "PolyOpt": {"color": "#0072B2", "marker": "o"},
@@ -157,25 +162,26 @@ handles, labels = panels[0].get_legend_handles_labels()
 figure.legend(handles, labels, loc="outside lower center", ncols=6)
 
 # %%
-# PolyOpt's reports are the best ones to be used as rows, for it hides the secret and little else.
-# Rows of the others are mostly noise, and noise taken for data makes the model's probabilities
-# wrong; the order of its predictions suffers less. An estimate of the law takes the noise into
-# account. It then depends on how much reports tell: by PolyOpt and IR the model is close to that of
-# the raw records, though not in every run; by GRR, from so few people, it may be anything.
+# PolyOpt's reports are the best ones to be used as rows, because they hide the secret and little
+# else. Rows of the others are mostly noise. Noise that is treated as data makes the model's
+# probabilities wrong; the order of its predictions suffers less. An estimate of the distribution
+# takes the noise into account. Its quality depends on how much the reports say. With PolyOpt and IR
+# the model is close to that of the raw records, though not in every run. With GRR, from so few
+# people, it may be anything.
 #
-# With the public records as a prior, all agree with the raw model: look at the dashed line before
-# you are impressed. Here the public records alone are enough for so simple a model. **Train on them
-# first.** Reports are worth collecting where the public table is too small for the model, or where
-# the private people differ from the public ones; then leave the prior out, and read
-# ``plot_distribution_shift.py`` on what remains of the promise.
+# With the public records as a prior, all agree with the raw model. But look at the dashed line
+# first: here the public records alone are enough for so simple a model. **Train on them first.**
+# Reports are worth collecting where the public table is too small for the model, or where the
+# private people differ from the public ones. In the second case leave the prior out, and read in
+# ``plot_distribution_shift.py`` what is left of the promise.
 #
 # A model that reads reports
 # --------------------------
-# The other way round: the model is trained on public records, and private people send a report of
-# what it is to predict from, here without the label, which nobody tells. ``encode="posterior"``
+# The other way round, the model is trained on public records. Private people send a report of what
+# it needs for a prediction, here without the label, which nobody reports. ``encode="posterior"``
 # turns a report into numbers: the probability of each category given the report. The model must be
-# trained on *reports* of the public records, for these are what it will see; a pipeline does that.
-# It would also fit the sanitizer again, which ``FrozenEstimator`` prevents.
+# trained on *reports* of the public records, because reports are what it will see. A pipeline does
+# that. It would also fit the sanitizer again, which ``FrozenEstimator`` prevents.
 
 KNOWN = ["affair", *FEATURES]
 sender = PolyOptSanitizer(EPS, sensitive="affair", handle_unknown="impute", time_limit=4.0)
@@ -186,7 +192,7 @@ read = roc_auc_score(test[LABEL] == "yes", reader.predict_proba(test[KNOWN])[:, 
 print(f"AUC for people who send one report each: {read:.3f}; for raw records: {alone[1]:.3f}")
 
 # %%
-# A report is noise enough for a prediction about one person to suffer; that is what it is for. If
-# the model can run on the phone, it needs no report at all.
+# A report has so much noise that a prediction about one person suffers; that is its purpose. If the
+# model can run on the phone, it needs no report at all.
 
 plt.show()

@@ -1,17 +1,17 @@
 """
-=======================================================
+===============================================
 Can I estimate a crosstab that nobody has seen?
-=======================================================
+===============================================
 
-Reports are noisy, one by one. What you want to know is a table: how many of those who pay nothing
-for a doctor see one often, and how that goes with health. ``FrequencyEstimator`` knows the noise
-and estimates the law behind the reports, with standard errors; it also says which questions the
-reports cannot answer, however many there are.
+Each report is noisy. What you want to know is a table: how many of those who pay nothing for a
+doctor see one often, and how that depends on health. ``FrequencyEstimator`` knows the probabilities
+of the noise and estimates the distribution of the records from the reports, with standard errors.
+It also says which questions the reports cannot answer, however many there are.
 
 The data are the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels),
-which asked what people do if they pay for their doctor. Each row plays a person here. The secret S
-is whether health was called fair or poor; U is the share of the costs that was paid, and how often
-a doctor was seen. A tenth of the rows is public; the others are private.
+which asked what people do if they pay for their doctor. Each row stands for a person here. The
+secret S is whether health was called fair or poor. U is the share of the costs that was paid, and
+how often a doctor was seen. A tenth of the rows is public; the others are private.
 """
 
 import matplotlib.pyplot as plt
@@ -37,8 +37,8 @@ public, private = survey[:2000], survey[2000:]
 # %%
 # Three mechanisms
 # ----------------
-# GRR protects the whole record. IR and PolyOpt protect health alone, for all laws that the public
-# records leave plausible.
+# GRR (randomised response) protects the whole record. IR and PolyOpt protect health alone, for all
+# distributions that are plausible given the public records.
 
 sanitizers = {
     "GRR": GRRSanitizer(encode="symbol"),
@@ -53,9 +53,10 @@ for name, sanitizer in sanitizers.items():
 # %%
 # Counting reports is not enough
 # ------------------------------
-# The shares among GRR's reports, written as cells, are drawn to those of a fair die. The estimate
-# takes the noise out again, by least squares: it is unbiased, and may be negative, which says that
-# there are too few reports for this cell. ``projected()`` is the closest law.
+# GRR's reports, written as cells (combinations of values), have shares that are much closer to
+# equal than those of the records. The estimate removes this effect of the noise by least squares.
+# It is unbiased. It may be negative, which says that there are too few reports for this cell.
+# ``projected()`` is the closest distribution.
 
 columns = ["pays", "visits"]
 truth = private.groupby(columns).size() / len(private)
@@ -72,7 +73,7 @@ print(frame.drop(columns="identifiable").round(3).to_string())
 # What can be answered
 # --------------------
 # A mechanism may leave a question open. ``identifiable`` says for each cell of a crosstab whether
-# reports determine it, and least squares gives NaN if not.
+# reports determine it. If they do not, least squares gives NaN.
 
 questions = {"pays x visits": columns, "health x visits": ["health", "visits"]}
 print(f"{'':<10}{'reports':>8}" + "".join(f"{question:>18}" for question in questions))
@@ -83,12 +84,13 @@ for name, sanitizer in sanitizers.items():
     print(f"{name:<10}{sanitizer.mechanism_.shape[0]:>8}" + "".join(f"{each:>18}" for each in told))
 
 # %%
-# IR has left nothing of its budget for health, the best split for this table. It answers about the
-# harmless columns, well, and not about health at all.
+# For this table, the best way for IR to divide its ε leaves nothing for health. So its reports
+# answer questions about the harmless columns, and answer them well, but none about health.
 #
-# Maximum likelihood always gives a law, here with the public records as a ``prior``: each counts as
-# a report that tells the truth. That is fair if both come from one population. The public table
-# alone is the yardstick: what the reports must improve on.
+# Maximum likelihood always gives a distribution, here with the public records as a ``prior``: each
+# of them counts as a report without noise. That is correct if both come from one population. The
+# estimate from the public table alone is shown for comparison: reports are useful if they improve
+# on it.
 
 
 def of_public(question):
@@ -167,14 +169,13 @@ for name in STYLES:
 print(f"{len(private):,} reports, {len(public):,} public records")
 
 # %%
-# For a crosstab of harmless columns, ask with IR: it protects the secret by leaving it out and
-# answers the rest nearly as it is. Its intervals need no public table, and are narrow.
-# PolyOpt's reports tell more about each *record*, health included, but they mix all columns; by
-# themselves they determine single cells weakly. With the public table they do well for both
-# questions. GRR's intervals are wider than those of the public table, so that its reports are not
-# worth the trouble.
+# For a crosstab of harmless columns, ask with IR. It protects the secret by leaving it out, and
+# reports the rest nearly as it is. Its intervals need no public table, and are narrow. PolyOpt's
+# reports say more about each *record*, health included, but they mix all columns, so by themselves
+# they determine single cells weakly. With the public table they do well for both questions. GRR's
+# intervals are wider than those of the public table, so its reports are not worth the effort.
 #
-# About the secret nobody learns much from reports that protect it: in the right picture, whatever
+# Nobody learns much about the secret from reports that protect it. In the right picture, whatever
 # is better than the public table alone owes it to the table and to the harmless column.
 
 plt.show()

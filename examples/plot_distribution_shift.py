@@ -1,18 +1,19 @@
 """
-===================================================================
+========================================================
 What if the private people are not like the public ones?
-===================================================================
+========================================================
 
-A mechanism is designed from a public table and used on people who differ from it. If it trusts the
-table, it may then tell more about the secret than it claims. If it is robust, it keeps its promise
-for every law of the confidence set F: those that the table might well have been drawn from.
+A mechanism is designed from a public table and used on people who differ from it. If the design
+takes the table as exactly true, its reports may then say more about the secret than it claims. If
+the design is robust, it keeps its promise for every distribution of the confidence set F: those
+that the table might well have been drawn from.
 
-That set is made for the error of *sampling*. A population that is really another one, older or with
-more children, may lie far outside, and there nothing is promised.
+That set is made for the error of *sampling*. A population that is really a different one, older or
+with more children, may be far outside, and there nothing is promised.
 
-This page takes Fair's survey (6,366 married women, Redbook, 1974): the secret is an affair; how
-long a woman has been married and how she rates her marriage is not. Half of the women are the
-public table. The private ones come from all of them, and then from groups of them, such as the
+This page uses Fair's survey (6,366 married women, Redbook, 1974). The secret is an affair. How long
+a woman has been married and how she rates her marriage are the other columns. Half of the women are
+the public table. The private ones come from all of them, and then from groups of them, such as the
 women under 25, who differ from the table as such groups do.
 """
 
@@ -54,9 +55,10 @@ print(f"{len(public):,} public records of {len(survey):,}")
 # %%
 # Four designs
 # ------------
-# *Non-robust* trusts the table. *PolyOpt* is private for the 95 % confidence set, the default.
-# *PolyOpt, wide set* is private for a much larger ball of laws, whose radius was chosen by hand for
-# shifts and not for sampling error. *SRR* is private for all laws.
+# *Non-robust* takes the table as exactly true. *PolyOpt* is private for the 95 % confidence set,
+# the default. *PolyOpt, wide set* is private for a much larger ball of distributions, whose radius
+# was chosen by hand for shifts and not for sampling error. *SRR* (secret randomised response) is
+# private for all distributions.
 
 sanitizers = {
     "non-robust": NonRobustSanitizer(time_limit=6.0),
@@ -65,26 +67,27 @@ sanitizers = {
     "SRR": SRRSanitizer(),
 }
 with warnings.catch_warnings():
-    # The warning that the non-robust one is not private for other laws: what this page is about.
+    # The warning that the non-robust one is not private elsewhere: what this page is about.
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     for sanitizer in sanitizers.values():
         sanitizer.set_params(eps=EPS, sensitive="affair").fit(public)
 
-print(f"{'':<18}{'radius B':>9}{'of H(X)':>9}{'proven eps':>12}{'eps for all laws':>18}")
+print(f"{'':<18}{'radius B':>9}{'of H(X)':>9}{'proven eps':>12}{'eps for all distributions':>27}")
 for name, sanitizer in sanitizers.items():
     everywhere = certify(sanitizer.mechanism_, AllDistributions(), sanitizer.joint_)
     print(
         f"{name:<18}{sanitizer.uncertainty_.B_:>9.4f}"
         f"{sanitizer.normalized_mutual_information_:>9.1%}{sanitizer.certificate_.eps:>12.3f}"
-        f"{everywhere.eps:>18.3f}"
+        f"{everywhere.eps:>27.3f}"
     )
 
 # %%
 # Other people
 # ------------
-# The law of a population has the divergence D from the public table; the confidence set are the
-# laws with D ≤ B. Half a record is added to each cell of a group: one that happens to be empty
-# would put D at infinity. ``mechanism_.leakage(law)`` is what a mechanism tells at a law.
+# The distribution of a population has the divergence D from the public table. The confidence set
+# has all distributions with D ≤ B. Half a record is added to each cell of a group, because an empty
+# cell would make D infinite. ``mechanism_.leakage`` computes what a mechanism leaks at one
+# distribution.
 
 GROUPS = {
     "all women": answers["age"] > 0,
@@ -104,7 +107,7 @@ cells = {
 
 
 def law_of(table):
-    """Return the law of a table, with half a record more in each cell."""
+    """Return the distribution of a table, with half a record more in each cell."""
     codes = table.apply(tuple, axis=1).map(cells)
     counts = np.bincount(codes, minlength=len(cells)) + 0.5
     return (counts / counts.sum()).reshape(joint.probabilities.shape)
@@ -120,10 +123,10 @@ found = pd.DataFrame(found).sort_values("D").set_index("group")
 print(found.round(3).to_string())
 
 # %%
-# The worst laws, and real ones
-# -----------------------------
-# Lines: what a mechanism leaks at the worst of all laws with divergence at most D, proven by
-# ``certify``. Points: what it leaks at the laws of the groups.
+# The worst distributions, and real ones
+# --------------------------------------
+# Lines show what a mechanism leaks at the worst of all distributions with divergence at most D,
+# proven by ``certify``. Points show what it leaks at the distributions of the groups.
 
 STYLES = {
     "non-robust": ("#D55E00", "X"),
@@ -147,9 +150,9 @@ for name in ("PolyOpt", "PolyOpt, wide set"):
 axes.set(xscale="log", yscale="log", xlim=(radii[0], radii[-1]), ylim=(0.3, 12.0))
 axes.set_yticks([0.5, 1, 2, 5, 10], ["0.5", "1", "2", "5", "10"])
 axes.minorticks_off()
-axes.set_xlabel("divergence D of the private law from the public table")
+axes.set_xlabel("divergence D of the private distribution from the public table")
 axes.set_ylabel("leakage, nats")
-axes.set_title("Points: groups of women. Lines: the worst law so far away")
+axes.set_title("Points: groups of women. Lines: the worst distribution so far away")
 axes.legend(loc="upper left")
 
 # %%
@@ -169,17 +172,18 @@ for name in sanitizers:
 # Within its set no robust design exceeds ε: that is proven. The non-robust one exceeds it for every
 # population here, even for the one that its table was drawn from.
 #
-# Outside nothing is promised, and the picture shows it: a little way out the robust designs still
-# leak less than the non-robust one, and far away they may leak as much. The confidence set is made
-# for the error of sampling. It does not cover women under 25 where the table has women of every
-# age. What can be done:
+# Outside the set nothing is promised, and the picture shows it. A little way outside, the robust
+# designs still leak less than the non-robust one; far away they may leak as much. The confidence
+# set is made for the error of sampling. It does not cover women under 25 if the table has women of
+# every age. What can be done:
 #
-# - design from a public table that is like the private people, group by group if need be;
+# - design from a public table that is like the private people, group by group if necessary;
 # - take a wide set, ``RenyiBall(radius=...)``, if you can say how far they may differ. It costs
-#   utility, and nobody but you can vouch for the radius;
-# - take SRR, which holds for all laws, where you cannot say.
+#   utility, and nobody but you can justify the radius;
+# - take SRR, which is private for all distributions, if you cannot say.
 #
-# Whether the private people are as the public ones cannot be seen beforehand, for they are private.
-# Afterwards ``FrequencyEstimator`` estimates their law from the reports; by then they are sent.
+# Whether the private people are like the public ones cannot be seen beforehand, because their
+# records are private. Afterwards ``FrequencyEstimator`` estimates their distribution from the
+# reports; but then the reports have been sent.
 
 plt.show()

@@ -1,29 +1,29 @@
 """
-==================================================================
-How much may a report tell if it must be private at every law?
-==================================================================
+=======================================================================
+How much may a report tell if it must be private at every distribution?
+=======================================================================
 
 Lopuhaä-Zwakenberg and Goseling compare mechanisms in section 8 of *Mechanisms for Robust Local
-Differential Privacy* (Entropy 2024), on the Adult data and on synthetic tables of 32,561 records:
-how much does a report tell of the record, in per cent of all there is to tell (I(X; Y) / H(X)); how
-much does it tell of the secret, under the law that the table was drawn from; and does the table
-say well what the reports will be worth? This page repeats their Figures 2 to 5 and Table 2, with
-the designs that skrldp adds:
+Differential Privacy* (Entropy 2024), on the Adult data and on synthetic tables of 32,561 records.
+They ask three questions. How much does a report say about the record, in per cent of all the
+information in the record (I(X; Y) / H(X))? How much does it say about the secret, under the
+distribution that the table was drawn from? And does the table predict well how informative the
+reports will be? This page repeats their Figures 2 to 5 and Table 2, and adds the designs of skrldp:
 
 ==============  =================================================================================
 GRR             plain local differential privacy of the whole record
-SRR             secret randomised response, private at all laws
+SRR             secret randomised response, private at all distributions
 IR              independent reports of S and U, with the budget of the paper's Theorem 5
-PolyOpt         the paper's: lower bounds on conditionals, and each secret beside itself too
-NR              not robust: the best if the public table were the truth
-joint           PolyOpt on the exact set of laws, our default, for large alphabets too
+PolyOpt         the paper's: lower bounds on conditionals; secrets compared with themselves too
+NR              not robust: the best if the public table were exactly true
+joint           PolyOpt on the exact set of distributions, our default, for large alphabets too
 IR, tight       independent reports with the largest budget that is private
 IR, optimal     the same with optimised reports in place of randomised response
 ==============  =================================================================================
 
-As a script this page computes a few distributions; ``--full`` takes a hundred, as the paper does,
-and hours. ``--tables DIR`` computes nothing, and draws from the tables that
-``entropy_section_8.py --save DIR`` has written. The computation is in ``entropy_section_8.py``;
+As a script this page computes a few distributions. ``--full`` takes a hundred, as the paper does,
+and hours. ``--tables DIR`` computes nothing, and draws from the tables that ``entropy_section_8.py
+--save DIR`` has written. The computation is in ``entropy_section_8.py``;
 ``docs/entropy_section_8.md`` says what agrees with the paper, and what does not.
 """
 
@@ -70,9 +70,9 @@ def table_of(figure):
 shown = {figure: table_of(figure) for figure in ("2", "3", "4", "5", "table2")}
 
 # %%
-# The colours differ for everybody, and in print the markers and the lines do: filled markers and
-# full lines for what is in the paper, hollow markers and broken lines for what we add. The optimum
-# that is not robust has no marker.
+# Each method has its own colour, and in print its own marker and line: filled markers and full
+# lines for what is in the paper, hollow markers and broken lines for what we add. The optimum that
+# is not robust has no marker.
 
 STYLES = {
     "GRR": {"color": "0.45", "marker": "D", "linestyle": "-"},
@@ -147,17 +147,18 @@ else:
 # %%
 # Figure 3: synthetic tables
 # --------------------------
-# Means over laws from Jeffreys' prior, with bars of one standard error. Our designs are computed
-# for fewer laws than the paper's methods: what is drawn is the mean of the paper's method plus the
-# mean difference on the same laws, and the bars are those of the difference.
+# Means over distributions from Jeffreys' prior, with bars of one standard error. Our designs are
+# computed for fewer distributions than the paper's methods. What is drawn is the mean of the
+# paper's method plus the mean difference on the same distributions, and the bars are those of the
+# difference.
 
 drawings["3"] = information(shown["3"], "3")
 
 # %%
-# Figure 4: what is leaked at the true law
-# ----------------------------------------
-# Medians of ε*, and bands from the lower to the upper quartile. Above the dotted line a report
-# tells more of the secret than was promised.
+# Figure 4: what is leaked at the true distribution
+# -------------------------------------------------
+# Medians of ε*, and bands from the lower to the upper quartile. Above the dotted line a report says
+# more about the secret than was promised.
 
 drawings["4"], panels = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
 for axes, shape in zip(panels, SIZES[:2], strict=True):
@@ -181,15 +182,15 @@ for axes, shape in zip(panels, SIZES[:2], strict=True):
     axes.set_yticks([0.02, 0.05, 0.1, 0.2, 0.5, 1, 2])
     axes.minorticks_off()
     axes.set_xlabel("ε, nats")
-    axes.set_ylabel("ε*: leakage at the true law, nats")
+    axes.set_ylabel("ε*: leakage at the true distribution, nats")
     titled(axes, shape, "4")
 legend_below(drawings["4"], panels, 4)
 
 # %%
-# Figure 5: does the table say what the reports will be worth?
-# ------------------------------------------------------------
-# (I at the public law − I at the true law) / I at the public law, at ε = 1.5. Boxes are quartiles;
-# whiskers reach the least and the greatest value.
+# Figure 5: does the table predict how informative the reports will be?
+# ---------------------------------------------------------------------
+# (I at the public distribution − I at the true distribution) / I at the public distribution, at ε =
+# 1.5. Boxes are quartiles; whiskers reach the least and the greatest value.
 
 drawings["5"], panels = plt.subplots(1, 4, figsize=(9.5, 4.2), layout="constrained", sharey=True)
 for axes, shape in zip(panels, SIZES, strict=True):
@@ -218,8 +219,8 @@ panels[0].set_ylabel("difference of information, per cent")
 # %%
 # Table 2: the significance level
 # -------------------------------
-# Means of I(X; Y) / H(X) at ε = 1.5, for three levels β: a set that misses the true law a hundred
-# times less often costs little.
+# Means of I(X; Y) / H(X) at ε = 1.5, for three levels β. A set that misses the true distribution a
+# hundred times less often costs little utility.
 
 wide = shown["table2"].pivot_table(
     index=["shape", "method"], columns="beta", values="level", sort=False

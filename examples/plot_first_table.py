@@ -1,19 +1,20 @@
 """
-======================================================
+====================================================
 How do I share a table without giving a secret away?
-======================================================
+====================================================
 
-You have a table with one sensitive column. Deleting that column is not enough, for the others tell
-about it: whoever has been married long and unhappily has had an affair more often than others.
-Adding noise to everything is too much, for then little is left of the harmless columns.
+You have a table with one sensitive column, the *secret*. Deleting that column is not enough,
+because the other columns say something about it: women who have been married long and unhappily
+have had an affair more often than others. Adding noise to every column is too much, because little
+is then left of the harmless ones.
 
-A *sanitizer* does what lies between. It is fitted on a *public* table, from which it learns how
-much the harmless columns tell, and turns each *private* record into a report that changes the odds
-of the secret by a factor of at most e^ε, for every law of the data that the public table leaves
-plausible.
+A *sanitizer* does something in between. It is fitted on a *public* table, from which it learns how
+much the harmless columns say about the secret. Then it turns each *private* record into a *report*.
+A report changes the odds of the secret by a factor of at most e^ε. This holds for every
+distribution of the data that is plausible given the public table: the *confidence set*.
 
 The data are Fair's survey of 6,366 married women (Redbook, 1974; bundled with statsmodels). Half of
-it plays the public table here; the other half is private.
+it serves as the public table here; the other half is private.
 """
 
 import matplotlib.pyplot as plt
@@ -44,17 +45,17 @@ public, private = survey[: len(survey) // 2], survey[len(survey) // 2 :]
 print(pd.crosstab(public["affair"], public["marriage"], normalize="columns").round(2))
 
 # %%
-# Even one harmless column moves the odds of an affair. All of them together say more.
+# Even one harmless column changes the odds of an affair. All of them together say more.
 #
 # Fit, transform
 # --------------
-# ``sensitive`` names the secret; all other columns together are what may be told. ``eps=1`` allows
-# a report to change the odds of the secret by a factor of e at most. ``encode="cells"`` asks for
-# reports that look like records: a data frame comes in, and one with the same columns comes out.
+# ``sensitive`` names the secret. ``eps=1`` allows a report to change the odds of the secret by a
+# factor of e at most. ``encode="cells"`` asks for reports that look like records: a data frame
+# comes in, and one with the same columns comes out.
 #
 # Randomness comes from the operating system, so your reports will differ from those on this page.
-# (An integer ``random_state`` would make them repeatable, and therefore worthless as protection:
-# whoever knows it can undo them.)
+# (An integer ``random_state`` would make them repeatable, and therefore useless as protection:
+# whoever knows it can undo the noise.)
 
 sanitizer = PolyOptSanitizer(eps=1.0, sensitive="affair", time_limit=10.0, encode="cells")
 sanitizer.fit(public)
@@ -66,18 +67,19 @@ print(private.join(reports.add_suffix(" (report)")).head(8).to_string(index=Fals
 #
 # What was promised
 # -----------------
-# ``certificate_.eps`` is a proven upper bound on what any report tells, at any law of the
-# confidence set, for the very numbers that are sampled. The privacy report states it with all that
-# belongs to it.
+# ``certificate_.eps`` is a proven upper bound on what any report says about the secret, for every
+# distribution of the confidence set and for the very numbers that are sampled. The privacy report
+# states it together with all its conditions.
 
 print(privacy_report(sanitizer))
 
 # %%
 # What is left of the table
 # -------------------------
-# Two others for comparison, which do not look at the public law at all. GRR is plain local
-# differential privacy, which protects every column as if it were the secret. SRR protects the
-# secret alone, but against all laws: also against those by which the harmless columns give it away.
+# For comparison there are two other sanitizers, which do not use the public distribution at all.
+# GRR (generalised randomised response) is plain local differential privacy: it protects every
+# column as if it were the secret. SRR (secret randomised response) protects the secret alone, but
+# for all distributions, also for those in which the harmless columns give it away.
 
 others = {"GRR": GRRSanitizer(sensitive="affair"), "SRR": SRRSanitizer(sensitive="affair")}
 kept = {
@@ -89,9 +91,9 @@ kept = pd.DataFrame(kept)
 print(kept.assign(guess=guess).to_string(float_format="{:.0%}".format))
 
 # %%
-# And what a report tells of the secret: the share of affairs among the public records that would
-# send it, beside the share among all. If nothing is known of a person but the report, nobody can do
-# better than these shares.
+# The next question is what a report says about the secret. Compare the share of affairs among the
+# public records that would send this report with the share among all records. If nothing is known
+# about a person but the report, nobody can do better than these shares.
 
 law, secrets = sanitizer.joint_.probabilities, sanitizer.joint_.secrets
 by_report = sanitizer.mechanism_.report_law(law)
@@ -148,16 +150,16 @@ def factor(values):
 print(
     f"The harmless columns alone move the odds of an affair by a factor of up to "
     f"{factor(by_value):.1f};\nreports, which know the affair as well, by up to "
-    f"{factor(probability):.2f} at the public law, and by no more than\n"
-    f"{np.exp(sanitizer.certificate_.eps):.2f} at any law of the confidence set."
+    f"{factor(probability):.2f} at the public distribution, and by no more than\n"
+    f"{np.exp(sanitizer.certificate_.eps):.2f} at any distribution of the confidence set."
 )
 
 # %%
-# PolyOpt's reports keep most of the harmless columns and say little about the secret itself. The
-# price of plain local differential privacy, at the same ε, is nearly everything.
+# PolyOpt's reports keep most of the harmless columns and say little about the secret itself. Plain
+# local differential privacy, at the same ε, loses nearly everything.
 #
-# A table of reports is not a table of records, however. Its rows lean towards what is frequent, and
-# counting them gives biased shares: ``plot_crosstab.py`` tells how to estimate from them, and
-# ``plot_classifier.py`` how to learn.
+# A table of reports is not a table of records, however. Its rows tend towards what is frequent, and
+# counting them gives biased shares. ``plot_crosstab.py`` shows how to estimate from them, and
+# ``plot_classifier.py`` how to train a model.
 
 plt.show()

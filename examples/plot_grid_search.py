@@ -1,19 +1,19 @@
 """
-==================================
+===================
 How small may ε be?
-==================================
+===================
 
-Utility alone always asks for the largest ε, so a grid search by utility would choose it. The
+A larger ε always gives more utility, so a grid search by utility would choose the largest. The
 question is the other way round: what is the *smallest* ε that still leaves nearly all of the
 utility? :func:`~skrldp.model_selection.smallest_eps` answers it inside scikit-learn's
 ``GridSearchCV``.
 
-The search sees **public data only**. Its scores depend on each record it is given, and nothing of
-that is private. It needs no private records: what a mechanism is worth is computed at the law of
-the public records left out.
+The search sees **public data only**. Its scores depend on each record that it is given, and they
+are not protected. It needs no private records: the utility of a mechanism is computed at the
+distribution of the public records that are left out.
 
-The data are scikit-learn's bundled breast cancer set (569 tumours). The secret is the diagnosis;
-what is to be reported is one measurement, the texture of the cell nuclei, in five bins. Half of the
+The data are scikit-learn's bundled breast cancer set (569 tumours). The secret is the diagnosis.
+What is to be reported is one measurement, the texture of the cell nuclei, in five bins. Half of the
 records are public here.
 """
 
@@ -37,12 +37,13 @@ public, private = train_test_split(
 # %%
 # A pipeline to search
 # --------------------
-# ``KBinsDiscretizer`` makes categories of numbers, on public data too: bins learned from private
-# records would tell about them. ``categories`` lists the bins, lest a fold lack one.
+# ``KBinsDiscretizer`` makes categories of numbers. It is fitted on public data too, because bins
+# learned from private records would say something about them. ``categories`` lists the bins, in
+# case a fold has no record in one of them.
 #
 # The score of ``RobustMSESanitizer`` is minus the mean squared distance between the bin and its
-# report. The rule compares a score with the best one by their ratio, for which a score with a
-# natural scale is better: like R², 1 if all reports are true, 0 if all are the same.
+# report. The rule compares a score with the best one by their ratio. For this a score with a
+# natural scale is better: like R², it is 1 if all reports are true and 0 if all are the same.
 
 BINS = 5
 pipe = Pipeline(
@@ -74,9 +75,9 @@ for eps, score, deviation in zip(EPS, mean, spread, strict=True):
 # %%
 # The choice
 # ----------
-# All scores within a tenth of the best are good enough, and of these the smallest ε is taken. On
-# the right the same design on all public records, as a squared distance, beside the optimum that
-# trusts the public table blindly.
+# All scores within a tenth of the best are good enough, and the smallest ε among these is chosen.
+# The right picture has the same design on all public records, measured by squared distance, and the
+# optimum that takes the public table as exactly true.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
 left.errorbar(
@@ -101,7 +102,7 @@ right.set_xscale("linear")
 # ------
 # The search has fitted the chosen pipeline on all public records. ``transform`` protects private
 # ones. (In a larger pipeline that is fitted on reports, wrap it in scikit-learn's
-# ``FrozenEstimator``, or it is fitted again on what it should protect.)
+# ``FrozenEstimator``. Otherwise it is fitted again on the records that it should protect.)
 
 best = search.best_estimator_
 reports = best.transform(private)
@@ -110,11 +111,11 @@ print("bins reported for the first ten:", reports[:10].ravel().astype(int))
 print("their own bins:                 ", best["bins"].transform(private)[:10, 1].astype(int))
 
 # %%
-# The rule knows nothing of privacy: where utility keeps rising it chooses a large ε. So put into
-# the grid only what you are prepared to promise, and read it as odds: ε = 1 lets a report change
-# them by a factor of 2.7, ε = 2 by 7.4, ε = 4 by 55.
+# The rule does not consider privacy: where utility keeps rising it chooses a large ε. So put into
+# the grid only values that you are prepared to promise, and think of them as odds: ε = 1 lets a
+# report change the odds by a factor of 2.7, ε = 2 by 7.4, ε = 4 by 55.
 #
-# A fold has fewer public records than the whole, so its confidence set is larger and its reports
-# are noisier. The fitted pipeline is somewhat better than its score says.
+# A fold has fewer public records than the whole table, so its confidence set is larger and its
+# reports are noisier. The fitted pipeline is somewhat better than its score says.
 
 plt.show()

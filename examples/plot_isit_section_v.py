@@ -1,33 +1,33 @@
 """
-==================================================================
+============================================================
 How private is a design when it trusts a small public table?
-==================================================================
+============================================================
 
 You have a public table of 75 records, or of 15,000, and design a mechanism from it: each person's
 number U is reported as closely as possible, but no report may change the odds of the secret S by
-more than e^ε. The law that the table was drawn from is not the table. What do the reports tell
-about S under the true law? And what does it cost to be private for every law that the table might
-have come from?
+more than a factor of e^ε. The distribution that the table was drawn from is not the table. How much
+do the reports say about S under the true distribution? And what does it cost to be private for
+every distribution that the table might have come from?
 
 Goseling and Lopuhaä-Zwakenberg asked this in section V of *Robust Optimization for Local
 Differential Privacy* (ISIT 2022), and this page repeats their experiment with
-:class:`~skrldp.RobustMSESanitizer`. True laws P* of a secret with three values and a number from 0
-to 4 are drawn from Jeffreys' prior, n public records are drawn from each, and four mechanisms are
-designed from the records alone, with ε = 0.5 and a 95 % confidence set:
+:class:`~skrldp.RobustMSESanitizer`. True distributions P* of a secret with three values and a
+number from 0 to 4 are drawn from Jeffreys' prior, n public records are drawn from each, and four
+mechanisms are designed from the records alone, with ε = 0.5 and a 95 % confidence set:
 
 ========  =================================  ==================================
 problem   the utility is that of             the privacy holds for
 ========  =================================  ==================================
 NUNP      the public table                   the public table
-RUNP      the worst law of the set           the public table
-NURP      the public table                   every law of the set
-RURP      the worst law of the set           every law of the set
+RUNP      the worst distribution of the set  the public table
+NURP      the public table                   every distribution of the set
+RURP      the worst distribution of the set  every distribution of the set
 ========  =================================  ==================================
 
-Each is then measured at the law that it never saw: ε* is how much its reports really tell, and
-D* the mean squared distance of the reports from U.
+Each mechanism is then measured at the true distribution, which the design did not know: ε* is how
+much its reports really leak, and D* the mean squared distance of the reports from U.
 
-As a script, this page computes 30 instances; ``--full`` takes the thousand of the paper and, on two
+As a script, this page computes 30 instances. ``--full`` takes the thousand of the paper and, on two
 cores, less than ten minutes. The computation is in ``isit_section_v.py``.
 """
 
@@ -58,7 +58,7 @@ shown = min(instances, 30)
 small, large = 75, 15_000
 
 # %%
-# The colours differ for everybody, and in print the markers do: filled ones have utility at the
+# Each problem has its own colour, and in print its own marker: filled markers have utility at the
 # public table, hollow ones robust utility; triangles have robust privacy.
 
 STYLES = {
@@ -79,15 +79,15 @@ def draw_eps_axis(axes, scale, **options):
     axes.set_yticks(([0] if low <= 0 else []) + [tick for tick in ticks if low <= tick <= high])
     axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
-    axes.set_ylabel("ε*: leakage at the true law, nats")
+    axes.set_ylabel("ε*: leakage at the true distribution, nats")
 
 
 # %%
 # What single designs leak
 # ------------------------
-# One point for each instance and problem; points above the dotted line leak more than was asked.
-# The scales of ε* differ, and the left one is linear below 0.1, for at 75 records some private
-# designs say the same for everybody, and leak nothing. A report that rules a secret out has
+# One point for each instance and problem. Points above the dotted line leak more than was asked.
+# The scales of ε* differ. The left one is linear below 0.1, because at 75 records some private
+# designs send the same report for everybody and leak nothing. A report that rules a secret out has
 # ε* = ∞ and cannot be drawn; the legend counts such instances.
 
 scatter, panels = plt.subplots(1, 2, figsize=(9.5, 5.0), sharex=True, layout="constrained")
@@ -104,7 +104,7 @@ for axes, n in zip(panels, (small, large), strict=True):
     else:
         draw_eps_axis(axes, "log")
     axes.set_title(f"n = {n:,} public records, {shown} instances")
-    axes.set_xlabel("D*: mean squared distance at the true law")
+    axes.set_xlabel("D*: mean squared distance at the true distribution")
     axes.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, -0.15),
@@ -118,10 +118,10 @@ panels[0].set_xlim(left=0.0)
 # %%
 # More records
 # ------------
-# Means over all instances, with bars of one standard deviation on either side; both, as in the
-# paper, without values further than 1.5 interquartile ranges from the quartiles. Infinite ε* are
-# removed first. The points stand a little apart so that the bars can be told apart. The grey line
-# is the best report that is the same for everybody, and tells nothing at all.
+# Means over all instances, with bars of one standard deviation on either side. As in the paper,
+# values further than 1.5 interquartile ranges from the quartiles are left out of both. Infinite ε*
+# are removed first. The points are shifted a little so that the bars can be distinguished. The grey
+# line is the best report that is the same for everybody, and leaks nothing at all.
 
 curves, panels = plt.subplots(1, 2, figsize=(9.5, 4.8), layout="constrained")
 for place, (problem, style) in enumerate(STYLES.items()):
@@ -139,7 +139,7 @@ panels[1].axhline(
     linestyle="-.",
     label="the same report for all",
 )
-panels[1].set_ylabel("D*: mean squared distance at the true law")
+panels[1].set_ylabel("D*: mean squared distance at the true distribution")
 panels[1].set_ylim(bottom=0.0)
 for axes in panels:
     axes.set_xscale("log")
@@ -165,8 +165,8 @@ for n in (small, large):
     )
     print(
         f"  With it, {above['NURP']:.1%} (NURP) and {above['RURP']:.1%} (RURP) do. The confidence "
-        f"set misses the true law in\n  {found['outside']:.1%}; where it does not, no ε* exceeds "
-        f"{found['worst_inside']:.3f}."
+        f"set misses the true\n  distribution in {found['outside']:.1%}; where it does not, no ε* "
+        f"exceeds {found['worst_inside']:.3f}."
     )
     print(
         f"  Robust privacy raises the mean of D* from {found['distortion']['NUNP']:.3f} to "
@@ -176,21 +176,23 @@ for n in (small, large):
     )
 
 # %%
-# The paper's three findings come out. A design that trusts the table leaks more than it claims,
-# several times as much if the table is small. Robust privacy costs utility: at five records for
-# each cell most of it, and less and less as records come in. Once privacy is robust, robust
-# utility changes little. As the table grows, all four become one.
+# The paper's three findings come out again. A design that takes the table as exactly true leaks
+# more than it claims, several times as much if the table is small. Robust privacy costs utility: at
+# five records for each cell most of it, and less with more records. Once privacy is robust, robust
+# utility changes little. As the table grows, the differences between the four vanish.
 #
-# Two things differ. In the paper a few designs with robust privacy leak more than ε; of ours none
-# does, though the set misses the true law about as often as it says. It takes more than that: the
-# edge of the set is nearly five standard deviations away in every direction (√23.7, the root of
-# the χ² quantile), and a design only minds a few of them. The points above the line in the paper
-# need not be the law's doing either. A conic solver leaves reports of probability 1e-11 whose odds
-# are its rounding errors; here such reports are repaired before anything is proven.
+# Two things differ. In the paper a few designs with robust privacy leak more than ε. None of ours
+# does, though the set misses the true distribution about as often as it says. More is needed for
+# that: the edge of the set is nearly five standard deviations away in every direction (√23.7, the
+# root of the χ² quantile), and a design is sensitive to a few directions only. The points above the
+# line in the paper need not be caused by the distribution either. A conic solver leaves reports of
+# probability 1e-11 whose odds are its rounding errors; here such reports are repaired before
+# anything is proven.
 #
-# And no ε* is infinite, for our designs come from inside the set of private mechanisms and have
-# no zeros. Where the table has no records, a design that trusts it may do anything at all, so that
-# its ε* depends on the solver: look at NUNP's order of magnitude rather than its digits.
+# And no ε* is infinite, because our designs come from inside the set of private mechanisms and have
+# no zeros. Where the table has no records, a design that takes it as exactly true may have any
+# probabilities. Its ε* then depends on the solver: look at NUNP's order of magnitude rather than
+# its digits.
 
 if options.save:
     options.save.mkdir(parents=True, exist_ok=True)

@@ -1,19 +1,19 @@
 """
-==========================================================
+====================================================
 How do I ask for a number that tells about a secret?
-==========================================================
+====================================================
 
-How often somebody sees a doctor is on every bill, but it tells how they are. You want reports that
-are numbers, each as close as possible to the person's own, so that one can do with them what one
-does with numbers; and no report may change the odds of bad health by more than e^ε.
+How often somebody sees a doctor is on every bill, but it says something about their health. You
+want reports that are numbers, each as close as possible to the person's own, so that they can be
+used as numbers. And no report may change the odds of bad health by more than a factor of e^ε.
 
 :class:`~skrldp.RobustMSESanitizer` finds the mechanism with the least expected distance between the
-number and its report. What *close* means is yours to say: squared distance, absolute distance,
-whether it is the very same number, or any other.
+number and its report. You decide what *close* means: squared distance, absolute distance, whether
+it is exactly the same number, or any other distance.
 
 The data are the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels).
-Each row plays a person here. S is whether health was called fair or poor, U is the number of visits
-to a doctor in a year, where 8 stands for eight and more.
+Each row stands for a person here. S is whether health was called fair or poor, U is the number of
+visits to a doctor in a year, where 8 stands for eight and more.
 """
 
 import matplotlib.pyplot as plt
@@ -36,12 +36,13 @@ public, private = survey[:4000], survey[4000:]
 print(public.groupby("health")["visits"].agg(["size", "mean"]).round(2))
 
 # %%
-# Whoever is ill sees a doctor more often, so a report must not say the number as it is.
+# People who are ill see a doctor more often, so a report must not give the number as it is.
 #
 # Three distances
 # ---------------
-# The same ε, three ideas of what is close. For comparison, GRR hides everything, and PolyOpt tells
-# as much as possible about the record without knowing that numbers have a distance.
+# Here are three distances at the same ε. For comparison, GRR (randomised response) hides
+# everything, and PolyOpt says as much as possible about the record but does not know that numbers
+# have a distance.
 
 sanitizers = {
     "squared distance": RobustMSESanitizer(distance="squared"),
@@ -60,8 +61,8 @@ names = ["root mean square", "mean distance", "the same"]
 print(pd.DataFrame(figures, index=list(sanitizers), columns=names).round(3).to_string())
 
 # %%
-# Each design is the best by its own measure, among those here. What the reports are is best seen by
-# the number that was true: for the two groups, shares of the reports for each number of visits.
+# Each design is the best by its own measure, among those here. The pictures show, for the two
+# groups, how often each number was reported for each true number of visits.
 
 figure, panels = plt.subplots(
     2, 3, figsize=(9.5, 6.2), sharex=True, sharey=True, layout="constrained"
@@ -93,18 +94,19 @@ for column, (name, title) in enumerate(
 figure.colorbar(image, ax=panels, label="share of the reports", shrink=0.8)
 
 # %%
-# Most people are in good health, and their reports are nearly all their own numbers. Those of the
-# others are moved until they look like them: by RobustMSE as little as possible, by PolyOpt to
-# wherever it costs the least information. GRR says something else than the truth nearly always.
+# Most people are in good health, and their reports are nearly all their own numbers. The numbers of
+# the others are changed until both groups give the same reports about equally often: by RobustMSE
+# as little as possible, by PolyOpt to whatever costs the least information. GRR nearly always
+# reports something other than the truth.
 #
 # The mean
 # --------
 # The mean of the reports may be near the mean of the records, but it is biased, and nothing in the
-# reports says by how much. An estimate of the law of the records mends that where the reports
-# determine it. RobustMSE's do not by themselves, for there are fewer symbols than cells in the
-# table, and ``FrequencyEstimator`` says NaN. (So it does of PolyOpt's if several of its symbols are
-# written as the same cell.) The public records, counted beside the reports as a ``prior``,
-# determine the rest. That takes for granted that all records come from one population, as they do
+# reports says by how much. An estimate of the distribution of the records corrects this if the
+# reports determine it. RobustMSE's reports do not determine it by themselves, because there are
+# fewer symbols than cells in the table, and ``FrequencyEstimator`` gives NaN. (It gives NaN for
+# PolyOpt too, if several symbols are written as the same cell.) The public records, used as a
+# ``prior``, determine the rest. That assumes that all records come from one population, as they do
 # here.
 
 truth = private["visits"].mean()
@@ -152,12 +154,13 @@ print(
 )
 
 # %%
-# If reports are to be used as numbers, RobustMSE is the sanitizer to take, with the distance that
-# suits their use: squared distance avoids gross errors, absolute distance leaves more numbers as
-# they are, and Hamming's cares for nothing else. If only the mean is asked for, by somebody who has
-# the public table, PolyOpt will do as well. GRR's reports add next to nothing to what was public.
+# If reports are to be used as numbers, take RobustMSE, with the distance that suits their use.
+# Squared distance avoids large errors, absolute distance leaves more numbers as they are, and
+# Hamming's distance looks only at whether they are the same. If only the mean is asked for, by
+# somebody who has the public table, PolyOpt is as good. GRR's reports add almost nothing to what
+# was public.
 #
-# What a report tells is bounded for one report of each person. Before you ask again next year, read
+# The leakage is bounded for one report of each person. Before you ask again next year, read
 # ``plot_asking_twice.py``.
 
 plt.show()

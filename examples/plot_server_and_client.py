@@ -3,14 +3,15 @@
 What can a survey tell when nobody's answer leaves the phone?
 =============================================================
 
-Whether somebody has an affair is nobody's business; how religious they are and how they rate their
-marriage is harmless, but tells about it. A *server* has half of Fair's survey (Redbook, 1974; 6,366
-women, bundled with statsmodels) as a public table. It designs a mechanism and publishes it as JSON.
-A hundred thousand *clients*, drawn here from the other half, load it on their phones and send one
-report each: a whole number. An *aggregator*, who has the JSON and these numbers and nothing
-else, estimates how the answers are spread, with intervals.
+Whether somebody has an affair is nobody's business. How religious they are and how they rate their
+marriage is harmless, but says something about it. A *server* has half of Fair's survey (Redbook,
+1974; 6,366 women, bundled with statsmodels) as a public table. It designs a mechanism (the
+probabilities of the reports) and publishes it as JSON. A hundred thousand *clients*, drawn here
+from the other half, load it on their phones. Each sends one report: a whole number. An
+*aggregator*, who has the JSON and these numbers and nothing else, estimates the distribution of the
+answers, with intervals.
 
-What is gained over plain local differential privacy, which hides the harmless answers as well?
+How much is gained over plain local differential privacy, which hides the harmless answers as well?
 """
 
 import matplotlib.pyplot as plt
@@ -36,9 +37,9 @@ public, rest = survey[: len(survey) // 2], survey[len(survey) // 2 :]
 # The server
 # ----------
 # It designs three mechanisms from the public half. IR and PolyOpt protect the affair alone, for
-# every law that the public table leaves plausible: IR answers about the harmless columns by a
-# randomised response of its own, PolyOpt says as much as possible about the record. GRR protects
-# the whole record, for all laws. What the server publishes is text.
+# every distribution that is plausible given the public table. IR reports the harmless columns by a
+# randomised response of their own; PolyOpt says as much as possible about the record. GRR protects
+# the whole record, for all distributions. What the server publishes is text.
 
 sanitizers = {
     "IR": IRSanitizer(eps=EPS, sensitive="affair"),
@@ -57,9 +58,9 @@ for name, sanitizer in sanitizers.items():
 # %%
 # The clients
 # -----------
-# Each loads the JSON and reports its record. On a phone this is ``device.report(record)``, with
-# NumPy alone; ``report_many`` plays all phones at once. Randomness is the operating system's: run
-# this page twice and the reports are others.
+# Each client loads the JSON and reports its record. On a phone this is ``device.report(record)``,
+# with NumPy alone; ``report_many`` stands for all phones at once. Randomness is the operating
+# system's: if you run this page twice, the reports differ.
 
 people = rest.sample(CLIENTS, replace=True, random_state=1)
 record = people.iloc[0].to_dict()
@@ -73,11 +74,11 @@ for name, text in published.items():
 # %%
 # The aggregator
 # --------------
-# Reports alone determine what the mechanism lets through: GRR everything, IR here the harmless
-# columns only, since its best split of the budget leaves nothing for the affair. Estimates that
-# the reports do not determine are NaN. PolyOpt's reports determine all in principle, but some
-# combinations so weakly that the public table is needed beside them: as ``prior`` it counts as so
-# many more records of the same law.
+# Reports alone determine only what the mechanism reports on. GRR reports on everything. IR here
+# reports on the harmless columns only, because the best way to divide its ε leaves nothing for the
+# affair. Estimates that the reports do not determine are NaN. PolyOpt's reports determine
+# everything in principle, but some combinations so weakly that the public table is needed as well.
+# As ``prior`` it counts as additional records from the same distribution.
 
 prior = sanitizers["PolyOpt"].joint_
 estimators = {
@@ -93,7 +94,7 @@ estimators = {
 
 
 def compare(columns):
-    """Print the law of some columns and its estimates; return how far these are off."""
+    """Print the distribution of some columns and its estimates; return how far these are off."""
     counts = people.groupby(columns).size()
     estimates = {name: estimator.marginal(columns) for name, estimator in estimators.items()}
     categories = estimates["GRR"].categories
@@ -119,8 +120,8 @@ off = {
 }
 
 # %%
-# The same as a picture, of one harmless question and of one about the secret. Black lines are the
-# truth among the clients; bars are 95 % intervals.
+# The picture has the same for one harmless question and for one about the secret. Black lines are
+# the truth among the clients; bars are 95 % intervals.
 
 STYLES = {
     "IR": ("#009E73", "^"),
@@ -161,8 +162,8 @@ figure.legend(handles, labels, loc="outside lower center", ncols=5)
 # What was gained
 # ---------------
 # Errors shrink as one over the square root of the number of clients: a tenth of the error is worth
-# a hundred times as many people. A mechanism that protects the secret alone gives that for the
-# harmless columns; about the secret itself it cannot tell much more than GRR does.
+# a hundred times as many people. For the harmless columns, a mechanism that protects the secret
+# alone gives a gain of this kind. About the secret itself it cannot say much more than GRR does.
 
 print(f"\n{'root mean square error':<26}" + "".join(f"{name:>18}" for name in estimators))
 for question, errors in off.items():

@@ -1,15 +1,17 @@
 """
-=========================================================
+===========================================
 What if the phone does not know the secret?
-=========================================================
+===========================================
 
-A phone knows what its owner buys, reads or answers, but not what that gives away: an illness nobody
-has told it of, a vote not yet cast. What does not see the secret can protect it all the same, for
-the public table says how the columns that are seen tell about it.
+A phone knows what its owner buys, reads or answers. It does not know what these things reveal: an
+illness that nobody has entered, or a vote that is not yet cast. A mechanism that does not see the
+secret can protect it all the same, because the public table shows what the columns that are seen
+say about it.
 
-``observe="nonsensitive"`` designs a mechanism that sees U alone. It makes the same promise as any
-other: no report changes the odds of the secret by more than e^ε, for every law of the confidence
-set. What does it cost not to see the secret?
+``observe="nonsensitive"`` designs a mechanism that sees U alone, the columns that are not secret.
+It makes the same promise as any other: no report changes the odds of the secret by more than a
+factor of e^ε, for every distribution of the confidence set. How much utility does it cost not to
+see the secret?
 
 The data are a survey on the American election of 1996 (944 persons, bundled with statsmodels). The
 secret is the vote; U is where people place themselves from liberal to conservative.
@@ -36,12 +38,13 @@ public, private = survey[:600], survey[600:]
 print(pd.crosstab(public["leaning"], public["vote"]))
 
 # %%
-# The leaning tells a lot: that is why it cannot be sent as it is.
+# The leaning says a lot about the vote. That is why it cannot be sent as it is.
 #
 # Two designs each
 # ----------------
 # RobustMSE reports a leaning close to the true one, from -2 (liberal) to 2 (conservative). PolyOpt
-# tells as much as it may. Each is designed with the secret in view, and without it.
+# says as much as possible about the record. Each is designed once for mechanisms that see the
+# secret, and once for mechanisms that do not.
 
 sanitizers = {}
 for view in ("all", "nonsensitive"):
@@ -64,26 +67,26 @@ for (name, view), sanitizer in sanitizers.items():
 # The client needs the columns of U alone, and its JSON says so. A record with a vote is accepted
 # too; the vote is not looked at.
 
-blind = sanitizers["RobustMSE", "nonsensitive"]
-device = client.load(blind.mechanism_.to_json())
-print([blind.mechanism_.symbols[device.report({"leaning": 2})] for _ in range(10)])
-print(blind.transform(private[["leaning"]]).head(3))
+leaning_only = sanitizers["RobustMSE", "nonsensitive"]
+device = client.load(leaning_only.mechanism_.to_json())
+print([leaning_only.mechanism_.symbols[device.report({"leaning": 2})] for _ in range(10)])
+print(leaning_only.transform(private[["leaning"]]).head(3))
 
 # %%
-# The price of not knowing
-# ------------------------
+# The cost of not seeing the secret
+# ---------------------------------
 # Left: what is reported for each leaning. Right: how far reports are from the truth at the public
-# law, for several ε; the grey line is the best report that is the same for everybody.
+# distribution, for several ε. The grey line is the best report that is the same for everybody.
 
 steps = [0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0]
 STYLES = {"all": ("#0072B2", "o", "sees the vote"), "nonsensitive": ("#D55E00", "s", "does not")}
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 leanings = [-2, -1, 0, 1, 2]
-matrix = blind.mechanism_.matrix[:, : len(leanings)]  # the same for both votes
-order = np.argsort(blind.mechanism_.symbols)
+matrix = leaning_only.mechanism_.matrix[:, : len(leanings)]  # the same for both votes
+order = np.argsort(leaning_only.mechanism_.symbols)
 image = left.imshow(matrix[order], origin="lower", cmap="cividis", vmin=0, vmax=1)
 left.set_xticks(range(len(leanings)), leanings)
-left.set_yticks(range(len(order)), [blind.mechanism_.symbols[place] for place in order])
+left.set_yticks(range(len(order)), [leaning_only.mechanism_.symbols[place] for place in order])
 left.set(xlabel="leaning", ylabel="report", title=f"What is reported, ε = {EPS:g}, vote not seen")
 figure.colorbar(image, ax=left, label="probability")
 for view, (color, marker, label) in STYLES.items():
@@ -101,17 +104,19 @@ right.legend()
 # In words
 # --------
 
-seen, unseen = sanitizers["RobustMSE", "all"].distortion_, blind.distortion_
+seen, unseen = sanitizers["RobustMSE", "all"].distortion_, leaning_only.distortion_
 print(f"Mean squared distance at ε = {EPS:g}: {seen:.2f} if the vote is seen, {unseen:.2f} if not;")
 print(f"{same:.2f} if all reports are the same.")
 
 # %%
-# A mechanism that sees the secret can balance its reports: it moves a liberal voter of Dole and
-# leaves others as they are. One that does not must blur the leanings themselves until they tell no
-# more than they may. That costs most where U tells most, and nothing where U tells nothing.
+# A mechanism that sees the secret can balance its reports: it changes the leaning of a liberal
+# voter of Dole and leaves others as they are. A mechanism that does not see it must add noise to
+# the leanings themselves until they say no more about the vote than allowed. That costs most where
+# U says most about the secret, and nothing where U says nothing.
 #
-# The promise rests on the public table alone here: if the private people are unlike it, see
-# ``plot_distribution_shift.py``. For *all* laws U would have to be hidden as if it were the secret,
-# for it might give the secret away entirely: that is plain local differential privacy.
+# The promise depends on the public table alone here. If the private people are unlike it, see
+# ``plot_distribution_shift.py``. For *all* distributions U would have to be hidden as if it were
+# the secret, because it might give the secret away completely. That is plain local differential
+# privacy.
 
 plt.show()

@@ -13,7 +13,7 @@ def load(text):
     doc = json.loads(text)
     if doc["format"] != "skrldp-mechanism" or doc["version"] != 1:
         raise ValueError("not a mechanism of version 1")
-    blind = doc.get("observe") == "nonsensitive"  # the columns of weights are those of U alone
+    u_alone = doc.get("observe") == "nonsensitive"  # the columns of weights are those of U alone
     n_secrets, n_values = len(doc["secrets"]), len(doc["values"])
     total, whole = 2 ** doc["denominator_bits"], [doc["denominator_bits"]]
     if "blocks" in doc:
@@ -23,7 +23,7 @@ def load(text):
     else:
         whole += [w for row in doc["weights"] for w in row]
         sums = [sum(column) for column in zip(*doc["weights"], strict=True)]
-        if len(sums) != n_values * (1 if blind else n_secrets):
+        if len(sums) != n_values * (1 if u_alone else n_secrets):
             raise ValueError("the weights do not fit the alphabets")
     if any(type(w) is not int or w < 0 for w in whole) or set(sums) != {total}:
         raise ValueError("the weights are no distribution")

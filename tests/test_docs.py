@@ -111,7 +111,7 @@ def test_commands_exist():
 
 def test_scripts_exist():
     for page, text in TEXTS.items():
-        for script in re.findall(r"(?:benchmarks|examples|tests)/\w+\.py", text):
+        for script in re.findall(r"(?:benchmarks|examples|tests)/[\w/]+\.py", text):
             assert (ROOT / script).is_file(), f"{page} names {script}"
 
 

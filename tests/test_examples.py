@@ -85,7 +85,7 @@ def test_asking_twice(run):
     for name, values in told.items():
         assert values[0] <= eps, name
         assert np.all(np.diff(values) > 0), name
-    for name in ("GRR", "SRR", "PolyOpt, all laws"):  # k reports leak at most k eps
+    for name in ("GRR", "SRR", "PolyOpt, all distributions"):  # k reports leak at most k eps
         assert np.all(told[name] <= eps * page["steps"]), name
     assert told["PolyOpt"][1] > 10 * 2 * eps  # which is false of the others
     # Two draws by another route: the mechanism of pairs of reports.
