@@ -141,9 +141,9 @@ def test_reads_what_sanitizers_write(fitted, name, encode):
 
 def test_the_secret_need_not_be_the_first_column(monkeypatch):
     """Reports as cells are counted in the order of the symbols, so that blocks stay blocks."""
-    from skrldp.mechanism import BlockMechanism
+    from skrldp.mechanism import BlockForm
 
-    monkeypatch.setattr(BlockMechanism, "weights", property(lambda _: pytest.fail("matrix built")))
+    monkeypatch.setattr(BlockForm, "weights", property(lambda _: pytest.fail("matrix built")))
     mechanism = Mechanism.from_blocks((0.4, 0.1, 0.12, 0.02), "abc", range(4))
     mechanism = mechanism.named(None, [("u", False), ("s", True)])
     codes = np.random.default_rng(0).integers(0, 12, 50)
@@ -569,9 +569,9 @@ def test_blocks_need_no_matrix(kind, shape):
 
 
 def test_ten_thousand_cells_without_a_matrix(monkeypatch):
-    from skrldp.mechanism import BlockMechanism
+    from skrldp.mechanism import BlockForm
 
-    monkeypatch.setattr(BlockMechanism, "weights", property(lambda _: pytest.fail("matrix built")))
+    monkeypatch.setattr(BlockForm, "weights", property(lambda _: pytest.fail("matrix built")))
     blocks = Mechanism.from_blocks((2e-1, 1e-4, 7.1e-4, 7.01e-5), range(10), range(1000))
     rng = np.random.default_rng(0)
     counts = rng.multinomial(10**6, np.full(10**4, 1e-4))

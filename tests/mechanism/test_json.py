@@ -91,7 +91,7 @@ def test_other_mechanisms_have_other_digests():
         first.named(("x", "y"), COLUMNS),
         first.named(None, [("sick", True), ("age", False)]),
         first.named(None, [("ill", False), ("age", True)]),
-        replace(first, table=first.table[:, ::-1]),
+        replace(first, form=replace(first.form, table=first.form.table[:, ::-1])),
     ]
     assert len({mechanism.digest for mechanism in [first, *others]}) == len(others) + 1
 
