@@ -224,7 +224,10 @@ class Mechanism:
             bool.
         """
         names = self.symbols if symbols is None else scalars(symbols)
-        return replace(self, symbols=names, columns=check_columns(columns))
+        pairs = check_columns(columns)
+        titles = scalars(name for name, _ in pairs)
+        flags = [sensitive for _, sensitive in pairs]
+        return replace(self, symbols=names, columns=tuple(zip(titles, flags, strict=True)))
 
     def to_json(self) -> str:
         """Write all that a client needs to report, and nothing else.
