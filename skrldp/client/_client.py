@@ -29,7 +29,12 @@ class Client:
         if the mechanism names none.
     observe : {"all", "nonsensitive"}
         Whether all columns are needed, or only those that are not sensitive.
+    encode : str
+        Form of the reports, "symbol": they are numbers of symbols, whatever the symbols are. So
+        ``FrequencyEstimator(mechanism, encode=client.encode)`` reads them.
     """
+
+    encode = "symbol"
 
     def __init__(
         self, mechanism: Mechanism, *, memoize: bytes | None = None, random_state: Any = None
