@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._html import page
 from skrldp._typing import Floats
 from skrldp.mechanism import _json
 from skrldp.mechanism._categories import scalars
@@ -16,6 +17,7 @@ from skrldp.mechanism._checks import check_columns
 from skrldp.mechanism._forms import BlindForm, BlockForm, DenseForm, Form
 from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._rounding import check_matrix, round_columns, slot_bits
+from skrldp.mechanism._words import claim, figures, sizes
 from skrldp.sampling import BlockTable, RandomStream
 
 __all__ = ["Mechanism"]
@@ -348,6 +350,12 @@ class Mechanism:
         form = BlockForm(BlockTable(a1, a2, same, same_secret, same_value, other, _BLOCK_BITS))
         symbols = tuple((s, u) for s in secrets for u in values)
         return Mechanism(secrets, values, symbols, (), form)
+
+    def __repr__(self) -> str:
+        return f"Mechanism({sizes(self)}{claim(self, ', ')})"
+
+    def _repr_html_(self) -> str:
+        return page(f"Mechanism: {sizes(self)}", figures(self))
 
 
 def _alphabet(names: Sequence[Any], where: str) -> tuple[Any, ...]:
