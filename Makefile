@@ -2,6 +2,8 @@
 #   make demo          the main job on real data
 #   make test          the tests              (make test ARGS="-k mechanism")
 #   make test-minimum  the tests on the oldest supported versions (Python 3.11)
+#   make test-package  builds sdist and wheel, installs them afresh and tries them
+#   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make bench         the benchmarks
 #   make docs          the documentation site (make docs ARGS="-D plot_gallery=0": examples not run)
@@ -20,18 +22,23 @@ CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 p
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
-.PHONY: demo test test-minimum lint format bench docs clean venv
+.PHONY: demo test test-minimum test-package vertices lint format bench docs clean venv
 .NOTPARALLEL:
 
-demo: $(VENV)/.stamp-examples
+demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
 	$(PY) examples/demo.py $(ARGS)
 
 # One thread for each worker's linear algebra: the workers already fill the cores.
-test: $(VENV)/.stamp-examples-test
+test: $(VENV)/.stamp-examples-test $(VENV)/.tried-vertices
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) $(ARGS)
 
 test-minimum:
 	$(MAKE) test VENV=.venv-minimum CONSTRAINTS=tests/minimum-constraints.txt
+
+test-package: $(VENV)/.stamp-test
+	$(PY) tests/clean_install.py
+
+vertices: $(VENV)/.stamp-vertices
 
 lint: $(VENV)/.stamp-dev
 	$(PY) -m ruff check .
@@ -63,10 +70,19 @@ $(VENV)/.stamp-%: pyproject.toml $(CONSTRAINTS) $(if $(STALE),venv)
 	@$(PIP) install --prefer-binary $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) \
 	  -e '.[$(subst -,$(comma),$*)]' || { \
 	  echo "Could not install the dependencies; the reason is above."; \
-	  echo "pycddlib-standalone is compiled here: that takes a C compiler and Python's headers"; \
-	  echo "(Debian and Ubuntu: gcc python3-dev; Fedora: gcc python3-devel; macOS: xcode-select --install)."; \
+	  case '$*' in *vertices*) \
+	    echo "Where no binary of pycddlib-standalone fits, a C compiler and Python's headers are needed"; \
+	    echo "(Debian and Ubuntu: gcc python3-dev; Fedora: gcc python3-devel; macOS: xcode-select --install).";; \
+	  esac; \
 	  exit 1; } >&2
 	@touch $(foreach extra,$(subst -, ,$*),$(VENV)/.stamp-$(extra)) $@
+
+# cddlib mostly has to be compiled. Nothing but solver="vertices" wants it, and that not always, so
+# where it cannot be had the rest goes on without it.
+$(VENV)/.tried-vertices: pyproject.toml $(CONSTRAINTS) $(if $(STALE),venv)
+	@$(MAKE) $(VENV)/.stamp-vertices >$(VENV)/vertices.log 2>&1 || \
+	  echo "Going on without cddlib, which could not be installed ($(VENV)/vertices.log says why; try again: make vertices)"
+	@touch $@
 
 venv:
 	@for p in $(CANDIDATES); do \

@@ -67,6 +67,9 @@ __all__ = [
     "privacy_report",
 ]
 
+# Rooms that need no import of their own: `skrldp.auditing.Check` works after `import skrldp`.
+_ROOMS = {*_HOMES.values(), "client", "model_selection"}
+
 if TYPE_CHECKING:
     from skrldp.aggregate import FrequencyEstimator
     from skrldp.auditing import Audit, audit
@@ -99,7 +102,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("client", "display", "model_selection"):
+    if name in _ROOMS:
         return importlib.import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -109,4 +112,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -148,6 +148,12 @@ def radius_of_secret(weight, alpha, radius):
     return alpha / (alpha - 1.0) * np.log(inside / weight) if inside > 0 else np.inf
 
 
+@pytest.fixture
+def cdd():
+    """cddlib's module; skips where the extra `vertices` is not installed."""
+    return pytest.importorskip("cdd", reason="pycddlib-standalone (extra: vertices) is missing")
+
+
 @pytest.fixture(scope="session")
 def adult():
     """Count a pair of columns of UCI Adult; skips where the file is not at hand."""

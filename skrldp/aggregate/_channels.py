@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.mechanism import BlockMechanism, Mechanism
+from skrldp.mechanism import Mechanism
 
 __all__ = ["BlockChannel", "Channel", "DenseChannel", "Weights", "channel_of", "covariance"]
 
@@ -338,7 +338,7 @@ def channel_of(mechanism: Mechanism, *, most_dense: int = 0) -> Channel:
     -------
     Channel
     """
-    if isinstance(mechanism, BlockMechanism) and mechanism.shape[1] > most_dense:
-        shape = len(mechanism.secrets), len(mechanism.values)
-        return BlockChannel(shape, mechanism.probabilities)
+    blocks = mechanism.form.blocks
+    if blocks is not None and mechanism.shape[1] > most_dense:
+        return BlockChannel((len(mechanism.secrets), len(mechanism.values)), blocks)
     return DenseChannel(mechanism.matrix)

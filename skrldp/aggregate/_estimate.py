@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._html import page
 from skrldp._typing import Floats
 
 __all__ = ["Estimate", "critical_value", "is_number", "project", "wald"]
+
+_SHOWN = 50  # categories in HTML
 
 
 def is_number(value: Any) -> bool:
@@ -88,6 +91,11 @@ def project(values: Floats) -> Floats:
     excess = (np.cumsum(falling) - 1.0) / np.arange(1, len(values) + 1)
     last = np.flatnonzero(falling > excess)[-1]
     return np.maximum(values - excess[last], 0.0)
+
+
+def _digits(value: float) -> str:
+    """Write a share; nothing for NaN."""
+    return "" if np.isnan(value) else f"{value:.4f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +203,24 @@ class Estimate:
             },
             index=index,
         )
+
+    def _repr_html_(self) -> str:
+        known = int(self.identifiable.sum())
+        names = ", ".join(map(str, self.columns))
+        title = (
+            f"Estimate of {names}: {known:,} of {len(self.categories):,} categories identifiable, "
+            f"{self.n_reports:,} reports"
+        )
+        rows = []
+        intervals = self.confidence_interval()
+        for place, category in enumerate(self.categories[:_SHOWN]):
+            text = ", ".join(map(str, category)) if len(self.columns) > 1 else str(category)
+            low, high = map(_digits, intervals[place])
+            interval = f"{low} to {high}" if low else ""
+            figures = _digits(self.frequencies[place]), _digits(self.std_error[place])
+            rows.append((text, *figures, interval))
+        header = (names, "frequency", "standard error", "95 % interval")
+        return page(title, rows, header=header, n_more=len(self.categories) - len(rows))
 
     def __repr__(self) -> str:
         known = f"{int(self.identifiable.sum())} of {len(self.categories)} identifiable"

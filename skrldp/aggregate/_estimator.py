@@ -21,7 +21,8 @@ from skrldp.aggregate._estimate import Estimate, wald
 from skrldp.aggregate._fit import least_squares, most_likely, one_thread
 from skrldp.aggregate._marginals import Grouping, grouping
 from skrldp.aggregate._numeric import NumericSummaries
-from skrldp.aggregate._reports import as_rows, count_reports, read_source
+from skrldp.aggregate._reports import as_rows, count_reports
+from skrldp.aggregate._source import read_source
 from skrldp.mechanism import Mechanism
 
 __all__ = ["FrequencyEstimator"]
@@ -49,8 +50,11 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         the mode of the posterior under a Dirichlet law with parameters ``counts + 1``. Needs
         ``method="ml"``.
     encode : {"auto", "symbol", "onehot", "cells"}, default="auto"
-        Form of the reports, as in the sanitizers. "auto" tells it from the columns, and raises an
-        error where it cannot.
+        Form of the reports, as in the sanitizers. Clients and :meth:`Mechanism.sample` make
+        "symbol", the numbers of the mechanism's ``symbols``. "auto" goes by the names of the
+        columns; where there are none, it takes the form that the reports can have, and raises an
+        error where there are several: numbers of symbols that are numbers themselves, in another
+        order, say.
     tol : float, default=1e-10
         With "ml": how much the log-likelihood may at most be below its maximum, in nats per
         report. The bound is proven, whatever the number of steps.

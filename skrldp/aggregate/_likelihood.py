@@ -22,6 +22,7 @@ __all__ = ["Maximum", "maximise"]
 _EM_FIRST = 100  # steps of EM before Newton's method, where that is affordable
 _MOST_NEWTON = 2_500  # cells: a step factorises a matrix of that size
 _TO_BOUNDARY = 0.99
+_ROUNDING = 8.0 * np.finfo(float).eps  # error of a likelihood, relative to its greatest term
 
 
 @dataclass(frozen=True)
@@ -157,8 +158,11 @@ def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter
         lift = barrier / x - slack - slack / x * move
         step = _longest(x, move)
         value, gain = _barrier(rows, f, x, barrier), float(downhill @ move)
+        # Near the end a good step gains less than the last digits of the value, which says nothing
+        # then: without this allowance the steps would be halved to nothing. The gap is the judge.
+        noise = _ROUNDING * (1.0 + abs(value))
         while step > 1e-10:
-            if _barrier(rows, f, x + step * move, barrier) <= value - 1e-4 * step * gain:
+            if _barrier(rows, f, x + step * move, barrier) <= value - 1e-4 * step * gain + noise:
                 break
             step /= 2.0
         x = x + step * move

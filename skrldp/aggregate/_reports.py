@@ -1,7 +1,5 @@
 """Reports of every form to counts: how often each symbol was sent."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,114 +7,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Floats
+from skrldp.aggregate._forms import LOST, form_of
+from skrldp.aggregate._source import Source
 from skrldp.joint import as_counts
-from skrldp.mechanism import Mechanism
 from skrldp.table import encode_column, read_table
 
-__all__ = ["ENCODINGS", "Source", "as_rows", "count_reports", "read_source"]
+__all__ = ["ENCODINGS", "as_rows", "count_reports"]
 
 ENCODINGS = ("auto", "symbol", "onehot", "cells")
 
 
 _BLOCK = 1 << 16  # rows counted at a time: NumPy's bincount wants them as int64
 _MOST_KEYS = 1 << 24  # combinations of categories that are counted in a table
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where reports come from: a mechanism, and how it writes them.
-
-    Attributes
-    ----------
-    mechanism : Mechanism
-        What was sampled.
-    rows : list of tuple, length b, or None
-        What each symbol looks like in a table of cells; None if that is not known.
-    columns : tuple
-        Names of that table's columns; empty if not known.
-    names : tuple
-        Names of the columns that a sanitizer writes; empty if not known.
-    """
-
-    mechanism: Mechanism
-    rows: list[tuple[Any, ...]] | None
-    columns: tuple[Any, ...]
-    names: tuple[Any, ...] = ()
-
-
-# -- the mechanism --------------------------------------------------------------------------------
-
-
-def read_source(mechanism: Any) -> Source:
-    """Accept a mechanism, its JSON, or the fitted sanitizer that has it.
-
-    Parameters
-    ----------
-    mechanism : Mechanism, str or sanitizer
-        Who made the reports.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    ValueError
-        If the JSON is no mechanism, or the sanitizer is not fitted.
-    """
-    if isinstance(mechanism, str):
-        mechanism = Mechanism.from_json(mechanism)
-    if isinstance(mechanism, Mechanism):
-        return Source(mechanism, *_written(mechanism, None))
-    if not (hasattr(mechanism, "transform") and hasattr(mechanism, "fit")):
-        raise TypeError(
-            "mechanism must be a Mechanism, its JSON text or a fitted sanitizer, got "
-            f"{type(mechanism).__name__}."
-        )
-    if not isinstance(getattr(mechanism, "mechanism_", None), Mechanism):
-        raise ValueError(
-            f"mechanism is a {type(mechanism).__name__} that is not fitted, so it has made no "
-            "reports. scikit-learn's clone (in cross-validation, say) unfits a sanitizer: pass its "
-            "`mechanism_`, or wrap it in sklearn.frozen.FrozenEstimator."
-        )
-    own, joint = mechanism.mechanism_, mechanism.joint_
-    names = tuple(mechanism.get_feature_names_out())
-    return Source(own, *_written(own, joint.probabilities), names)
-
-
-def _written(
-    mechanism: Mechanism, law: NDArray[Any] | None
-) -> tuple[list[tuple[Any, ...]] | None, tuple[Any, ...]]:
-    """Return what each symbol looks like as a row of cells, and the names of the columns.
-
-    Symbols that are cells or values of U are written as such; numbered symbols as the most probable
-    cell at the public law, if that is known.
-    """
-    cells = mechanism.cells
-    if mechanism.symbols == tuple(range(mechanism.shape[0])):
-        if law is None:
-            return None, tuple(name for name, _ in mechanism.columns)
-        written: Sequence[Any] = [cells[cell] for cell in mechanism.likely_cells(law)]
-    else:
-        written = mechanism.symbols
-        if not set(written) <= set(cells):
-            names = tuple(name for name, sensitive in mechanism.columns if not sensitive)
-            return [_parts(symbol, len(names) > 1) for symbol in written], names
-    flags = [sensitive for _, sensitive in mechanism.columns]
-    several = flags.count(True) > 1, flags.count(False) > 1
-    rows = []
-    for secret, value in written:
-        parts = iter(_parts(secret, several[0])), iter(_parts(value, several[1]))
-        rows.append(
-            tuple(next(parts[0 if sensitive else 1]) for sensitive in flags or (True, False))
-        )
-    return rows, tuple(name for name, _ in mechanism.columns)
-
-
-def _parts(value: Any, several: bool) -> tuple[Any, ...]:
-    return value if several else (value,)
 
 
 # -- the reports ----------------------------------------------------------------------------------
@@ -181,7 +83,7 @@ def count_reports(
     weights = None
     if sample_weight is not None:
         weights = as_counts(sample_weight, table.n_rows, "report")
-    form = _form(table, source) if encode == "auto" else encode
+    form = form_of(table, source) if encode == "auto" else encode
     if form == "symbol":
         if len(table.names) != 1:
             raise ValueError(
@@ -192,49 +94,6 @@ def count_reports(
     if form == "onehot":
         return _count_onehot(table, n_symbols, weights), np.arange(n_symbols)
     return _count_cells(table, source, weights)
-
-
-def _form(table: Any, source: Source) -> str:
-    """Tell the form of reports from their columns: by name if they have names, else by number."""
-    width, n_symbols = len(table.names), source.mechanism.shape[0]
-    rows = source.rows
-    as_cells = [name if isinstance(name, str) else f"x{name}" for name in source.columns]
-    for names in (table.names, source.names):
-        if len(names) == width and all(isinstance(name, str) for name in names):
-            if rows and sorted(names) == sorted(as_cells):
-                return "cells"
-            if tuple(names) == ("report",):
-                return "symbol"
-            if tuple(names) == tuple(f"report_{symbol}" for symbol in range(n_symbols)):
-                return "onehot"
-    fits = []
-    if width == 1:
-        fits.append("symbol")
-    if width == n_symbols:
-        fits.append("onehot")
-    numbered = source.mechanism.symbols == tuple(range(n_symbols))
-    if rows and width == len(rows[0]) and not (width == 1 and numbered):
-        fits.append("cells")
-    if len(fits) == 1:
-        return fits[0]
-    if not fits:
-        third = f", or the {len(rows[0])} column(s) of a record ('cells')" if rows else ""
-        hint = "" if rows else _LOST
-        raise ValueError(
-            f"Y has {width} columns, but a report of this mechanism is one number ('symbol') or "
-            f"{n_symbols} columns of 0 and 1 ('onehot'){third}.{hint}"
-        )
-    raise ValueError(
-        f"the reports may be meant as any of {fits}: say which with encode=..., such as "
-        f"encode={fits[-1]!r}."
-    )
-
-
-_LOST = (
-    " If they are cells (encode='cells' of an optimised mechanism): several symbols may be written "
-    "as the same cell, and the mechanism alone does not say which. Pass the fitted sanitizer in "
-    "its place, or reports with encode='symbol'."
-)
 
 
 def _numbers(table: Any, position: int, what: str) -> NDArray[Any]:
@@ -320,7 +179,7 @@ def _count_cells(
 ) -> tuple[Floats, NDArray[np.intp]]:
     """Count rows of categories: number the combinations, and find each symbol's among them."""
     if source.rows is None:
-        raise ValueError(f"these reports cannot be read as cells.{_LOST}")
+        raise ValueError(f"these reports cannot be read as cells.{LOST}")
     places = _places(table, source)
     written = list(zip(*source.rows, strict=True))
     alphabets = [tuple(dict.fromkeys(column)) for column in written]

@@ -12,7 +12,6 @@ from scipy.special import gammaln, logsumexp
 
 from skrldp._typing import Floats, Integers
 from skrldp.auditing._subject import SanitizerSubject, Subject
-from skrldp.mechanism import BlindMechanism, BlockMechanism, Mechanism
 
 __all__ = ["check_mechanism", "some_cells"]
 
@@ -76,7 +75,7 @@ def check_mechanism(
             f"{row!r}"
         )
     assert subject.mechanism is not None
-    columns = _columns(subject.mechanism, cells)
+    columns = subject.mechanism.form.columns(cells)
     law = np.zeros((n_reports, len(cells)))
     np.add.at(law, subject.symbols, columns)  # symbols that look alike are one report
     column = np.searchsorted(cells, places)
@@ -112,21 +111,6 @@ def check_mechanism(
     return p_value, f"{names[winner](int(bets[winner].argmax()))} (evidence {evidence:.3g} nats)"
 
 
-def _columns(mechanism: Mechanism, cells: Integers) -> Floats:
-    """Probabilities of the symbols (rows) given some cells, without the whole matrix."""
-    if isinstance(mechanism, BlockMechanism):
-        n_values = len(mechanism.values)
-        same, same_secret, same_value, other = mechanism.probabilities
-        symbols = np.arange(mechanism.shape[0])[:, None]
-        own = symbols // n_values == cells // n_values
-        alike = symbols % n_values == cells % n_values
-        return np.where(own, np.where(alike, same, same_secret), np.where(alike, same_value, other))
-    if isinstance(mechanism, BlindMechanism):
-        unit = np.float64(2.0**-mechanism.denominator_bits)
-        return mechanism.table[:, cells % len(mechanism.values)] * unit
-    return mechanism.matrix[:, cells]
-
-
 def _noiseless(
     law: Floats, row: Integers, column: Integers, counts: Integers, expected: Floats
 ) -> Floats:
@@ -153,7 +137,7 @@ def _swapped(
     first, second = np.triu_indices(n_secrets, 1)
     own = np.diag(likelihood)
     ratio = likelihood[first, second] + likelihood[second, first] - own[first] - own[second]
-    if n_secrets == 2:
+    if n_secrets <= 3:  # the reverse order of two or three is a swap
         return ratio
     in_reverse = np.trace(likelihood[:, ::-1]) - np.trace(likelihood)
     return np.append(ratio, in_reverse)

@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skrldp._html import page
 
 __all__ = ["Audit", "Check"]
 
@@ -99,12 +100,7 @@ class Audit:
         return "\n".join([self._title(), *(f"  {name:<14}{text}" for name, text in self._lines())])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            f"<td style='text-align:left'>{escape(text)}</td></tr>"
-            for name, text in self._lines()
-        )
-        return f"<table><caption>{escape(self._title())}</caption><tbody>{rows}</tbody></table>"
+        return page(self._title(), self._lines())
 
     def _title(self) -> str:
         return f"Audit of {self.subject}: {self.n:,} records, confidence {self.level:.4g}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skrldp._html import page
 from skrldp._typing import Floats
 from skrldp.certificate._views import (
     View,
@@ -62,6 +63,22 @@ class Certificate:
     def __repr__(self) -> str:
         over = "all laws" if np.isinf(self.radius) else f"alpha={self.alpha:g}, B={self.radius:.4g}"
         return f"Certificate(eps<={self.eps:.9g}, attained {self.eps_attained:.9g}, {over})"
+
+    def _repr_html_(self) -> str:
+        ball = f"the distributions within Rényi divergence B = {self.radius:.4g}"
+        over = f"{ball} (alpha = {self.alpha:g}) of the public one"
+        if np.isinf(self.radius):
+            over = "all distributions"
+        elif self.radius == 0:
+            over = "the public distribution alone"
+        a1, a2 = self.law.shape
+        rows = [
+            ("proven", f"eps <= {self.eps:.9g} nats"),
+            ("attained", f"eps = {self.eps_attained:.9g} nats, at the worst distribution found"),
+            ("holds for", over),
+            ("cells", f"{a1:,} secrets x {a2:,} values"),
+        ]
+        return page("Certificate", rows)
 
 
 def certify(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.mechanism import BlockMechanism, Mechanism
+from skrldp.mechanism import Mechanism
 from skrldp.region import PointRegion, Region, SimplexRegion, WorstPairs
 
 __all__ = [
@@ -48,10 +48,11 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
     its own look alike. So three pairs of parts cover everything: the row's own secret first,
     second, or neither.
     """
-    if not isinstance(mechanism, BlockMechanism):
+    blocks = mechanism.form.blocks
+    if blocks is None:
         yield dense_view(mechanism.matrix, region)
         return
-    same, same_secret, same_value, other = mechanism.probabilities
+    same, same_secret, same_value, other = blocks
     cases = 3 if region.n_secrets > 2 else 2  # with two secrets one is always the row's own
     if isinstance(region, SimplexRegion):  # no pair of secrets differs from another
         two = slice(0, 2)

@@ -56,9 +56,10 @@ def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any =
     as it claims, nor who made it: see `docs/client.md`.
     """
     from skrldp.client._client import Client
-    from skrldp.mechanism import read
+    from skrldp.mechanism import Mechanism
 
-    return Client(read(text), memoize=memoize, random_state=random_state)
+    mechanism = Mechanism.from_json(text)
+    return Client(mechanism, memoize=memoize, random_state=random_state)
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,8 @@ import numpy as np
 
 from skrldp.client._memory import Memory
 from skrldp.client._records import RecordReader
-from skrldp.mechanism import Document, Guarantee, digest, write
-from skrldp.sampling import AliasTable, BlockTable, RandomStream
+from skrldp.mechanism import Guarantee, Mechanism
+from skrldp.sampling import RandomStream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,41 +22,51 @@ class Client:
 
     Attributes
     ----------
+    mechanism : Mechanism
+        What was loaded.
     columns : tuple of (name, bool)
         The columns of a record in their order, and whether each is sensitive; ("secret", "value")
         if the mechanism names none.
     observe : {"all", "nonsensitive"}
         Whether all columns are needed, or only those that are not sensitive.
-    secrets, values : tuple
-        The alphabets of S and of U.
-    guarantee : Guarantee or None
-        What the mechanism's maker claims to have proven; None if nothing.
-    digest : str
-        SHA-256 of the canonical JSON, in hexadecimal. The server has the same in
-        ``mechanism_.digest``.
+    encode : str
+        Form of the reports, "symbol": they are numbers of symbols, whatever the symbols are. So
+        ``FrequencyEstimator(mechanism, encode=client.encode)`` reads them.
     """
 
+    encode = "symbol"
+
     def __init__(
-        self, document: Document, *, memoize: bytes | None = None, random_state: Any = None
+        self, mechanism: Mechanism, *, memoize: bytes | None = None, random_state: Any = None
     ) -> None:
         if memoize is not None and random_state is not None:
             raise ValueError("permanent reports take no random_state: their key is all they need.")
-        self.columns = document.columns or (("secret", True), ("value", False))
-        self.observe = document.observe
-        self.secrets, self.values = document.secrets, document.values
-        self.guarantee: Guarantee | None = document.guarantee
-        self.digest = digest(write(document))
-        self._symbols = document.symbols
+        self.mechanism = mechanism
+        self.columns = mechanism.columns or (("secret", True), ("value", False))
+        self.observe = mechanism.observe
         self._reader = RecordReader(self.columns, self.secrets, self.values, self.observe)
-        self._table: AliasTable | BlockTable
-        if document.blocks is not None:
-            sizes = len(self.secrets), len(self.values)
-            self._table = BlockTable(*sizes, *document.blocks, document.denominator_bits)
-        else:
-            assert document.weights is not None
-            self._table = AliasTable.from_weights(document.weights, document.denominator_bits)
         self._memory = None if memoize is None else Memory(memoize, self.digest)
         self._stream = None if random_state is None else RandomStream(random_state)
+
+    @property
+    def secrets(self) -> tuple[Any, ...]:
+        """The alphabet of S."""
+        return self.mechanism.secrets
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The alphabet of U."""
+        return self.mechanism.values
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """Names of the reports: report y is ``symbols[y]``."""
+        return self.mechanism.symbols
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What the mechanism's maker claims to have proven; None if nothing."""
+        return self.mechanism.guarantee
 
     @property
     def eps(self) -> float | None:
@@ -64,11 +74,9 @@ class Client:
         return None if self.guarantee is None else self.guarantee.eps
 
     @property
-    def symbols(self) -> tuple[Any, ...]:
-        """Names of the reports: report y is ``symbols[y]``."""
-        if self._symbols is None:
-            self._symbols = tuple((s, u) for s in self.secrets for u in self.values)
-        return self._symbols
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal: the server's ``mechanism_.digest``."""
+        return self.mechanism.digest
 
     def report(self, record: Any, *, id: str | bytes | int | None = None) -> int:
         """Report one record.
@@ -131,15 +139,14 @@ class Client:
                     "by load(text, memoize=key), or leave the id out."
                 )
             stream = RandomStream() if self._stream is None else self._stream
-            return self._table.sample(cells, stream)
+            return self.mechanism.form.sampler.sample(cells, stream)
         if ids is None:
             raise ValueError("permanent reports (memoize) need an id for each record.")
         if len(ids) != len(cells):
             raise ValueError(f"there are {len(cells):,} records, but {len(ids):,} ids.")
-        return self._memory.sample(self._table, cells, ids)
+        return self._memory.sample(self.mechanism.form.sampler, cells, ids)
 
     def __repr__(self) -> str:
         kind = "fresh" if self._memory is None else "permanent"
         claim = "no claim" if self.eps is None else f"eps<={self.eps:.9g} claimed"
-        n_symbols = len(self._symbols or ()) or len(self.secrets) * len(self.values)
-        return f"Client({n_symbols} {kind} reports, {claim}, digest {self.digest[:12]})"
+        return f"Client({len(self.symbols)} {kind} reports, {claim}, digest {self.digest[:12]})"

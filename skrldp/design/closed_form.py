@@ -1,7 +1,7 @@
 r"""Mechanisms that need no optimisation: GRR, SRR and independent reporting.
 
 Each is given by four probabilities (same, same_secret, same_value, other), which
-:class:`skrldp.mechanism.BlockMechanism` samples without a matrix.
+:class:`skrldp.mechanism.BlockForm` samples without a matrix.
 """
 
 import math

@@ -115,7 +115,7 @@ class MechanismDisplay:
         if a * b > _ENTRIES:
             few = hasattr(mechanism, "probabilities")
             mend = (
-                "Its four different probabilities are mechanism.probabilities."
+                "Its four different probabilities are mechanism.form.blocks."
                 if few
                 else "Draw one with a coarser alphabet."
             )

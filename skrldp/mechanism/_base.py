@@ -1,22 +1,24 @@
-"""What every mechanism is and does, whatever its form."""
+"""A mechanism: the alphabets, and the weights that are sampled."""
 
-from abc import ABC, abstractmethod
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._html import page
 from skrldp._typing import Floats
-from skrldp.mechanism._document import digest
+from skrldp.mechanism import _json
+from skrldp.mechanism._categories import scalars
+from skrldp.mechanism._checks import check_columns
+from skrldp.mechanism._forms import BlindForm, BlockForm, DenseForm, Form
 from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._rounding import check_matrix, round_columns, slot_bits
-from skrldp.sampling import AliasTable, BlockTable, RandomStream
-
-if TYPE_CHECKING:
-    from skrldp.mechanism._forms import BlindMechanism, BlockMechanism, DenseMechanism
+from skrldp.mechanism._words import claim, figures, sizes
+from skrldp.sampling import BlockTable, RandomStream
 
 __all__ = ["Mechanism"]
 
@@ -25,7 +27,7 @@ _BLOCK_BITS = 53  # block weights are exact as float64
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism(ABC):
+class Mechanism:
     """A randomised map from cells x = (s, u) to reports y; immutable.
 
     Make one with :meth:`from_matrix`, :meth:`from_blocks` or :meth:`from_json`.
@@ -38,66 +40,58 @@ class Mechanism(ABC):
         Names of the reports: cells where a report is a cell, integers otherwise.
     columns : tuple of (name, bool)
         The table's columns in their order and whether each is sensitive; empty if unknown.
-    denominator_bits : int
-        Probabilities are ``weights / 2**denominator_bits``.
+    form : Form
+        The weights, in one of three forms: the whole matrix, the columns of U's values alone, or
+        four weights (``form.blocks`` is then not None), whose matrix nobody wants to store.
     guarantee : Guarantee or None
         What was proven about it, in figures; None for mechanisms that no sanitizer made.
+
+    Raises
+    ------
+    ValueError
+        If the alphabets and the names of the reports do not fit the weights.
     """
 
     secrets: tuple[Any, ...]
     values: tuple[Any, ...]
     symbols: tuple[Any, ...]
     columns: tuple[tuple[Any, bool], ...]
-    denominator_bits: int
+    form: Form
     guarantee: Guarantee | None = field(default=None, kw_only=True)
 
-    # -- what the two forms answer each in its way ------------------------------------------------
+    def __post_init__(self) -> None:
+        """Check that there is one name for each report and each cell."""
+        n_reports, n_cells = self.form.shape
+        if len(self.symbols) != n_reports:
+            raise ValueError(
+                f"there are {len(self.symbols):,} names of reports (symbols), but the mechanism "
+                f"has {n_reports:,} reports; give one name for each."
+            )
+        if len(self.secrets) * len(self.values) != n_cells:
+            raise ValueError(
+                f"{len(self.secrets):,} secrets x {len(self.values):,} values do not fit the "
+                f"mechanism's {n_cells:,} cells."
+            )
 
     @property
-    @abstractmethod
     def weights(self) -> NDArray[np.int64]:
         """Integer weights, shape (b, a); each column sums to ``2**denominator_bits``."""
+        return self.form.weights
 
     @property
-    @abstractmethod
-    def _sampler(self) -> AliasTable | BlockTable:
-        """Table that samples these weights exactly."""
+    def denominator_bits(self) -> int:
+        """Binary logarithm d of the weights' denominator: probabilities are ``weights / 2**d``."""
+        return self.form.bits
 
-    @abstractmethod
-    def mutual_information(self, law: ArrayLike) -> float:
-        """Mutual information I(X; Y) at a law of X.
-
-        Parameters
-        ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
-
-        Returns
-        -------
-        float
-            In nats.
-        """
-
-    @abstractmethod
-    def report_law(self, conditionals: ArrayLike) -> Floats:
-        """Law of the report given each secret.
-
-        Parameters
-        ----------
-        conditionals : array of shape (a1, a2)
-            Conditionals of U given each secret.
-
-        Returns
-        -------
-        array of shape (b, a1)
-        """
-
-    # -- common to both ---------------------------------------------------------------------------
+    @property
+    def matrix(self) -> Floats:
+        """Probabilities actually sampled, shape (b, a): exact float64 values, read-only."""
+        return self.form.matrix
 
     @property
     def observe(self) -> str:
         """What the mechanism has to know of a person: "all", or "nonsensitive", U alone."""
-        return "all"
+        return self.form.observe
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -108,13 +102,6 @@ class Mechanism(ABC):
     def cells(self) -> tuple[tuple[Any, Any], ...]:
         """The cells (secret, value) in the order of the matrix's columns."""
         return tuple((s, u) for s in self.secrets for u in self.values)
-
-    @cached_property
-    def matrix(self) -> Floats:
-        """Probabilities actually sampled, shape (b, a): exact float64 values, read-only."""
-        matrix: Floats = self.weights * np.float64(2.0**-self.denominator_bits)
-        matrix.setflags(write=False)
-        return matrix
 
     def sample(self, codes: ArrayLike, random_state: Any = None) -> NDArray[Any]:
         """Draw one report for each record.
@@ -133,11 +120,37 @@ class Mechanism(ABC):
         array of shape (n,)
             Symbol indices, in the smallest unsigned integer dtype.
         """
-        return self._sampler.sample(self._places(np.asarray(codes)), RandomStream(random_state))
+        places = self.form.places(np.asarray(codes))
+        return self.form.sampler.sample(places, RandomStream(random_state))
 
-    def _places(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """Columns of the sampler's table for cell codes."""
-        return codes
+    def mutual_information(self, law: ArrayLike) -> float:
+        """Mutual information I(X; Y) at a distribution of X.
+
+        Parameters
+        ----------
+        law : array of shape (a1, a2)
+            Distribution of (S, U).
+
+        Returns
+        -------
+        float
+            In nats.
+        """
+        return self.form.mutual_information(np.asarray(law, dtype=float))
+
+    def report_law(self, conditionals: ArrayLike) -> Floats:
+        """Distribution of the report given each secret.
+
+        Parameters
+        ----------
+        conditionals : array of shape (a1, a2)
+            Conditionals of U given each secret.
+
+        Returns
+        -------
+        array of shape (b, a1)
+        """
+        return self.form.report_law(np.asarray(conditionals, dtype=float))
 
     def leakage(self, law: ArrayLike) -> float:
         r"""Realised ε at a law: the greatest log-ratio of a report's odds between two secrets.
@@ -205,9 +218,18 @@ class Mechanism(ABC):
         Returns
         -------
         Mechanism
+
+        Raises
+        ------
+        ValueError
+            If there are not as many names as reports, or columns are not pairs of a name and a
+            bool.
         """
-        names = self.symbols if symbols is None else tuple(symbols)
-        return replace(self, symbols=names, columns=tuple(columns))
+        names = self.symbols if symbols is None else scalars(symbols)
+        pairs = check_columns(columns)
+        titles = scalars(name for name, _ in pairs)
+        flags = [sensitive for _, sensitive in pairs]
+        return replace(self, symbols=names, columns=tuple(zip(titles, flags, strict=True)))
 
     def to_json(self) -> str:
         """Write all that a client needs to report, and nothing else.
@@ -225,14 +247,12 @@ class Mechanism(ABC):
         TypeError
             If a category is none of what JSON can hold.
         """
-        from skrldp.mechanism._json import dump
-
-        return dump(self)
+        return _json.write(self)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of :meth:`to_json` in UTF-8, in hexadecimal: tells mechanisms apart."""
-        return digest(self.to_json())
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     @staticmethod
     def from_json(text: str | bytes) -> "Mechanism":
@@ -252,9 +272,7 @@ class Mechanism(ABC):
         ValueError
             If the text is not a mechanism, or its weights are not a distribution.
         """
-        from skrldp.mechanism._json import load
-
-        return load(text)
+        return Mechanism(**_json.read(text))
 
     @staticmethod
     def from_matrix(
@@ -264,7 +282,7 @@ class Mechanism(ABC):
         symbols: Sequence[Any] | None = None,
         *,
         blind: bool = False,
-    ) -> "DenseMechanism | BlindMechanism":
+    ) -> "Mechanism":
         """Round a stochastic matrix to integer weights.
 
         Each probability moves by less than ``2**-denominator_bits`` and zeros stay zero. What the
@@ -284,29 +302,28 @@ class Mechanism(ABC):
 
         Returns
         -------
-        DenseMechanism or BlindMechanism
+        Mechanism
 
         Raises
         ------
         ValueError
             If the matrix is not a mechanism on these alphabets.
         """
-        from skrldp.mechanism._forms import BlindMechanism, DenseMechanism
-
+        secrets, values = _alphabet(secrets, "secrets"), _alphabet(values, "values")
         probabilities = check_matrix(matrix, len(values) * (1 if blind else len(secrets)))
         bits = slot_bits(len(probabilities))
         weights = round_columns(probabilities, bits)
         weights.setflags(write=False)
-        names = tuple(range(len(weights))) if symbols is None else tuple(symbols)
-        form = BlindMechanism if blind else DenseMechanism
-        return form(tuple(secrets), tuple(values), names, (), bits, weights)
+        form = BlindForm(weights, bits, len(secrets)) if blind else DenseForm(weights, bits)
+        names = tuple(range(len(weights))) if symbols is None else scalars(symbols)
+        return Mechanism(secrets, values, names, (), form)
 
     @staticmethod
     def from_blocks(
         probabilities: tuple[float, float, float, float],
         secrets: Sequence[Any],
         values: Sequence[Any],
-    ) -> "BlockMechanism":
+    ) -> "Mechanism":
         """Round a block mechanism, whose reports are cells, to integer weights.
 
         Parameters
@@ -318,14 +335,32 @@ class Mechanism(ABC):
 
         Returns
         -------
-        BlockMechanism
-        """
-        from skrldp.mechanism._forms import BlockMechanism
+        Mechanism
 
+        Raises
+        ------
+        ValueError
+            If these are no probabilities, or an alphabet is empty.
+        """
+        secrets, values = _alphabet(secrets, "secrets"), _alphabet(values, "values")
         a1, a2 = len(secrets), len(values)
         unit = 2**_BLOCK_BITS
         _, same_secret, same_value, other = (int(p * unit) for p in probabilities)
         same = unit - (a2 - 1) * same_secret - (a1 - 1) * (same_value + (a2 - 1) * other)
-        table = BlockTable(a1, a2, same, same_secret, same_value, other, _BLOCK_BITS)
+        form = BlockForm(BlockTable(a1, a2, same, same_secret, same_value, other, _BLOCK_BITS))
         symbols = tuple((s, u) for s in secrets for u in values)
-        return BlockMechanism(tuple(secrets), tuple(values), symbols, (), _BLOCK_BITS, table)
+        return Mechanism(secrets, values, symbols, (), form)
+
+    def __repr__(self) -> str:
+        return f"Mechanism({sizes(self)}{claim(self, ', ')})"
+
+    def _repr_html_(self) -> str:
+        return page(f"Mechanism: {sizes(self)}", figures(self))
+
+
+def _alphabet(names: Sequence[Any], where: str) -> tuple[Any, ...]:
+    """Return an alphabet as a tuple of Python scalars."""
+    alphabet = scalars(names)
+    if not alphabet:
+        raise ValueError(f"{where} are empty; a mechanism needs at least one of each.")
+    return alphabet

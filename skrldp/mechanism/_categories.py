@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from skrldp.alphabet import is_missing
+from skrldp.alphabet import plain as comparable
 from skrldp.mechanism._checks import malformed, whole
 
-__all__ = ["plain", "revive"]
+__all__ = ["plain", "revive", "scalars"]
 
 _TIMES: dict[str, Any] = {
     "datetime": datetime.datetime,
@@ -21,14 +24,31 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 _DEEPEST = 4  # an alphabet, of reports that are cells, of secrets that are several categories
 
 
+def scalars(names: Iterable[Any]) -> tuple[Any, ...]:
+    """Turn NumPy's scalars into Python's, in a sequence of categories or of tuples of them.
+
+    Moments and durations become those of :mod:`datetime`, as they do in tables: NumPy itself would
+    make whole numbers of those in nanoseconds.
+    """
+    return tuple(_scalar(name) for name in names)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return scalars(value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return value if np.isnat(value) else comparable(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def plain(value: Any, depth: int = 1) -> Any:
     """Write a category, or a tuple of them, as JSON has it."""
     if isinstance(value, tuple | list):
         _check_depth(depth)
         return [plain(item, depth + 1) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
+    value = _scalar(value)
+    infinite = isinstance(value, float) and math.isinf(value)
+    if infinite or (value is not None and is_missing(value)):
         raise ValueError(f"{value!r} cannot be a category; a missing value is None.")
     if isinstance(value, str):
         _check_text(value)
@@ -38,12 +58,26 @@ def plain(value: Any, depth: int = 1) -> Any:
         raise TypeError(f"{value!r} has nanoseconds, which JSON's dates cannot hold; round it.")
     for name, kind in _TIMES.items():  # datetime first: it is a date too
         if isinstance(value, kind):
-            return {name: value.isoformat()}
+            return {name: _written(value, kind)}
     if isinstance(value, datetime.timedelta):
         return {"microseconds": value // _MICROSECOND}
     raise TypeError(
         f"a category of type {type(value).__name__} ({value!r}) cannot be written as JSON; use "
         "strings, numbers, booleans or dates."
+    )
+
+
+def _written(value: Any, kind: Any) -> str:
+    """Write a date or time as Python's `isoformat` does, if that can be read again."""
+    text: str = value.isoformat()
+    try:
+        if kind.fromisoformat(text) == value:
+            return text
+    except ValueError:
+        pass
+    raise ValueError(
+        f"{value!r} cannot be written as JSON: {text!r} does not say which moment it is. Use UTC "
+        "or no time zone, and years from 1 to 9999."
     )
 
 

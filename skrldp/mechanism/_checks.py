@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,15 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_alphabets", "check_blocks", "check_keys", "check_weights", "malformed", "whole"]
+__all__ = [
+    "check_alphabets",
+    "check_blocks",
+    "check_columns",
+    "check_keys",
+    "check_weights",
+    "malformed",
+    "whole",
+]
 
 MOST_CELLS = 1_000_000
 MOST_SYMBOLS = 1 << 16  # of a matrix of weights
@@ -31,6 +39,19 @@ def check_keys(
         raise malformed(f"{where} lacks {', '.join(map(repr, missing))}")
     if strange:
         raise malformed(f"{where} has the unknown key {strange[0]!r}")
+
+
+def check_columns(columns: Iterable[Any]) -> tuple[tuple[Any, bool], ...]:
+    """Return columns as pairs of a name and whether it is sensitive."""
+    pairs = tuple(columns)
+    for pair in pairs:
+        if not (isinstance(pair, tuple | list) and len(pair) == 2):
+            raise ValueError(f"columns must be pairs (name, sensitive or not), got {pair!r}.")
+        if not isinstance(pair[1], bool | np.bool_):
+            raise ValueError(
+                f"whether column {pair[0]!r} is sensitive must be a bool, got {pair[1]!r}."
+            )
+    return tuple((name, bool(sensitive)) for name, sensitive in pairs)
 
 
 def check_alphabets(

@@ -1,25 +1,112 @@
-"""The forms of a mechanism: a dense weight matrix, one that is blind to S, or four weights."""
+"""The forms of a mechanism: a dense weight matrix, one of U's values alone, or four weights.
 
-from dataclasses import dataclass
+A form is numbers without names: weights over a power of two, how they are sampled, and what follows
+from them. The alphabets are the mechanism's.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.information import block_information, mutual_information
-from skrldp.mechanism._base import Mechanism
+from skrldp.information import Blocks, block_information, mutual_information
 from skrldp.sampling import AliasTable, BlockTable, check_codes
 
-__all__ = ["BlindMechanism", "BlockMechanism", "DenseMechanism"]
+__all__ = ["BlindForm", "BlockForm", "DenseForm", "Form"]
+
+
+class Form(ABC):
+    """Weights of b reports in a cells, ``weights / 2**bits``; immutable.
+
+    Attributes
+    ----------
+    bits : int
+        Binary logarithm of the weights' denominator.
+    """
+
+    bits: int
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Numbers of reports and of cells, (b, a)."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> NDArray[np.int64]:
+        """Integer weights, shape (b, a); each column sums to ``2**bits``. Read-only."""
+
+    @property
+    @abstractmethod
+    def sampler(self) -> AliasTable | BlockTable:
+        """Table that samples these weights exactly."""
+
+    @abstractmethod
+    def columns(self, cells: NDArray[Any]) -> Floats:
+        """Probabilities of the reports in some cells, without the whole matrix.
+
+        Parameters
+        ----------
+        cells : integer array of shape (m,)
+            Cell codes.
+
+        Returns
+        -------
+        array of shape (b, m)
+        """
+
+    @abstractmethod
+    def mutual_information(self, joint: Floats) -> float:
+        """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
+
+    @abstractmethod
+    def report_law(self, conditionals: Floats) -> Floats:
+        """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
+
+    @property
+    def observe(self) -> str:
+        """What has to be known of a person: "all", or "nonsensitive", U alone."""
+        return "all"
+
+    @property
+    def blocks(self) -> Blocks | None:
+        """The probabilities (same, same_secret, same_value, other), if these four are all."""
+        return None
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The weights as probabilities, shape (b, a): exact float64 values, read-only."""
+        return _probabilities(self.weights, self.bits)
+
+    def places(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Places in the sampler's table for cell codes: (n,) to (n,)."""
+        return codes
 
 
 @dataclass(frozen=True, eq=False)
-class DenseMechanism(Mechanism):
-    """A mechanism that keeps its whole weight matrix."""
+class DenseForm(Form):
+    """The whole weight matrix.
+
+    Parameters
+    ----------
+    table : int64 array of shape (b, a)
+        The weights.
+    bits : int
+        Binary logarithm of their denominator.
+    """
 
     table: NDArray[np.int64]
+    bits: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of reports and of cells, (b, a)."""
+        n_reports, n_cells = self.table.shape
+        return n_reports, n_cells
 
     @property
     def weights(self) -> NDArray[np.int64]:
@@ -27,114 +114,134 @@ class DenseMechanism(Mechanism):
         return self.table
 
     @cached_property
-    def _sampler(self) -> AliasTable:
-        return AliasTable.from_weights(self.table, self.denominator_bits)
+    def sampler(self) -> AliasTable:
+        """Table that samples these weights exactly."""
+        return AliasTable.from_weights(self.table, self.bits)
 
-    def mutual_information(self, law: ArrayLike) -> float:
-        """Mutual information I(X; Y) at a law of X; see :class:`Mechanism`.
+    def columns(self, cells: NDArray[Any]) -> Floats:
+        """Probabilities of the reports in some cells: (m,) to (b, m)."""
+        return self.matrix[:, cells]
 
-        Parameters
-        ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
+    def mutual_information(self, joint: Floats) -> float:
+        """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
+        return mutual_information(self.matrix, joint.ravel())
 
-        Returns
-        -------
-        float
-            In nats.
-        """
-        return mutual_information(self.matrix, np.asarray(law, dtype=float).ravel())
-
-    def report_law(self, conditionals: ArrayLike) -> Floats:
-        """Law of the report given each secret; see :class:`Mechanism`.
-
-        Parameters
-        ----------
-        conditionals : array of shape (a1, a2)
-            Conditionals of U given each secret.
-
-        Returns
-        -------
-        array of shape (b, a1)
-        """
-        table = np.asarray(conditionals, dtype=float)
-        return np.einsum("ysu,su->ys", self.matrix.reshape(-1, *table.shape), table)
+    def report_law(self, conditionals: Floats) -> Floats:
+        """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
+        cells = self.matrix.reshape(-1, *conditionals.shape)
+        return np.einsum("ysu,su->ys", cells, conditionals)
 
 
 @dataclass(frozen=True, eq=False)
-class BlindMechanism(Mechanism):
-    """A mechanism that does not see the secret: one column of weights for each value of U."""
+class BlindForm(Form):
+    """One column of weights for each value of U: the secret is not seen.
 
-    table: NDArray[np.int64]  # (b, a2)
+    Parameters
+    ----------
+    table : int64 array of shape (b, a2)
+        The weights.
+    bits : int
+        Binary logarithm of their denominator.
+    n_secrets : int
+        Size a1 of the alphabet of S.
+    """
+
+    table: NDArray[np.int64]
+    bits: int
+    n_secrets: int
 
     @property
     def observe(self) -> str:
-        """What the mechanism has to know of a person: "nonsensitive", U alone."""
+        """What has to be known of a person: "nonsensitive", U alone."""
         return "nonsensitive"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of reports and of cells, (b, a)."""
+        n_reports, n_values = self.table.shape
+        return n_reports, n_values * self.n_secrets
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
         """Integer weights, shape (b, a): the columns of U, again for every secret."""
-        weights = np.tile(self.table, (1, len(self.secrets)))
+        weights = np.tile(self.table, (1, self.n_secrets))
         weights.setflags(write=False)
         return weights
 
     @cached_property
-    def _sampler(self) -> AliasTable:
-        return AliasTable.from_weights(self.table, self.denominator_bits)
+    def sampler(self) -> AliasTable:
+        """Table that samples these weights exactly; its cells are the values of U."""
+        return AliasTable.from_weights(self.table, self.bits)
 
-    def _places(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """Columns of the sampler's table: the values of U that the cells have."""
-        n_values = len(self.values)
+    def places(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Places in the sampler's table for codes of cells or of values of U: (n,) to (n,)."""
+        n_values = self.table.shape[1]
         codes = check_codes(codes, self.shape[1])
         if codes.max(initial=0) < n_values:
             return codes
         return codes % codes.dtype.type(n_values)
 
-    def mutual_information(self, law: ArrayLike) -> float:
-        """Mutual information I(X; Y) = I(U; Y) at a law of X; see :class:`Mechanism`.
+    def columns(self, cells: NDArray[Any]) -> Floats:
+        """Probabilities of the reports in some cells: (m,) to (b, m)."""
+        return self._by_value[:, cells % self.table.shape[1]]
 
-        Parameters
-        ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
+    def mutual_information(self, joint: Floats) -> float:
+        """Mutual information I(X; Y) = I(U; Y), in nats, at a distribution of (S, U)."""
+        by_value = joint.reshape(-1, self.table.shape[1]).sum(axis=0)
+        return mutual_information(self._by_value, by_value)
 
-        Returns
-        -------
-        float
-            In nats.
-        """
-        table = np.asarray(law, dtype=float).reshape(-1, len(self.values))
-        probabilities = self.table * np.float64(2.0**-self.denominator_bits)
-        return mutual_information(probabilities, table.sum(axis=0))
+    def report_law(self, conditionals: Floats) -> Floats:
+        """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
+        return np.einsum("yu,su->ys", self._by_value, conditionals)
 
-    def report_law(self, conditionals: ArrayLike) -> Floats:
-        """Law of the report given each secret; see :class:`Mechanism`.
-
-        Parameters
-        ----------
-        conditionals : array of shape (a1, a2)
-            Conditionals of U given each secret.
-
-        Returns
-        -------
-        array of shape (b, a1)
-        """
-        probabilities = self.table * np.float64(2.0**-self.denominator_bits)
-        return np.einsum("yu,su->ys", probabilities, np.asarray(conditionals, dtype=float))
+    @cached_property
+    def _by_value(self) -> Floats:
+        return _probabilities(self.table, self.bits)
 
 
 @dataclass(frozen=True, eq=False)
-class BlockMechanism(Mechanism):
-    """A mechanism given by four weights; its reports are cells."""
+class BlockForm(Form):
+    """Four weights; the reports are cells, and no matrix is stored.
+
+    Parameters
+    ----------
+    table : BlockTable
+        The weights.
+    """
 
     table: BlockTable
+    bits: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the denominator from the table."""
+        object.__setattr__(self, "bits", self.table.bits)
+
+    @property
+    def sampler(self) -> BlockTable:
+        """The table itself."""
+        return self.table
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of reports and of cells, (a, a)."""
+        return self.table.n_cells, self.table.n_cells
+
+    @property
+    def blocks(self) -> Blocks:
+        """The exact probabilities (same, same_secret, same_value, other)."""
+        block, unit = self.table, 2.0**-self.bits
+        return (
+            block.same * unit,
+            block.same_secret * unit,
+            block.same_value * unit,
+            block.other * unit,
+        )
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
-        """Integer weights, shape (b, a); built when asked for."""
-        a1, a2 = len(self.secrets), len(self.values)
+        """Integer weights, shape (a, a); built when asked for."""
         block = self.table
+        a1, a2 = block.n_secrets, block.n_values
         own = np.full((a2, a2), block.same_secret, dtype=np.int64)
         np.fill_diagonal(own, block.same)
         foreign = np.full((a2, a2), block.other, dtype=np.int64)
@@ -145,51 +252,33 @@ class BlockMechanism(Mechanism):
         weights.setflags(write=False)
         return weights
 
-    @property
-    def probabilities(self) -> tuple[float, float, float, float]:
-        """The exact probabilities (same, same_secret, same_value, other)."""
-        block, unit = self.table, 2.0**-self.denominator_bits
-        weights = block.same, block.same_secret, block.same_value, block.other
-        return tuple(weight * unit for weight in weights)  # type: ignore[return-value]
+    def columns(self, cells: NDArray[Any]) -> Floats:
+        """Probabilities of the reports in some cells: (m,) to (a, m)."""
+        same, same_secret, same_value, other = self.blocks
+        n_values = self.table.n_values
+        reports = np.arange(self.shape[0])[:, None]
+        own = reports // n_values == cells // n_values
+        alike = reports % n_values == cells % n_values
+        return np.where(own, np.where(alike, same, same_secret), np.where(alike, same_value, other))
 
-    @cached_property
-    def _sampler(self) -> AliasTable | BlockTable:
-        return self.table
+    def mutual_information(self, joint: Floats) -> float:
+        """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
+        return block_information(self.blocks, joint)
 
-    def mutual_information(self, law: ArrayLike) -> float:
-        """Mutual information I(X; Y) at a law of X; see :class:`Mechanism`.
-
-        Parameters
-        ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
-
-        Returns
-        -------
-        float
-            In nats.
-        """
-        return block_information(self.probabilities, np.asarray(law, dtype=float))
-
-    def report_law(self, conditionals: ArrayLike) -> Floats:
-        """Law of the report given each secret; see :class:`Mechanism`.
-
-        Parameters
-        ----------
-        conditionals : array of shape (a1, a2)
-            Conditionals of U given each secret.
-
-        Returns
-        -------
-        array of shape (b, a1)
-        """
-        table = np.asarray(conditionals, dtype=float)
-        a1, a2 = table.shape
-        same, same_secret, same_value, other = self.probabilities
-        mass = table.sum(axis=1)[:, None]
-        own = same * table + same_secret * (mass - table)
-        foreign = same_value * table + other * (mass - table)
-        law = np.broadcast_to(foreign.T[None, :, :], (a1, a2, a1)).copy()
+    def report_law(self, conditionals: Floats) -> Floats:
+        """Distribution of the report given each secret: (a1, a2) to (a, a1)."""
+        a1, a2 = conditionals.shape
+        same, same_secret, same_value, other = self.blocks
+        mass = conditionals.sum(axis=1)[:, None]
+        own = same * conditionals + same_secret * (mass - conditionals)
+        foreign = same_value * conditionals + other * (mass - conditionals)
+        reports = np.broadcast_to(foreign.T[None, :, :], (a1, a2, a1)).copy()
         diagonal = np.arange(a1)
-        law[diagonal, :, diagonal] = own
-        return law.reshape(a1 * a2, a1)
+        reports[diagonal, :, diagonal] = own
+        return reports.reshape(a1 * a2, a1)
+
+
+def _probabilities(weights: NDArray[np.int64], bits: int) -> Floats:
+    probabilities: Floats = weights * np.float64(2.0**-bits)
+    probabilities.setflags(write=False)
+    return probabilities

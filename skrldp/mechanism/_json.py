@@ -1,91 +1,281 @@
-"""Mechanisms as JSON: versioned, canonical, with exact integer weights."""
+"""A mechanism's JSON: read strictly, and written in one way only.
 
-from skrldp.mechanism._base import Mechanism
-from skrldp.mechanism._document import Document, read, write
-from skrldp.mechanism._forms import BlindMechanism, BlockMechanism, DenseMechanism
+`docs/client.md` describes every field. Reading gives the parts of a :class:`~skrldp.Mechanism`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.mechanism._categories import plain, revive
+from skrldp.mechanism._checks import (
+    check_alphabets,
+    check_blocks,
+    check_keys,
+    check_weights,
+    malformed,
+    whole,
+)
+from skrldp.mechanism._forms import BlindForm, BlockForm, DenseForm, Form
+from skrldp.mechanism._guarantee import Guarantee
 from skrldp.sampling import BlockTable
 
-__all__ = ["dump", "load"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from skrldp.mechanism._base import Mechanism
+
+__all__ = ["read", "write"]
+
+FORMAT = "skrldp-mechanism"
+VERSION = 1
+_NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bits")
+_CLAIMS = ("eps_requested", "eps", "eps_attained", "n_records", "laws")
+_LAWS = ("alpha", "radius", "rule", "beta")
 
 
-def dump(mechanism: Mechanism) -> str:
-    """Write a mechanism.
+# --- Writing -------------------------------------------------------------------------------------
+
+
+def write(mechanism: Mechanism) -> str:
+    """Write the canonical JSON of a mechanism.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Any.
 
     Returns
     -------
     str
-        Canonical: one text for one mechanism.
+        The same for equal mechanisms; :func:`read` gives an equal one back.
 
     Raises
     ------
     ValueError
-        If its names are not fit for a client: categories that repeat, or more or fewer than the
-        columns.
+        If :func:`read` would refuse it.
     TypeError
         If a category is none of what JSON can hold.
     """
-    weights = symbols = blocks = None
-    if isinstance(mechanism, BlockMechanism):
-        table = mechanism.table
-        blocks = (table.same, table.same_secret, table.same_value, table.other)
+    form = mechanism.form
+    fields: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "columns": [[plain(name, depth=2), bool(flag)] for name, flag in mechanism.columns],
+        "secrets": plain(mechanism.secrets),
+        "values": plain(mechanism.values),
+        "denominator_bits": form.bits,
+    }
+    if isinstance(form, BlockForm):
         if mechanism.symbols != mechanism.cells:
             raise ValueError("the reports of a block mechanism are its cells; do not rename them.")
-    elif isinstance(mechanism, BlindMechanism):
-        symbols, weights = mechanism.symbols, mechanism.table  # by values of U
+        table = form.table
+        fields["blocks"] = [table.same, table.same_secret, table.same_value, table.other]
     else:
-        symbols, weights = mechanism.symbols, mechanism.weights
-    return write(
-        Document(
-            columns=mechanism.columns,
-            secrets=mechanism.secrets,
-            values=mechanism.values,
-            denominator_bits=mechanism.denominator_bits,
-            symbols=symbols,
-            weights=weights,
-            blocks=blocks,
-            observe=mechanism.observe,
-            guarantee=mechanism.guarantee,
-        )
-    )
+        fields["symbols"] = plain(mechanism.symbols)
+        if form.observe != "all":
+            fields["observe"] = form.observe
+        fields["weights"] = _table_of(form).tolist()
+    if mechanism.guarantee is not None:
+        fields["guarantee"] = _claims(mechanism.guarantee)
+    _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def load(text: str | bytes) -> Mechanism:
-    """Read a mechanism.
+def _claims(guarantee: Guarantee) -> dict[str, Any]:
+    claims = {name: getattr(guarantee, name) for name in _CLAIMS if name != "laws"}
+    laws = {name: getattr(guarantee, name) for name in _LAWS}
+    return {**claims, "laws": "all" if guarantee.for_all_laws else laws}
+
+
+# --- Reading -------------------------------------------------------------------------------------
+
+
+def read(text: str | bytes) -> dict[str, Any]:
+    """Read a mechanism's parts, from JSON that is canonical or has other blanks and orders of keys.
 
     Parameters
     ----------
     text : str or bytes
-        What :func:`dump` wrote, or the same JSON with other blanks and another order of keys.
+        JSON; bytes are UTF-8.
 
     Returns
     -------
-    Mechanism
+    dict
+        `secrets`, `values`, `symbols`, `columns`, `form` and `guarantee` of the mechanism.
 
     Raises
     ------
+    TypeError
+        If `text` is neither str nor bytes.
     ValueError
-        If the text is not a mechanism, or its weights are not a distribution.
+        If it is not a mechanism's JSON to the letter, or its weights are not a distribution.
     """
-    found = read(text)
-    secrets, values, bits = found.secrets, found.values, found.denominator_bits
-    if found.blocks is not None:
-        table = BlockTable(len(secrets), len(values), *found.blocks, bits)
-        cells = tuple((s, u) for s in secrets for u in values)
-        claims = found.guarantee
-        return BlockMechanism(secrets, values, cells, found.columns, bits, table, guarantee=claims)
-    assert found.symbols is not None and found.weights is not None
-    form = BlindMechanism if found.observe == "nonsensitive" else DenseMechanism
-    return form(
-        secrets,
-        values,
-        found.symbols,
-        found.columns,
-        bits,
-        found.weights,
-        guarantee=found.guarantee,
-    )
+    if not isinstance(text, str | bytes | bytearray):
+        raise TypeError(f"a mechanism is read from str or bytes, got {type(text).__name__}.")
+    try:
+        fields = json.loads(
+            text if isinstance(text, str) else bytes(text).decode(),
+            object_pairs_hook=_unique,
+            parse_float=_finite,
+            parse_constant=_finite,
+        )
+    except RecursionError:
+        raise ValueError("not a mechanism: the JSON is nested too deeply.") from None
+    except ValueError as error:
+        raise ValueError(f"not a mechanism: the text is not JSON ({error}).") from error
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+        raise ValueError(f"not a mechanism: the JSON does not say format={FORMAT!r}.")
+    version = fields.get("version")
+    if type(version) is not int or version != VERSION:
+        raise ValueError(
+            f"this mechanism has version {version!r}; this release reads version {VERSION}."
+        )
+    return _parts(fields)
+
+
+def _parts(fields: dict[str, Any]) -> dict[str, Any]:
+    is_blocks = "blocks" in fields
+    form_keys = ("blocks",) if is_blocks else ("symbols", "weights")
+    optional = ("guarantee",) if is_blocks else ("observe", "guarantee")
+    check_keys(fields, (*_NEEDED, *form_keys), optional, "it")
+    secrets, values = (_alphabet(fields, name) for name in ("secrets", "values"))
+    columns = tuple(_column(item) for item in _list(fields["columns"], "columns"))
+    bits = whole(fields["denominator_bits"], "denominator_bits")
+    guarantee = _guarantee(fields["guarantee"]) if "guarantee" in fields else None
+    symbols: tuple[Any, ...] | None = None
+    form: Form
+    if is_blocks:
+        check_alphabets(secrets, values, None, columns)
+        form = _block_form(fields["blocks"], len(secrets), len(values), bits)
+        symbols = tuple((s, u) for s in secrets for u in values)
+    else:
+        symbols = _alphabet(fields, "symbols")
+        form = _matrix_form(fields, len(symbols), len(secrets), len(values), bits)
+        _check(secrets, values, symbols, columns, form)
+    return {
+        "secrets": secrets,
+        "values": values,
+        "symbols": symbols,
+        "columns": columns,
+        "form": form,
+        "guarantee": guarantee,
+    }
+
+
+def _block_form(blocks: Any, n_secrets: int, n_values: int, bits: int) -> BlockForm:
+    weights = [whole(weight, "blocks") for weight in _list(blocks, "blocks")]
+    if len(weights) != 4:
+        raise malformed(f"blocks must be four weights, got {len(weights)}")
+    four = weights[0], weights[1], weights[2], weights[3]
+    check_blocks(four, n_secrets, n_values, bits)
+    return BlockForm(BlockTable(n_secrets, n_values, *four, bits=bits))
+
+
+def _matrix_form(
+    fields: dict[str, Any], n_symbols: int, n_secrets: int, n_values: int, bits: int
+) -> Form:
+    observe = fields.get("observe", "all")
+    if observe not in ("all", "nonsensitive"):
+        raise malformed(f"observe is {observe!r}, neither 'all' nor 'nonsensitive'")
+    if observe == "nonsensitive":
+        return BlindForm(_matrix(fields["weights"], n_symbols, n_values, "values"), bits, n_secrets)
+    weights = _matrix(fields["weights"], n_symbols, n_values * n_secrets, "cells")
+    return DenseForm(weights, bits)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in fields:
+            raise ValueError(f"the key {key!r} is there twice")
+        fields[key] = value
+    return fields
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"{number} is no finite number")
+    return value
+
+
+def _matrix(rows: Any, height: int, width: int, kind: str) -> NDArray[np.int64]:
+    """Read rows of integers that fit into int64."""
+    rows = _list(rows, "weights")
+    for row in rows:
+        for weight in set(map(type, _list(row, "each row of weights"))) - {int}:
+            raise malformed(f"weights hold a {weight.__name__}, not whole numbers only")
+    if len(rows) != height or any(len(row) != width for row in rows):
+        raise malformed(f"weights must be symbols by {kind}, {height} x {width}")
+    if any(min(row) < 0 or max(row) >= 1 << 63 for row in rows if row):
+        raise malformed("weights are negative or too large")
+    weights = np.array(rows, dtype=np.int64).reshape(height, width)
+    weights.setflags(write=False)
+    return weights
+
+
+def _guarantee(claims: Any) -> Guarantee:
+    if not isinstance(claims, dict):
+        raise malformed("guarantee must be an object")
+    check_keys(claims, _CLAIMS, (), "guarantee")
+    figures: dict[str, Any] = {name: claims[name] for name in _CLAIMS if name != "laws"}
+    laws = claims["laws"]
+    if laws == "all":
+        figures["radius"] = math.inf
+    elif isinstance(laws, dict):
+        check_keys(laws, _LAWS, (), "guarantee.laws")
+        figures.update(laws)
+    else:
+        raise malformed("guarantee.laws must be 'all' or an object")
+    try:
+        return Guarantee(**figures)
+    except ValueError as error:
+        raise malformed(f"in its guarantee, {str(error).rstrip('.')}") from error
+
+
+def _alphabet(fields: dict[str, Any], name: str) -> tuple[Any, ...]:
+    return tuple(revive(item, name) for item in _list(fields[name], name))
+
+
+def _column(item: Any) -> tuple[Any, bool]:
+    pair = _list(item, "each of columns")
+    if len(pair) != 2 or not isinstance(pair[1], bool):
+        raise malformed("columns must be pairs of a name and true (sensitive) or false")
+    return revive(pair[0], "columns"), pair[1]
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise malformed(f"{where} must be a list")
+    return value
+
+
+# --- What reading and writing have in common -----------------------------------------------------
+
+
+def _check(
+    secrets: Sequence[Any],
+    values: Sequence[Any],
+    symbols: Sequence[Any],
+    columns: Sequence[tuple[Any, bool]],
+    form: Form,
+) -> None:
+    """Check that the parts fit together."""
+    if isinstance(form, BlockForm):  # its symbols are the cells, which repeat if an alphabet does
+        check_alphabets(secrets, values, None, columns)
+        table = form.table
+        four = (table.same, table.same_secret, table.same_value, table.other)
+        check_blocks(four, len(secrets), len(values), form.bits)
+    else:
+        check_alphabets(secrets, values, symbols, columns)
+        check_weights(_table_of(form), form.bits)
+
+
+def _table_of(form: Form) -> NDArray[np.int64]:
+    """Weights as they are written: by values of U where these are all that is seen."""
+    return form.table if isinstance(form, BlindForm) else form.weights

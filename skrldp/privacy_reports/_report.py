@@ -3,11 +3,12 @@
 import math
 import textwrap
 from dataclasses import dataclass, fields
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skrldp._html import page
 
 __all__ = ["PrivacyReport", "amount", "odds"]
 
@@ -130,21 +131,10 @@ class PrivacyReport:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        left = "style='text-align:left;vertical-align:top'"
-        rows = "".join(
-            f"<tr><th {left}>{escape(label)}</th><td {left}>{escape(text)}</td></tr>"
-            for label, text in self._figures()
-        )
-        lists = "".join(
-            f"<p><strong>{heading}</strong></p><ul>"
-            + "".join(f"<li>{escape(text)}</li>" for text in listed)
-            + "</ul>"
-            for heading, listed in (("Warnings", self.warnings), ("Notes", self.notes))
-            if listed
-        )
-        return (
-            f"<div><p><strong>Privacy report: {escape(self.sanitizer)}</strong></p>"
-            f"<table><tbody>{rows}</tbody></table>{lists}</div>"
+        return page(
+            f"Privacy report: {self.sanitizer}",
+            self._figures(),
+            lists=[("Warnings", self.warnings), ("Notes", self.notes)],
         )
 
     def _figures(self) -> list[tuple[str, str]]:

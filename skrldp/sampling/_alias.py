@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skrldp.sampling import _codes
-from skrldp.sampling._codes import Stream, blocks, check_codes, check_out, smallest_unsigned
+from skrldp.sampling._codes import Stream, blocks, check_codes, smallest_unsigned
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -144,9 +144,7 @@ class AliasTable:
             raise ValueError("the table gives weight to a symbol that does not exist")
         return np.ascontiguousarray(weights[:, : self.n_symbols].T)
 
-    def sample(
-        self, codes: ArrayLike, stream: Stream, out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
+    def sample(self, codes: ArrayLike, stream: Stream) -> NDArray[Any]:
         """Draw one symbol for each record.
 
         Parameters
@@ -155,8 +153,6 @@ class AliasTable:
             Each record's cell. ``uint8`` and ``uint16`` are fastest.
         stream : RandomStream
             Source of the random bits.
-        out : ndarray of the result's dtype, shape (n,), optional
-            Where to write the result.
 
         Returns
         -------
@@ -167,10 +163,10 @@ class AliasTable:
         TypeError
             If the codes are not integers.
         ValueError
-            If a code is no cell of the table or `out` does not fit. Nothing has been drawn then.
+            If a code is no cell of the table. Nothing has been drawn then.
         """
         codes = check_codes(codes, self.n_cells)
-        out = check_out(out, codes, self.alias.dtype)
+        out = np.empty(codes.size, dtype=self.alias.dtype)
         thresholds, alias = self.thresholds.reshape(-1), self.alias.reshape(-1)
         shift, mask = self._slot_bits, alias.dtype.type(self.thresholds.shape[1] - 1)
         # Positions in the table are made in the narrowest type and widened once for the look-ups.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skrldp.sampling import _codes
-from skrldp.sampling._codes import Stream, blocks, check_codes, check_out, smallest_unsigned
+from skrldp.sampling._codes import Stream, blocks, check_codes, smallest_unsigned
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -93,9 +93,7 @@ class BlockTable:
         """Number of cells, and of symbols."""
         return self.n_secrets * self.n_values
 
-    def sample(
-        self, codes: ArrayLike, stream: Stream, out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
+    def sample(self, codes: ArrayLike, stream: Stream) -> NDArray[Any]:
         """Draw one symbol for each record.
 
         Parameters
@@ -104,8 +102,6 @@ class BlockTable:
             Each record's cell.
         stream : RandomStream
             Source of the random bits.
-        out : ndarray of the result's dtype, shape (n,), optional
-            Where to write the result.
 
         Returns
         -------
@@ -116,10 +112,10 @@ class BlockTable:
         TypeError
             If the codes are not integers.
         ValueError
-            If a code is no cell of the table or `out` does not fit. Nothing has been drawn then.
+            If a code is no cell of the table. Nothing has been drawn then.
         """
         codes = check_codes(codes, self.n_cells)
-        out = check_out(out, codes, smallest_unsigned(self.n_cells))
+        out = np.empty(codes.size, dtype=smallest_unsigned(self.n_cells))
         dtype = smallest_unsigned(2 * self.n_cells)  # holds sums of two secrets or two values
         n_secrets, n_values = dtype.type(self.n_secrets), dtype.type(self.n_values)
         runs, secret_shifts, value_shifts = self._layout(dtype)

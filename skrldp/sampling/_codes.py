@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BLOCK", "Stream", "blocks", "check_codes", "check_out", "smallest_unsigned"]
+__all__ = ["BLOCK", "Stream", "blocks", "check_codes", "smallest_unsigned"]
 
 # Rows per block. A block's buffers take some 25 bytes a row, so that they stay in a core's
 # second-level cache, and the interpreter's share of the time stays below a tenth.
@@ -46,15 +46,3 @@ def check_codes(codes: ArrayLike, n_cells: int) -> NDArray[Any]:
             f"codes must lie in [0, {n_cells}); {bad.size} do not, the first is {bad[0]}"
         )
     return codes
-
-
-def check_out(out: NDArray[Any] | None, codes: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array for the reports: a new one, or `out` if it fits."""
-    if out is None:
-        return np.empty(codes.size, dtype=dtype)
-    if not isinstance(out, np.ndarray) or out.dtype != dtype or out.shape != codes.shape:
-        raise ValueError(f"out must be an array of dtype {dtype} and shape {codes.shape}")
-    # Overlap would have reports randomised again in place of records.
-    if not out.flags.writeable or np.may_share_memory(out, codes):
-        raise ValueError("out must be writeable and must not overlap codes")
-    return out

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import BlockMechanism, Mechanism
+from skrldp.mechanism import Mechanism
 from skrldp.table import CellCodec
 
 __all__ = [
@@ -84,7 +84,7 @@ def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) 
     """
     n_values = sum(len(codec.columns[position].categories) for position in codec.nonsensitive)
     n_symbols, work = mechanism.shape[0], mechanism.shape[1] * mechanism.shape[0] * n_values
-    if isinstance(mechanism, BlockMechanism):  # a report costs a1 multiplications rather than a
+    if mechanism.form.blocks is not None:  # a report costs a1 multiplications rather than a
         work //= codec.n_values
     if work > _MAX_WORK:
         raise ValueError(

@@ -178,12 +178,17 @@ def test_faults_that_the_bound_cannot_see():
 
 
 @pytest.mark.parametrize(
-    ("order", "words"), [([2, 1, 0], "in reverse order"), ([0, 2, 1], "1 and 2 seem"),
-                         ([1, 2, 0], "were expected")],
-)  # fmt: skip
+    ("order", "words"),
+    [
+        ([3, 2, 1, 0], "in reverse order"),
+        ([2, 1, 0], "0 and 2 seem to be swapped"),  # the reverse order of three is a swap
+        ([0, 2, 1], "1 and 2 seem to be swapped"),
+        ([1, 2, 0], "were expected"),
+    ],
+)
 def test_secrets_in_another_order(order, words):
     """Misses: below 1e-9."""
-    rows = [[s, u] for s in range(3) for u in range(2)]
+    rows = [[s, u] for s in range(len(order)) for u in range(2)]
 
     class Shuffled(SRRSanitizer):
         def transform(self, X):
@@ -324,7 +329,8 @@ def test_many_cells_are_looked_at_in_part():
     assert found.passed, str(found)
     found = audit(faulty, n=20_000, level=0.999, random_state=0)
     assert "mechanism" in names(found)
-    assert "5%" in message(found, "mechanism")
+    words = message(found, "mechanism")  # 5 % lies between two of the shares that are tried
+    assert words.startswith(("about 5% of", "about 6% of")), words
 
 
 # --- Confidence ----------------------------------------------------------------------------------

@@ -258,7 +258,7 @@ def test_it_looks_at_what_is_sampled():
     joint = JointDistribution(EXAMPLE)
     mechanism = Mechanism.from_blocks(grr(0.5, 4), (0, 1), (0, 1))
     proof = prove(mechanism, joint, 1.0, math.inf)
-    block = mechanism.table
+    block = mechanism.form.table
     assert proof.eps >= math.log(block.same / block.other)
 
 

@@ -410,7 +410,7 @@ def test_unknown_values_may_need_a_mechanism_of_their_own():
     laws = laws.reshape(-1, 2, 3)
     known, worst = laws / laws.sum(axis=2, keepdims=True), []
     for mechanism in (plain, made):
-        table = mechanism.table / 2.0**mechanism.denominator_bits
+        table = mechanism.form.table / 2.0**mechanism.denominator_bits
         reports, unknown = np.einsum("yu,nsu->nys", table, known), table @ law
         mixed = [
             [(1.0 - t) * reports[..., s] + t * unknown for s, t in enumerate(shares)]
@@ -446,7 +446,7 @@ def test_json_has_the_columns_of_u_alone():
     assert back.observe == "nonsensitive"
     for name in ("secrets", "values", "symbols", "columns", "denominator_bits", "shape", "cells"):
         assert getattr(back, name) == getattr(mechanism, name)
-    np.testing.assert_array_equal(back.table, mechanism.table)
+    np.testing.assert_array_equal(back.form.table, mechanism.form.table)
     np.testing.assert_array_equal(back.weights, mechanism.weights)
     assert back.to_json() == text
     seeing = Mechanism.from_matrix(mechanism.matrix, ("no", "yes"), ("a", "b", "c"))

@@ -50,9 +50,25 @@ def check(found, cost, region, eps):
     assert np.all(matrix >= 0)
     np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-12)
     rows = matrix.reshape(len(matrix), *region.conditionals.shape)
-    assert region.excess(rows, eps).max() <= 1e-12
+    worst = region.worst(rows, eps, laws=True)
+    first, second = rows[worst.row, worst.first], rows[worst.row, worst.second]
+    odds = np.stack([first, -np.exp(eps) * second], axis=1)
+    assert np.einsum("mtu,mtu->m", odds, worst.laws).max() <= 1e-15  # no law breaks the promise
+    assert worst.bound.max() <= rounding(region)
     assert found.objective == pytest.approx(cost.worst(matrix)[0], rel=1e-12)
     assert found.bound <= found.objective + 1e-15
+
+
+def rounding(region):
+    """What the proven bounds of a repaired row may be off zero.
+
+    `support` adds to a bound the rounding of its dual slacks, (k + 16) units times 8 or, where
+    alpha is not 2, 128 times their size; and that goes like 1 / sqrt(radius).
+    """
+    if not 0.0 < region.radius < np.inf:
+        return 1e-12
+    unit = (region.conditionals.shape[1] + 16) * np.finfo(float).eps
+    return max(1e-12, (8.0 if region.alpha == 2.0 else 128.0) * unit / np.sqrt(region.radius))
 
 
 @pytest.mark.parametrize("central", [True, False], ids=["path", "cuts"])

@@ -7,6 +7,7 @@ import math
 import random
 import warnings
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -91,7 +92,7 @@ def test_other_mechanisms_have_other_digests():
         first.named(("x", "y"), COLUMNS),
         first.named(None, [("sick", True), ("age", False)]),
         first.named(None, [("ill", False), ("age", True)]),
-        replace(first, table=first.table[:, ::-1]),
+        replace(first, form=replace(first.form, table=first.form.table[:, ::-1])),
     ]
     assert len({mechanism.digest for mechanism in [first, *others]}) == len(others) + 1
 
@@ -458,3 +459,111 @@ def test_moments_come_back():
     mechanism = Mechanism.from_matrix(np.ones((1, 2)), secrets, (datetime.timedelta(days=-1),))
     again = Mechanism.from_json(mechanism.to_json())
     assert again.secrets == secrets and again.values == mechanism.values
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+def test_moments_of_numpy_are_moments(unit):
+    """NumPy itself makes whole numbers of moments in nanoseconds."""
+    days = np.array(["2020-01-01", "2020-01-02"], f"M8[{unit}]")
+    steps = np.array([1, 2], "m8[h]").astype(f"m8[{'s' if unit == 'D' else unit}]")
+    moments = (datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 2))
+    hours = (datetime.timedelta(hours=1), datetime.timedelta(hours=2))
+    dense = Mechanism.from_matrix(np.eye(4), days, steps, symbols=[*days, *steps])
+    block = Mechanism.from_blocks((0.25,) * 4, days, steps)
+    for mechanism in (dense, dense.named([*steps, *days], []), block):
+        assert (mechanism.secrets, mechanism.values) == (moments, hours)
+        again = Mechanism.from_json(mechanism.to_json())
+        assert (again.secrets, again.values) == (moments, hours)
+        assert again.symbols == mechanism.symbols
+
+
+def test_names_of_another_number_are_refused_at_once():
+    three = ("a", "b", "c")
+    for make in (
+        lambda: dense().named(three, COLUMNS),
+        lambda: blocks().named(three, COLUMNS),
+        lambda: Mechanism.from_matrix(np.ones((1, 4)), ("no", "yes"), (1, 2), symbols=three),
+        lambda: dense(symbols=three),
+    ):
+        with pytest.raises(ValueError, match=r"there are 3 names of reports .* has [126] report"):
+            make()
+    with pytest.raises(ValueError, match="3 secrets x 2 values do not fit the mechanism's 4 cells"):
+        dense(secrets=three)
+    with pytest.raises(ValueError, match="values are empty"):
+        Mechanism.from_blocks((1.0, 0.0, 0.0, 0.0), ("a",), ())
+    for columns in ([("ill", True, 1)], ["ill"], [("ill", "yes")], [("ill", 1)]):
+        with pytest.raises(ValueError, match="column"):
+            dense().named(None, columns)
+
+
+ANYTHING = st.one_of(
+    st.sampled_from(
+        [
+            np.datetime64("2020-01-01T00:00:00.000000001", "ns"),
+            np.datetime64("2020-01-01", "ns"),
+            np.datetime64("NaT"),
+            np.datetime64("10000-01-01", "s"),
+            np.timedelta64(1, "ns"),
+            np.timedelta64(1, "h"),
+            np.str_("a"),
+            np.float32(0.1),
+            np.uint64(2**63),
+            np.bool_(True),
+            math.nan,
+            pd.NaT,
+            pd.NA,
+            pd.Timestamp("2020-01-01"),
+            pd.Timestamp("2020-01-01", tz="Europe/Berlin"),
+            pd.Timedelta(1, "h"),
+            b"a",
+            "\ud800",
+            10**400,
+            1j,
+            {"date": "2020-01-01"},
+            frozenset(),
+            datetime.datetime(2020, 10, 25, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"), fold=1),
+            datetime.time(2, 30, tzinfo=ZoneInfo("Europe/Berlin")),
+            datetime.time(2, 30, tzinfo=datetime.UTC),
+            datetime.datetime(
+                2020, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(seconds=1, microseconds=1))
+            ),
+        ]
+    ),
+    st.text(max_size=2),
+    st.integers(-2, 2),
+    st.floats(),
+    st.none(),
+    st.booleans(),
+    st.datetimes(),
+    st.timedeltas(),
+)
+NESTED = st.recursive(
+    ANYTHING, lambda part: st.lists(part, max_size=2) | st.tuples(part), max_leaves=4
+)
+NAMES = st.lists(NESTED, min_size=1, max_size=3) | st.lists(st.integers(0, 9), max_size=3)
+SOME_COLUMNS = st.just([]) | st.lists(st.tuples(NESTED, st.booleans()), max_size=3)
+
+
+@given(NAMES, NAMES, st.none() | NAMES, SOME_COLUMNS, st.integers(1, 3), st.data())
+@settings(max_examples=150)
+def test_what_is_written_comes_back(secrets, values, symbols, columns, n_reports, data):
+    """Every mechanism is refused when it is made or written, or comes back from its JSON."""
+    kind = data.draw(st.sampled_from(["dense", "blind", "blocks"]))
+    width = len(values) * (1 if kind == "blind" else len(secrets))
+    try:
+        if kind == "blocks":
+            share = 1.0 / (len(secrets) * len(values) or 1)
+            mechanism = Mechanism.from_blocks((share,) * 4, secrets, values)
+        else:
+            matrix = np.full((n_reports, width), 1.0 / n_reports)
+            mechanism = Mechanism.from_matrix(matrix, secrets, values, blind=kind == "blind")
+        mechanism = mechanism.named(symbols, columns)
+        text = mechanism.to_json()
+    except (ValueError, TypeError) as error:
+        assert "unhashable" not in str(error) and "broadcast" not in str(error)
+        return
+    again = Mechanism.from_json(text)
+    for part in ("secrets", "values", "symbols", "columns", "denominator_bits", "observe"):
+        assert getattr(again, part) == getattr(mechanism, part)
+    np.testing.assert_array_equal(again.weights, mechanism.weights)
+    assert again.to_json() == text

@@ -293,7 +293,7 @@ def test_arrow_dictionaries():
 
 
 def test_every_missing_value_is_one_category():
-    holes = [None, NAN, np.nan, pd.NA, pd.NaT, np.datetime64("NaT"), np.float32("nan")]
+    holes = [None, NAN, np.nan, pd.NA, pd.NaT, np.datetime64("NaT", "s"), np.float32("nan")]
     X = np.empty((len(holes) + 1, 2), dtype=object)
     X[:, 0] = ["y", *["n"] * len(holes)]
     X[:, 1] = ["a", *holes]

@@ -160,7 +160,7 @@ def jeffreys(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_ten_cells(seed):
+def test_ten_cells(seed, cdd):
     """Both solvers reach the optimum over cddlib's vertices."""
     joint, eps = jeffreys(seed), (0.1, 0.5, 1.0, 1.5, 2.5)[seed % 5]
     region = region_of(joint.counts, "lower")

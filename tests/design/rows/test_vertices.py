@@ -3,7 +3,6 @@
 import itertools
 from types import SimpleNamespace
 
-import cdd
 import numpy as np
 import pytest
 from conftest import EXAMPLE, EXAMPLE_RADIUS
@@ -213,7 +212,7 @@ def in_trouble(*_):
     raise RuntimeError(f"\n{TROUBLE}\n")
 
 
-def losing(keep):
+def losing(cdd, keep):
     """A cdd.copy_generators that keeps some of the vertices."""
     copy = cdd.copy_generators
 
@@ -225,7 +224,7 @@ def losing(keep):
     return lossy
 
 
-def test_cddlib_in_trouble(by_cddlib, monkeypatch):
+def test_cddlib_in_trouble(by_cddlib, cdd, monkeypatch):
     region = region_of(SMALL)
     expected = solve(SMALL, region, 0.5, solver="auto")
     assert expected.solver == "vertices"
@@ -239,7 +238,7 @@ def test_cddlib_in_trouble(by_cddlib, monkeypatch):
     assert found.objective == pytest.approx(expected.objective, rel=1e-4)
 
 
-def test_another_order_of_cells_helps(by_cddlib, monkeypatch):
+def test_another_order_of_cells_helps(by_cddlib, cdd, monkeypatch):
     """Trouble with one order of the cells is not the end: the next is as good."""
     region = region_of(SMALL)
     expected = solve(SMALL, region, 0.5, solver="vertices")
@@ -258,7 +257,7 @@ def test_another_order_of_cells_helps(by_cddlib, monkeypatch):
     )
 
 
-def test_lost_vertices_are_missed(by_cddlib, monkeypatch):
+def test_lost_vertices_are_missed(by_cddlib, cdd, monkeypatch):
     """Each vertex that the optimum uses, lost in turn, is noticed; auto makes up for it."""
     region, eps = region_of(SMALL), 0.5
     expected = solve(SMALL, region, eps, solver="vertices")
@@ -268,12 +267,13 @@ def test_lost_vertices_are_missed(by_cddlib, monkeypatch):
         with monkeypatch.context() as patch:
             known = np.sort(vertex)  # whichever order the cells are in
             kept = losing(
-                lambda rows, v=known: np.abs(np.sort(rows[:, 1:], axis=1) - v).max(axis=1) > 1e-7
+                cdd,
+                lambda rows, v=known: np.abs(np.sort(rows[:, 1:], axis=1) - v).max(axis=1) > 1e-7,
             )
             patch.setattr(cdd, "copy_generators", kept)
             with pytest.raises(SolverError, match="vertices were lost"):
                 solve(SMALL, region, eps, solver="vertices")
-    monkeypatch.setattr(cdd, "copy_generators", losing(lambda rows: rows[:, 1] > 1e-3))
+    monkeypatch.setattr(cdd, "copy_generators", losing(cdd, lambda rows: rows[:, 1] > 1e-3))
     found = solve(SMALL, region, eps)
     assert found.solver == "columns"
     assert "Vertices were not used: vertices were lost" in found.message
@@ -287,14 +287,14 @@ def test_lost_vertices_are_missed(by_cddlib, monkeypatch):
         (lambda rows: np.zeros(len(rows), dtype=bool), "not a polytope"),
     ],
 )
-def test_too_few_vertices(by_cddlib, monkeypatch, keep, message):
-    monkeypatch.setattr(cdd, "copy_generators", losing(keep))
+def test_too_few_vertices(by_cddlib, cdd, monkeypatch, keep, message):
+    monkeypatch.setattr(cdd, "copy_generators", losing(cdd, keep))
     with pytest.raises(SolverError, match=message):
         solve(SMALL, region_of(SMALL), 0.5, solver="vertices")
 
 
 @pytest.mark.parametrize("fault", ["ray", "line", "outside", "sum"])
-def test_what_is_not_a_vertex_is_refused(by_cddlib, monkeypatch, fault):
+def test_what_is_not_a_vertex_is_refused(by_cddlib, cdd, monkeypatch, fault):
     copy = cdd.copy_generators
 
     def faulty(polyhedron):

@@ -1,0 +1,125 @@
+"""Who made the reports: a mechanism, and how its symbols are written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from skrldp.mechanism import Mechanism
+
+__all__ = ["Source", "as_strings", "read_source"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where reports come from: a mechanism, and how it writes them.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        What was sampled.
+    rows : list of tuple, length b, or None
+        What each symbol looks like in a table of cells; None if that is not known.
+    columns : tuple
+        Names of that table's columns; empty if not known.
+    names : tuple
+        Names of the columns that a sanitizer writes; empty if not known.
+    """
+
+    mechanism: Mechanism
+    rows: list[tuple[Any, ...]] | None
+    columns: tuple[Any, ...]
+    names: tuple[Any, ...] = ()
+
+
+# -- the mechanism --------------------------------------------------------------------------------
+
+
+def read_source(mechanism: Any) -> Source:
+    """Accept a mechanism, its JSON, or the fitted sanitizer that has it.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str or sanitizer
+        Who made the reports.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    ValueError
+        If the JSON is no mechanism, or the sanitizer is not fitted.
+    """
+    if isinstance(mechanism, str):
+        mechanism = Mechanism.from_json(mechanism)
+    if isinstance(mechanism, Mechanism):
+        return Source(mechanism, *_written(mechanism, None))
+    if not (hasattr(mechanism, "transform") and hasattr(mechanism, "fit")):
+        raise TypeError(
+            "mechanism must be a Mechanism, its JSON text or a fitted sanitizer, got "
+            f"{type(mechanism).__name__}."
+        )
+    if not isinstance(getattr(mechanism, "mechanism_", None), Mechanism):
+        raise ValueError(
+            f"mechanism is a {type(mechanism).__name__} that is not fitted, so it has made no "
+            "reports. scikit-learn's clone (in cross-validation, say) unfits a sanitizer: pass its "
+            "`mechanism_`, or wrap it in sklearn.frozen.FrozenEstimator."
+        )
+    own, joint = mechanism.mechanism_, mechanism.joint_
+    names = tuple(mechanism.get_feature_names_out())
+    return Source(own, *_written(own, joint.probabilities, names), names)
+
+
+def _written(
+    mechanism: Mechanism, law: NDArray[Any] | None, written_names: tuple[Any, ...] = ()
+) -> tuple[list[tuple[Any, ...]] | None, tuple[Any, ...]]:
+    """Return what each symbol looks like as a row of cells, and the names of the columns.
+
+    Symbols that are cells or values of U are written as such; numbered symbols as the most probable
+    cell at the public distribution, if that is known. Values of U may look like numbers: they are
+    values if the columns that a sanitizer writes are those of U.
+    """
+    cells = mechanism.cells
+    of_u = tuple(name for name, sensitive in mechanism.columns if not sensitive)
+    numbered = mechanism.symbols == tuple(range(mechanism.shape[0]))
+    if numbered and not (of_u and written_names == as_strings(of_u)):
+        if law is None:
+            return None, tuple(name for name, _ in mechanism.columns)
+        written: Sequence[Any] = [cells[cell] for cell in mechanism.likely_cells(law)]
+    else:
+        written = mechanism.symbols
+        if not set(written) <= set(cells):
+            return [_parts(symbol, len(of_u) > 1) for symbol in written], of_u
+    flags = [sensitive for _, sensitive in mechanism.columns]
+    several = flags.count(True) > 1, flags.count(False) > 1
+    rows = []
+    for secret, value in written:
+        parts = iter(_parts(secret, several[0])), iter(_parts(value, several[1]))
+        rows.append(
+            tuple(next(parts[0 if sensitive else 1]) for sensitive in flags or (True, False))
+        )
+    return rows, tuple(name for name, _ in mechanism.columns)
+
+
+def _parts(value: Any, several: bool) -> tuple[Any, ...]:
+    return value if several else (value,)
+
+
+def as_strings(columns: Sequence[Any]) -> tuple[str, ...]:
+    """Name columns as sanitizers do: those that have only a position n are "xn".
+
+    Parameters
+    ----------
+    columns : sequence
+        Names or positions.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(name if isinstance(name, str) else f"x{name}" for name in columns)

@@ -1,0 +1,117 @@
+"""HTML of results: it says what they say, is escaped and whole, and uses nothing from outside."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from skrldp import (
+    AllDistributions,
+    FrequencyEstimator,
+    GRRSanitizer,
+    JointDistribution,
+    Mechanism,
+    PolyOptSanitizer,
+    RenyiBall,
+    audit,
+    certify,
+    privacy_report,
+)
+from skrldp._html import page
+
+BAD = "<script>alert('&')</script>"
+X = [[s, u] for s in ("no", BAD) for u in (1, "<b>", "often")]
+COUNTS = [10, 20, 30, 40, 50, 60]
+VOID = {"br", "hr", "img", "input", "link", "meta"}
+
+
+class Reader(HTMLParser):
+    """Words and tags, and tags that are still open."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.words = set(), [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def shown():
+    names = [BAD, "visits & more"]
+    grr = GRRSanitizer(1.0, random_state=0).fit(X, sample_weight=COUNTS)
+    mechanism = grr.mechanism_.named(None, list(zip(names, (True, False), strict=True)))
+    estimator = FrequencyEstimator(mechanism).fit(range(6), sample_weight=COUNTS)
+    blind = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive")
+    blind = blind.fit(X, sample_weight=COUNTS)
+    joint = JointDistribution([[7, 10], [26, 57]])
+    uniform = np.full((2, 4), 0.5)
+    return {
+        "Mechanism": (mechanism, [BAD, "visits & more", "<b>", "matrix", "all distributions"]),
+        "Mechanism blind": (blind.mechanism_, ["U alone", "a set of distributions"]),
+        "Mechanism bare": (
+            Mechanism.from_matrix(uniform, "ab", (1, 2)),
+            ["claimed nothing", "not named"],
+        ),
+        "Estimate": (estimator.marginal("visits & more"), ["often", "210 reports", "<b>"]),
+        "Estimate of two": (estimator.marginal(), [f"{BAD}, often", f"{BAD}, visits & more"]),
+        "Certificate": (grr.certificate_, ["eps <= ", "all distributions", "2 secrets"]),
+        "Certificate of a ball": (certify(uniform, RenyiBall(), joint), ["0.07524", "alpha = 2"]),
+        "Certificate of all": (certify(uniform, AllDistributions(), joint), ["eps = 0 nats"]),
+        "Certificate of one": (certify(uniform, RenyiBall(radius=0), joint), ["public"]),
+        "Audit": (audit(grr, n=2_000, random_state=0), ["FAULT: reports are repeatable"]),
+        "PrivacyReport": (privacy_report(grr), ["proven", "Notes"]),
+    }
+
+
+KINDS = [
+    "Mechanism", "Mechanism blind", "Mechanism bare", "Estimate", "Estimate of two", "Certificate",
+    "Certificate of a ball", "Certificate of all", "Certificate of one", "Audit", "PrivacyReport",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_in_notebooks(shown, kind):
+    thing, said = shown[kind]
+    text = thing._repr_html_()
+    reader = Reader(text)
+    words = " ".join(" ".join(reader.words).split())
+    assert kind.split()[0] in words or kind == "PrivacyReport"
+    for phrase in said:
+        assert phrase in words
+    assert reader.open == []
+    assert not {"script", "b", "style", "link", "img"} & reader.tags and "nan" not in words
+    assert len(repr(thing)) < 400 or kind == "PrivacyReport"
+
+
+def test_long_tables_are_cut():
+    mechanism = Mechanism.from_blocks((0.5, 0.5 / 99, 0.0, 0.0), ("s",), range(100))
+    estimate = FrequencyEstimator(mechanism, encode="symbol").fit(range(100)).marginal()
+    words = " ".join(Reader(estimate._repr_html_()).words)
+    assert "… and 50 more" in words and "s, 49" in words and "s, 50" not in words
+    text = mechanism._repr_html_()
+    assert "(88 more)" in text and "four weights, whole numbers over 2^53" in text
+
+
+def test_what_is_not_known_is_left_empty():
+    half = np.array([[0.75, 0.25], [0.25, 0.75]])
+    mechanism = Mechanism.from_matrix(np.hstack([half, half]), ["no", "yes"], [0, 1])
+    estimate = FrequencyEstimator(mechanism).fit([0, 1]).marginal(part="sensitive")
+    assert estimate._repr_html_().count("></td>") == 6
+
+
+def test_everything_is_escaped():
+    text = page(BAD, [(BAD, BAD)], header=(BAD, BAD), n_more=1, lists=[(BAD, [BAD]), ("no", [])])
+    reader = Reader(text)
+    assert "".join(reader.words).count(BAD) == 7 and "script" not in reader.tags
+    assert "no" not in reader.words
