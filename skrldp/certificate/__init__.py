@@ -1,7 +1,7 @@
 r"""Proof that a mechanism is private, as it will be sampled, and the repair that makes it so.
 
-A certificate is an upper bound on the leakage over every law of the uncertainty set. It comes from
-the oracle's dual expressions, which are upper bounds wherever they are evaluated, with the rounding
+A certificate is an upper bound on the leakage at every distribution of the uncertainty set. It
+comes from dual expressions, which are upper bounds wherever they are evaluated, with the rounding
 of the arithmetic added; no solver's word is taken for anything.
 """
 

@@ -1,4 +1,4 @@
-"""What the oracle has to look at, and the least ε that it proves."""
+"""What a proof has to look at, and the least ε that it proves."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,7 @@ class Mechanism:
     @property
     def cells(self) -> tuple[tuple[Any, Any], ...]:
         """The cells (secret, value) in the order of the matrix's columns."""
-        return tuple((s, u) for s in self.secrets for u in self.values)
+        return tuple(product(self.secrets, self.values))
 
     def sample(self, codes: ArrayLike, random_state: Any = None) -> NDArray[Any]:
         """Draw one report for each record.
@@ -348,7 +349,7 @@ class Mechanism:
         _, same_secret, same_value, other = (int(p * unit) for p in probabilities)
         same = unit - (a2 - 1) * same_secret - (a1 - 1) * (same_value + (a2 - 1) * other)
         form = BlockForm(BlockTable(a1, a2, same, same_secret, same_value, other, _BLOCK_BITS))
-        symbols = tuple((s, u) for s in secrets for u in values)
+        symbols = tuple(product(secrets, values))
         return Mechanism(secrets, values, symbols, (), form)
 
     def __repr__(self) -> str:

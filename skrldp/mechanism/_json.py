@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -152,7 +153,7 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     if is_blocks:
         check_alphabets(secrets, values, None, columns)
         form = _block_form(fields["blocks"], len(secrets), len(values), bits)
-        symbols = tuple((s, u) for s in secrets for u in values)
+        symbols = tuple(product(secrets, values))
     else:
         symbols = _alphabet(fields, "symbols")
         form = _matrix_form(fields, len(symbols), len(secrets), len(values), bits)

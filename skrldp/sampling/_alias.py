@@ -45,8 +45,6 @@ class AliasTable:
     >>> from skrldp.sampling import RandomStream
     >>> weights = np.array([[3, 1], [1, 3]]) << 31          # over 2**33, that is 3/4 and 1/4
     >>> table = AliasTable.from_weights(weights, bits=33)
-    >>> bool((table.probabilities() == weights).all())
-    True
     >>> codes = np.zeros(1000, dtype=np.uint8)
     >>> reports = table.sample(codes, RandomStream(0))
     >>> bool(700 < (reports == 0).sum() < 800)
@@ -120,29 +118,8 @@ class AliasTable:
         return self.thresholds.shape[0]
 
     @property
-    def bits(self) -> int:
-        """Binary logarithm of the weights' common denominator."""
-        return _THRESHOLD_BITS + self._slot_bits
-
-    @property
     def _slot_bits(self) -> int:
         return (self.n_symbols - 1).bit_length()
-
-    def probabilities(self) -> NDArray[np.int64]:
-        """Return the weights that the table samples, recovered from its slots.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_symbols, n_cells)
-            Over ``2**bits``. Equal to the weights from which the table was built.
-        """
-        kept = self.thresholds.astype(np.int64)
-        weights = kept.copy()
-        cells = np.broadcast_to(np.arange(self.n_cells)[:, np.newaxis], kept.shape)
-        np.add.at(weights, (cells, self.alias), _CAPACITY - kept)
-        if weights[:, self.n_symbols :].any():
-            raise ValueError("the table gives weight to a symbol that does not exist")
-        return np.ascontiguousarray(weights[:, : self.n_symbols].T)
 
     def sample(self, codes: ArrayLike, stream: Stream) -> NDArray[Any]:
         """Draw one symbol for each record.

@@ -1,4 +1,4 @@
-"""Mechanisms: integer weights, two forms with one behaviour, and JSON that is exact.
+"""Mechanisms: integer weights, forms with one behaviour, and JSON that is exact.
 
 The false-alarm rate of the sampling test, the chance that right code fails it, is 1e-9.
 """
