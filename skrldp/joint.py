@@ -63,7 +63,9 @@ class JointDistribution:
             raise ValueError("counts must be finite numbers.")
         if np.any(table < 0) or np.any(table != np.floor(table)):
             raise ValueError("counts must be non-negative whole numbers of records.")
-        if table.sum(dtype=float) > _MOST_RECORDS:
+        # The first sum cannot overflow and nearly tells; then the second, which is exact, cannot.
+        rough = table.sum(dtype=float)
+        if rough > _MOST_RECORDS or table.astype(np.int64).sum() > _MOST_RECORDS:
             raise ValueError(
                 "counts sum to more than 2**53 records, beyond which they are not exact; give the "
                 "number of records in each cell, not weights or shares on a large scale."
