@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skrldp.information import entropy
 from skrldp.joint import JointDistribution
@@ -17,6 +17,7 @@ from skrldp.sanitizers._checks import (
     check_verbose,
     warn_of_weak_sets,
 )
+from skrldp.sanitizers._designed import Fitted, FromFit, columns_of
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._records import check_columns, impute
 from skrldp.sanitizers._reports import (
@@ -45,6 +46,18 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
     _default_encode = "cells"  # what encode=None stands for
     _most_cells = 1_000_000  # what a design of this kind can hold
 
+    # What `fit` leaves behind is one object, `_fitted`; these read it.
+    joint_ = FromFit("joint")
+    uncertainty_ = FromFit("uncertainty")
+    mechanism_ = FromFit("mechanism")
+    certificate_ = FromFit("certificate")
+    solution_ = FromFit("solution")
+    mutual_information_ = FromFit("figures.mutual_information_")
+    normalized_mutual_information_ = FromFit("figures.normalized_mutual_information_")
+    n_features_in_ = FromFit("columns.n_features_in_")
+    feature_names_in_ = FromFit("columns.feature_names_in_")
+    _codec = FromFit("codec")
+
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
@@ -72,10 +85,10 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
     # -- what a subclass decides ------------------------------------------------------------------
 
     @abstractmethod
-    def _design(self, joint, alpha, radius):
-        """Return a mechanism, the certificate that it is private at `eps`, and the solution.
+    def _design(self, joint, uncertainty):
+        """Return a Designed: a mechanism, the proof that it is private at `eps`, and how it came.
 
-        A fourth item, a dict, holds private attributes to set if the fit succeeds.
+        `uncertainty` is a FittedSet.
         """
 
     def _uncertainty_set(self):
@@ -99,10 +112,6 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
     def _budget(self):
         """Return the ε to design for, in nats."""
         return min(float(self.eps), _MOST_EPS)
-
-    def _reported_cells(self):
-        """Return the cell that each symbol stands for, an integer array of shape (b,)."""
-        return np.arange(self.mechanism_.shape[0])
 
     # -- from a public table to a mechanism -------------------------------------------------------
 
@@ -146,44 +155,43 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
             codes.secrets, codes.values, (codec.secrets, codec.values), sample_weight
         )
         uncertainty = self._uncertainty_set()
-        uncertainty.B_ = uncertainty.radius_for(joint.n, joint.counts.size)
+        around = uncertainty.fit_set(joint)
+        uncertainty.B_ = around.joint_radius
         warn_of_weak_sets(uncertainty, joint, uncertainty.B_)
-        design = self._design(joint, uncertainty.alpha, uncertainty.B_)
-        mechanism, certificate, solution, *private = design
-        columns = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
-        guarantee = guarantee_of(certificate, self.eps, uncertainty, joint.n)
-
-        # Only now does anything change: a fit that fails leaves the estimator as it was.
-        validate_data(self, X, skip_check_array=True, reset=True)
-        self._codec = codec
-        self.joint_ = joint
-        self.uncertainty_ = uncertainty
-        self.mechanism_ = replace(mechanism.named(None, columns), guarantee=guarantee)
-        self.certificate_ = certificate
-        self.solution_ = solution
-        self._may_impute = self.handle_unknown == "impute"
-        vars(self).update(*private)
-        figures = self._summarise()
+        design = self._design(joint, around)
+        names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
+        guarantee = guarantee_of(design.certificate, self.eps)
+        mechanism = replace(design.mechanism.named(None, names), guarantee=guarantee)
+        design = replace(design, mechanism=mechanism)
+        figures, words = self._summarise(joint, around, design)
+        fitted = Fitted(
+            columns=columns_of(self, X),
+            codec=codec,
+            joint=joint,
+            uncertainty=uncertainty,
+            design=design,
+            may_impute=self.handle_unknown == "impute",
+            figures=figures,
+        )
         if self.verbose:
             print(
-                f"{type(self).__name__}: {joint!r}, {self.mechanism_.shape[0]} reports, "
-                f"{solution.status} in {solution.seconds:.2f} s, "
-                f"{figures}, {certificate!r}"
+                f"{type(self).__name__}: {joint!r}, {mechanism.shape[0]} reports, "
+                f"{design.solution.status} in {design.solution.seconds:.2f} s, "
+                f"{words}, {design.certificate!r}"
             )
+        # The only change: a fit that fails or is interrupted leaves the estimator as it was.
+        self._fitted = fitted
         return self
 
-    def _summarise(self):
-        """Set the attributes that say what the mechanism is worth, and return them in words."""
-        self.mutual_information_, self.normalized_mutual_information_ = self._information(
-            self.joint_
-        )
-        return f"I(X;Y)={self.mutual_information_:.4f} nats"
+    def _summarise(self, joint, uncertainty, design):
+        """Return what the mechanism is worth: public attributes by name, and the same in words."""
+        information, share = _information(design.mechanism, joint)
+        figures = {"mutual_information_": information, "normalized_mutual_information_": share}
+        return figures, f"I(X;Y)={information:.4f} nats"
 
     def _information(self, joint):
-        """Mutual information at a law, in nats and as a share of the entropy of X."""
-        information = self.mechanism_.mutual_information(joint.probabilities)
-        whole = entropy(joint.probabilities)
-        return information, (min(1.0, information / whole) if whole > 0 else 0.0)
+        """Mutual information at a distribution, in nats and as a share of the entropy of X."""
+        return _information(self.mechanism_, joint)
 
     # -- from private records to reports ----------------------------------------------------------
 
@@ -214,37 +222,42 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
             If the columns are not those seen in `fit`, or a value is unknown. No record is
             reported then.
         """
-        codes = self._encode(X)
-        reports = self.mechanism_.sample(codes.cells(self._codec.n_values), self.random_state)
-        return self._emitted(reports, X)
+        fitted = self._state()
+        codes = self._encode(X, fitted)
+        cells = codes.cells(fitted.codec.n_values)
+        reports = fitted.mechanism.sample(cells, self.random_state)
+        return self._emitted(reports, X, fitted)
 
-    def _emitted(self, reports, X):
+    def _state(self):
+        """Return what `fit` left behind. Whoever needs it reads it once."""
+        check_is_fitted(self)
+        return self._fitted
+
+    def __sklearn_is_fitted__(self):
+        return "_fitted" in vars(self)
+
+    def _emitted(self, reports, X, fitted=None):
         """Return the reports, given by their symbols, about the rows of X as `transform` does."""
-        names = self._report_names(getattr(self, "feature_names_in_", None))
-        return to_container(self._written(reports, names, X), names, self._container())
+        fitted = self._state() if fitted is None else fitted
+        names = self._report_names(fitted, getattr(fitted.columns, "feature_names_in_", None))
+        return to_container(self._written(reports, names, X, fitted), names, self._container())
 
-    @property
-    def _blind(self):
-        """Whether S is not looked at when records are reported."""
-        return self.mechanism_.observe == "nonsensitive"
-
-    def _encode(self, X, *, secrets=False):
+    def _encode(self, X, fitted=None, *, secrets=False):
         """Return the records' codes; unknown values of U are drawn from the law given the secret.
 
         The draw depends on the secret alone, in a way that the public law already has. A blind
         mechanism has no secret to go by: the draw is from the public law of U, which `fit` has
         proven harmless. S is read for it only where it is there and asked for (`secrets`).
         """
-        check_is_fitted(self)
-        blind = self._blind
-        alone = check_columns(self, X, self._codec, blind=blind)
-        codec = self._codec
+        fitted = self._state() if fitted is None else fitted
+        codec, blind = fitted.codec, fitted.mechanism.observe == "nonsensitive"
+        alone = check_columns(fitted.columns, X, codec, blind=blind)
         encode = codec.encode_values if alone or (blind and not secrets) else codec.encode
         if self.handle_unknown == "error":
             return encode(X)
-        codes, counts = encode(X, unknown="mark"), self.joint_.counts
+        codes, counts = encode(X, unknown="mark"), fitted.joint.counts
         if blind:
-            if not self._may_impute and codes.values.min(initial=0) < 0:
+            if not fitted.may_impute and codes.values.min(initial=0) < 0:
                 raise ValueError(
                     "X has values of U unseen in fit, and handle_unknown='impute' was set after "
                     "fit: with observe='nonsensitive' a mechanism is made for it, so fit again."
@@ -253,17 +266,17 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         impute(codes, counts, self.random_state)
         return codes
 
-    def _written(self, reports, names, X):
+    def _written(self, reports, names, X, fitted):
         encode = self._encoding()
         if encode == "cells":
-            return self._codec.decode(self._reported_cells()[reports], like=X)
+            return fitted.codec.decode(fitted.design.reported_cells[reports], like=X)
         if encode == "symbol":
             numbers = reports.astype(np.int64)[:, None]
         elif encode == "onehot":
-            numbers = np.zeros((len(reports), self.mechanism_.shape[0]))
+            numbers = np.zeros((len(reports), fitted.mechanism.shape[0]))
             numbers[np.arange(len(reports)), reports] = 1.0
         else:
-            numbers = posterior(self.mechanism_, self.joint_, self._codec)[reports]
+            numbers = posterior(fitted.mechanism, fitted.joint, fitted.codec)[reports]
         return as_frame(numbers, names, X)
 
     def _encoding(self):
@@ -290,11 +303,12 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         float
             Between 0 and 1; 0 where X is constant. It is not private: it depends on X.
         """
-        return self._information(self._law_of(X, sample_weight))[1]
+        fitted = self._state()
+        return _information(fitted.mechanism, self._law_of(X, sample_weight, fitted))[1]
 
-    def _law_of(self, X, sample_weight):
-        codes = self._encode(X, secrets=True)
-        names = self._codec.secrets, self._codec.values
+    def _law_of(self, X, sample_weight, fitted):
+        codes = self._encode(X, fitted, secrets=True)
+        names = fitted.codec.secrets, fitted.codec.values
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
 
     # -- scikit-learn's conventions ---------------------------------------------------------------
@@ -311,22 +325,22 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         -------
         ndarray of str objects
         """
-        check_is_fitted(self)
-        fitted = getattr(self, "feature_names_in_", None)
-        names = fitted if input_features is None else np.asarray(input_features, dtype=object)
-        if names is not None and len(names) != self.n_features_in_:
+        fitted = self._state()
+        seen = getattr(fitted.columns, "feature_names_in_", None)
+        names = seen if input_features is None else np.asarray(input_features, dtype=object)
+        if names is not None and len(names) != fitted.columns.n_features_in_:
             raise ValueError(
                 "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(names)}"
+                f"({fitted.columns.n_features_in_}), got {len(names)}"
             )
-        if fitted is not None and not np.array_equal(fitted, names):
+        if seen is not None and not np.array_equal(seen, names):
             raise ValueError("input_features is not equal to feature_names_in_")
-        return np.array(self._report_names(names), dtype=object)
+        return np.array(self._report_names(fitted, names), dtype=object)
 
-    def _report_names(self, columns):
+    def _report_names(self, fitted, columns):
         if columns is None:
-            columns = [f"x{place}" for place in range(self.n_features_in_)]
-        return report_names(self._encoding(), self._codec, self.mechanism_.shape[0], columns)
+            columns = [f"x{place}" for place in range(fitted.columns.n_features_in_)]
+        return report_names(self._encoding(), fitted.codec, fitted.mechanism.shape[0], columns)
 
     def set_output(self, *, transform=None):
         """Set the container of `transform`'s output.
@@ -361,3 +375,10 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         tags.input_tags.allow_nan = True  # missing is a category where the public table has it
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _information(mechanism, joint):
+    """Mutual information at a distribution, in nats and as a share of the entropy of X."""
+    information = mechanism.mutual_information(joint.probabilities)
+    whole = entropy(joint.probabilities)
+    return information, (min(1.0, information / whole) if whole > 0 else 0.0)

@@ -94,6 +94,6 @@ class GRRSanitizer(BaseSanitizer):
     def _uncertainty_set(self):
         return AllDistributions()
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint, uncertainty):
         eps, n_cells = self._budget(), joint.counts.size
-        return release_blocks(lambda: grr(eps, n_cells), "grr", joint, alpha, radius, eps)
+        return release_blocks(lambda: grr(eps, n_cells), "grr", joint, uncertainty, eps)

@@ -10,6 +10,7 @@ from skrldp.information import mutual_information_bound
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
 from skrldp.sanitizers._checks import check_choice
+from skrldp.sanitizers._designed import Designed
 
 __all__ = ["IRSanitizer"]
 
@@ -157,18 +158,17 @@ class IRSanitizer(BaseSanitizer):
         check_choice("budget", self.budget, ("tight", "theorem5"))
         check_choice("underlying", self.underlying, ("grr", "optimal"))
 
-    def _design(self, joint, alpha, radius):
-        eps, region = self._budget(), proof_region(joint, alpha, radius)
+    def _design(self, joint, uncertainty):
+        eps, region = self._budget(), proof_region(joint, uncertainty)
         if self.underlying == "optimal":
-            return self._optimal(joint, region, alpha, radius, eps)
+            return self._optimal(joint, region, eps)
 
         def blocks():
             return independent_reporting(joint, region, eps, self.budget).blocks
 
-        released = release_blocks(blocks, "independent reporting", joint, alpha, radius, eps)
-        return *released, {"_dense": False}
+        return release_blocks(blocks, "independent reporting", joint, uncertainty, eps)
 
-    def _optimal(self, joint, region, alpha, radius, eps):
+    def _optimal(self, joint, region, eps):
         if joint.counts.size > _MOST_OPTIMAL:
             raise ValueError(
                 f"underlying='optimal' holds at most {_MOST_OPTIMAL:,} cells, but "
@@ -180,9 +180,8 @@ class IRSanitizer(BaseSanitizer):
         best = optimal_reporting(joint, region, eps, self.budget)
         if best.blocks is not None:
             name = "independent reporting"
-            released = release_blocks(lambda: best.blocks, name, joint, alpha, radius, eps)
-            return *released, {"_dense": False}
-        mechanism, certificate = release(best.matrix, joint, alpha, radius, eps)
+            return release_blocks(lambda: best.blocks, name, joint, region.uncertainty, eps)
+        mechanism, certificate = release(best.matrix, joint, region.uncertainty, eps)
         solution = Solution(
             status="converged",
             solver="independent reporting",
@@ -194,9 +193,5 @@ class IRSanitizer(BaseSanitizer):
             matrix=best.matrix,
         )
         mechanism = mechanism.named(range(mechanism.shape[0]), ())
-        return mechanism, certificate, solution, {"_dense": True}
-
-    def _reported_cells(self):
-        if self._dense:
-            return self.mechanism_.likely_cells(self.joint_.probabilities)
-        return super()._reported_cells()
+        likely = mechanism.likely_cells(joint.probabilities)
+        return Designed(mechanism, certificate, solution, cells=likely)

@@ -137,6 +137,5 @@ class NonRobustSanitizer(OptimalSanitizer):
     def _uncertainty_set(self):
         return RenyiBall(radius=0.0)
 
-    def _design(self, joint, alpha, radius):
-        region = privacy_region(joint, alpha=alpha, radius=radius)
-        return self._optimum(joint, region, alpha, radius)
+    def _design(self, joint, uncertainty):
+        return self._optimum(joint, privacy_region(joint, uncertainty))

@@ -171,14 +171,13 @@ class PolyOptSanitizer(OptimalSanitizer):
         check_choice("region", self.region, REGIONS)
         check_smoothing(self.smoothing)
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint, uncertainty):
         region = privacy_region(
             joint,
-            alpha=alpha,
-            radius=radius,
+            uncertainty,
             region=self.region,
             same_secret=self.same_secret,
             blind=self.observe == "nonsensitive",
         )
         law = region.fold(joint.smoothed(self.smoothing))
-        return self._optimum(joint, region, alpha, radius, law)
+        return self._optimum(joint, region, law)

@@ -15,6 +15,7 @@ from skrldp.sanitizers._checks import (
     check_time_limit,
     check_tolerance,
 )
+from skrldp.sanitizers._designed import Designed, FromFit
 
 __all__ = ["RobustMSESanitizer"]
 
@@ -170,6 +171,10 @@ class RobustMSESanitizer(BaseSanitizer):
 
     _most_cells = 2_000  # a design and its proof take minutes there
 
+    distortion_ = FromFit("figures.distortion_")
+    worst_case_distortion_ = FromFit("figures.worst_case_distortion_")
+    worst_case_law_ = FromFit("figures.worst_case_law_")
+
     def __init__(
         self,
         eps=1.0,
@@ -221,19 +226,15 @@ class RobustMSESanitizer(BaseSanitizer):
         check_tolerance(self.tol)
         check_time_limit(self.time_limit)
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint, uncertainty):
         outputs = check_outputs(self.outputs, joint.values)
         distance = distance_matrix(self.distance, joint.values, outputs)
-        eps, private_radius = self._budget(), radius if self.robust_privacy else 0.0
-        blind, useful_radius = (
-            self.observe == "nonsensitive",
-            radius if self.robust_utility else 0.0,
-        )
-        region = privacy_region(
-            joint, alpha=alpha, radius=private_radius, region=self.region, blind=blind
-        )
+        eps, blind = self._budget(), self.observe == "nonsensitive"
+        private = uncertainty if self.robust_privacy else uncertainty.public_alone
+        useful = uncertainty if self.robust_utility else uncertainty.public_alone
+        region = privacy_region(joint, private, region=self.region, blind=blind)
         solution = solve(
-            expected_distance(joint, distance, alpha, useful_radius, blind=blind),
+            expected_distance(joint, distance, useful, blind=blind),
             region,
             eps,
             solver=self.solver,
@@ -244,13 +245,12 @@ class RobustMSESanitizer(BaseSanitizer):
         mechanism, certificate = release(
             solution.matrix,
             joint,
-            alpha,
-            private_radius,
+            private,
             eps,
             blind=blind,
             stand_in=self._public_values(joint) if blind else None,
         )
-        if not self.robust_privacy and radius > 0:
+        if not self.robust_privacy and not uncertainty.is_point:
             warnings.warn(
                 "robust_privacy=False: privacy holds for the public law alone, not for the "
                 "unknown true law of the private data.",
@@ -259,18 +259,17 @@ class RobustMSESanitizer(BaseSanitizer):
             )
         used = list(mechanism.symbols)
         mechanism = mechanism.named([outputs[y] for y in used], ())
-        return mechanism, certificate, solution, {"_distance": distance[:, used]}
+        return Designed(mechanism, certificate, solution, distance=distance[:, used])
 
-    def _cost(self, joint, alpha, radius):
-        return expected_distance(joint, self._distance, alpha, radius)
-
-    def _summarise(self):
-        matrix, joint = self.mechanism_.matrix, self.joint_
-        self.distortion_ = self._cost(joint, 1.0, 0.0).worst(matrix)[0]
-        cost = self._cost(joint, self.uncertainty_.alpha, self.uncertainty_.B_)
-        self.worst_case_distortion_, law = cost.worst(matrix)
-        self.worst_case_law_ = law.reshape(joint.counts.shape)
-        return f"distortion {self.distortion_:.5g} (at worst {self.worst_case_distortion_:.5g})"
+    def _summarise(self, joint, uncertainty, design):
+        mean, _ = _worst(joint, design, uncertainty.public_alone)
+        worst, law = _worst(joint, design, uncertainty)
+        figures = {
+            "distortion_": mean,
+            "worst_case_distortion_": worst,
+            "worst_case_law_": law.reshape(joint.counts.shape),
+        }
+        return figures, f"distortion {mean:.5g} (at worst {worst:.5g})"
 
     def score(self, X, y=None, sample_weight=None):
         """Minus the expected distance of the report from U at the law of a table.
@@ -289,16 +288,22 @@ class RobustMSESanitizer(BaseSanitizer):
         float
             At most 0. It is not private: it depends on X.
         """
-        law = self._law_of(X, sample_weight)
-        return -self._cost(law, 1.0, 0.0).worst(self.mechanism_.matrix)[0]
+        fitted = self._state()
+        law = self._law_of(X, sample_weight, fitted)
+        return -_worst(law, fitted.design, fitted.certificate.uncertainty.public_alone)[0]
 
-    def _written(self, reports, names, X):
+    def _written(self, reports, names, X, fitted):
         if self._encoding() == "cells":
-            return self._codec.write_values(self.mechanism_.symbols, reports, like=X)
-        return super()._written(reports, names, X)
+            return fitted.codec.write_values(fitted.mechanism.symbols, reports, like=X)
+        return super()._written(reports, names, X, fitted)
 
-    def _report_names(self, columns):
-        names = super()._report_names(columns)
+    def _report_names(self, fitted, columns):
+        names = super()._report_names(fitted, columns)
         if self._encoding() == "cells":
-            return [names[place] for place in self._codec.nonsensitive]
+            return [names[place] for place in fitted.codec.nonsensitive]
         return names
+
+
+def _worst(joint, design, uncertainty):
+    """Return the expected distance at the worst distribution of a set, and that one."""
+    return expected_distance(joint, design.distance, uncertainty).worst(design.mechanism.matrix)

@@ -92,6 +92,6 @@ class SRRSanitizer(BaseSanitizer):
     def _uncertainty_set(self):
         return AllDistributions()
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint, uncertainty):
         eps, sizes = self._budget(), joint.counts.shape
-        return release_blocks(lambda: srr(eps, *sizes), "srr", joint, alpha, radius, eps)
+        return release_blocks(lambda: srr(eps, *sizes), "srr", joint, uncertainty, eps)
