@@ -258,7 +258,7 @@ def test_a_ball_of_joint_laws_is_a_ball_for_u(alpha, radius):
 
 @pytest.mark.parametrize("kind", POLYHEDRAL)
 @pytest.mark.parametrize("table", range(3))
-def test_vertices_and_columns_agree(kind, table):
+def test_vertices_and_columns_agree(kind, table, cdd):
     joint = JointDistribution(TABLES[table])
     region = region_of(joint, kind)
     listed = enumerate_vertices(joint, region, 0.7, deadline=Deadline(None))
@@ -290,7 +290,9 @@ def test_seeing_less_tells_less(kind):
 
 @pytest.mark.parametrize("solver", ["vertices", "columns"])
 @pytest.mark.parametrize("eps", [0.3, 2.0])
-def test_for_all_laws_it_is_plain_local_privacy_of_u(eps, solver):
+def test_for_all_laws_it_is_plain_local_privacy_of_u(eps, solver, request):
+    if solver == "vertices":
+        request.getfixturevalue("cdd")
     joint = JointDistribution(TABLES[1])
     law = joint.probabilities.sum(axis=0)
     patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=len(law))))
@@ -319,10 +321,12 @@ def test_what_is_independent_of_s_is_told(counts):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("counts", [[[5], [9]], [[4, 7, 2]], [[3]]])
-def test_one_value_or_one_secret(counts, kind):
+def test_one_value_or_one_secret(counts, kind, request):
     joint = JointDistribution(counts)
     region = region_of(joint, kind)
     solver = "vertices" if kind in POLYHEDRAL else "columns"
+    if solver == "vertices":
+        request.getfixturevalue("cdd")
     found = most_information(joint, region, 0.5, solver=solver, time_limit=None)
     law = joint.probabilities.sum(axis=0)
     expected = entropy(law) if len(counts) == 1 else 0.0

@@ -86,7 +86,7 @@ def test_maxima(kind, table, same_secret):
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_vertex_is_listed(kind, shape):
+def test_every_vertex_is_listed(kind, shape, cdd):
     rng = np.random.default_rng(shape[0] + 10 * shape[1])
     region = region_of(rng.integers(1, 200, size=shape), kind)
     listed = ProductCone(region, 0.7).rows()

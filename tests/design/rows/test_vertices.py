@@ -118,7 +118,7 @@ def test_vertices_of_a_box(seed, size):
         assert (found @ direction).max() == pytest.approx(best, abs=1e-9)
 
 
-def test_entropy_example_3():
+def test_entropy_example_3(cdd):
     region, eps = region_of(JOINT, same_secret=True), np.log(2)
     assert region.uncertainty.single_radius == pytest.approx(EXAMPLE_RADIUS)
     found = _vertices(facets(region, eps))
@@ -135,7 +135,7 @@ def test_entropy_example_3():
 
 
 @pytest.mark.parametrize("secrets", [2, 3, 4, 5])
-def test_all_laws_with_one_value_gives_the_patterns(secrets):
+def test_all_laws_with_one_value_gives_the_patterns(secrets, cdd):
     """LDP on S: a vertex is 1 on some secrets and exp(eps) on the others, up to its scale."""
     joint = JointDistribution(np.arange(3, 3 + secrets)[:, None])
     eps = 0.8
@@ -316,7 +316,7 @@ def test_what_is_not_a_vertex_is_refused(by_cddlib, cdd, monkeypatch, fault):
         solve(SMALL, region_of(SMALL), 0.5, solver="vertices")
 
 
-def test_the_probe_looks_in_every_run(monkeypatch):
+def test_the_probe_looks_in_every_run(cdd):
     """A list that could make a mechanism but stops short is compared with a linear program."""
     inequalities = facets(region_of(SMALL), 0.5)
     found = _vertices(inequalities)
