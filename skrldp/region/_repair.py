@@ -12,7 +12,9 @@ from skrldp.region._base import Region
 __all__ = ["constant_rows", "lift", "repair"]
 
 
-_MARGIN = 1e-9  # by how much more than needed rows are lifted, relatively: covers rounding
+# By how much more than needed rows are lifted, relatively: covers rounding. Twice as much costs
+# utility of the same order.
+_MARGIN = 1e-9
 
 
 def _height(excess: Floats, eps: float) -> Floats:
