@@ -76,8 +76,8 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
 def least_provable(view: View, start: float) -> tuple[float, tuple[int, int, Floats] | None]:
     """Smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
 
-    Each step goes to the greatest log-ratio among the worst laws found, which cannot pass the
-    true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
+    Each step goes to the greatest log-ratio among the worst conditionals found, which cannot pass
+    the true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
     """
     eps, step = start, _STEP
     rows, against = view.rows, view.against

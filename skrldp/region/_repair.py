@@ -66,7 +66,7 @@ def repair(
     slack : float
         How far inside the privacy constraints to go, in probability.
     stand_in : array of shape (a2,), optional
-        A law of U that reports about unknown values are made from; see
+        A distribution of U that reports about unknown values are made from; see
         :func:`skrldp.certificate.may_stand_in`. The
         region must be blind.
 
@@ -92,5 +92,5 @@ def repair(
 
 
 def constant_rows(rows: Floats, law: Floats) -> Floats:
-    """Rows whose entries are all what a law of U makes of the first part of each row."""
+    """Rows whose entries are all what a distribution of U makes of the first part of each row."""
     return np.broadcast_to((rows[:, 0] @ law)[:, None, None], rows.shape)

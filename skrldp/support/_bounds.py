@@ -31,9 +31,9 @@ def conditional_radius(marginal: ArrayLike, alpha: float, radius: float) -> Floa
     Parameters
     ----------
     marginal : array of shape (a1,)
-        Empirical law of S.
+        Empirical distribution of S.
     alpha, radius : float
-        Order and radius (nats) of the ball around the joint law.
+        Order and radius (nats) of the ball around the joint distribution.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def cell_bounds(
         Empirical conditionals; any k probabilities for each secret will do, for the bounds of
         a probability depend on it alone.
     marginal : array of shape (a1,)
-        Empirical law of S.
+        Empirical distribution of S.
     alpha, radius : float
-        Order and radius (nats) of the ball around the joint law.
+        Order and radius (nats) of the ball around the joint distribution.
 
     Returns
     -------

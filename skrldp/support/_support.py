@@ -91,7 +91,7 @@ def support(q: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -
     alpha : float
         Order of the divergence; at least 1/2 if T is 2.
     radius : float
-        Radius B of the ball around the joint law, in nats; positive.
+        Radius B of the ball around the joint distribution, in nats; positive.
 
     Returns
     -------
