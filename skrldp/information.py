@@ -1,6 +1,6 @@
 """Entropy and mutual information, in nats, and the conditionals of a joint distribution.
 
-A mechanism is a matrix ``Q`` of shape (b, a), ``Q[y, x] = P(Y=y | X=x)``; a law of X is a
+A mechanism is a matrix ``Q`` of shape (b, a), ``Q[y, x] = P(Y=y | X=x)``; a distribution of X is a
 vector ``law`` of shape (a,).
 """
 
@@ -31,7 +31,7 @@ def _xlogx(x: Floats) -> Floats:
 
 
 def entropy(law: Floats) -> float:
-    """Shannon entropy of a law, in nats.
+    """Shannon entropy of a distribution, in nats.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def row_information(rows: Floats, law: Floats) -> Floats:
     rows : array of shape (..., a)
         Non-negative rows.
     law : array of shape (a,)
-        Law of X.
+        Distribution of X.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def row_information_gradient(rows: Floats, law: Floats, floor: float = 1e-12) ->
     rows : array of shape (..., a)
         Non-negative rows.
     law : array of shape (a,)
-        Law of X.
+        Distribution of X.
     floor : float
         Ratios below it are raised to it, so that a zero entry has a steep but finite slope.
 
@@ -128,7 +128,7 @@ def mutual_information(matrix: Floats, law: Floats) -> float:
     matrix : array of shape (b, a)
         Mechanism, columns summing to 1.
     law : array of shape (a,)
-        Law of X.
+        Distribution of X.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def mutual_information(matrix: Floats, law: Floats) -> float:
 
 
 def mutual_information_bound(joint: Floats, eps: float) -> float:
-    r"""Upper bound on I(X; Y) for every mechanism that is private at the law ``joint``.
+    r"""Upper bound on I(X; Y) for every mechanism that is private at the distribution ``joint``.
 
     :math:`H(U|S) + \min(H(S), (1-\sum_s P_s^2)\,\epsilon\tanh(\epsilon/2))`: the report says
     of U at most what S leaves open, and of S at most what the odds ratio allows.
@@ -153,7 +153,7 @@ def mutual_information_bound(joint: Floats, eps: float) -> float:
     Parameters
     ----------
     joint : array of shape (a1, a2)
-        Law of (S, U).
+        Distribution of (S, U).
     eps : float
         Privacy parameter, in nats.
 
@@ -176,7 +176,7 @@ def block_information(blocks: Blocks, law: Floats) -> float:
     blocks : Blocks
         The four probabilities.
     law : array of shape (a1, a2)
-        Law of (S, U).
+        Distribution of (S, U).
 
     Returns
     -------
@@ -206,7 +206,7 @@ def product_information(first: Floats, second: Floats, law: Floats) -> float:
     second : array of shape (b2, a2)
         Mechanism for U.
     law : array of shape (a1, a2)
-        Law of (S, U).
+        Distribution of (S, U).
 
     Returns
     -------

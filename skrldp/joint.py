@@ -126,11 +126,11 @@ class JointDistribution:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Empirical law of (S, U), shape (a1, a2)."""
+        """Empirical distribution of (S, U), shape (a1, a2)."""
         return self.counts / self.n
 
     def smoothed(self, records: float) -> Floats:
-        """Law of (S, U) with some records more, spread evenly over all cells.
+        """Distribution of (S, U) with some records more, spread evenly over all cells.
 
         Parameters
         ----------
@@ -147,12 +147,12 @@ class JointDistribution:
 
     @cached_property
     def marginal(self) -> Floats:
-        """Empirical law of S, shape (a1,)."""
+        """Empirical distribution of S, shape (a1,)."""
         return self.counts.sum(axis=1) / self.n
 
     @cached_property
     def conditionals(self) -> Floats:
-        """Empirical law of U given each secret, shape (a1, a2); uniform for an unseen secret."""
+        """Empirical distributions of U given each secret, (a1, a2); uniform for an unseen one."""
         return conditionals_of(self.counts, unseen=1.0 / self.counts.shape[1])
 
     @property

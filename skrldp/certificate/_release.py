@@ -16,7 +16,10 @@ from skrldp.uncertainty import FittedSet
 __all__ = ["may_stand_in", "release"]
 
 
+# Proofs that are tried, each with eight times the slack of the one before. The last has 3e4 times
+# the slack that rounding calls for: where that fails, something else is wrong.
 _ATTEMPTS = 6
+_MORE = 8.0
 
 
 def may_stand_in(
@@ -109,7 +112,7 @@ def release(
             stand_in is None or may_stand_in(mechanism, stand_in, joint, uncertainty, eps)
         ):
             return mechanism, certificate
-        slack *= 8.0
+        slack *= _MORE
     raise CertificateError(_unproven(eps, certificate, mechanism, joint))
 
 
@@ -129,8 +132,8 @@ def _unproven(
 ) -> str:
     a1, a2 = joint.counts.shape
     return (
-        f"the mechanism could not be proven private at eps={eps:g}: the bound is "
-        f"{certificate.eps:.9g} on {a1} secrets x {a2} values with {mechanism.shape[0]} reports "
-        f"({certificate!r}). Nothing is released. Try a larger eps, a coarser alphabet or another "
-        "region."
+        f"the mechanism could not be proven private at eps={eps:g}: over "
+        f"{certificate.uncertainty.describe()} the bound is {certificate.eps:.9g}, on {a1} secrets "
+        f"x {a2} values with {mechanism.shape[0]} reports. Nothing is released. Try a larger eps, "
+        "a coarser alphabet or another region."
     )

@@ -59,12 +59,12 @@ class WorstPairs:
 
 @dataclass(frozen=True, eq=False)
 class Region(ABC):
-    """Conditionals that are free of one another: the worst pair is two separate worst laws."""
+    """Conditionals that are free of one another: the worst pair is the worst of each."""
 
     conditionals: Floats  # (a1, a2)
     marginal: Floats  # (a1,)
     uncertainty: FittedSet = _EVERYTHING
-    same_secret: bool = False  # also compare a secret with itself under two laws (the paper's way)
+    same_secret: bool = False  # also compare a secret with itself (Entropy Definition 3)
     blind: bool = False  # rows are functions of U alone: the same part for every secret
 
     @abstractmethod
@@ -135,12 +135,12 @@ class Region(ABC):
         return np.broadcast_to(table, (len(table), *self.conditionals.shape))
 
     def fold(self, law: Floats) -> Floats:
-        """Take the law of the cells of a row: of X, or of U alone.
+        """Take the distribution of the cells of a row: of X, or of U alone.
 
         Parameters
         ----------
         law : array of shape (a1, a2)
-            Law of (S, U).
+            Distribution of (S, U).
 
         Returns
         -------

@@ -222,7 +222,7 @@ class BoxRegion(Region):
 
 
 def _between(laws: Floats, centre: Floats, lower: Floats, upper: Floats) -> Floats:
-    """Go from the centre towards the laws as far as the bounds allow."""
+    """Go from the centre towards other conditionals as far as the bounds allow."""
     step = laws - centre
     room = np.where(step > 0, upper - centre, centre - lower)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -14,6 +14,12 @@ from skrldp.support._problem import FLOOR, dual, prepare, support_shrink
 
 __all__ = ["divergence", "pull_in", "worst_laws"]
 
+# Slacks up to this many floors are at the floor. Newton's steps end on it or far above it.
+_AT_FLOOR = 10
+# Less of the budget than this share is not worth going for: it moves a conditional by about as
+# little. Twice as much would leave cuts weaker by as little.
+_WORTHWHILE = 1e-7
+
 
 def worst_laws(
     q: Floats, p: Floats, weight: Floats, alpha: float, radius: float, slack: Floats
@@ -39,7 +45,7 @@ def worst_laws(
     summit = np.zeros_like(laws)
     np.put_along_axis(summit, q.argmax(axis=-1)[..., None], 1.0, axis=-1)
     laws[scale <= 0] = p[scale <= 0]
-    at_floor = (slack <= 10 * FLOOR) & (scale > 0)[:, None]
+    at_floor = (slack <= _AT_FLOOR * FLOOR) & (scale > 0)[:, None]
     some = at_floor.any(axis=1)
     if some.any():  # the cells that hold the maximum take the mass that is left over
         part = problem[np.flatnonzero(some)]
@@ -114,7 +120,7 @@ def _room(
 ) -> NDArray[np.bool_]:
     """Whether a noticeable part of the budget is left."""
     cost, budget = _cost(laws, p, weight, alpha, radius)
-    return cost < budget * (1.0 - 1e-7)
+    return cost < budget * (1.0 - _WORTHWHILE)
 
 
 def _keeps_budget(
