@@ -276,7 +276,8 @@ def _count(numbers: NDArray[Any], size: int, weights: Floats | None) -> Floats:
             row = int(np.argmax(wrong))
             raise ValueError(
                 f"row {rows.start + row} of Y has symbol {block[row]}, but the mechanism's symbols "
-                f"are numbered 0 to {size - 1}: these are reports of another mechanism, or not symbols."
+                f"are numbered 0 to {size - 1}: these are reports of another mechanism, or not "
+                "symbols."
             )
         if block.dtype.kind == "f" or block.dtype == np.uint64:
             block = block.astype(np.intp)

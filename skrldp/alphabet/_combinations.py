@@ -10,6 +10,7 @@ import numpy as np
 
 from skrldp._arrays import chunks, smallest_dtype
 from skrldp.alphabet._columns import Column
+from skrldp.alphabet._scalars import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +103,7 @@ class Alphabet:
 
     @classmethod
     def of_members(cls, names: Sequence[Any], members: Sequence[Any]) -> Alphabet:
-        """Number some combinations in their own order.
+        """Take some combinations in their own order.
 
         Parameters
         ----------
@@ -116,7 +117,7 @@ class Alphabet:
         Alphabet
         """
         if len(names) == 1:
-            return cls((Column(names[0], tuple(members)),))
+            return cls((Column(names[0], tuple(map(plain, members))),))
         values = list(zip(*members, strict=True))
         columns = [Column.of_values(n, own) for n, own in zip(names, values, strict=True)]
         codes = [column.codes(own) for column, own in zip(columns, values, strict=True)]

@@ -174,7 +174,7 @@ def _refuse_other_containers(X: Any) -> None:
     if isinstance(X, masked) or (is_rows and any(isinstance(row, masked) for row in X)):
         raise TypeError(
             "A masked array was passed, and its mask would be lost; use "
-            "X.astype(object).filled(None), so that masked entries are missing values"
+            "numpy.where(X.mask, None, X.data), so that masked entries are missing values"
         )
 
 

@@ -1,4 +1,4 @@
-"""Alphabets, against dictionaries: a value or combination is found if it is known, and only then."""
+"""Alphabets, against dictionaries: what is known is found, and nothing else."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp._arrays import chunks, smallest_dtype
-from skrldp.alphabet import Alphabet, Column, combine
+from skrldp.alphabet import Alphabet, Column, combine, plain
 from skrldp.alphabet import _columns as columns_module
 from skrldp.alphabet import _combinations as combinations_module
 
@@ -81,7 +81,9 @@ def test_values_are_found_as_a_dictionary_finds_them(few, categories, values):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns_module, "_FEW_NUMBERS", few)
         column = Column.of_values("u", categories)
-        assert list(map(repr, column.categories)) == list(map(repr, dict.fromkeys(categories)))
+        assert list(map(repr, column.categories)) == list(
+            map(repr, dict.fromkeys(map(plain, categories)))
+        )
         index = {category: place for place, category in enumerate(column.categories)}
         expected = [index.get(value, -1) for value in values]
         assert column.codes(values).tolist() == expected

@@ -542,7 +542,7 @@ def test_unknown_values_are_marked_or_refused():
     with pytest.raises(
         ValueError,
         match=r"column 'a' has 1 row with value 'q' and 1 missing value "
-        r"unseen in fit \(of 4 rows\); known are 'x', 'y'\. .*`categories`.*handle_unknown='impute'",
+        r"unseen in fit \(of 4 rows\); known are 'x', 'y'\. .*`categories`.*unknown='impute'",
     ):
         codec.encode(X)
     with pytest.raises(ValueError, match="unknown must be 'error' or 'mark'"):
@@ -681,8 +681,8 @@ def test_bad_categories(categories, message):
 def test_too_many_cells():
     X = np.stack([np.arange(4000) % 2, np.arange(4000)], axis=1)
     message = (
-        r"at least 8,000 cells, more than 5,000\. Levels per column: 1 4,000, 0 2; their product is "
-        r"8,000\. .*KBinsDiscretizer.* Ask Ann\.$"
+        r"at least 8,000 cells, more than 5,000\. Levels per column: 1 4,000, 0 2; their product "
+        r"is 8,000\. .*KBinsDiscretizer.* Ask Ann\.$"
     )
     with pytest.raises(ValueError, match=message):
         learn_codec(X, max_cells=5000, advice="Ask Ann.")
