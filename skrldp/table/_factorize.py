@@ -109,7 +109,7 @@ def declared_levels(series: nw.Series[Any]) -> list[Any] | None:
             found = native.cat.categories.tolist()
     elif series.implementation.is_polars():
         if isinstance(series.dtype, nw.Enum):
-            found = list(series.dtype.categories)
+            found = list(native.dtype.categories)
     elif getattr(native.type, "ordered", False):
         dictionaries = [chunk.dictionary for chunk in native.chunks]
         if all(dictionary.equals(dictionaries[0]) for dictionary in dictionaries):

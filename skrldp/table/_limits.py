@@ -28,16 +28,16 @@ class Size:
 
     def __init__(self, name: object, column: Column | None, codes: np.ndarray | None) -> None:
         self.name = name
-        self.column, self.codes = column, codes
+        self.is_open = column is None
         self.levels = MOST_CATEGORIES + 1 if column is None else len(column)
+        self.used = self.levels if codes is None else np.count_nonzero(np.bincount(codes))
 
     def words(self) -> str:
-        """Say it: "'zip' 50,000 (12 of them used)"."""
-        if self.column is None or self.codes is None:
-            return f"{self.name!r} more than {MOST_CATEGORIES:,}"
-        used = len(np.unique(self.codes))
-        unused = f" ({used:,} of them used)" if used < self.levels else ""
-        return f"{self.name!r} {self.levels:,}{unused}"
+        """Say it: "'zip': 50,000 (12 of them used)"."""
+        if self.is_open:
+            return f"{self.name!r}: more than {MOST_CATEGORIES:,}"
+        unused = f" ({self.used:,} of them used)" if self.used < self.levels else ""
+        return f"{self.name!r}: {self.levels:,}{unused}"
 
 
 def too_many_cells(n_cells: int, most: int, sizes: Sequence[Size], advice: str) -> ValueError:
@@ -58,19 +58,22 @@ def too_many_cells(n_cells: int, most: int, sizes: Sequence[Size], advice: str) 
     -------
     ValueError
     """
-    is_open = any(size.column is None for size in sizes)
+    is_open = any(size.is_open for size in sizes)
     what = f"the table has at least {n_cells:,} cells, more than {most:,}"
     if is_open:
         what = f"a column may have {MOST_CATEGORIES:,} distinct values at most"
     largest = sorted(sizes, key=lambda size: -size.levels)
     more = len(sizes) - _SHOWN
-    others = f" and {more:,} more column{'s' if more > 1 else ''}" if more > 0 else ""
-    levels = ", ".join(size.words() for size in largest[:_SHOWN])
+    others = f"; {more:,} more column{'s' if more > 1 else ''}" if more > 0 else ""
+    levels = "; ".join(size.words() for size in largest[:_SHOWN])
     product = math.prod(size.levels for size in sizes)
-    whole = f"{product:,}" if product < 10**15 else f"about 1e{len(str(product)) - 1}"
+    whole = f"{product:,}" if product < 10**15 else f"about 1e{math.floor(math.log10(product))}"
+    unused = ""
+    if any(size.used < size.levels for size in sizes):
+        unused = ", drop unused levels (of a category column by cat.remove_unused_categories())"
     return ValueError(
         f"{what}. Levels per column: {levels}{others}; their product is "
         f"{'more than ' if is_open else ''}{whole}. Leave columns out, discretise numbers (for "
-        "example with KBinsDiscretizer(encode='ordinal')), group values, or drop the unused levels "
-        f"of category columns (cat.remove_unused_categories()).{' ' if advice else ''}{advice}"
+        f"example with KBinsDiscretizer(encode='ordinal')){unused}, or group values."
+        f"{' ' if advice else ''}{advice}"
     )
