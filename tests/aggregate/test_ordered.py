@@ -1,4 +1,4 @@
-"""Quantiles of ordered categories."""
+"""Ordered categories: their quantiles, and their order in tables."""
 
 import numpy as np
 import pandas as pd
@@ -42,3 +42,19 @@ def test_the_order_must_be_one(estimators, order):
         estimators[0].quantile("size", 0.5, order=order)
     with pytest.raises(ValueError, match=r"not numeric.*need their `order`"):
         estimators[0].quantile("size", 0.5)
+
+
+def test_estimates_come_in_the_order_that_is_declared():
+    """Although some combinations lack, so that the order must be read off the others."""
+    X = pd.DataFrame(
+        [(0, "x", "small"), (1, "x", "middle"), (0, "y", "middle"), (1, "y", "large")] * 3,
+        columns=["s", "u", "size"],
+    )
+    expected = sorted(SIZES)
+    for dtype in ("object", pd.CategoricalDtype(SIZES)):
+        sanitizer = GRRSanitizer(2.0, random_state=0).fit(X.astype({"size": dtype}))
+        reports = sanitizer.transform(X.astype({"size": dtype}))
+        assert FrequencyEstimator(sanitizer).fit(reports).marginal("size").categories == tuple(
+            expected
+        )
+        expected = SIZES

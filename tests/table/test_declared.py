@@ -3,12 +3,13 @@
 import itertools
 from collections import Counter
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import pytest
 
 from skrldp.table import learn
-from skrldp.table._read import Table
+from skrldp.table._read import _CALLS, Table
 
 LEVELS = ["low", "middle", "high", "top"]
 ROWS = ["middle", "high", "low"]  # "top" is not used, and they are not sorted by name
@@ -208,3 +209,8 @@ def test_the_advice_on_masked_arrays_works():
     masked = np.ma.masked_array([[0, 5], [1, 6], [1, 7]], [[False, False]] * 2 + [[False, True]])
     codec, codes = learn(np.where(masked.mask, None, masked.data))
     assert codec.values == (5, 6, None) and codes.values.tolist() == [0, 1, 2]
+
+
+def test_lazy_frames_have_their_own_calls():
+    """DuckDB's relations and others reach us as lazy frames of narwhals, by these names."""
+    assert set(_CALLS) <= {str(kind.value) for kind in nw.Implementation}
