@@ -26,7 +26,7 @@ from skrldp import (
 )
 from skrldp.design.polyopt import solve
 from skrldp.region import privacy_region
-from skrldp.table import learn_codec
+from skrldp.table import learn
 from skrldp.uncertainty import RenyiSet
 
 # Counts of the reference cases, made by drawing from Jeffreys priors, and their shapes of interest.
@@ -111,7 +111,7 @@ def encoding():
             ),
         }
     )
-    codec = learn_codec(table, sensitive="s")
+    codec, _ = learn(table, sensitive="s")
     seconds = median_time(lambda: codec.encode(table).cells(codec.n_values), 3)
     line("encode 1e7 rows of two pandas categories into cells", f"{seconds:.2f} s", "<= 2 s")
 

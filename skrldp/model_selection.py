@@ -84,8 +84,10 @@ def smallest_eps(
     those of the mechanism at the law of the public records left out.
 
     A fold has fewer public records than the whole table, so its uncertainty set is larger and its
-    utility smaller. Give `categories`, or a fold that lacks a rare value fails on those that have
-    it; shuffle a sorted table, as by ``cv=KFold(5, shuffle=True)``.
+    utility smaller. A fold that lacks a rare value fails on those that have it: give `categories`,
+    or columns whose dtype declares its levels (category, Enum). With several columns of U, or of
+    S, a rare combination is lacked sooner than a value: ``categories="product"`` knows all. Shuffle
+    a sorted table, as by ``cv=KFold(5, shuffle=True)``.
 
     Examples
     --------

@@ -1,7 +1,9 @@
 """Which cells belong to which category of a column, or of several."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from numbers import Integral
 from typing import Any
 
@@ -126,9 +128,35 @@ def _column(mechanism: Mechanism, place: int) -> tuple[list[Any], NDArray[np.int
         own, ordered = tuple(alphabet), True
     categories = list(dict.fromkeys(own))
     if not ordered:
-        categories = _sorted(categories)
+        categories = _ordered(columns[:within], own)
     index = {category: code for code, category in enumerate(categories)}
     return categories, np.array([index[c] for c in own], dtype=np.intp), sensitive
+
+
+def _ordered(prefixes: Sequence[Sequence[Any]], own: Sequence[Any]) -> list[Any]:
+    """Order a column's categories as the alphabet has them, if it is in lexicographic order.
+
+    Rows that agree in the columns before (`prefixes`) have the categories in their order. Where no
+    such rows tell, sorted categories come in theirs.
+    """
+    before: dict[Any, set[Any]] = {category: set() for category in own}
+    rows = list(zip(*prefixes, own, strict=True))
+    for row, other in itertools.pairwise(rows):
+        if row[:-1] == other[:-1]:
+            before[other[-1]].add(row[-1])
+    rank = {category: place for place, category in enumerate(_sorted(list(before)))}
+    sorter = TopologicalSorter(before)
+    try:
+        sorter.prepare()
+    except CycleError:  # the alphabet is in another order
+        return list(rank)
+    found: list[Any] = []
+    ready: list[Any] = []
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()], key=rank.__getitem__)
+        found.append(ready.pop(0))
+        sorter.done(found[-1])
+    return found
 
 
 def _sorted(categories: list[Any]) -> list[Any]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp._arrays import chunks, smallest_dtype
 from skrldp.sampling import _codes
-from skrldp.sampling._codes import Stream, blocks, check_codes, smallest_unsigned
+from skrldp.sampling._codes import Stream, check_codes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -104,8 +105,8 @@ class AliasTable:
 
         n_slots = 1 << slot_bits
         thresholds = np.empty((n_cells, n_slots), dtype=np.uint32)
-        alias = np.empty((n_cells, n_slots), dtype=smallest_unsigned(n_symbols))
-        for cells in blocks(n_cells, max(1, (1 << 20) // n_slots)):  # bounds the memory
+        alias = np.empty((n_cells, n_slots), dtype=smallest_dtype(n_symbols))
+        for cells in chunks(n_cells, max(1, (1 << 20) // n_slots)):  # bounds the memory
             padded = np.zeros(thresholds[cells].shape, dtype=np.int64)
             padded[:, :n_symbols] = weights[:, cells].T
             thresholds[cells], alias[cells] = _pair_slots(padded)
@@ -147,12 +148,12 @@ class AliasTable:
         thresholds, alias = self.thresholds.reshape(-1), self.alias.reshape(-1)
         shift, mask = self._slot_bits, alias.dtype.type(self.thresholds.shape[1] - 1)
         # Positions in the table are made in the narrowest type and widened once for the look-ups.
-        position = smallest_unsigned(thresholds.size)
+        position = smallest_dtype(thresholds.size)
         buffers = [
             np.empty(min(codes.size, _codes.BLOCK), dtype=dtype)
             for dtype in (alias.dtype, alias.dtype, np.uint32, np.uint32, position, np.intp, bool)
         ]
-        for block in blocks(codes.size, _codes.BLOCK):
+        for block in chunks(codes.size, _codes.BLOCK):
             slots, others, coins, limits, narrow, where, moves = (
                 buffer[: block.stop - block.start] for buffer in buffers
             )

@@ -15,6 +15,7 @@ from skrldp.sanitizers._checks import (
     check_eps,
     check_uncertainty,
     check_verbose,
+    larger_designs,
     warn_of_weak_sets,
 )
 from skrldp.sanitizers._designed import Fitted, FromFit, columns_of
@@ -28,7 +29,7 @@ from skrldp.sanitizers._reports import (
     report_names,
     to_container,
 )
-from skrldp.table import learn_codec
+from skrldp.table import learn
 from skrldp.uncertainty import RenyiBall
 
 __all__ = ["BaseSanitizer"]
@@ -144,13 +145,13 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
             If privacy holds for fewer laws than one may think.
         """
         self._check_parameters()
-        codec = learn_codec(
+        codec, codes = learn(
             X,
             sensitive=self.sensitive,
             categories=self.categories,
             max_cells=self._most_cells,
+            advice=larger_designs(self._most_cells),
         )
-        codes = codec.encode(X)
         joint = JointDistribution.from_codes(
             codes.secrets, codes.values, (codec.secrets, codec.values), sample_weight
         )

@@ -25,6 +25,7 @@ __all__ = [
     "check_uncertainty",
     "check_verbose",
     "has_few_records",
+    "larger_designs",
     "warn_of_weak_sets",
 ]
 
@@ -126,6 +127,16 @@ def check_verbose(verbose: Any) -> None:
     """Refuse a verbosity that is not a whole number >= 0."""
     if not isinstance(verbose, Integral | np.bool_) or verbose < 0:
         raise ValueError(f"verbose={verbose!r} must be a whole number >= 0.")
+
+
+# Most cells of the sanitizers that hold more than the others.
+_LARGE = {"IRSanitizer": 4_000, "SRRSanitizer": 1_000_000, "GRRSanitizer": 1_000_000}
+
+
+def larger_designs(most_cells: int) -> str:
+    """Name the sanitizers that hold more than `most_cells` cells; nothing if there are none."""
+    larger = [f"{name} {most:,}" for name, most in _LARGE.items() if most > most_cells]
+    return f"Other sanitizers hold more cells: {', '.join(larger)}." if larger else ""
 
 
 def has_few_records(uncertainty: Any, joint: JointDistribution) -> bool:

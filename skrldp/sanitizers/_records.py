@@ -40,7 +40,7 @@ def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, blind: bool) -> b
         If it has other columns.
     """
     names = column_names(X)  # is it a table at all?
-    if blind and codec.holds_values_alone(names):
+    if blind and codec.holds_values_alone(X):
         _warn_of_names(sanitizer, names)
         return True
     try:

@@ -43,9 +43,12 @@ class RobustMSESanitizer(BaseSanitizer):
     sensitive : str, int, list or callable, default=0
         The columns of S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
-    categories : "auto", list or dict, default="auto"
+    categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
-        they may hold values that the public table lacks. "auto": what the table has.
+        they may hold values that the public table lacks. "auto": the levels that a column's dtype
+        declares (category, Enum, bool), used or not, else the values that it has. Of several
+        columns of S, or of U, the combinations that the public table has are known; all are with
+        "product", or if a column's alphabet is given.
     uncertainty : RenyiBall or AllDistributions, optional
         The set of laws; None is ``RenyiBall()``. Its parameters can be searched as
         ``uncertainty__beta`` and so on.

@@ -405,7 +405,7 @@ def test_posterior_is_bayes_rule(dense, monkeypatch):
     X = frame_of("pandas")
     sanitizer = SRRSanitizer(sensitive=["ill", "size"], encode="posterior", random_state=0).fit(X)
     Y = sanitizer.transform(X)
-    assert list(Y.columns)[:5] == ["size_L", "size_M", "size_S", "ill_False", "ill_True"]
+    assert list(Y.columns)[:5] == ["size_S", "size_M", "size_L", "size_XL", "ill_False"]
     law = sanitizer.joint_.probabilities.ravel()
     shares = sanitizer.mechanism_.matrix * law
     shares /= shares.sum(axis=1, keepdims=True)
@@ -552,7 +552,7 @@ def test_generators_are_accepted(random_state):
 
 def test_an_unknown_secret_is_an_error_even_when_imputing():
     sanitizer = SRRSanitizer(handle_unknown="impute").fit(GOOD)
-    with pytest.raises(ValueError, match=r"column 0 has 1 row with value 7 .*`categories`"):
+    with pytest.raises(ValueError, match=r"column 0 has 1 row with a value .*`categories`"):
         sanitizer.transform([[0, 1], [7, 1]])
 
 
@@ -626,7 +626,7 @@ def test_parameters_are_checked(sanitizer, message):
         (FRAME[["s"]], {}, "U is empty"),
         (FRAME, {"categories": {"u": [1]}}, r"column 'u' .* 20 rows with value 2 .*`categories`"),
         (FRAME.assign(u=[None, 1] * 20), {"categories": {"u": [1, 2]}}, "'u' .*20 missing values"),
-        (np.arange(400_000).reshape(-1, 2) * 1.0, {}, "more than 100,000 distinct.*KBinsDiscretiz"),
+        (np.arange(400_000).reshape(-1, 2) * 1.0, {}, "100,000 distinct values at most.*KBinsDis"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
@@ -659,7 +659,7 @@ def test_weights_are_checked(weights, message):
         (FRAME[["s"]], "yet now missing:\n- u"),
         (FRAME[:0], r"0 sample\(s\)"),
         (FRAME.assign(u=[3, 1] * 20), r"column 'u' has 20 rows with value 3 unseen.*impute"),
-        (FRAME.assign(s=["z", "y"] * 20), r"column 's' has 20 rows with value 'z' unseen"),
+        (FRAME.assign(s=["z", "y"] * 20), r"column 's' has 20 rows with a value unseen"),
         (FRAME.assign(u=[None, 1] * 20), "column 'u' has 20 missing values unseen"),
         (FRAME["s"], "Expected 2D|Expected a 2-dim|2D array"),
     ],
@@ -710,6 +710,6 @@ def test_score_of_a_constant_table_is_zero():
 )
 def test_more_cells_than_a_design_can_hold(cls, values):
     rows = np.array([(s, u) for s in range(2) for u in range(values)])
-    with pytest.raises(ValueError, match=r"column 1 has \d,\d+ distinct values.*KBinsDiscretizer"):
+    with pytest.raises(ValueError, match=r"column: 1: \d,\d+; 0: 2; .*KBinsDiscretizer"):
         cls().fit(rows)
     SRRSanitizer().fit(rows)
