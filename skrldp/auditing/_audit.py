@@ -3,12 +3,12 @@
 import copy
 import math
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._params import is_number, is_whole
 from skrldp._typing import Floats
 from skrldp.auditing._bets import check_mechanism, some_cells
 from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
@@ -204,16 +204,12 @@ def _judge_bound(bound: Bound, claimed: float, miss: float, subject: Subject) ->
 
 
 def _check(n: Any, eps: Any, level: Any) -> None:
-    if not (_is_number(n) and isinstance(n, Integral) and int(n) >= 1):
+    if not (is_whole(n) and n >= 1):
         raise ValueError(f"n={n!r} must be a whole number of records.")
-    if eps is not None and not (_is_number(eps) and eps >= 0):
+    if eps is not None and not (is_number(eps) and eps >= 0):
         raise ValueError(f"eps={eps!r} must be None or a number >= 0 (in nats).")
-    if not (_is_number(level) and 0.0 < level < 1.0):
+    if not (is_number(level) and 0.0 < level < 1.0):
         raise ValueError(f"level={level!r} must be a confidence between 0 and 1.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def _generator(random_state: Any) -> np.random.Generator:

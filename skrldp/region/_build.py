@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skrldp._params import check_choice
 from skrldp.joint import JointDistribution
 from skrldp.region._balls import JointRegion, ProductRegion
 from skrldp.region._base import Region
@@ -46,8 +47,7 @@ def privacy_region(
     ValueError
         If the region is unknown, or is the joint one with alpha < 1/2, where it is not convex.
     """
-    if region not in REGIONS:
-        raise ValueError(f"region={region!r} must be one of {', '.join(map(repr, REGIONS))}.")
+    check_choice("region", region, REGIONS)
     arguments = joint.conditionals, joint.marginal, alpha, radius, same_secret, blind
     if radius == 0:
         return PointRegion(*arguments)

@@ -8,10 +8,10 @@ import sklearn
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skrldp._params import check_choice
 from skrldp.information import entropy
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers._checks import (
-    check_choice,
     check_eps,
     check_uncertainty,
     check_verbose,

@@ -1,23 +1,21 @@
 """Checks of the parameters, made in `fit`, and the words of caution."""
 
-import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from skrldp._params import check_positive, is_finite, is_number
 from skrldp.alphabet import plain
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 
 __all__ = [
     "OBSERVED",
-    "check_choice",
     "check_eps",
-    "check_flag",
     "check_outputs",
     "check_smoothing",
     "check_time_limit",
@@ -32,25 +30,14 @@ OBSERVED = ("all", "nonsensitive")
 _RECORDS_PER_CELL = 5
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-
-
 def check_eps(eps: Any) -> None:
     """Refuse a privacy parameter that is not a positive finite number."""
-    if not _is_number(eps) or not 0.0 < eps < math.inf:
-        raise ValueError(f"eps={eps!r} must be a positive finite number (in nats).")
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Refuse a value that is not one of those listed."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}.")
+    check_positive("eps", eps, "in nats")
 
 
 def check_time_limit(time_limit: Any) -> None:
     """Refuse a time limit that is neither None nor a positive number."""
-    if time_limit is not None and not (_is_number(time_limit) and time_limit > 0):
+    if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
         raise ValueError(
             f"time_limit={time_limit!r} must be a positive number of seconds, or None for no limit."
         )
@@ -58,19 +45,13 @@ def check_time_limit(time_limit: Any) -> None:
 
 def check_smoothing(smoothing: Any) -> None:
     """Refuse an amount of smoothing that is negative or not a finite number."""
-    if not _is_number(smoothing) or not 0.0 <= smoothing < math.inf:
+    if not (is_finite(smoothing) and smoothing >= 0):
         raise ValueError(f"smoothing={smoothing!r} must be a finite number of at least 0.")
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Refuse a value that is neither True nor False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name}={value!r} must be True or False.")
 
 
 def check_tolerance(tol: Any) -> None:
     """Refuse a relative gap that is not between 0 and 1."""
-    if not (_is_number(tol) and 0 < tol < 1):
+    if not (is_number(tol) and 0 < tol < 1):
         raise ValueError(f"tol={tol!r} must be a number between 0 and 1: a relative gap.")
 
 

@@ -2,6 +2,7 @@
 
 import time
 
+from skrldp._params import check_choice
 from skrldp.certificate import proof_region, release
 from skrldp.design import Solution
 from skrldp.design.closed_form import independent_reporting
@@ -9,7 +10,6 @@ from skrldp.design.subset import optimal_reporting
 from skrldp.information import mutual_information_bound
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
-from skrldp.sanitizers._checks import check_choice
 
 __all__ = ["IRSanitizer"]
 

@@ -1,9 +1,10 @@
 """What the sanitizers with an optimised mechanism share."""
 
+from skrldp._params import check_choice
 from skrldp.certificate import release
 from skrldp.design.polyopt import SOLVERS, solve
 from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._checks import check_choice, check_time_limit
+from skrldp.sanitizers._checks import check_time_limit
 
 __all__ = ["OptimalSanitizer"]
 

@@ -1,7 +1,8 @@
 """The mechanism with the most information that privacy allows."""
 
+from skrldp._params import check_choice
 from skrldp.region import REGIONS, privacy_region
-from skrldp.sanitizers._checks import OBSERVED, check_choice, check_smoothing
+from skrldp.sanitizers._checks import OBSERVED, check_smoothing
 from skrldp.sanitizers._optimal import OptimalSanitizer
 
 __all__ = ["PolyOptSanitizer"]

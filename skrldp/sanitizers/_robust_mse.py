@@ -2,6 +2,7 @@
 
 import warnings
 
+from skrldp._params import check_choice, check_flag
 from skrldp.certificate import release
 from skrldp.design.distortion import SOLVERS, distance_matrix, expected_distance, solve
 from skrldp.exceptions import PrivacyLeakWarning
@@ -9,8 +10,6 @@ from skrldp.region import REGIONS, privacy_region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import (
     OBSERVED,
-    check_choice,
-    check_flag,
     check_outputs,
     check_time_limit,
     check_tolerance,

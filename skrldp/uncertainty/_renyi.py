@@ -1,12 +1,12 @@
 """Uncertainty sets: for which laws of X the privacy must hold."""
 
 import math
-from numbers import Real
 from typing import Any
 
-import numpy as np
 from scipy.special import chdtri
 from sklearn.base import BaseEstimator
+
+from skrldp._params import check_positive, is_number
 
 __all__ = ["AllDistributions", "RenyiBall", "chi2_radius", "finite_sample_radius"]
 
@@ -81,7 +81,7 @@ class RenyiBall(BaseEstimator):
                         f"alpha={self.alpha!r}: use RenyiBall(alpha=1, radius='finite-sample')."
                     )
                 return finite_sample_radius(beta, n, n_cells)
-        elif _is_number(self.radius) and self.radius >= 0:  # false for NaN
+        elif is_number(self.radius) and self.radius >= 0:  # false for NaN
             return float(self.radius)
         raise ValueError(
             f"radius={self.radius!r} must be 'chi2', 'finite-sample' or a number >= 0 (nats)."
@@ -114,17 +114,9 @@ class AllDistributions(BaseEstimator):
         return math.inf
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-
-
 def _positive(value: Any, name: str) -> float:
-    if not _is_number(value):
-        raise ValueError(f"{name}={value!r} must be a positive finite number.")
-    number = float(value)
-    if not (0.0 < number < math.inf):
-        raise ValueError(f"{name}={value!r} must be a positive finite number.")
-    return number
+    check_positive(name, value)
+    return float(value)
 
 
 def chi2_radius(alpha: float, beta: float, n: int, n_cells: int) -> float:
