@@ -48,9 +48,11 @@ def audit(
     Parameters
     ----------
     sanitizer : sanitizer or callable
-        A fitted sanitizer (or one inside a FrozenEstimator). Or a function, such as a pipeline's
-        `transform`, that maps an array of records, with the columns of S first and those of U
-        next, to as many reports: an array, a list or a data frame.
+        A fitted sanitizer, or a Pipeline that ends in one, or either in a FrozenEstimator. Of a
+        pipeline the last step alone is audited, on records such as that step is given. Or a
+        function, such as a whole pipeline's `transform`, that maps an array of records, with the
+        columns of S first and those of U next, to as many reports: an array, a list or a data
+        frame.
     n : int, default=100_000
         Number of records for the bound, and for each of the checks.
     law : JointDistribution, array of shape (a1, a2), or list of them, optional
@@ -233,7 +235,7 @@ def _subject(sanitizer: Any, fitted: Any, law: Any) -> tuple[Subject, list[Float
         elif hasattr(sanitizer, "transform"):
             mend = (
                 ": audit its transform, audit(pipeline.transform, law=JointDistribution(...)), or "
-                "the sanitizer in it, audit(pipeline[-1])"
+                "the step that is a sanitizer"
             )
         raise TypeError(f"a fitted sanitizer or a function is needed, got {what}{mend}.")
     listed = list(law) if isinstance(law, list | tuple) else [law]

@@ -22,7 +22,7 @@ from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.region import Region, repair
 
-__all__ = ["DISTANCES", "SOLVERS", "distance_matrix", "expected_distance", "solve"]
+__all__ = ["DISTANCES", "SOLVERS", "ExpectedCost", "distance_matrix", "expected_distance", "solve"]
 
 
 DISTANCES = ("squared", "absolute", "hamming")

@@ -2,32 +2,36 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
-import sklearn
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._params import check_choice
+from skrldp.certificate import Certificate
+from skrldp.design import Solution
 from skrldp.information import entropy
 from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism
 from skrldp.sanitizers._checks import (
     check_eps,
     check_uncertainty,
     check_verbose,
+    check_weights,
+    explain_names,
+    parts_of,
+    warn_of_first_column,
+    warn_of_time_limit,
     warn_of_weak_sets,
 )
 from skrldp.sanitizers._guarantee import guarantee_of
+from skrldp.sanitizers._output import ReportsMixin
 from skrldp.sanitizers._records import check_columns, impute
-from skrldp.sanitizers._reports import (
-    CONTAINERS,
-    ENCODINGS,
-    as_frame,
-    posterior,
-    report_names,
-    to_container,
-)
-from skrldp.table import learn_codec
+from skrldp.sanitizers._reports import ENCODINGS
+from skrldp.sanitizers._snapshot import snapshot
+from skrldp.table import CellCodec, Codes, learn_codec
 from skrldp.uncertainty import RenyiBall
 
 __all__ = ["BaseSanitizer"]
@@ -35,7 +39,7 @@ __all__ = ["BaseSanitizer"]
 _MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
 
 
-class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None):
+class BaseSanitizer(ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None):
     """Base class of all sanitizers; a subclass says how Q is designed.
 
     scikit-learn's own wrapping of outputs is switched off (``auto_wrap_output_keys=None``): it
@@ -45,21 +49,31 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
     _default_encode = "cells"  # what encode=None stands for
     _most_cells = 1_000_000  # what a design of this kind can hold
 
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+    joint_: JointDistribution
+    uncertainty_: Any
+    mechanism_: Mechanism
+    certificate_: Certificate
+    solution_: Solution
+    _codec: CellCodec
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = explain_names(cls.__init__)  # type: ignore[method-assign]
+
+    @explain_names
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.eps = eps
         self.sensitive = sensitive
         self.categories = categories
@@ -78,35 +92,31 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         A fourth item, a dict, holds private attributes to set if the fit succeeds.
         """
 
-    def _uncertainty_set(self):
+    def _uncertainty_set(self) -> Any:
         """Return the laws that privacy must hold for, as an object of this estimator's own."""
         if self.uncertainty is None:
             return RenyiBall()
         check_uncertainty(self.uncertainty)
         return clone(self.uncertainty, safe=False)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_eps(self.eps)
         if self.encode is not None:
             check_choice("encode", self.encode, ENCODINGS)
         check_choice("handle_unknown", self.handle_unknown, ("error", "impute"))
         check_verbose(self.verbose)
 
-    def _public_values(self, joint):
+    def _public_values(self, joint: JointDistribution) -> NDArray[np.float64] | None:
         """Law of U that a blind mechanism draws unknown values from; None if it never does."""
         return joint.probabilities.sum(axis=0) if self.handle_unknown == "impute" else None
 
-    def _budget(self):
+    def _budget(self) -> float:
         """Return the ε to design for, in nats."""
         return min(float(self.eps), _MOST_EPS)
 
-    def _reported_cells(self):
-        """Return the cell that each symbol stands for, an integer array of shape (b,)."""
-        return np.arange(self.mechanism_.shape[0])
-
     # -- from a public table to a mechanism -------------------------------------------------------
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the public law, then design, round and certify a mechanism.
 
         Parameters
@@ -116,7 +126,11 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         y : ignored
             For scikit-learn's sake.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for: whole numbers, zero allowed.
+            How many records each row stands for: whole numbers, zero allowed. So a table that was
+            counted elsewhere is fitted from its distinct rows. Survey weights, which say how many
+            people a record speaks for, are no counts: privacy depends on how many records there
+            are. So where equal rows stand apart and the weights are more than three a row on
+            average, they are refused: add up the counts of equal rows first.
 
         Returns
         -------
@@ -125,23 +139,29 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         Raises
         ------
         ValueError
-            If a parameter or the table is not as described.
+            If a parameter, the table or the weights are not as described.
         CertificateError
             If the mechanism cannot be proven private; nothing can be transformed then.
 
         Warns
         -----
         PrivacyLeakWarning
-            If privacy holds for fewer laws than one may think.
+            If privacy holds for fewer laws than one may think, or if the table's columns have names
+            and `sensitive` says none of them.
+        ConvergenceWarning
+            If the design stopped at its time limit.
         """
         self._check_parameters()
         codec = learn_codec(
             X,
-            sensitive=self.sensitive,
+            sensitive=0 if self.sensitive is None else self.sensitive,
             categories=self.categories,
             max_cells=self._most_cells,
         )
+        if self.sensitive is None:
+            warn_of_first_column([column.name for column in codec.columns])
         codes = codec.encode(X)
+        check_weights(sample_weight, codes.cells(codec.n_values))
         joint = JointDistribution.from_codes(
             codes.secrets, codes.values, (codec.secrets, codec.values), sample_weight
         )
@@ -150,6 +170,7 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         warn_of_weak_sets(uncertainty, joint, uncertainty.B_)
         design = self._design(joint, uncertainty.alpha, uncertainty.B_)
         mechanism, certificate, solution, *private = design
+        warn_of_time_limit(solution)
         columns = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
         guarantee = guarantee_of(certificate, self.eps, uncertainty, joint.n)
 
@@ -162,24 +183,50 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         self.certificate_ = certificate
         self.solution_ = solution
         self._may_impute = self.handle_unknown == "impute"
+        self._asked, self._reported_itself = snapshot(self), False
         vars(self).update(*private)
         figures = self._summarise()
         if self.verbose:
             print(
-                f"{type(self).__name__}: {joint!r}, {self.mechanism_.shape[0]} reports, "
+                f"{type(self).__name__}: {parts_of(columns)}, {joint!r}, "
+                f"{self.mechanism_.shape[0]} reports, "
                 f"{solution.status} in {solution.seconds:.2f} s, "
                 f"{figures}, {certificate!r}"
             )
         return self
 
-    def _summarise(self):
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit on a table and report the very same records: an experiment, not a protection.
+
+        The design depends on every record that `fit` is given, and none of that is private. To
+        protect people, `fit` on public records and `transform` the private ones.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            The table.
+        y : ignored
+            For scikit-learn's sake.
+        **fit_params
+            Given to `fit`: ``sample_weight``.
+
+        Returns
+        -------
+        array or data frame of n rows
+            As `transform` returns it.
+        """
+        reports = self.fit(X, y, **fit_params).transform(X)
+        self._reported_itself = True
+        return reports
+
+    def _summarise(self) -> str:
         """Set the attributes that say what the mechanism is worth, and return them in words."""
         self.mutual_information_, self.normalized_mutual_information_ = self._information(
             self.joint_
         )
         return f"I(X;Y)={self.mutual_information_:.4f} nats"
 
-    def _information(self, joint):
+    def _information(self, joint: JointDistribution) -> tuple[float, float]:
         """Mutual information at a law, in nats and as a share of the entropy of X."""
         information = self.mechanism_.mutual_information(joint.probabilities)
         whole = entropy(joint.probabilities)
@@ -187,7 +234,7 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
 
     # -- from private records to reports ----------------------------------------------------------
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Report each record.
 
         Every call draws anew (unless `random_state` is an int). The guarantee is for one report
@@ -218,17 +265,12 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         reports = self.mechanism_.sample(codes.cells(self._codec.n_values), self.random_state)
         return self._emitted(reports, X)
 
-    def _emitted(self, reports, X):
-        """Return the reports, given by their symbols, about the rows of X as `transform` does."""
-        names = self._report_names(getattr(self, "feature_names_in_", None))
-        return to_container(self._written(reports, names, X), names, self._container())
-
     @property
-    def _blind(self):
+    def _blind(self) -> bool:
         """Whether S is not looked at when records are reported."""
         return self.mechanism_.observe == "nonsensitive"
 
-    def _encode(self, X, *, secrets=False):
+    def _encode(self, X: Any, *, secrets: bool = False) -> Codes:
         """Return the records' codes; unknown values of U are drawn from the law given the secret.
 
         The draw depends on the secret alone, in a way that the public law already has. A blind
@@ -253,26 +295,7 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         impute(codes, counts, self.random_state)
         return codes
 
-    def _written(self, reports, names, X):
-        encode = self._encoding()
-        if encode == "cells":
-            return self._codec.decode(self._reported_cells()[reports], like=X)
-        if encode == "symbol":
-            numbers = reports.astype(np.int64)[:, None]
-        elif encode == "onehot":
-            numbers = np.zeros((len(reports), self.mechanism_.shape[0]))
-            numbers[np.arange(len(reports)), reports] = 1.0
-        else:
-            numbers = posterior(self.mechanism_, self.joint_, self._codec)[reports]
-        return as_frame(numbers, names, X)
-
-    def _encoding(self):
-        if self.encode is None:
-            return self._default_encode
-        check_choice("encode", self.encode, ENCODINGS)
-        return self.encode
-
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Normalised mutual information I(X; Y) / H(X) at the law of a table.
 
         Parameters
@@ -292,69 +315,12 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         """
         return self._information(self._law_of(X, sample_weight))[1]
 
-    def _law_of(self, X, sample_weight):
+    def _law_of(self, X: Any, sample_weight: ArrayLike | None) -> JointDistribution:
         codes = self._encode(X, secrets=True)
         names = self._codec.secrets, self._codec.values
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
 
-    # -- scikit-learn's conventions ---------------------------------------------------------------
-
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns of `transform`'s output.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Must be the names seen in `fit` if there were any; else the names to use.
-
-        Returns
-        -------
-        ndarray of str objects
-        """
-        check_is_fitted(self)
-        fitted = getattr(self, "feature_names_in_", None)
-        names = fitted if input_features is None else np.asarray(input_features, dtype=object)
-        if names is not None and len(names) != self.n_features_in_:
-            raise ValueError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(names)}"
-            )
-        if fitted is not None and not np.array_equal(fitted, names):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        return np.array(self._report_names(names), dtype=object)
-
-    def _report_names(self, columns):
-        if columns is None:
-            columns = [f"x{place}" for place in range(self.n_features_in_)]
-        return report_names(self._encoding(), self._codec, self.mechanism_.shape[0], columns)
-
-    def set_output(self, *, transform=None):
-        """Set the container of `transform`'s output.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None
-            "default" is the container of the input; None changes nothing. It goes before
-            scikit-learn's global setting ``transform_output``.
-
-        Returns
-        -------
-        self
-        """
-        if transform is not None:
-            check_choice("transform", transform, CONTAINERS)
-            self._output_container = transform
-        return self
-
-    def _container(self):
-        chosen = getattr(self, "_output_container", None)
-        return sklearn.get_config()["transform_output"] if chosen is None else chosen
-
-    def __sklearn_clone__(self):
-        copy = super().__sklearn_clone__()
-        return copy.set_output(transform=getattr(self, "_output_container", None))
-
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True

@@ -1,6 +1,9 @@
 """Independent reporting of S and of U."""
 
 import time
+from typing import Any
+
+from numpy.typing import NDArray
 
 from skrldp._params import check_choice
 from skrldp.certificate import proof_region, release
@@ -28,9 +31,10 @@ class IRSanitizer(BaseSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
     categories : "auto", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
         they may hold values that the public table lacks. "auto": what the table has.
@@ -93,7 +97,14 @@ class IRSanitizer(BaseSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much.
+        By `fit`, if there are too few public records for the set's radius to mean much, or if the
+        table's columns have names and `sensitive` says none of them.
+
+    See Also
+    --------
+    PolyOptSanitizer : Tells most of the whole record, at every law of a set.
+    SRRSanitizer : A closed form that is private at every law.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
@@ -103,6 +114,9 @@ class IRSanitizer(BaseSanitizer):
     The promise is for **one report about each person**. Reports about the same record do not just
     add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
     of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -127,18 +141,18 @@ class IRSanitizer(BaseSanitizer):
 
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        budget="tight",
-        underlying="grr",
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        budget: str = "tight",
+        underlying: str = "grr",
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             eps,
             sensitive=sensitive,
@@ -152,7 +166,7 @@ class IRSanitizer(BaseSanitizer):
         self.budget = budget
         self.underlying = underlying
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("budget", self.budget, ("tight", "theorem5"))
         check_choice("underlying", self.underlying, ("grr", "optimal"))
@@ -196,7 +210,7 @@ class IRSanitizer(BaseSanitizer):
         mechanism = mechanism.named(range(mechanism.shape[0]), ())
         return mechanism, certificate, solution, {"_dense": True}
 
-    def _reported_cells(self):
+    def _reported_cells(self) -> NDArray[Any]:
         if self._dense:
             return self.mechanism_.likely_cells(self.joint_.probabilities)
         return super()._reported_cells()

@@ -1,5 +1,9 @@
 """What the sanitizers with an optimised mechanism share."""
 
+from typing import Any
+
+from numpy.typing import NDArray
+
 from skrldp._params import check_choice
 from skrldp.certificate import release
 from skrldp.design.polyopt import SOLVERS, solve
@@ -15,7 +19,7 @@ class OptimalSanitizer(BaseSanitizer):
     _default_encode = "symbol"
     _most_cells = 2_000  # a design and its proof take minutes there
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("solver", self.solver, SOLVERS)
         check_time_limit(self.time_limit)
@@ -35,5 +39,5 @@ class OptimalSanitizer(BaseSanitizer):
         )
         return mechanism.named(range(mechanism.shape[0]), ()), certificate, solution
 
-    def _reported_cells(self):
+    def _reported_cells(self) -> NDArray[Any]:
         return self.mechanism_.likely_cells(self.joint_.probabilities)

@@ -1,11 +1,22 @@
 """The mechanism whose reports are closest to U among the private ones."""
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
 
 from skrldp._params import check_choice, check_flag
 from skrldp.certificate import release
-from skrldp.design.distortion import SOLVERS, distance_matrix, expected_distance, solve
+from skrldp.design.distortion import (
+    SOLVERS,
+    ExpectedCost,
+    distance_matrix,
+    expected_distance,
+    solve,
+)
 from skrldp.exceptions import PrivacyLeakWarning
+from skrldp.joint import JointDistribution
 from skrldp.region import REGIONS, privacy_region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import (
@@ -38,9 +49,10 @@ class RobustMSESanitizer(BaseSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
     categories : "auto", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
         they may hold values that the public table lacks. "auto": what the table has.
@@ -134,8 +146,17 @@ class RobustMSESanitizer(BaseSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much, or if
-        privacy holds at the public law alone.
+        By `fit`, if there are too few public records for the set's radius to mean much, if
+        privacy holds at the public law alone, or if the table's columns have names and `sensitive`
+        says none of them.
+    ConvergenceWarning
+        By `fit`, if the solver met its time limit.
+
+    See Also
+    --------
+    PolyOptSanitizer : Tells most of the whole record, at every law of a set.
+    IRSanitizer : Reports S and U apart; a closed form or optimised.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
@@ -147,6 +168,9 @@ class RobustMSESanitizer(BaseSanitizer):
     The promise is for **one report about each person**. Reports about the same record do not just
     add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
     of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -171,25 +195,25 @@ class RobustMSESanitizer(BaseSanitizer):
 
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        robust_utility=True,
-        robust_privacy=True,
-        distance="squared",
-        outputs=None,
-        observe="all",
-        region="joint",
-        solver="auto",
-        tol=1e-4,
-        time_limit=60.0,
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        robust_utility: bool = True,
+        robust_privacy: bool = True,
+        distance: Any = "squared",
+        outputs: Any = None,
+        observe: str = "all",
+        region: str = "joint",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        time_limit: float | None = 60.0,
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             eps,
             sensitive=sensitive,
@@ -210,7 +234,7 @@ class RobustMSESanitizer(BaseSanitizer):
         self.tol = tol
         self.time_limit = time_limit
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_flag("robust_utility", self.robust_utility)
         check_flag("robust_privacy", self.robust_privacy)
@@ -260,10 +284,10 @@ class RobustMSESanitizer(BaseSanitizer):
         mechanism = mechanism.named([outputs[y] for y in used], ())
         return mechanism, certificate, solution, {"_distance": distance[:, used]}
 
-    def _cost(self, joint, alpha, radius):
+    def _cost(self, joint: JointDistribution, alpha: float, radius: float) -> ExpectedCost:
         return expected_distance(joint, self._distance, alpha, radius)
 
-    def _summarise(self):
+    def _summarise(self) -> str:
         matrix, joint = self.mechanism_.matrix, self.joint_
         self.distortion_ = self._cost(joint, 1.0, 0.0).worst(matrix)[0]
         cost = self._cost(joint, self.uncertainty_.alpha, self.uncertainty_.B_)
@@ -271,7 +295,7 @@ class RobustMSESanitizer(BaseSanitizer):
         self.worst_case_law_ = law.reshape(joint.counts.shape)
         return f"distortion {self.distortion_:.5g} (at worst {self.worst_case_distortion_:.5g})"
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the expected distance of the report from U at the law of a table.
 
         Parameters
@@ -291,13 +315,13 @@ class RobustMSESanitizer(BaseSanitizer):
         law = self._law_of(X, sample_weight)
         return -self._cost(law, 1.0, 0.0).worst(self.mechanism_.matrix)[0]
 
-    def _written(self, reports, names, X):
-        if self._encoding() == "cells":
-            return self._codec.write_values(self.mechanism_.symbols, reports, like=X)
-        return super()._written(reports, names, X)
+    def _written(self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any) -> Any:
+        if encode == "cells":
+            return self._codec.write_values(self.mechanism_.symbols, symbols, like=like)
+        return super()._written(symbols, encode, names, like)
 
-    def _report_names(self, columns):
-        names = super()._report_names(columns)
-        if self._encoding() == "cells":
+    def _report_names(self, columns: Sequence[Any] | None, encode: str) -> list[str]:
+        names = super()._report_names(columns, encode)
+        if encode == "cells":
             return [names[place] for place in self._codec.nonsensitive]
         return names

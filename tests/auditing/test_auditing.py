@@ -517,16 +517,18 @@ def test_functions_that_draw_the_same():
 
 
 def test_pipelines():
-    """A pipeline is audited as the function that its transform is. False alarms: 1e-3."""
+    """A pipeline stands for its last step; its transform is a function. False alarms: 1e-3."""
     steps = FunctionTransformer(lambda X: (X == "yes") * 1 + (X == "mid") * 1), GRRSanitizer(eps=1)
     rows = np.array([["no", "low"], ["no", "mid"], ["yes", "low"], ["yes", "mid"]], dtype=object)
     pipeline = make_pipeline(*steps).fit(rows)
     law = JointDistribution([[3, 1], [1, 3]], ["no", "yes"], ["low", "mid"])
     found = audit(pipeline.transform, n=20_000, law=law, eps=1.0, level=0.999, random_state=0)
     assert not {"bound", "repeats", "runs"} & names(found)
-    assert audit(pipeline[-1], n=5_000, level=0.999, random_state=0).passed
-    with pytest.raises(TypeError, match=r"audit\(pipeline\.transform, law=.*audit\(pipeline\[-1\]"):
-        audit(pipeline)
+    for last in (pipeline[-1], pipeline, FrozenEstimator(pipeline)):
+        alone = audit(last, n=5_000, level=0.999, random_state=0)
+        assert alone.passed and set(alone.secrets) == {0, 1}  # what the last step is given
+    with pytest.raises(TypeError, match=r"audit\(pipeline\.transform.*step that is a sanitizer"):
+        audit(make_pipeline(*steps, FunctionTransformer()))
 
 
 # --- The object ----------------------------------------------------------------------------------
