@@ -54,6 +54,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     (True, 'all laws', ())
     >>> print(report)
     Privacy report: SRRSanitizer
+      protects      S = column 0; not U = column 1
       asked         eps = 1: a report changes the odds of a secret by a factor of at most 2.72
       proven        eps <= 1.000000, of the mechanism as it is sampled; the worst law found
                     leaks 1.000000

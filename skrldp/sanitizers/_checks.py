@@ -202,12 +202,12 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
         return
     weights = as_counts(sample_weight, len(cells))
     total, seen = int(weights.sum()), cells[weights > 0]
-    if total <= _RECORDS_PER_ROW * len(cells):
+    if total <= _RECORDS_PER_ROW * len(seen):
         return
     repeated = len(seen) - len(np.unique(seen))
     if repeated:
         raise ValueError(
-            f"sample_weight sums to {total:,} for {len(cells):,} rows, {repeated:,} of which "
+            f"sample_weight sums to {total:,} for {len(seen):,} rows, {repeated:,} of which "
             "repeat others. Weights must be counts: how many records of the public table a row "
             "stands for. If they are, say so by a table of distinct rows: add up the counts of "
             "equal rows first (in pandas, table.value_counts(dropna=False) of all records, or "
