@@ -74,7 +74,7 @@ class Subject:
         report = self.report if report is None else report
         step = self.rows_per_call
         parts = [cells[start : start + step] for start in range(0, len(cells), step)]
-        found = [self.index.numbers(report(self.records(part)), len(part)) for part in parts]
+        found = [self.index.add(report(self.records(part)), len(part)) for part in parts]
         return np.concatenate(found)
 
 
@@ -93,7 +93,7 @@ class SanitizerSubject(Subject):
             symbols = np.arange(start, min(start + step, n_symbols))
             like = self.records(np.zeros(len(symbols), dtype=np.int64))
             written = write_reports(self.sanitizer, symbols, like)
-            parts.append(self.index.numbers(written, len(symbols)))
+            parts.append(self.index.add(written, len(symbols)))
         self.symbols = np.concatenate(parts)
 
     @classmethod

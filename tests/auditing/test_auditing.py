@@ -643,15 +643,15 @@ def test_equal_reports_have_equal_numbers():
         np.array([[1, 2], [3, 4]], dtype=object),
     ]
     for form in forms:
-        assert index.numbers(form, 2).tolist() == [0, 1]
+        assert index.add(form, 2).tolist() == [0, 1]
     assert index.row(1) == (3, 4)
     frames = [pd.DataFrame({"a": ["x", None]}), polars.DataFrame({"a": ["x", None]})]
     for frame in frames:
-        assert index.numbers(frame, 2).tolist() == [2, 3]
+        assert index.add(frame, 2).tolist() == [2, 3]
     assert index.row(2) == "x" and index.row(3) is None
-    assert index.numbers([[2**60], [2**60 + 1]], 2).tolist() == [4, 5]
+    assert index.add([[2**60], [2**60 + 1]], 2).tolist() == [4, 5]
     with pytest.raises(TypeError, match="lazy"):
-        index.numbers(polars.LazyFrame({"a": [1]}), 1)
+        index.add(polars.LazyFrame({"a": [1]}), 1)
 
 
 @pytest.mark.parametrize(
