@@ -22,6 +22,7 @@ from skrldp.design.alternation._restarts import gather, starts
 from skrldp.design.cutting_planes import minimise
 from skrldp.information import entropy, mutual_information
 from skrldp.region import privacy_region, repair
+from skrldp.uncertainty import RenyiSet
 
 EPS = 1.5
 SHARE, REPORTS = 0.9, 16
@@ -44,7 +45,7 @@ class Case:
     def __init__(self, name):
         self.joint = JointDistribution(counts_of(name))
         radius = RenyiBall().radius_for(self.joint.n, self.joint.counts.size)
-        self.region = privacy_region(self.joint, alpha=2.0, radius=radius)
+        self.region = privacy_region(self.joint, RenyiSet(2.0, radius))
         self.law = self.joint.probabilities.ravel()
         self.whole = entropy(self.law)
 

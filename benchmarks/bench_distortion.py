@@ -19,6 +19,7 @@ from skrldp.design._run import Deadline
 from skrldp.design.cutting_planes import minimise
 from skrldp.design.distortion import distance_matrix, expected_distance
 from skrldp.region import privacy_region, repair
+from skrldp.uncertainty import RenyiSet
 
 EPS, N, GAP = 0.5, 20_000, 1e-4
 PROBLEMS = {  # robust utility, robust privacy
@@ -40,8 +41,8 @@ def program(joint, problem):
     robust_utility, robust_privacy = PROBLEMS[problem]
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
     distance = distance_matrix("squared", joint.values, joint.values)
-    cost = expected_distance(joint, distance, 2.0, radius if robust_utility else 0.0)
-    return cost, privacy_region(joint, alpha=2.0, radius=radius if robust_privacy else 0.0)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, radius if robust_utility else 0.0))
+    return cost, privacy_region(joint, RenyiSet(2.0, radius if robust_privacy else 0.0))
 
 
 def solved(joint, problem, seconds=None, **options):

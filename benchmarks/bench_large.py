@@ -33,6 +33,7 @@ from skrldp.design._run import Deadline
 from skrldp.design.alternation import alternate
 from skrldp.information import entropy
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 COLUMNS = [
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -144,7 +145,7 @@ def over_time(name, eps, limit):
     """Best information so far, by seconds, on the exact ball."""
     joint = JointDistribution(counts_of(name))
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    region = privacy_region(joint, alpha=2.0, radius=radius)
+    region = privacy_region(joint, RenyiSet(2.0, radius))
     law = joint.probabilities.ravel()
     deadline, seen = Deadline(limit), []
     alternate(

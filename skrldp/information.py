@@ -1,16 +1,20 @@
-"""Entropy and mutual information, in nats.
+"""Entropy and mutual information, in nats, and the conditionals of a joint distribution.
 
 A mechanism is a matrix ``Q`` of shape (b, a), ``Q[y, x] = P(Y=y | X=x)``; a law of X is a
 vector ``law`` of shape (a,).
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 
 __all__ = [
     "Blocks",
     "block_information",
+    "conditionals_of",
     "entropy",
     "mutual_information",
     "mutual_information_bound",
@@ -45,6 +49,32 @@ def entropy(law: Floats) -> float:
     0.6931
     """
     return float(-_xlogx(np.asarray(law, dtype=float)).sum())
+
+
+def conditionals_of(law: NDArray[Any], unseen: float = 0.0) -> Floats:
+    """Distributions of U given each secret.
+
+    Parameters
+    ----------
+    law : array of shape (a1, a2)
+        Joint distribution of (S, U), or counts of records.
+    unseen : float
+        What to write for a secret without mass, for which there is no such distribution.
+
+    Returns
+    -------
+    array of shape (a1, a2)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> conditionals_of(np.array([[1, 3], [0, 0]]), unseen=0.5)
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    mass = law.sum(axis=1, keepdims=True)
+    seen = mass > 0
+    return np.where(seen, law / np.where(seen, mass, 1), unseen)
 
 
 def row_information(rows: Floats, law: Floats) -> Floats:

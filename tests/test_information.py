@@ -16,6 +16,7 @@ from skrldp.information import (
     row_information_gradient,
 )
 from skrldp.region import privacy_region, repair
+from skrldp.uncertainty import RenyiSet
 
 SEEDS = st.integers(0, 10**6)
 
@@ -110,7 +111,7 @@ def test_no_private_mechanism_passes_the_bound(seed, eps, radius):
     rng = np.random.default_rng(seed)
     a1, a2 = rng.integers(2, 5), rng.integers(1, 4)
     joint = JointDistribution(rng.integers(1, 50, size=(a1, a2)))
-    region = privacy_region(joint, alpha=2.0, radius=radius)
+    region = privacy_region(joint, RenyiSet(2.0, radius))
     sharp = rng.dirichlet(np.full(6, 0.02), size=a1 * a2).T + 1e-9
     private = repair(sharp / sharp.sum(axis=0), region, eps)
     law = joint.probabilities

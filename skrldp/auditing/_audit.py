@@ -16,6 +16,7 @@ from skrldp.auditing._coins import check_repeats, check_runs, paired_cells
 from skrldp.auditing._result import Audit, Check
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, Subject
 from skrldp.auditing._unknown import check_unknown
+from skrldp.information import conditionals_of
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import as_sanitizer
 from skrldp.support import divergence
@@ -288,13 +289,11 @@ def _law_on(joint: JointDistribution, law: Any) -> Floats:
 
 def _conditionals(law: Floats) -> Floats:
     """Return the conditionals of U, NaN for secrets without mass."""
-    marginal = law.sum(axis=1, keepdims=True)
-    seen = marginal > 0
-    if seen.sum() < 2:
+    if _secrets_of(law) < 2:
         raise ValueError(
             "the law gives mass to one secret only, so there is no pair of secrets to compare."
         )
-    table = np.where(seen, law / np.where(seen, marginal, 1.0), np.nan)
+    table = conditionals_of(law, unseen=np.nan)
     return table / table.sum(axis=1, keepdims=True)
 
 

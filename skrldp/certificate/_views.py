@@ -1,4 +1,4 @@
-"""What the oracle has to look at, and the least ε that it proves."""
+"""The rows that a proof compares over a region, and the least ε that holds for them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
+from skrldp.information import conditionals_of
 from skrldp.mechanism import BlockMechanism, Mechanism
-from skrldp.region import PointRegion, Region, SimplexRegion, WorstPairs
+from skrldp.region import Region, SimplexRegion, WorstPairs
 
 __all__ = [
     "View",
@@ -107,20 +108,16 @@ def _log_ratios(worst: WorstPairs, rows: Floats, against: Floats) -> Floats:
 
 def leakage_at_centre(view: View) -> float:
     region = view.region
-    seen = region.marginal > 0
-    centre = PointRegion(region.conditionals, region.marginal).conditionals
-    return _ratio_of(view, centre, seen)
+    return _ratio_of(view, region.conditionals, region.marginal > 0)
 
 
 def leakage_at(view: View, law: Floats) -> float:
     law = law[: view.region.n_secrets]
-    marginal = law.sum(axis=1)
-    seen = marginal > 0
-    conditionals = law / np.where(seen, marginal, 1.0)[:, None]
+    conditionals = conditionals_of(law)
     if view.value is not None:
         part = conditionals[:, view.value]
         conditionals = np.stack([part, 1.0 - part], axis=1)
-    return _ratio_of(view, conditionals, seen)
+    return _ratio_of(view, conditionals, law.sum(axis=1) > 0)
 
 
 def _ratio_of(view: View, conditionals: Floats, seen: NDArray[np.bool_]) -> float:

@@ -287,7 +287,7 @@ def _greatest(q: Any, n_reports: int, region: Region) -> Part:
     elif isinstance(region, SimplexRegion):
         kept = np.zeros(a1)
     else:
-        kept = _shrinkage(region.marginal, region.alpha, region.radius)
+        kept = _shrinkage(region.marginal, region.alpha, region.uncertainty.single_radius)
     kept = np.tile(kept, n_reports)
     limits = []
     free = np.flatnonzero(kept[group] == 0)
@@ -330,7 +330,8 @@ def _pairs(
     sigma = (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -np.inf
     weight = np.stack([region.marginal[secret] for secret in pairs], axis=1)
     share = np.tile(weight / weight.sum(axis=1, keepdims=True), (n_reports, 1))
-    kept = np.tile(_shrinkage(weight.sum(axis=1), alpha, region.radius), n_reports)
+    kept = _shrinkage(weight.sum(axis=1), alpha, region.uncertainty.pair_radius)
+    kept = np.tile(kept, n_reports)
     limits, tops, means = [], [], []
     for side, secret, factor in ((0, pairs[0], np.exp(-eps)), (1, pairs[1], -1.0)):
         top, slack = _slack(factor * q, n_reports, region, secret)
@@ -361,5 +362,6 @@ def _published_pairs(
         root = cp.Variable(len(joint))
         limits += [*part, slack >= 0.0, cp.PowCone3D(price, mean, root, 2.0 / 3.0)]
         total += top - (2.0 ** (-2.0 / 3.0) + 2.0 ** (1.0 / 3.0)) * root
-    budget = np.expm1(region.radius / 2.0) + region.marginal[pairs[0]] + region.marginal[pairs[1]]
+    budget = np.expm1(region.uncertainty.pair_radius / 2.0)
+    budget = budget + region.marginal[pairs[0]] + region.marginal[pairs[1]]
     return [*limits, total + cp.multiply(np.tile(budget, n_reports), price) <= 0.0]

@@ -21,6 +21,7 @@ from skrldp.design.cutting_planes import CutProgram, Cuts, minimise
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.region import Region, repair
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["DISTANCES", "SOLVERS", "ExpectedCost", "distance_matrix", "expected_distance", "solve"]
 
@@ -149,8 +150,7 @@ def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) ->
 def expected_distance(
     joint: JointDistribution,
     distance: Floats,
-    alpha: float,
-    radius: float,
+    uncertainty: FittedSet,
     *,
     blind: bool = False,
 ) -> ExpectedCost:
@@ -162,9 +162,8 @@ def expected_distance(
         The public law.
     distance : array of shape (a2, b)
         Distance of each output from each value of U.
-    alpha, radius : float
-        Order and radius (nats) of the ball of laws for which the utility must hold; radius 0 is
-        the public law alone.
+    uncertainty : FittedSet
+        The distributions for which the utility must hold.
     blind : bool
         The cost of functions of U alone, at their laws: a ball of laws of (S, U) is one of the same
         order and radius for U.
@@ -173,6 +172,7 @@ def expected_distance(
     -------
     ExpectedCost
     """
+    alpha, radius = uncertainty.alpha, uncertainty.joint_radius
     if blind:
         return ExpectedCost(distance.T, joint.probabilities.sum(axis=0), alpha, radius)
     cost = np.tile(distance.T, (1, len(joint.secrets)))

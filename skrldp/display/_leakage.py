@@ -21,6 +21,7 @@ from skrldp.display._style import (
     set_ticks,
     texts,
 )
+from skrldp.information import conditionals_of
 from skrldp.sanitizers import fitted_sanitizer
 
 __all__ = ["LeakageDisplay"]
@@ -175,7 +176,7 @@ class LeakageDisplay:
         marginal = at.sum(axis=1)
         seen = np.flatnonzero(marginal > 0)
         return cls(
-            mechanism.report_law(at / np.where(marginal > 0, marginal, 1.0)[:, None])[:, seen],
+            mechanism.report_law(conditionals_of(at))[:, seen],
             marginal[seen],
             eps=certificate.eps,
             symbols=mechanism.symbols,

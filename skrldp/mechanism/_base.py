@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Floats
+from skrldp.information import conditionals_of
 from skrldp.mechanism._document import digest
 from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._rounding import check_matrix, round_columns, slot_bits
@@ -166,10 +167,7 @@ class Mechanism(ABC):
         expected = (len(self.secrets), len(self.values))
         if table.shape != expected:
             raise ValueError(f"the law must have shape {expected}, got {table.shape}.")
-        marginal = table.sum(axis=1)
-        seen = marginal > 0
-        conditionals = np.where(seen[:, None], table / np.where(seen, marginal, 1.0)[:, None], 0.0)
-        report = self.report_law(conditionals)[:, seen]
+        report = self.report_law(conditionals_of(table))[:, table.sum(axis=1) > 0]
         most, least = report.max(axis=1), report.min(axis=1)
         if np.any((least <= 0) & (most > 0)):
             return float("inf")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.certificate import certify
+from skrldp.information import conditionals_of
 from skrldp.mechanism import Mechanism
 from skrldp.privacy_reports._report import PrivacyReport, amount, odds
 from skrldp.sanitizers import (
@@ -128,10 +129,8 @@ def _over_set(fitted: Any) -> float:
 
 def _worst(mechanism: Mechanism, law: NDArray[np.float64]) -> tuple[Any, tuple[Any, Any]]:
     """Return the report that tells most at a law, and between which secrets."""
-    marginal = law.sum(axis=1)
-    seen = np.flatnonzero(marginal > 0)
-    conditionals = law / np.where(marginal > 0, marginal, 1.0)[:, None]
-    of_secret = mechanism.report_law(conditionals)[:, seen]
+    seen = np.flatnonzero(law.sum(axis=1) > 0)
+    of_secret = mechanism.report_law(conditionals_of(law))[:, seen]
     most, least = of_secret.max(axis=1), of_secret.min(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         report = int(np.where(most > 0, most / least, 1.0).argmax())

@@ -20,13 +20,18 @@ _FEW_PAIRS = 600
 class ProductRegion(Region):
     """Each conditional anywhere in its own ball, whatever the others are (Entropy (24))."""
 
+    @property
+    def _own_ball(self) -> tuple[float, float]:
+        """Order and radius of the ball whose budget each conditional keeps by itself."""
+        return self.alpha, self.uncertainty.single_radius
+
     @cached_property
     def free(self) -> NDArray[np.bool_]:
         """Secrets whose conditional may be anything, shape (a1,)."""
         if self.alpha == 1.0:
             return self.marginal <= 0
         with np.errstate(over="ignore"):
-            reach = np.expm1((self.alpha - 1.0) / self.alpha * self.radius)
+            reach = np.expm1((self.alpha - 1.0) / self.alpha * self.uncertainty.single_radius)
         return (self.marginal <= 0) | (self.marginal + reach <= 0)
 
     def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
@@ -35,10 +40,10 @@ class ProductRegion(Region):
         if ball.any():
             s = secret[ball]
             problem = q[ball, None], self.conditionals[s, None], self.marginal[s, None]
-            best = support(*problem, self.alpha, self.radius)
+            best = support(*problem, *self._own_ball)
             value[ball] = best.bound
             if found is not None:
-                laws_found = worst_laws(*problem, self.alpha, self.radius, best.slack)
+                laws_found = worst_laws(*problem, *self._own_ball, best.slack)
                 found[ball] = laws_found[:, 0]
         return value, found
 
@@ -64,14 +69,18 @@ class ProductRegion(Region):
                 laws[ball, None, i],
                 self.conditionals[s, None],
                 self.marginal[s, None],
-                self.alpha,
-                self.radius,
+                *self._own_ball,
             )[:, 0]
         return found
 
 
 class JointRegion(ProductRegion):
-    """Exactly what the ball of joint laws allows: a pair of conditionals shares one budget."""
+    """Exactly what a ball of joint distributions allows: two conditionals share one budget."""
+
+    @property
+    def _shared_ball(self) -> tuple[float, float]:
+        """Order and radius of the ball whose budget two conditionals share."""
+        return self.alpha, self.uncertainty.pair_radius
 
     def _screen(
         self, rows: Floats, eps: float, against: Floats, above: float, laws: bool
@@ -102,8 +111,8 @@ class JointRegion(ProductRegion):
         pair = np.stack([first[shared], second[shared]], axis=1)
         found = laws.copy()
         found[~shared] = super().pull_in(first[~shared], second[~shared], laws[~shared])
-        problem = self.conditionals[pair], self.marginal[pair], self.alpha, self.radius
-        found[shared] = pull_in(laws[shared], *problem)
+        around = self.conditionals[pair], self.marginal[pair]
+        found[shared] = pull_in(laws[shared], *around, *self._shared_ball)
         return found
 
     def value_gap(
@@ -130,7 +139,7 @@ class JointRegion(ProductRegion):
             p = np.stack([probability, 1.0 - probability], axis=2)
             q = np.zeros_like(p)
             q[:, 0, 0], q[:, 1, 0] = 1.0, -np.exp(np.broadcast_to(eps, shared.shape)[shared])
-            best = support(q, p, self.marginal[pair], self.alpha, self.radius)
+            best = support(q, p, self.marginal[pair], *self._shared_ball)
             gap[shared] = np.minimum(gap[shared], best.bound)
         return gap
 
@@ -179,7 +188,7 @@ class JointRegion(ProductRegion):
         pair = np.stack([first, second], axis=1)
         q = np.stack([rows[row, first], -np.exp(eps) * others[row, second]], axis=1)
         problem = q, self.conditionals[pair], self.marginal[pair]
-        best = support(*problem, self.alpha, self.radius)
+        best = support(*problem, *self._shared_ball)
         bound = rough.bound.copy()
         exact = best.bound + ROUNDING * np.abs(q).max(axis=(1, 2))
         bound[shared] = np.minimum(bound[shared], exact)
@@ -191,7 +200,11 @@ class JointRegion(ProductRegion):
             if found is None:
                 found = np.empty((len(bound), 2, rows.shape[2]))
             found[np.flatnonzero(shared)[wanted]] = worst_laws(
-                part[0], part[1], part[2], self.alpha, self.radius, best.slack[wanted]
+                part[0],
+                part[1],
+                part[2],
+                *self._shared_ball,
+                best.slack[wanted],
             )
             found = found[keep]
         return WorstPairs(

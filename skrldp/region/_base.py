@@ -8,11 +8,16 @@ import numpy as np
 
 from skrldp._typing import Floats, Indices
 from skrldp.support import cell_bounds
+from skrldp.uncertainty import FittedSet, RenyiSet
 
 __all__ = ["ROUNDING", "Region", "WorstPairs"]
 
 
+# Relative: covers the products and sums that make a bound of bounds. Twice as much would raise
+# proven bounds by some 1e-15.
 ROUNDING = 8.0 * np.finfo(float).eps
+
+_EVERYTHING = RenyiSet(1.0, np.inf)
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,7 @@ class Region(ABC):
 
     conditionals: Floats  # (a1, a2)
     marginal: Floats  # (a1,)
-    alpha: float = 1.0
-    radius: float = np.inf
+    uncertainty: FittedSet = _EVERYTHING
     same_secret: bool = False  # also compare a secret with itself under two laws (the paper's way)
     blind: bool = False  # rows are functions of U alone: the same part for every secret
 
@@ -82,6 +86,11 @@ class Region(ABC):
         -------
         array of shape (m, 2, a2)
         """
+
+    @property
+    def alpha(self) -> float:
+        """Order of the uncertainty set."""
+        return self.uncertainty.alpha
 
     @property
     def n_secrets(self) -> int:
@@ -221,7 +230,8 @@ class Region(ABC):
         -------
         lower, upper : arrays of shape (a1, a2)
         """
-        return cell_bounds(self.conditionals, self.marginal, self.alpha, self.radius)
+        radius = self.uncertainty.single_radius
+        return cell_bounds(self.conditionals, self.marginal, self.alpha, radius)
 
     def value_gap(
         self, value: Indices, first: Indices, second: Indices, eps: float | Floats

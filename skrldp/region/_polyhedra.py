@@ -6,7 +6,6 @@ import numpy as np
 
 from skrldp._typing import Floats, Indices
 from skrldp.region._base import Region
-from skrldp.support import cell_bounds
 
 __all__ = ["BoxRegion", "LowerRegion", "PointRegion", "SimplexRegion", "summits"]
 
@@ -29,7 +28,7 @@ def summits(q: Floats) -> Floats:
 
 
 class SimplexRegion(Region):
-    """All conditionals: privacy for every law."""
+    """All conditionals: privacy for every distribution."""
 
     def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
         return q.max(axis=1), summits(q) if laws else None
@@ -91,18 +90,17 @@ class LowerRegion(Region):
         Parameters
         ----------
         region : Region
-            Anything with the ball's centre, order and radius.
+            Anything with the public conditionals and the uncertainty set.
 
         Returns
         -------
         LowerRegion
         """
-        lower, _ = cell_bounds(region.conditionals, region.marginal, region.alpha, region.radius)
+        lower, _ = region.cell_bounds()
         return cls(
             region.conditionals,
             region.marginal,
-            region.alpha,
-            region.radius,
+            region.uncertainty,
             region.same_secret,
             region.blind,
             lower,
@@ -161,18 +159,17 @@ class BoxRegion(Region):
         Parameters
         ----------
         region : Region
-            Anything with the ball's centre, order and radius.
+            Anything with the public conditionals and the uncertainty set.
 
         Returns
         -------
         BoxRegion
         """
-        bounds = cell_bounds(region.conditionals, region.marginal, region.alpha, region.radius)
+        bounds = region.cell_bounds()
         return cls(
             region.conditionals,
             region.marginal,
-            region.alpha,
-            region.radius,
+            region.uncertainty,
             region.same_secret,
             region.blind,
             *bounds,

@@ -7,14 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import check_choice
-from skrldp.certificate import Certificate
-from skrldp.design import Solution
-from skrldp.information import entropy
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
 from skrldp.sanitizers._checks import (
     check_eps,
     check_uncertainty,
@@ -26,20 +22,23 @@ from skrldp.sanitizers._checks import (
     warn_of_time_limit,
     warn_of_weak_sets,
 )
+from skrldp.sanitizers._designed import Designed, Fitted, FromFit, columns_of, information_of
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
 from skrldp.sanitizers._records import check_columns, impute
 from skrldp.sanitizers._reports import ENCODINGS
 from skrldp.sanitizers._snapshot import snapshot
-from skrldp.table import CellCodec, Codes, learn_codec
-from skrldp.uncertainty import RenyiBall
+from skrldp.table import Codes, learn_codec
+from skrldp.uncertainty import FittedSet, RenyiBall
 
 __all__ = ["BaseSanitizer"]
 
 _MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
 
 
-class BaseSanitizer(ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None):
+class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
+    ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None
+):
     """Base class of all sanitizers; a subclass says how Q is designed.
 
     scikit-learn's own wrapping of outputs is switched off (``auto_wrap_output_keys=None``): it
@@ -49,12 +48,16 @@ class BaseSanitizer(ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wra
     _default_encode = "cells"  # what encode=None stands for
     _most_cells = 1_000_000  # what a design of this kind can hold
 
-    joint_: JointDistribution
-    uncertainty_: Any
-    mechanism_: Mechanism
-    certificate_: Certificate
-    solution_: Solution
-    _codec: CellCodec
+    # What `fit` leaves behind is one object, `_fitted`; these read it.
+    joint_ = FromFit("joint")
+    uncertainty_ = FromFit("uncertainty")
+    mechanism_ = FromFit("mechanism")
+    certificate_ = FromFit("certificate")
+    solution_ = FromFit("solution")
+    mutual_information_ = FromFit("figures.mutual_information_")
+    normalized_mutual_information_ = FromFit("figures.normalized_mutual_information_")
+    n_features_in_ = FromFit("columns.n_features_in_")
+    feature_names_in_ = FromFit("columns.feature_names_in_")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
@@ -86,10 +89,10 @@ class BaseSanitizer(ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wra
     # -- what a subclass decides ------------------------------------------------------------------
 
     @abstractmethod
-    def _design(self, joint, alpha, radius):
-        """Return a mechanism, the certificate that it is private at `eps`, and the solution.
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
+        """Return a Designed: a mechanism, the proof that it is private at `eps`, and how it came.
 
-        A fourth item, a dict, holds private attributes to set if the fit succeeds.
+        `uncertainty` is a FittedSet.
         """
 
     def _uncertainty_set(self) -> Any:
@@ -166,33 +169,35 @@ class BaseSanitizer(ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wra
             codes.secrets, codes.values, (codec.secrets, codec.values), sample_weight
         )
         uncertainty = self._uncertainty_set()
-        uncertainty.B_ = uncertainty.radius_for(joint.n, joint.counts.size)
+        around = uncertainty.fit_set(joint)
+        uncertainty.B_ = around.joint_radius
         warn_of_weak_sets(uncertainty, joint, uncertainty.B_)
-        design = self._design(joint, uncertainty.alpha, uncertainty.B_)
-        mechanism, certificate, solution, *private = design
-        warn_of_time_limit(solution)
-        columns = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
-        guarantee = guarantee_of(certificate, self.eps, uncertainty, joint.n)
-
-        # Only now does anything change: a fit that fails leaves the estimator as it was.
-        validate_data(self, X, skip_check_array=True, reset=True)
-        self._codec = codec
-        self.joint_ = joint
-        self.uncertainty_ = uncertainty
-        self.mechanism_ = replace(mechanism.named(None, columns), guarantee=guarantee)
-        self.certificate_ = certificate
-        self.solution_ = solution
-        self._may_impute = self.handle_unknown == "impute"
-        self._asked, self._reported_itself = snapshot(self), False
-        vars(self).update(*private)
-        figures = self._summarise()
+        design = self._design(joint, around)
+        warn_of_time_limit(design.solution)
+        names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
+        guarantee = guarantee_of(design.certificate, self.eps)
+        mechanism = replace(design.mechanism.named(None, names), guarantee=guarantee)
+        design = replace(design, mechanism=mechanism)
+        figures, words = self._summarise(joint, around, design)
+        fitted = Fitted(
+            columns=columns_of(self, X),
+            codec=codec,
+            joint=joint,
+            uncertainty=uncertainty,
+            design=design,
+            may_impute=self.handle_unknown == "impute",
+            figures=figures,
+            asked=snapshot(self),
+        )
         if self.verbose:
             print(
-                f"{type(self).__name__}: {parts_of(columns)}, {joint!r}, "
-                f"{self.mechanism_.shape[0]} reports, "
-                f"{solution.status} in {solution.seconds:.2f} s, "
-                f"{figures}, {certificate!r}"
+                f"{type(self).__name__}: {parts_of(names)}, {joint!r}, "
+                f"{mechanism.shape[0]} reports, "
+                f"{design.solution.status} in {design.solution.seconds:.2f} s, "
+                f"{words}, {design.certificate!r}"
             )
+        # The only change: a fit that fails or is interrupted leaves the estimator as it was.
+        self._fitted = fitted
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -216,21 +221,16 @@ class BaseSanitizer(ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wra
             As `transform` returns it.
         """
         reports = self.fit(X, y, **fit_params).transform(X)
-        self._reported_itself = True
+        self._fitted = replace(self._fitted, reported_itself=True)
         return reports
 
-    def _summarise(self) -> str:
-        """Set the attributes that say what the mechanism is worth, and return them in words."""
-        self.mutual_information_, self.normalized_mutual_information_ = self._information(
-            self.joint_
-        )
-        return f"I(X;Y)={self.mutual_information_:.4f} nats"
-
-    def _information(self, joint: JointDistribution) -> tuple[float, float]:
-        """Mutual information at a law, in nats and as a share of the entropy of X."""
-        information = self.mechanism_.mutual_information(joint.probabilities)
-        whole = entropy(joint.probabilities)
-        return information, (min(1.0, information / whole) if whole > 0 else 0.0)
+    def _summarise(
+        self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
+    ) -> tuple[dict[str, Any], str]:
+        """Return what the mechanism is worth: public attributes by name, and the same in words."""
+        information, share = information_of(design.mechanism, joint)
+        figures = {"mutual_information_": information, "normalized_mutual_information_": share}
+        return figures, f"I(X;Y)={information:.4f} nats"
 
     # -- from private records to reports ----------------------------------------------------------
 
@@ -261,32 +261,35 @@ class BaseSanitizer(ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wra
             If the columns are not those seen in `fit`, or a value is unknown. No record is
             reported then.
         """
-        codes = self._encode(X)
-        reports = self.mechanism_.sample(codes.cells(self._codec.n_values), self.random_state)
-        return self._emitted(reports, X)
+        fitted = self._state()
+        codes = self._encode(X, fitted)
+        cells = codes.cells(fitted.codec.n_values)
+        reports = fitted.mechanism.sample(cells, self.random_state)
+        return self._emitted(reports, X, fitted, self._encoding())
 
-    @property
-    def _blind(self) -> bool:
-        """Whether S is not looked at when records are reported."""
-        return self.mechanism_.observe == "nonsensitive"
+    def _state(self) -> Fitted:
+        """Return what `fit` left behind. Whoever needs it reads it once."""
+        check_is_fitted(self)
+        return self._fitted
 
-    def _encode(self, X: Any, *, secrets: bool = False) -> Codes:
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in vars(self)
+
+    def _encode(self, X: Any, fitted: Fitted, *, secrets: bool = False) -> Codes:
         """Return the records' codes; unknown values of U are drawn from the law given the secret.
 
         The draw depends on the secret alone, in a way that the public law already has. A blind
         mechanism has no secret to go by: the draw is from the public law of U, which `fit` has
         proven harmless. S is read for it only where it is there and asked for (`secrets`).
         """
-        check_is_fitted(self)
-        blind = self._blind
-        alone = check_columns(self, X, self._codec, blind=blind)
-        codec = self._codec
+        codec, blind = fitted.codec, fitted.mechanism.observe == "nonsensitive"
+        alone = check_columns(fitted.columns, X, codec, blind=blind)
         encode = codec.encode_values if alone or (blind and not secrets) else codec.encode
         if self.handle_unknown == "error":
             return encode(X)
-        codes, counts = encode(X, unknown="mark"), self.joint_.counts
+        codes, counts = encode(X, unknown="mark"), fitted.joint.counts
         if blind:
-            if not self._may_impute and codes.values.min(initial=0) < 0:
+            if not fitted.may_impute and codes.values.min(initial=0) < 0:
                 raise ValueError(
                     "X has values of U unseen in fit, and handle_unknown='impute' was set after "
                     "fit: with observe='nonsensitive' a mechanism is made for it, so fit again."
@@ -313,11 +316,12 @@ class BaseSanitizer(ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wra
         float
             Between 0 and 1; 0 where X is constant. It is not private: it depends on X.
         """
-        return self._information(self._law_of(X, sample_weight))[1]
+        fitted = self._state()
+        return information_of(fitted.mechanism, self._law_of(X, sample_weight, fitted))[1]
 
-    def _law_of(self, X: Any, sample_weight: ArrayLike | None) -> JointDistribution:
-        codes = self._encode(X, secrets=True)
-        names = self._codec.secrets, self._codec.values
+    def _law_of(self, X: Any, sample_weight: ArrayLike | None, fitted: Fitted) -> JointDistribution:
+        codes = self._encode(X, fitted, secrets=True)
+        names = fitted.codec.secrets, fitted.codec.values
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
 
     def __sklearn_tags__(self) -> Any:

@@ -109,7 +109,7 @@ def codec_of(sanitizer: BaseSanitizer) -> CellCodec:
     -------
     CellCodec
     """
-    return sanitizer._codec
+    return sanitizer._state().codec
 
 
 def blank_record(sanitizer: BaseSanitizer) -> Any:
@@ -124,7 +124,7 @@ def blank_record(sanitizer: BaseSanitizer) -> Any:
     -------
     array or data frame of shape (1, n_columns)
     """
-    return blank_table(sanitizer._codec)
+    return blank_table(sanitizer._state().codec)
 
 
 def write_reports(sanitizer: BaseSanitizer, symbols: NDArray[Any], like: Any) -> Any:
@@ -143,7 +143,7 @@ def write_reports(sanitizer: BaseSanitizer, symbols: NDArray[Any], like: Any) ->
     -------
     array or data frame of n rows
     """
-    return sanitizer._emitted(symbols, like)
+    return sanitizer._emitted(symbols, like, sanitizer._state(), sanitizer._encoding())
 
 
 def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
@@ -159,7 +159,7 @@ def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
     dict
         By name, the value in `fit` and the value now.
     """
-    return changes(sanitizer, sanitizer._asked)
+    return changes(sanitizer, sanitizer._state().asked)
 
 
 def reported_its_own_table(sanitizer: BaseSanitizer) -> bool:
@@ -174,4 +174,4 @@ def reported_its_own_table(sanitizer: BaseSanitizer) -> bool:
     -------
     bool
     """
-    return sanitizer._reported_itself
+    return sanitizer._state().reported_itself

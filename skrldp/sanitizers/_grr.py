@@ -3,9 +3,11 @@
 from typing import Any
 
 from skrldp.design.closed_form import grr
+from skrldp.joint import JointDistribution
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
-from skrldp.uncertainty import AllDistributions
+from skrldp.sanitizers._designed import Designed
+from skrldp.uncertainty import AllDistributions, FittedSet
 
 __all__ = ["GRRSanitizer"]
 
@@ -111,6 +113,6 @@ class GRRSanitizer(BaseSanitizer):
     def _uncertainty_set(self) -> Any:
         return AllDistributions()
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         eps, n_cells = self._budget(), joint.counts.size
-        return release_blocks(lambda: grr(eps, n_cells), "grr", joint, alpha, radius, eps)
+        return release_blocks(lambda: grr(eps, n_cells), "grr", joint, uncertainty, eps)

@@ -3,16 +3,18 @@
 import time
 from typing import Any
 
-from numpy.typing import NDArray
-
 from skrldp._params import check_choice
 from skrldp.certificate import proof_region, release
 from skrldp.design import Solution
 from skrldp.design.closed_form import independent_reporting
 from skrldp.design.subset import optimal_reporting
-from skrldp.information import mutual_information_bound
+from skrldp.information import Blocks, mutual_information_bound
+from skrldp.joint import JointDistribution
+from skrldp.region import Region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
+from skrldp.sanitizers._designed import Designed
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["IRSanitizer"]
 
@@ -171,18 +173,17 @@ class IRSanitizer(BaseSanitizer):
         check_choice("budget", self.budget, ("tight", "theorem5"))
         check_choice("underlying", self.underlying, ("grr", "optimal"))
 
-    def _design(self, joint, alpha, radius):
-        eps, region = self._budget(), proof_region(joint, alpha, radius)
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
+        eps, region = self._budget(), proof_region(joint, uncertainty)
         if self.underlying == "optimal":
-            return self._optimal(joint, region, alpha, radius, eps)
+            return self._optimal(joint, region, eps)
 
-        def blocks():
+        def blocks() -> Blocks:
             return independent_reporting(joint, region, eps, self.budget).blocks
 
-        released = release_blocks(blocks, "independent reporting", joint, alpha, radius, eps)
-        return *released, {"_dense": False}
+        return release_blocks(blocks, "independent reporting", joint, uncertainty, eps)
 
-    def _optimal(self, joint, region, alpha, radius, eps):
+    def _optimal(self, joint: JointDistribution, region: Region, eps: float) -> Designed:
         if joint.counts.size > _MOST_OPTIMAL:
             raise ValueError(
                 f"underlying='optimal' holds at most {_MOST_OPTIMAL:,} cells, but "
@@ -192,11 +193,11 @@ class IRSanitizer(BaseSanitizer):
             )
         start = time.perf_counter()
         best = optimal_reporting(joint, region, eps, self.budget)
-        if best.blocks is not None:
+        blocks = best.blocks
+        if blocks is not None:
             name = "independent reporting"
-            released = release_blocks(lambda: best.blocks, name, joint, alpha, radius, eps)
-            return *released, {"_dense": False}
-        mechanism, certificate = release(best.matrix, joint, alpha, radius, eps)
+            return release_blocks(lambda: blocks, name, joint, region.uncertainty, eps)
+        mechanism, certificate = release(best.matrix, joint, region.uncertainty, eps)
         solution = Solution(
             status="converged",
             solver="independent reporting",
@@ -208,9 +209,5 @@ class IRSanitizer(BaseSanitizer):
             matrix=best.matrix,
         )
         mechanism = mechanism.named(range(mechanism.shape[0]), ())
-        return mechanism, certificate, solution, {"_dense": True}
-
-    def _reported_cells(self) -> NDArray[Any]:
-        if self._dense:
-            return self.mechanism_.likely_cells(self.joint_.probabilities)
-        return super()._reported_cells()
+        likely = mechanism.likely_cells(joint.probabilities)
+        return Designed(mechanism, certificate, solution, cells=likely)

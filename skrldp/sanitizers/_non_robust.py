@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from skrldp.joint import JointDistribution
 from skrldp.region import privacy_region
+from skrldp.sanitizers._designed import Designed
 from skrldp.sanitizers._optimal import OptimalSanitizer
-from skrldp.uncertainty import RenyiBall
+from skrldp.uncertainty import FittedSet, RenyiBall
 
 __all__ = ["NonRobustSanitizer"]
 
@@ -152,6 +154,5 @@ class NonRobustSanitizer(OptimalSanitizer):
     def _uncertainty_set(self) -> Any:
         return RenyiBall(radius=0.0)
 
-    def _design(self, joint, alpha, radius):
-        region = privacy_region(joint, alpha=alpha, radius=radius)
-        return self._optimum(joint, region, alpha, radius)
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
+        return self._optimum(joint, privacy_region(joint, uncertainty))

@@ -1,14 +1,14 @@
 """What the sanitizers with an optimised mechanism share."""
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from skrldp._params import check_choice
+from skrldp._typing import Floats
 from skrldp.certificate import release
 from skrldp.design.polyopt import SOLVERS, solve
+from skrldp.joint import JointDistribution
+from skrldp.region import Region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_time_limit
+from skrldp.sanitizers._designed import Designed
 
 __all__ = ["OptimalSanitizer"]
 
@@ -24,20 +24,21 @@ class OptimalSanitizer(BaseSanitizer):
         check_choice("solver", self.solver, SOLVERS)
         check_time_limit(self.time_limit)
 
-    def _optimum(self, joint, region, alpha, radius, law=None):
+    def _optimum(
+        self, joint: JointDistribution, region: Region, law: Floats | None = None
+    ) -> Designed:
         eps = self._budget()
         options = {"time_limit": self.time_limit, "verbose": self.verbose}
         solution = solve(joint, region, eps, law=law, solver=self.solver, **options)
+        assert solution.matrix is not None  # only closed forms have none
         mechanism, certificate = release(
             solution.matrix,
             joint,
-            alpha,
-            radius,
+            region.uncertainty,
             eps,
             blind=region.blind,
             stand_in=self._public_values(joint) if region.blind else None,
         )
-        return mechanism.named(range(mechanism.shape[0]), ()), certificate, solution
-
-    def _reported_cells(self) -> NDArray[Any]:
-        return self.mechanism_.likely_cells(self.joint_.probabilities)
+        mechanism = mechanism.named(range(mechanism.shape[0]), ())
+        likely = mechanism.likely_cells(joint.probabilities)
+        return Designed(mechanism, certificate, solution, cells=likely)

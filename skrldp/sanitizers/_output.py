@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import check_choice
-from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
+from skrldp.sanitizers._designed import Fitted
 from skrldp.sanitizers._reports import (
     CONTAINERS,
     ENCODINGS,
@@ -24,7 +22,6 @@ from skrldp.sanitizers._reports import (
     to_container,
     with_index_of,
 )
-from skrldp.table import CellCodec
 
 __all__ = ["ReportsMixin"]
 
@@ -33,11 +30,8 @@ class ReportsMixin:
     """The part of a sanitizer that writes reports once their symbols are drawn."""
 
     encode: str | None
-    n_features_in_: int
-    joint_: JointDistribution
-    mechanism_: Mechanism
-    _codec: CellCodec
     _default_encode: str
+    _state: Callable[[], Fitted]
 
     def decode(self, reports: Any, encode: str = "cells") -> Any:
         """Write reports that were drawn before in another form. Nothing is drawn.
@@ -79,37 +73,34 @@ class ReportsMixin:
         array([[0., 0., 0., 1.],
                [1., 0., 0., 0.]])
         """
-        check_is_fitted(self)
+        fitted = self._state()
         check_choice("encode", encode, ENCODINGS)
-        table, symbols = read_symbols(reports, self.mechanism_.shape[0])
-        if encode == "cells":
-            written = self._written(symbols, encode, [], blank_table(self._codec, table))
-            written = with_index_of(written, table)
-            names = self._report_names(getattr(self, "feature_names_in_", None), encode)
-            return to_container(written, names, self._container())
-        return self._emitted(symbols, table, encode)
+        table, symbols = read_symbols(reports, fitted.mechanism.shape[0])
+        if encode != "cells":
+            return self._emitted(symbols, table, fitted, encode)
+        names = self._report_names(fitted, fitted.names, encode)
+        written = self._written(symbols, encode, names, blank_table(fitted.codec, table), fitted)
+        return to_container(with_index_of(written, table), names, self._container())
 
-    def _emitted(self, symbols: NDArray[Any], X: Any, encode: str | None = None) -> Any:
+    def _emitted(self, symbols: NDArray[Any], X: Any, fitted: Fitted, encode: str) -> Any:
         """Return the reports, given by their symbols, about the rows of X as `transform` does."""
-        encode = self._encoding() if encode is None else encode
-        names = self._report_names(getattr(self, "feature_names_in_", None), encode)
-        return to_container(self._written(symbols, encode, names, X), names, self._container())
+        names = self._report_names(fitted, fitted.names, encode)
+        written = self._written(symbols, encode, names, X, fitted)
+        return to_container(written, names, self._container())
 
-    def _written(self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any) -> Any:
+    def _written(
+        self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted
+    ) -> Any:
         if encode == "cells":
-            return self._codec.decode(self._reported_cells()[symbols], like=like)
+            return fitted.codec.decode(fitted.design.reported_cells[symbols], like=like)
         if encode == "symbol":
             numbers: NDArray[Any] = symbols.astype(np.int64)[:, None]
         elif encode == "onehot":
-            numbers = np.zeros((len(symbols), self.mechanism_.shape[0]))
+            numbers = np.zeros((len(symbols), fitted.mechanism.shape[0]))
             numbers[np.arange(len(symbols)), symbols] = 1.0
         else:
-            numbers = posterior(self.mechanism_, self.joint_, self._codec)[symbols]
+            numbers = posterior(fitted.mechanism, fitted.joint, fitted.codec)[symbols]
         return as_frame(numbers, names, like)
-
-    def _reported_cells(self) -> NDArray[Any]:
-        """Return the cell that each symbol stands for, an integer array of shape (b,)."""
-        return np.arange(self.mechanism_.shape[0])
 
     def _encoding(self) -> str:
         if self.encode is None:
@@ -131,24 +122,26 @@ class ReportsMixin:
         -------
         ndarray of str objects
         """
-        check_is_fitted(self)
-        fitted = getattr(self, "feature_names_in_", None)
-        names: Any = fitted
+        fitted = self._state()
+        seen, n_columns = fitted.names, len(fitted.codec.columns)
+        names: Any = seen
         if input_features is not None:
             names = np.asarray(input_features, dtype=object)
-        if names is not None and len(names) != self.n_features_in_:
+        if names is not None and len(names) != n_columns:
             raise ValueError(
                 "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(names)}"
+                f"({n_columns}), got {len(names)}"
             )
-        if fitted is not None and not np.array_equal(fitted, names):
+        if seen is not None and not np.array_equal(seen, names):
             raise ValueError("input_features is not equal to feature_names_in_")
-        return np.array(self._report_names(names, self._encoding()), dtype=object)
+        return np.array(self._report_names(fitted, names, self._encoding()), dtype=object)
 
-    def _report_names(self, columns: Sequence[Any] | None, encode: str) -> list[str]:
+    def _report_names(
+        self, fitted: Fitted, columns: Sequence[Any] | None, encode: str
+    ) -> list[str]:
         if columns is None:
-            columns = [f"x{place}" for place in range(self.n_features_in_)]
-        return report_names(encode, self._codec, self.mechanism_.shape[0], columns)
+            columns = [f"x{place}" for place in range(len(fitted.codec.columns))]
+        return report_names(encode, fitted.codec, fitted.mechanism.shape[0], columns)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Set the container of the output of `transform` and `decode`.

@@ -3,9 +3,12 @@
 from typing import Any
 
 from skrldp._params import check_choice
+from skrldp.joint import JointDistribution
 from skrldp.region import REGIONS, privacy_region
 from skrldp.sanitizers._checks import OBSERVED, check_smoothing
+from skrldp.sanitizers._designed import Designed
 from skrldp.sanitizers._optimal import OptimalSanitizer
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["PolyOptSanitizer"]
 
@@ -188,14 +191,13 @@ class PolyOptSanitizer(OptimalSanitizer):
         check_choice("region", self.region, REGIONS)
         check_smoothing(self.smoothing)
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         region = privacy_region(
             joint,
-            alpha=alpha,
-            radius=radius,
+            uncertainty,
             region=self.region,
             same_secret=self.same_secret,
             blind=self.observe == "nonsensitive",
         )
         law = region.fold(joint.smoothed(self.smoothing))
-        return self._optimum(joint, region, alpha, radius, law)
+        return self._optimum(joint, region, law)

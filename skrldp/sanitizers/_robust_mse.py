@@ -7,10 +7,10 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._params import check_choice, check_flag
+from skrldp._typing import Floats
 from skrldp.certificate import release
 from skrldp.design.distortion import (
     SOLVERS,
-    ExpectedCost,
     distance_matrix,
     expected_distance,
     solve,
@@ -25,6 +25,8 @@ from skrldp.sanitizers._checks import (
     check_time_limit,
     check_tolerance,
 )
+from skrldp.sanitizers._designed import Designed, Fitted, FromFit
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["RobustMSESanitizer"]
 
@@ -193,6 +195,10 @@ class RobustMSESanitizer(BaseSanitizer):
 
     _most_cells = 2_000  # a design and its proof take minutes there
 
+    distortion_ = FromFit("figures.distortion_")
+    worst_case_distortion_ = FromFit("figures.worst_case_distortion_")
+    worst_case_law_ = FromFit("figures.worst_case_law_")
+
     def __init__(
         self,
         eps: float = 1.0,
@@ -244,19 +250,15 @@ class RobustMSESanitizer(BaseSanitizer):
         check_tolerance(self.tol)
         check_time_limit(self.time_limit)
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         outputs = check_outputs(self.outputs, joint.values)
         distance = distance_matrix(self.distance, joint.values, outputs)
-        eps, private_radius = self._budget(), radius if self.robust_privacy else 0.0
-        blind, useful_radius = (
-            self.observe == "nonsensitive",
-            radius if self.robust_utility else 0.0,
-        )
-        region = privacy_region(
-            joint, alpha=alpha, radius=private_radius, region=self.region, blind=blind
-        )
+        eps, blind = self._budget(), self.observe == "nonsensitive"
+        private = uncertainty if self.robust_privacy else uncertainty.public_alone
+        useful = uncertainty if self.robust_utility else uncertainty.public_alone
+        region = privacy_region(joint, private, region=self.region, blind=blind)
         solution = solve(
-            expected_distance(joint, distance, alpha, useful_radius, blind=blind),
+            expected_distance(joint, distance, useful, blind=blind),
             region,
             eps,
             solver=self.solver,
@@ -264,16 +266,16 @@ class RobustMSESanitizer(BaseSanitizer):
             time_limit=self.time_limit,
             verbose=self.verbose,
         )
+        assert solution.matrix is not None  # only closed forms have none
         mechanism, certificate = release(
             solution.matrix,
             joint,
-            alpha,
-            private_radius,
+            private,
             eps,
             blind=blind,
             stand_in=self._public_values(joint) if blind else None,
         )
-        if not self.robust_privacy and radius > 0:
+        if not self.robust_privacy and not uncertainty.is_point:
             warnings.warn(
                 "robust_privacy=False: privacy holds for the public law alone, not for the "
                 "unknown true law of the private data.",
@@ -282,18 +284,19 @@ class RobustMSESanitizer(BaseSanitizer):
             )
         used = list(mechanism.symbols)
         mechanism = mechanism.named([outputs[y] for y in used], ())
-        return mechanism, certificate, solution, {"_distance": distance[:, used]}
+        return Designed(mechanism, certificate, solution, distance=distance[:, used])
 
-    def _cost(self, joint: JointDistribution, alpha: float, radius: float) -> ExpectedCost:
-        return expected_distance(joint, self._distance, alpha, radius)
-
-    def _summarise(self) -> str:
-        matrix, joint = self.mechanism_.matrix, self.joint_
-        self.distortion_ = self._cost(joint, 1.0, 0.0).worst(matrix)[0]
-        cost = self._cost(joint, self.uncertainty_.alpha, self.uncertainty_.B_)
-        self.worst_case_distortion_, law = cost.worst(matrix)
-        self.worst_case_law_ = law.reshape(joint.counts.shape)
-        return f"distortion {self.distortion_:.5g} (at worst {self.worst_case_distortion_:.5g})"
+    def _summarise(
+        self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
+    ) -> tuple[dict[str, Any], str]:
+        mean, _ = _worst(joint, design, uncertainty.public_alone)
+        worst, law = _worst(joint, design, uncertainty)
+        figures = {
+            "distortion_": mean,
+            "worst_case_distortion_": worst,
+            "worst_case_law_": law.reshape(joint.counts.shape),
+        }
+        return figures, f"distortion {mean:.5g} (at worst {worst:.5g})"
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the expected distance of the report from U at the law of a table.
@@ -312,16 +315,29 @@ class RobustMSESanitizer(BaseSanitizer):
         float
             At most 0. It is not private: it depends on X.
         """
-        law = self._law_of(X, sample_weight)
-        return -self._cost(law, 1.0, 0.0).worst(self.mechanism_.matrix)[0]
+        fitted = self._state()
+        law = self._law_of(X, sample_weight, fitted)
+        return -_worst(law, fitted.design, fitted.certificate.uncertainty.public_alone)[0]
 
-    def _written(self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any) -> Any:
+    def _written(
+        self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted
+    ) -> Any:
         if encode == "cells":
-            return self._codec.write_values(self.mechanism_.symbols, symbols, like=like)
-        return super()._written(symbols, encode, names, like)
+            return fitted.codec.write_values(fitted.mechanism.symbols, symbols, like=like)
+        return super()._written(symbols, encode, names, like, fitted)
 
-    def _report_names(self, columns: Sequence[Any] | None, encode: str) -> list[str]:
-        names = super()._report_names(columns, encode)
+    def _report_names(
+        self, fitted: Fitted, columns: Sequence[Any] | None, encode: str
+    ) -> list[str]:
+        names = super()._report_names(fitted, columns, encode)
         if encode == "cells":
-            return [names[place] for place in self._codec.nonsensitive]
+            return [names[place] for place in fitted.codec.nonsensitive]
         return names
+
+
+def _worst(
+    joint: JointDistribution, design: Designed, uncertainty: FittedSet
+) -> tuple[float, Floats]:
+    """Return the expected distance at the worst distribution of a set, and that one."""
+    assert design.distance is not None  # `_design` above gives it
+    return expected_distance(joint, design.distance, uncertainty).worst(design.mechanism.matrix)

@@ -1,6 +1,7 @@
 """What a sanitizer was asked for when it was fitted, to tell what has been changed since."""
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def snapshot(sanitizer: Any) -> dict[str, Any]:
     }
 
 
-def changes(sanitizer: Any, before: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+def changes(sanitizer: Any, before: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Compare the parameters of now with those of a snapshot.
 
     Parameters

@@ -3,9 +3,11 @@
 from typing import Any
 
 from skrldp.design.closed_form import srr
+from skrldp.joint import JointDistribution
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
-from skrldp.uncertainty import AllDistributions
+from skrldp.sanitizers._designed import Designed
+from skrldp.uncertainty import AllDistributions, FittedSet
 
 __all__ = ["SRRSanitizer"]
 
@@ -110,6 +112,6 @@ class SRRSanitizer(BaseSanitizer):
     def _uncertainty_set(self) -> Any:
         return AllDistributions()
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         eps, sizes = self._budget(), joint.counts.shape
-        return release_blocks(lambda: srr(eps, *sizes), "srr", joint, alpha, radius, eps)
+        return release_blocks(lambda: srr(eps, *sizes), "srr", joint, uncertainty, eps)

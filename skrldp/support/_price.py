@@ -1,11 +1,19 @@
 """Bisection on the price of the budget: slow and sure, for orders near 1/2."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skrldp._typing import Floats
+from skrldp.support._bisect import bisect
 from skrldp.support._problem import FLOOR, Problem, power_mean
 
 __all__ = ["minimise_by_price"]
+
+# Log prices, relative to the range of q, that are looked at: exp(60) is as good as infinite. Twice
+# as wide would cost one step more.
+_WIDEST = 60.0
+_STEPS = 60  # halve the 120 to 1e-16, the last digit of a log price; more would change nothing
+_NO_SLACK = 1e-14  # last digits of a slack: taken for zero. Twice as much would loosen bounds by it
 
 
 def minimise_by_price(problem: Problem) -> Floats:
@@ -18,13 +26,15 @@ def minimise_by_price(problem: Problem) -> Floats:
     alpha, weight = problem.alpha, problem.weight
     theta = (alpha - 1.0) / alpha
     area = weight.sum(axis=1) * np.exp(theta * problem.shrink)
-    low, high = np.full(len(weight), -60.0), np.full(len(weight), 60.0)
-    for _ in range(60):
-        price = (low + high) / 2.0
-        slack, h = _at_price(problem, np.log(weight) + price[:, None])
-        short = np.einsum("nt,nt->n", weight, h) < area
-        low, high = np.where(short, price, low), np.where(short, high, price)
-    return np.where(slack < 1e-14, FLOOR, slack)
+
+    def short(price: Floats) -> NDArray[np.bool_]:
+        _, h = _at_price(problem, np.log(weight) + price[:, None])
+        return np.einsum("nt,nt->n", weight, h) < area
+
+    widest = np.full(len(weight), _WIDEST)
+    price = bisect(short, -widest, widest, _STEPS)
+    slack, _ = _at_price(problem, np.log(weight) + price[:, None])
+    return np.where(slack < _NO_SLACK, FLOOR, slack)
 
 
 def _at_price(problem: Problem, log_price: Floats) -> tuple[Floats, Floats]:

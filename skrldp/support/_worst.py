@@ -1,13 +1,15 @@
-r"""The laws that attain the support function: cuts for the designs, witnesses for certificates.
+r"""Conditionals that attain the support function: cuts for designs, witnesses for certificates.
 
-Each conditional is :math:`R \propto p\,(\lambda - q)^{-1/\alpha}` at the oracle's slacks. Whatever
-those are, what is returned keeps the budget, so a cut made of it is never too strong.
+Each conditional is :math:`R \propto p\,(\lambda - q)^{-1/\alpha}` at the slacks that
+:func:`support` found. Whatever those are, what is returned keeps the budget, so a cut made of it is
+never too strong.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
+from skrldp.support._bisect import bisect
 from skrldp.support._problem import FLOOR, dual, prepare, support_shrink
 
 __all__ = ["divergence", "pull_in", "worst_laws"]
@@ -78,13 +80,12 @@ def _push_out(
         part = np.where(movable, fraction[:, None], 0.0)[..., None]
         return (1.0 - part) * laws + part * summit
 
-    least, most = np.zeros(len(laws)), np.ones(len(laws))
-    for _ in range(50):
-        middle = (least + most) / 2.0
-        within = _keeps_budget(moved(middle), p, weight, alpha, radius)
-        least, most = np.where(within, middle, least), np.where(within, most, middle)
-    everything = _keeps_budget(moved(np.ones(len(laws))), p, weight, alpha, radius)
-    return moved(np.where(everything, 1.0, least))
+    def within(fraction: Floats) -> NDArray[np.bool_]:
+        return _keeps_budget(moved(fraction), p, weight, alpha, radius)
+
+    none, all_the_way = np.zeros(len(laws)), np.ones(len(laws))
+    part_of_it = bisect(within, none, all_the_way)
+    return moved(np.where(within(all_the_way), 1.0, part_of_it))
 
 
 def pull_in(laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Floats:
@@ -159,7 +160,7 @@ def divergence(center: Floats, law: Floats, alpha: float) -> float:
     Parameters
     ----------
     center, law : arrays of the same shape
-        Laws on the same alphabet.
+        Distributions on the same alphabet.
     alpha : float
         Order, positive.
 

@@ -20,6 +20,7 @@ from skrldp import (
 from skrldp.certificate import proof_region, prove, release
 from skrldp.design.closed_form import grr, srr
 from skrldp.region import repair
+from skrldp.uncertainty import RenyiSet
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
 # Entropy (49), columns (s1,u1), (s1,u2), (s2,u1), (s2,u2), reports in rows
@@ -49,7 +50,7 @@ def sharp(seed, joint, b=5, concentration=0.3):
 
 
 def private(seed, joint, alpha, radius, eps, **options):
-    return repair(sharp(seed, joint, **options), proof_region(joint, alpha, radius), eps)
+    return repair(sharp(seed, joint, **options), proof_region(joint, RenyiSet(alpha, radius)), eps)
 
 
 def leak(matrix, laws):
@@ -231,7 +232,7 @@ def test_planted_violations_are_caught(alpha):
     eps, radius = 0.7, 0.08
     for seed in range(2):
         joint = table(seed)
-        mechanism, proof = release(sharp(seed, joint), joint, alpha, radius, eps)
+        mechanism, proof = release(sharp(seed, joint), joint, RenyiSet(alpha, radius), eps)
         law = proof.law
         conditionals = law / law.sum(axis=1, keepdims=True)
         matrix = np.array(mechanism.matrix)
@@ -257,7 +258,7 @@ def test_it_looks_at_what_is_sampled():
     """A block mechanism's own weights, not the numbers it was made of."""
     joint = JointDistribution(EXAMPLE)
     mechanism = Mechanism.from_blocks(grr(0.5, 4), (0, 1), (0, 1))
-    proof = prove(mechanism, joint, 1.0, math.inf)
+    proof = prove(mechanism, joint, RenyiSet(1.0, math.inf))
     block = mechanism.table
     assert proof.eps >= math.log(block.same / block.other)
 
@@ -267,7 +268,7 @@ def test_representation():
     text = repr(certify(PRINTED / PRINTED.sum(axis=0), RenyiBall(), joint))
     assert "alpha=2" in text and "B=0.07524" in text
     uniform = np.full((2, 4), 0.5)
-    assert "all laws" in repr(certify(uniform, AllDistributions(), joint))
+    assert "all distributions" in repr(certify(uniform, AllDistributions(), joint))
 
 
 # Repair and release
@@ -285,7 +286,7 @@ def test_repair_makes_anything_private(seed, alpha, radius, eps):
     rng = np.random.default_rng(seed)
     matrix = rng.dirichlet(np.full(5, 0.1), size=12).T
     matrix = np.nan_to_num(matrix) + rng.normal(size=matrix.shape) * 1e-9  # a solver's output
-    region = proof_region(joint, alpha, radius)
+    region = proof_region(joint, RenyiSet(alpha, radius))
     fixed = repair(matrix, region, eps)
     assert fixed.min() >= 0
     np.testing.assert_allclose(fixed.sum(axis=0), 1.0, rtol=1e-12)
@@ -297,7 +298,7 @@ def test_repair_makes_anything_private(seed, alpha, radius, eps):
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
 def test_repair_of_a_small_violation_is_small(alpha):
     joint, eps, radius = table(8), 0.5, 0.1
-    region = proof_region(joint, alpha, radius)
+    region = proof_region(joint, RenyiSet(alpha, radius))
     fine = private(8, joint, alpha, radius, eps)
     for size in (1e-9, 1e-6, 1e-3):
         noise = np.random.default_rng(8).uniform(-size, size, fine.shape)
@@ -312,7 +313,7 @@ def test_repair_of_a_small_violation_is_small(alpha):
 def test_a_private_matrix_is_left_alone():
     joint = table(9)
     matrix = private(9, joint, 2.0, 0.1, 0.5)
-    region = proof_region(joint, 2.0, 0.1)
+    region = proof_region(joint, RenyiSet(2.0, 0.1))
     np.testing.assert_allclose(repair(matrix, region, 0.6), matrix, rtol=1e-14)
 
 
@@ -328,7 +329,7 @@ def test_a_private_matrix_is_left_alone():
 def test_release_never_weakens(seed, alpha, radius, log_eps, unseen, b):
     joint, eps = table(seed, unseen=unseen), 10.0**log_eps
     matrix = sharp(seed, joint, b=b, concentration=0.05)
-    mechanism, proof = release(matrix, joint, alpha, radius, eps)
+    mechanism, proof = release(matrix, joint, RenyiSet(alpha, radius), eps)
     assert proof.eps <= eps and proof.holds(eps)
     assert proof.eps_attained <= proof.eps
     # the proof is about the mechanism that is handed out
@@ -344,7 +345,7 @@ def test_release_uses_the_budget():
     joint = table(10)
     for eps in (0.01, 0.5, 3.0):
         matrix = sharp(10, joint, concentration=0.1)
-        _, proof = release(matrix, joint, 2.0, 0.05, eps)
+        _, proof = release(matrix, joint, RenyiSet(2.0, 0.05), eps)
         assert proof.eps > 0.95 * eps
 
 
@@ -354,7 +355,7 @@ def test_nothing_unproven_is_released(monkeypatch):
     joint = table(11)
     monkeypatch.setattr(module, "repair", lambda matrix, *_: matrix)  # a repair that does nothing
     with pytest.raises(CertificateError, match=r"eps=0\.1.*3 secrets x 4 values"):
-        release(sharp(11, joint), joint, 2.0, 0.05, 0.1)
+        release(sharp(11, joint), joint, RenyiSet(2.0, 0.05), 0.1)
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2)])

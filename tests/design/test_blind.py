@@ -25,6 +25,7 @@ from skrldp.design.rows._facets import extreme_conditionals, facets
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.region import REGIONS, privacy_region, repair
 from skrldp.sampling import RandomStream
+from skrldp.uncertainty import RenyiSet
 
 KINDS = [*REGIONS, "simplex", "point"]
 POLYHEDRAL = ["box", "lower", "simplex", "point"]
@@ -39,7 +40,7 @@ TOL = 1e-4
 def region_of(joint, kind, *, alpha=2.0, radius=0.02, blind=True):
     radius = {"simplex": np.inf, "point": 0.0}.get(kind, radius)
     kind = kind if kind in REGIONS else "joint"
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, blind=blind)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, blind=blind)
 
 
 def random_rows(rng, n_rows, n_values):
@@ -165,7 +166,7 @@ def test_closest_reports_by_a_plain_linear_program(kind, table):
     joint = JointDistribution(TABLES[table])
     values = range(joint.counts.shape[1])
     distance, region = distance_matrix("squared", values, values), region_of(joint, kind)
-    cost = expected_distance(joint, distance, 2.0, 0.0, blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), blind=True)
     found = closest(cost, region, 0.5)
     assert found.objective == pytest.approx(tied_program(joint, region, distance.T, 0.5), rel=TOL)
     assert found.matrix.shape == distance.T.shape and found.gap <= TOL
@@ -202,7 +203,7 @@ def test_closest_reports_over_the_ball_by_a_conic_program(table):
     joint = JointDistribution(TABLES[table])
     values = range(joint.counts.shape[1])
     distance = distance_matrix("absolute", values, values)
-    cost = expected_distance(joint, distance, 2.0, 0.0, blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), blind=True)
     expected = tied_conic(joint, distance.T, 0.5, 0.02)
     for solver in ("cuts", "conic"):
         found = closest(cost, region_of(joint, "joint"), 0.5, solver=solver)
@@ -219,7 +220,7 @@ def test_seeing_less_is_never_better(kind, alpha):
         for radius in (0.0, 0.02):
             all_, alone = (
                 closest(
-                    expected_distance(joint, distance, alpha, radius, blind=blind),
+                    expected_distance(joint, distance, RenyiSet(alpha, radius), blind=blind),
                     region_of(joint, kind, alpha=alpha, blind=blind),
                     0.5,
                 )
@@ -241,7 +242,8 @@ def test_a_ball_of_joint_laws_is_a_ball_for_u(alpha, radius):
         joint = JointDistribution(counts)
         distance = rng.random((counts.shape[1], 4))
         cost, whole = (
-            expected_distance(joint, distance, alpha, radius, blind=b) for b in (True, False)
+            expected_distance(joint, distance, RenyiSet(alpha, radius), blind=b)
+            for b in (True, False)
         )
         for matrix in rng.dirichlet(np.ones(4), size=(5, counts.shape[1])).transpose(0, 2, 1):
             value, law = cost.worst(matrix)
@@ -309,7 +311,9 @@ def test_what_is_independent_of_s_is_told(counts):
     found = most_information(joint, region, 0.1)
     assert found.objective == pytest.approx(entropy(law), rel=1e-6)
     distance = distance_matrix("squared", values, values)
-    closest_ = closest(expected_distance(joint, distance, 2.0, 0.0, blind=True), region, 0.1)
+    closest_ = closest(
+        expected_distance(joint, distance, RenyiSet(2.0, 0.0), blind=True), region, 0.1
+    )
     assert closest_.objective <= 1e-8
 
 
@@ -324,7 +328,7 @@ def test_one_value_or_one_secret(counts, kind):
     expected = entropy(law) if len(counts) == 1 else 0.0
     assert found.objective == pytest.approx(expected, abs=1e-7)
     distance = distance_matrix("squared", range(len(law)), range(len(law)))
-    cost = expected_distance(joint, distance, 2.0, 0.02, blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.02), blind=True)
     assert closest(cost, region, 0.5).objective == pytest.approx(0.0, abs=1e-9)
 
 
@@ -334,7 +338,7 @@ def test_an_unseen_secret_may_have_any_law(kind):
     found = most_information(joint, region_of(joint, kind), 0.5, time_limit=None)
     widest = most_information(joint, region_of(joint, "simplex"), 0.5, time_limit=None)
     assert widest.objective * (1.0 - TOL) <= found.objective
-    _, certificate = release(found.matrix, joint, 2.0, 0.02, 0.5, blind=True)
+    _, certificate = release(found.matrix, joint, RenyiSet(2.0, 0.02), 0.5, blind=True)
     assert certificate.holds(0.5)
 
 
@@ -358,7 +362,7 @@ def problems(draw):
 @given(problems(), st.sampled_from([0.05, 0.5, 3.0]))
 def test_what_is_released_is_proven_and_tied(problem, eps):
     joint, matrix, alpha, radius = problem
-    mechanism, certificate = release(matrix, joint, alpha, radius, eps, blind=True)
+    mechanism, certificate = release(matrix, joint, RenyiSet(alpha, radius), eps, blind=True)
     assert certificate.holds(eps)
     assert mechanism.observe == "nonsensitive"
     (b, a), (a1, a2) = mechanism.shape, joint.counts.shape
@@ -381,9 +385,9 @@ def test_no_law_of_the_ball_leaks_more(alpha):
     values = range(3)
     distance = distance_matrix("squared", values, values)
     region = region_of(joint, "joint", alpha=alpha, radius=radius)
-    cost = expected_distance(joint, distance, alpha, radius, blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(alpha, radius), blind=True)
     mechanism, certificate = release(
-        closest(cost, region, eps).matrix, joint, alpha, radius, eps, blind=True
+        closest(cost, region, eps).matrix, joint, RenyiSet(alpha, radius), eps, blind=True
     )
     laws = on_the_boundary(
         joint.probabilities.ravel(), random_directions(rng, 900, 6), alpha, radius
@@ -398,11 +402,13 @@ def test_unknown_values_may_need_a_mechanism_of_their_own():
     joint, alpha, radius, eps = JointDistribution([[56, 46, 0], [45, 5, 1]]), 2.0, 0.05, 0.2
     matrix = np.array([[0.3177, 0.4149, 1.0], [0.6823, 0.5851, 0.0]])
     law = joint.probabilities.sum(axis=0)
-    plain, _ = release(matrix, joint, alpha, radius, eps, blind=True)
-    assert not may_stand_in(plain, law, joint, alpha, radius, eps)
-    made, certificate = release(matrix, joint, alpha, radius, eps, blind=True, stand_in=law)
+    plain, _ = release(matrix, joint, RenyiSet(alpha, radius), eps, blind=True)
+    assert not may_stand_in(plain, law, joint, RenyiSet(alpha, radius), eps)
+    made, certificate = release(
+        matrix, joint, RenyiSet(alpha, radius), eps, blind=True, stand_in=law
+    )
     assert certificate.holds(eps)
-    assert may_stand_in(made, law, joint, alpha, radius, eps)
+    assert may_stand_in(made, law, joint, RenyiSet(alpha, radius), eps)
     assert np.abs(made.matrix - plain.matrix).max() < 0.1
     # The same at laws of the ball, with unknown values as likely given each secret as they may be.
     directions = random_directions(np.random.default_rng(0), 30_000, 6)
@@ -425,9 +431,11 @@ def test_unknown_values_may_need_a_mechanism_of_their_own():
 def test_a_repair_for_unknown_values_is_proven(problem, eps):
     joint, matrix, alpha, radius = problem
     law = joint.probabilities.sum(axis=0)
-    mechanism, certificate = release(matrix, joint, alpha, radius, eps, blind=True, stand_in=law)
+    mechanism, certificate = release(
+        matrix, joint, RenyiSet(alpha, radius), eps, blind=True, stand_in=law
+    )
     assert certificate.holds(eps)
-    assert may_stand_in(mechanism, law, joint, alpha, radius, eps)
+    assert may_stand_in(mechanism, law, joint, RenyiSet(alpha, radius), eps)
 
 
 # --- The mechanism -------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from skrldp.design._conic import solve_conic
 from skrldp.design._cost import ExpectedCost
 from skrldp.exceptions import SolverError
 from skrldp.region import JointRegion, privacy_region, repair
+from skrldp.uncertainty import RenyiSet
 
 CASES = REFERENCE["mse"]
 TABLES = {
@@ -34,7 +35,7 @@ def problem(table, kind, alpha=2.0, *, robust=False, same_secret=False):
     ball = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
     radius = {"point": 0.0, "simplex": np.inf}.get(kind, ball)
     name = kind if kind in ("product", "box", "lower") else "joint"
-    region = privacy_region(joint, alpha=alpha, radius=radius, region=name, same_secret=same_secret)
+    region = privacy_region(joint, RenyiSet(alpha, radius), region=name, same_secret=same_secret)
     law = joint.probabilities.ravel()
     return ExpectedCost(distance(joint), law, alpha, ball if robust else 0.0), region
 
@@ -309,7 +310,7 @@ def test_what_it_cannot_do():
             solve_conic(robust, other, 0.8, form="published")
     with pytest.raises(ValueError, match=r"form='papers' must be one of 'reduced', 'published'"):
         solve_conic(cost, region, 0.8, form="papers")
-    low = JointRegion(region.conditionals, region.marginal, 0.4, region.radius)
+    low = JointRegion(region.conditionals, region.marginal, RenyiSet(0.4, 0.05))
     with pytest.raises(ValueError, match=r"alpha >= 1/2 for region='joint', got alpha=0\.4"):
         solve_conic(cost, low, 0.8)
 

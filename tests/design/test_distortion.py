@@ -16,6 +16,7 @@ from skrldp.design.cutting_planes._program import weak_duality
 from skrldp.design.distortion import distance_matrix, expected_distance, solve
 from skrldp.region import privacy_region
 from skrldp.support import divergence
+from skrldp.uncertainty import RenyiSet
 
 CASES = REFERENCE["mse"]
 PROBLEMS = {
@@ -33,9 +34,9 @@ def program(counts, problem, alpha=2.0, region="joint", values=None, radius=None
     robust_utility, robust_privacy = PROBLEMS[problem]
     values = joint.values if values is None else values
     distance = distance_matrix(name, values, values)
-    cost = expected_distance(joint, distance, alpha, radius if robust_utility else 0.0)
+    cost = expected_distance(joint, distance, RenyiSet(alpha, radius if robust_utility else 0.0))
     around = radius if robust_privacy else 0.0
-    return cost, privacy_region(joint, alpha=alpha, radius=around, region=region)
+    return cost, privacy_region(joint, RenyiSet(alpha, around), region=region)
 
 
 def value(*args, eps=0.5, gap=1e-5, central=True, **options):

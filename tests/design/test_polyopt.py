@@ -16,6 +16,7 @@ from skrldp.design.rows import generate_columns
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, row_information
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 CASES = REFERENCE["mi"]
 NAMES = ["x".join(map(str, np.shape(case["counts"]))) for case in CASES]
@@ -25,14 +26,14 @@ MANY = [[90, 40, 310], [400, 250, 140]]  # with few records the exact ball takes
 
 def region_of(joint, kind="joint", alpha=2.0, **options):
     radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, **options)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, **options)
 
 
 def optimum(counts, eps, kind="joint", **options):
     """The objective, without a time limit, so that it is the same on every machine."""
     joint = counts if isinstance(counts, JointDistribution) else JointDistribution(counts)
     if kind in ("simplex", "point"):
-        region = privacy_region(joint, alpha=2.0, radius=np.inf if kind == "simplex" else 0.0)
+        region = privacy_region(joint, RenyiSet(2.0, np.inf if kind == "simplex" else 0.0))
     else:
         region = region_of(joint, kind)
     return solve(joint, region, eps, time_limit=None, **options).objective
@@ -65,7 +66,7 @@ def test_exact_ball(case):
     assert found.objective <= found.bound
     assert joint.entropy == pytest.approx(case["entropy_X"], abs=1e-6)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, 2.0, radius, case["eps"])
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), case["eps"])
     assert certificate.holds(case["eps"])
     value = mechanism.mutual_information(joint.probabilities)
     assert value == pytest.approx(found.objective, rel=1e-6)
@@ -115,7 +116,7 @@ def test_auto():
     ):
         assert solve(case, region_of(case, kind), 0.5, time_limit=None).solver == solver
     for radius in (0.0, np.inf):
-        region = privacy_region(joint, alpha=2.0, radius=radius)
+        region = privacy_region(joint, RenyiSet(2.0, radius))
         assert solve(joint, region, 0.5, time_limit=0.0).solver == "vertices"
 
 
@@ -130,7 +131,7 @@ def test_what_there_is_when_time_is_up(limit):
     known = independent_reporting(joint, region, eps).information
     assert found.objective >= known * (1.0 - 1e-7)
     radius = RenyiBall().radius_for(joint.n, 80)
-    mechanism, certificate = release(found.matrix, joint, 2.0, radius, eps)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), eps)
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
     assert value >= known * (1.0 - 1e-6)
@@ -164,7 +165,7 @@ def test_never_worse_than_the_closed_forms(counts):
     a1, a2 = joint.counts.shape
     for eps, kind in itertools.product((0.2, 2.0), ("lower", "box", "simplex")):
         region = (
-            privacy_region(joint, alpha=2.0, radius=np.inf)
+            privacy_region(joint, RenyiSet(2.0, np.inf))
             if kind == "simplex"
             else region_of(joint, kind)
         )
@@ -212,7 +213,7 @@ def test_a_vanishing_radius_gives_the_non_robust_optimum(kind):
     joint = JointDistribution(SMALL)
     point = optimum(joint, 0.5, "point")
     for alpha in (1.0, 2.0):
-        region = privacy_region(joint, alpha=alpha, radius=1e-12, region=kind)
+        region = privacy_region(joint, RenyiSet(alpha, 1e-12), region=kind)
         found = solve(joint, region, 0.5, time_limit=None).objective
         assert found == pytest.approx(point, rel=1e-4)
         assert found <= point * (1.0 + 1e-7)
@@ -280,7 +281,7 @@ def test_unseen_secrets_and_values(counts, kind):
         assert best >= found.objective * (1.0 - 1e-7)
         assert found.objective >= best * (1.0 - 2e-3)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, 2.0, radius, eps)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), eps)
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
     assert value == pytest.approx(found.objective, rel=1e-5)
@@ -299,7 +300,7 @@ def test_every_order(alpha, kind):
     found = generate_columns(joint, region, eps, deadline=Deadline(None), patience=2)
     assert found.objective > 1.2 * independent_reporting(joint, region, eps).information
     radius = RenyiBall(alpha).radius_for(joint.n, 4)
-    mechanism, certificate = release(found.matrix, joint, alpha, radius, eps)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(alpha, radius), eps)
     assert certificate.holds(eps)
     assert certificate.eps_attained <= eps
     value = mechanism.mutual_information(joint.probabilities)
@@ -312,7 +313,7 @@ def test_the_joint_ball_at_one_half():
     region, eps = region_of(joint, "joint", 0.5), 0.8
     found = solve(joint, region, eps, time_limit=0.5)
     radius = RenyiBall(0.5).radius_for(joint.n, 4)
-    mechanism, certificate = release(found.matrix, joint, 0.5, radius, eps)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(0.5, radius), eps)
     assert certificate.holds(eps)
     known = independent_reporting(joint, region, eps).information
     assert mechanism.mutual_information(joint.probabilities) >= known * (1.0 - 1e-6)
@@ -339,7 +340,7 @@ def informations(counts, law, eps, smoothing, solver="vertices", kind="lower"):
         time_limit=None,
     )
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    assert release(found.matrix, joint, 2.0, radius, eps)[1].holds(eps)
+    assert release(found.matrix, joint, RenyiSet(2.0, radius), eps)[1].holds(eps)
     public = joint.probabilities.ravel()
     assert found.objective == pytest.approx(row_information(found.matrix, public).sum(), abs=1e-12)
     assert found.objective <= found.bound * (1.0 + 1e-9)

@@ -21,6 +21,7 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution
 from skrldp.region import REGIONS, privacy_region
+from skrldp.uncertainty import RenyiSet
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
 
@@ -65,11 +66,11 @@ def test_nested(seed, alpha, log_radius, eps, same_secret, unseen):
     radius = 10.0**log_radius
     names = REGIONS if alpha >= 0.5 else REGIONS[1:]
     regions = [
-        privacy_region(joint, alpha=alpha, radius=radius, region=name, same_secret=same_secret)
+        privacy_region(joint, RenyiSet(alpha, radius), region=name, same_secret=same_secret)
         for name in names
     ]
-    regions.insert(0, privacy_region(joint, alpha=alpha, radius=0, same_secret=same_secret))
-    regions.append(privacy_region(joint, alpha=alpha, radius=np.inf, same_secret=same_secret))
+    regions.insert(0, privacy_region(joint, RenyiSet(alpha, 0), same_secret=same_secret))
+    regions.append(privacy_region(joint, RenyiSet(alpha, np.inf), same_secret=same_secret))
     bounds = [worst_of(region, rows, eps) for region in regions]
     for tighter, wider in itertools.pairwise(bounds):
         np.testing.assert_array_equal(np.isinf(tighter), np.isinf(wider))
@@ -92,7 +93,7 @@ def test_no_law_of_the_ball_beats_any_region(name, alpha):
         conditionals = laws / laws.sum(axis=2, keepdims=True)
         reports = np.einsum("nsu,bsu->nbs", conditionals, rows)
         gaps = (reports[..., None] - np.exp(eps) * reports[:, :, None, :]).max(axis=0)
-        region = privacy_region(joint, alpha=alpha, radius=radius, region=name)
+        region = privacy_region(joint, RenyiSet(alpha, radius), region=name)
         bounds = worst_of(region, rows, eps)
         first, second = np.nonzero(~np.eye(3, dtype=bool))
         assert np.all(gaps[:, first, second] <= bounds[:, first, second] + 1e-12)
@@ -102,7 +103,7 @@ def test_no_law_of_the_ball_beats_any_region(name, alpha):
 def test_the_joint_region_is_attained(alpha):
     joint, eps, radius = table(3), 0.7, 0.05
     rows = rows_of(3, joint)
-    region = privacy_region(joint, alpha=alpha, radius=radius)
+    region = privacy_region(joint, RenyiSet(alpha, radius))
     found = region.worst(rows, eps, laws=True)
     assert len(found.row) == 3 * 6
     for row, first, second, bound, pair in zip(
@@ -123,7 +124,7 @@ def test_a_secret_that_the_budget_could_free_still_pays(alpha):
     radius = np.log1p(-0.06) * alpha / (alpha - 1.0)  # the budget: 0.06, above P(s1) = 0.04
     rows = np.array([[[0.9, 0.5, 0.1], [0.2, 0.8, 0.3]]])
     eps = 0.4
-    found = privacy_region(joint, alpha=alpha, radius=radius).worst(rows, eps)
+    found = privacy_region(joint, RenyiSet(alpha, radius)).worst(rows, eps)
     for first, second, bound in zip(found.first, found.second, found.bound, strict=True):
         q = np.stack([rows[0, first], -np.exp(eps) * rows[0, second]])
         p, marginal = joint.conditionals[[first, second]], joint.marginal[[first, second]]
@@ -133,7 +134,7 @@ def test_a_secret_that_the_budget_could_free_still_pays(alpha):
 def test_box_is_a_linear_program():
     for seed in range(6):
         joint = table(seed, a2=5)
-        region = privacy_region(joint, alpha=2.0, radius=0.1, region="box")
+        region = privacy_region(joint, RenyiSet(2.0, 0.1), region="box")
         rows, eps = rows_of(seed, joint, b=4), 0.8
         bounds = worst_of(region, rows, eps)
         lower, upper = region.cell_bounds()
@@ -154,7 +155,7 @@ def test_lower_is_entropy_43():
     """The greatest of (43) over all (u1, u2), for every pair of secrets, equal ones too."""
     for seed in range(6):
         joint = table(seed, zeros=False)
-        region = privacy_region(joint, alpha=2.0, radius=0.15, region="lower", same_secret=True)
+        region = privacy_region(joint, RenyiSet(2.0, 0.15), region="lower", same_secret=True)
         low, _ = region.cell_bounds()
         rows, eps = rows_of(seed, joint), 0.6
         found = worst_of(region, rows, eps)
@@ -175,8 +176,8 @@ def test_all_laws_and_no_ball_by_hand():
     joint = table(4, unseen=True)
     rows, eps = rows_of(4, joint), 0.9
     for name in REGIONS:
-        free = worst_of(privacy_region(joint, alpha=2.0, radius=np.inf, region=name), rows, eps)
-        fixed = worst_of(privacy_region(joint, alpha=2.0, radius=0.0, region=name), rows, eps)
+        free = worst_of(privacy_region(joint, RenyiSet(2.0, np.inf), region=name), rows, eps)
+        fixed = worst_of(privacy_region(joint, RenyiSet(2.0, 0.0), region=name), rows, eps)
         for y, s1, s2 in np.ndindex(3, 3, 3):
             if s1 == s2:
                 assert free[y, s1, s2] == -np.inf
@@ -196,9 +197,9 @@ def test_all_laws_and_no_ball_by_hand():
 def test_a_vanishing_ball_is_the_point(name, alpha):
     joint = table(5, zeros=False)
     rows, eps = rows_of(5, joint), 0.5
-    point = worst_of(privacy_region(joint, alpha=alpha, radius=0.0), rows, eps)
+    point = worst_of(privacy_region(joint, RenyiSet(alpha, 0.0)), rows, eps)
     for radius, tolerance in ((1e-6, 2e-2), (1e-10, 3e-4)):
-        near = worst_of(privacy_region(joint, alpha=alpha, radius=radius, region=name), rows, eps)
+        near = worst_of(privacy_region(joint, RenyiSet(alpha, radius), region=name), rows, eps)
         np.testing.assert_allclose(near, point, atol=tolerance)
 
 
@@ -206,7 +207,7 @@ def test_a_vanishing_ball_is_the_point(name, alpha):
 def test_same_secret_adds_the_diagonal_alone(name):
     joint, eps = table(6), 0.4
     rows = rows_of(6, joint)
-    options = {"alpha": 2.0, "radius": 0.2, "region": name}
+    options = {"uncertainty": RenyiSet(2.0, 0.2), "region": name}
     plain = worst_of(privacy_region(joint, **options), rows, eps)
     added = worst_of(privacy_region(joint, same_secret=True, **options), rows, eps)
     diagonal = np.eye(3, dtype=bool)
@@ -215,7 +216,7 @@ def test_same_secret_adds_the_diagonal_alone(name):
     np.testing.assert_array_equal(plain[:, ~diagonal], added[:, ~diagonal])
     # two laws of one secret, each with the whole budget
     single = "product" if name == "joint" else name
-    apart = privacy_region(joint, same_secret=True, alpha=2.0, radius=0.2, region=single)
+    apart = privacy_region(joint, RenyiSet(2.0, 0.2), same_secret=True, region=single)
     np.testing.assert_allclose(
         added[:, diagonal], worst_of(apart, rows, eps)[:, diagonal], atol=1e-10
     )
@@ -227,19 +228,19 @@ def test_what_is_refused():
     joint = table(7)
     for alpha in (0.1, 0.3, 0.499):
         with pytest.raises(ValueError, match=r"1/2.*convex.*product"):
-            privacy_region(joint, alpha=alpha, radius=0.1, region="joint")
+            privacy_region(joint, RenyiSet(alpha, 0.1), region="joint")
         for name in ("product", "box", "lower"):
-            privacy_region(joint, alpha=alpha, radius=0.1, region=name)
-    privacy_region(joint, alpha=0.5, radius=0.1, region="joint")
+            privacy_region(joint, RenyiSet(alpha, 0.1), region=name)
+    privacy_region(joint, RenyiSet(0.5, 0.1), region="joint")
     with pytest.raises(ValueError, match=r"joint.*lower"):
-        privacy_region(joint, alpha=2.0, radius=0.1, region="polytope")
+        privacy_region(joint, RenyiSet(2.0, 0.1), region="polytope")
 
 
 @pytest.mark.parametrize("name", REGIONS)
 def test_above_only_filters(name):
     joint, eps = table(8), 0.3
     rows = rows_of(8, joint, b=6)
-    region = privacy_region(joint, alpha=2.0, radius=0.1, region=name)
+    region = privacy_region(joint, RenyiSet(2.0, 0.1), region=name)
     every = region.worst(rows, eps, laws=True)
     assert len(every.row) == 6 * 6
     level = np.median(every.bound)
@@ -259,7 +260,7 @@ def test_above_only_filters(name):
 def test_against_takes_the_second_part(name, radius):
     joint, eps = table(9), 0.3
     rows, others = rows_of(9, joint, b=4), rows_of(10, joint, b=4)
-    region = privacy_region(joint, alpha=1.5, radius=radius, region=name)
+    region = privacy_region(joint, RenyiSet(1.5, radius), region=name)
     crossed = worst_of(region, rows, eps, against=others)
     for s1, s2 in zip(*region.pairs, strict=True):
         mixed = others.copy()
@@ -276,7 +277,7 @@ def test_excess_is_the_worst_violation(name):
     joint = table(11)
     rows = rows_of(11, joint, b=5)
     rows[4] = 0.3  # constant: private
-    region = privacy_region(joint, alpha=2.0, radius=0.1, region=name)
+    region = privacy_region(joint, RenyiSet(2.0, 0.1), region=name)
     for eps in (0.1, 1.0):
         expected = np.maximum(worst_of(region, rows, eps).max(axis=(1, 2)), 0.0)
         np.testing.assert_allclose(region.excess(rows, eps), expected, atol=1e-10)
@@ -291,7 +292,7 @@ def test_excess_is_the_worst_violation(name):
 def test_single_values_are_full_rows(name, alpha, radius, a2):
     """value_gap, cell_bounds and one_against_rest against the rows e_u, that only ask for u."""
     joint, eps = table(12, a2=a2, unseen=radius == 0.0), 0.4
-    region = privacy_region(joint, alpha=alpha, radius=radius, region=name)
+    region = privacy_region(joint, RenyiSet(alpha, radius), region=name)
     rows = np.repeat(np.eye(a2)[:, None, :], 3, axis=1)  # row u is e_u for every secret
     full = worst_of(region, rows, eps)
     first, second = region.pairs
@@ -319,7 +320,7 @@ def test_single_values_are_full_rows(name, alpha, radius, a2):
 def test_the_papers_example():
     """PolyOpt's polytope at Example 2's numbers, put right."""
     joint = JointDistribution(EXAMPLE)
-    region = privacy_region(joint, alpha=2.0, radius=EXAMPLE_RADIUS, region="lower")
+    region = privacy_region(joint, RenyiSet(2.0, EXAMPLE_RADIUS), region="lower")
     lower, upper = region.cell_bounds()
     np.testing.assert_allclose(lower, [[0.1552, 0.2727], [0.1921, 0.5334]], atol=5e-5)
     np.testing.assert_allclose(upper, [[0.7273, 0.8448], [0.4666, 0.8079]], atol=5e-5)
@@ -349,7 +350,7 @@ def share_of_budget(name, joint, region, first, second, laws):
     each = used(joint, region.alpha, first, second, laws)
     together = (first != second) if name == "joint" else np.zeros(len(first), dtype=bool)
     total = np.where(together, each.sum(axis=1), each.max(axis=1))
-    return total / budget(region.alpha, region.radius)
+    return total / budget(region.alpha, region.uncertainty.pair_radius)
 
 
 @pytest.mark.parametrize("name", REGIONS)
@@ -360,7 +361,7 @@ def test_pull_in_ends_inside_and_moves_what_is_nearly_inside_by_little(name, alp
     if name == "joint" and alpha < 0.5:
         return
     joint = table(13, unseen=unseen)
-    region = privacy_region(joint, alpha=alpha, radius=radius, region=name)
+    region = privacy_region(joint, RenyiSet(alpha, radius), region=name)
     rng = np.random.default_rng(14)
     count = 60
     first, second = rng.integers(3, size=(2, count))  # equal ones too
@@ -399,9 +400,9 @@ def test_pull_in_at_the_ends():
     rng = np.random.default_rng(16)
     first, second = rng.integers(3, size=(2, 40))
     laws = rng.dirichlet(np.ones(4), size=(40, 2))
-    every = privacy_region(joint, alpha=2.0, radius=np.inf)
+    every = privacy_region(joint, RenyiSet(2.0, np.inf))
     np.testing.assert_array_equal(every.pull_in(first, second, laws), laws)
-    found = privacy_region(joint, alpha=2.0, radius=0.0).pull_in(first, second, laws)
+    found = privacy_region(joint, RenyiSet(2.0, 0.0)).pull_in(first, second, laws)
     for i, j in np.ndindex(40, 2):
         secret = (first, second)[j][i]
         expected = laws[i, j] if secret == 2 else joint.conditionals[secret]
@@ -411,7 +412,7 @@ def test_pull_in_at_the_ends():
 @pytest.mark.parametrize("name", REGIONS)
 def test_pull_in_of_nothing_and_of_the_public_law(name):
     joint = table(17)
-    region = privacy_region(joint, alpha=1.5, radius=0.05, region=name)
+    region = privacy_region(joint, RenyiSet(1.5, 0.05), region=name)
     none = np.zeros(0, dtype=int)
     assert region.pull_in(none, none, np.zeros((0, 2, 4))).shape == (0, 2, 4)
     first, second = region.pairs
@@ -424,7 +425,7 @@ def test_pull_in_of_nothing_and_of_the_public_law(name):
 def test_pull_in_gives_what_the_region_compares(name, alpha):
     """No pair that it returns violates by more than the worst that the region knows."""
     joint, eps = table(18, unseen=True), 0.4
-    region = privacy_region(joint, alpha=alpha, radius=0.1, region=name)
+    region = privacy_region(joint, RenyiSet(alpha, 0.1), region=name)
     rows = rows_of(18, joint, b=4)
     bounds = worst_of(region, rows, eps)
     first, second = region.pairs

@@ -27,6 +27,7 @@ from skrldp import (
     certify,
 )
 from skrldp.certificate import proof_region
+from skrldp.uncertainty import RenyiSet
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -282,7 +283,7 @@ def test_more_cautious_regions_cost_more(robust_utility):
 
 def test_a_last_digit_does_not_matter():
     """The bound on a row is continuous, and the law that is named attains it."""
-    region = proof_region(JointDistribution([[0, 2, 1, 1], [3, 3, 2, 1]]), 0.3, 0.05)
+    region = proof_region(JointDistribution([[0, 2, 1, 1], [3, 3, 2, 1]]), RenyiSet(0.3, 0.05))
     bounds = []
     for digit in (0.0, 1e-16, 1e-12):
         row = np.array([[[0.0372305 - digit, 0.848, 0.0372305, 0.0372305], [0.1] * 4]])

@@ -76,8 +76,8 @@ def followable(region: Region, eps: float) -> tuple[Region, PairFunction]:
     """
     pairs = pair_function(region, eps)
     if pairs is None and isinstance(region, JointRegion):
-        ball = region.conditionals, region.marginal, region.alpha, region.radius
-        region = ProductRegion(*ball, region.same_secret, region.blind)
+        around = region.conditionals, region.marginal, region.uncertainty
+        region = ProductRegion(*around, region.same_secret, region.blind)
         pairs = pair_function(region, eps)
     if pairs is None:
         region = LowerRegion.around(region)

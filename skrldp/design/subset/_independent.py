@@ -122,8 +122,9 @@ def optimal_reporting(
     --------
     >>> from skrldp import JointDistribution
     >>> from skrldp.region import privacy_region
+    >>> from skrldp.uncertainty import RenyiSet
     >>> joint = JointDistribution([[400, 300, 200, 100], [100, 300, 200, 400]])
-    >>> region = privacy_region(joint, alpha=2.0, radius=0.001)
+    >>> region = privacy_region(joint, RenyiSet(2.0, 0.001))
     >>> best = optimal_reporting(joint, region, 0.5)
     >>> best.matrix.shape[1], best.names[1]
     (8, 'optimal')

@@ -17,6 +17,7 @@ from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.polyopt import solve
 from skrldp.information import block_information, entropy, mutual_information
 from skrldp.region import REGIONS, JointRegion, LowerRegion, ProductRegion, privacy_region, repair
+from skrldp.uncertainty import RenyiSet
 
 TABLE = [[90, 40, 310], [400, 250, 140], [30, 5, 77]]
 EMPTY = [[90, 0, 310], [400, 250, 0], [0, 5, 77]]
@@ -26,7 +27,7 @@ def region_of(counts, kind="joint", alpha=2.0, radius=None, same_secret=False):
     joint = JointDistribution(counts)
     if radius is None:
         radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
 
 
 def law_of(counts):
@@ -299,7 +300,7 @@ def test_large_table_is_certified_and_far_better_than_the_closed_forms():
     radius = RenyiBall().radius_for(joint.n, 120)
     law = joint.probabilities.ravel()
     run = one_path(joint.counts, region, eps, b=12, share=0.6)
-    mechanism, certificate = release(run.matrix, joint, 2.0, radius, eps)
+    mechanism, certificate = release(run.matrix, joint, RenyiSet(2.0, radius), eps)
     assert certificate.holds(eps)
     assert mechanism.mutual_information(law) == pytest.approx(run.information, rel=1e-6)
     known = independent_reporting(joint, region, eps).information

@@ -14,6 +14,7 @@ from skrldp.design.interior_point import CentralPath, pair_function
 from skrldp.design.interior_point._newton import Coupling, row_system
 from skrldp.design.interior_point._pairs import concave_mean
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 TABLES = {
     "2x2": [[7, 10], [26, 57]],
@@ -33,7 +34,7 @@ def region_of(table, kind, alpha=2.0, radius=0.05, same_secret=False):
     joint = JointDistribution(TABLES[table])
     radius = {"point": 0.0, "simplex": np.inf}.get(kind, radius)
     kind = "lower" if kind in ("point", "simplex") else kind
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
 
 
 def has_path(table, kind):
@@ -156,7 +157,7 @@ def test_a_budget_that_frees_conditionals(alpha):
         (0.05, "product", [0.0, 1.0]),  # of more than the first secret has
     ):
         radius = np.log1p(-min(share, 0.999999)) / theta if share < 1 else np.inf
-        region = privacy_region(joint, alpha=alpha, radius=radius, region=kind)
+        region = privacy_region(joint, RenyiSet(alpha, radius), region=kind)
         pairs = pair_function(region, 0.5)
         rows = np.random.default_rng(2).random((1, 2, 2))
         found = least_gap(pairs, pairs.parts(rows)[0])
@@ -356,9 +357,9 @@ def test_an_indefinite_hessian_is_reported():
 def vertices_of(region, secret):
     """Extreme conditionals of a polyhedral region (not of boxes)."""
     a2 = region.conditionals.shape[1]
-    if region.radius == 0.0:
+    if region.uncertainty.is_point:
         return region.conditionals[[secret]] if region.marginal[secret] > 0 else np.eye(a2)
-    if np.isinf(region.radius):
+    if region.uncertainty.is_everything:
         return np.eye(a2)
     lower = region.lower[secret]
     return lower + (1.0 - lower.sum()) * np.eye(a2)
@@ -514,7 +515,7 @@ def test_without_an_aim_until_rounding_ends_it(problem):
     joint = JointDistribution(TABLES["3x3"])
     radius = RenyiBall().radius_for(joint.n, 9)
     private, useful = (radius if letter == "R" else 0.0 for letter in (problem[2], problem[0]))
-    region = privacy_region(joint, alpha=2.0, radius=private)
+    region = privacy_region(joint, RenyiSet(2.0, private))
     cost = cost_of(region, "distance", radius=useful)
     path = CentralPath(cost, pair_function(region, 0.5), (3, 3))
     bounds, values = [], []
@@ -556,7 +557,7 @@ def test_a_cost_of_any_order_for_all_laws(alpha, table):
 def test_a_cost_that_only_cells_without_records_have(radius):
     """At the public law all is free, so that its mean cost is no unit for the start."""
     joint = JointDistribution([[10, 20, 0], [30, 15, 0]])
-    region = privacy_region(joint, alpha=2.0, radius=0.05, region="lower")
+    region = privacy_region(joint, RenyiSet(2.0, 0.05), region="lower")
     cost = np.zeros((2, 6))
     cost[1, 2], cost[0, 5] = 1.0, 1.0
     cost = ExpectedCost(cost, joint.probabilities.ravel(), 2.0, radius)

@@ -14,13 +14,14 @@ from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.exceptions import CertificateError
 from skrldp.information import block_information, mutual_information, mutual_information_bound
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 
 
 def region_of(joint, kind="joint", **options):
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    return privacy_region(joint, alpha=2.0, radius=radius, region=kind, **options)
+    return privacy_region(joint, RenyiSet(2.0, radius), region=kind, **options)
 
 
 def columns(joint, region, eps, seconds=None, **options):
@@ -52,7 +53,7 @@ def check(found, joint, region, eps):
 def test_what_comes_back(kind, eps):
     if kind in ("simplex", "point"):
         radius = np.inf if kind == "simplex" else 0.0
-        region = privacy_region(JOINT, alpha=1.0, radius=radius)
+        region = privacy_region(JOINT, RenyiSet(1.0, radius))
     else:
         region = region_of(JOINT, kind)
     found = columns(JOINT, region, eps, patience=2)
@@ -71,7 +72,7 @@ def test_against_enumeration(kind, seed):
     joint = JointDistribution(rng.integers(1, 150, size=(a1, a2)))
     if kind in ("simplex", "point"):
         radius = np.inf if kind == "simplex" else 0.0
-        region = privacy_region(joint, alpha=2.0, radius=radius)
+        region = privacy_region(joint, RenyiSet(2.0, radius))
     else:
         region = region_of(joint, kind)
     best = enumerate_vertices(joint, region, 0.6, deadline=Deadline(None)).objective
@@ -150,7 +151,7 @@ def test_three_ways_to_price(monkeypatch, kind, shape):
     joint = JointDistribution(np.random.default_rng(8).integers(1, 150, size=shape))
     if kind in ("simplex", "point"):
         radius = np.inf if kind == "simplex" else 0.0
-        region = privacy_region(joint, alpha=2.0, radius=radius)
+        region = privacy_region(joint, RenyiSet(2.0, radius))
     else:
         region = region_of(joint, kind)
     found = [columns(joint, region, 0.6)]
@@ -195,7 +196,7 @@ def test_time_may_run_out_anywhere(by_programs, kind, glances):
     assert clock.glances > -100  # it hardly looks again
     check(found, joint, region, 0.5)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, 2.0, radius, 0.5)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), 0.5)
     assert certificate.holds(0.5)
     assert mechanism.mutual_information(joint.probabilities) == pytest.approx(
         found.objective, rel=1e-6
@@ -240,7 +241,7 @@ def test_large_tables(shape, cone):
     known = max(known, block_information(srr(1.0, *shape), joint.probabilities))
     assert found.objective > 1.2 * known
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, 2.0, radius, 1.0)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), 1.0)
     assert certificate.holds(1.0)
     assert mechanism.mutual_information(joint.probabilities) == pytest.approx(
         found.objective, rel=1e-5
@@ -249,11 +250,11 @@ def test_large_tables(shape, cone):
 
 def test_a_certificate_is_not_given_away():
     """The check above can fail: a design for a smaller ball is not let out as it is."""
-    region = privacy_region(JOINT, alpha=2.0, radius=0.0)
+    region = privacy_region(JOINT, RenyiSet(2.0, 0.0))
     found = columns(JOINT, region, 0.5, patience=1)
     radius = RenyiBall().radius_for(100, 4)
     try:
-        mechanism, certificate = release(found.matrix, JOINT, 2.0, radius, 0.5)
+        mechanism, certificate = release(found.matrix, JOINT, RenyiSet(2.0, radius), 0.5)
     except CertificateError:
         return
     assert certificate.holds(0.5)

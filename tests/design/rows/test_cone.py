@@ -12,6 +12,7 @@ from skrldp.design.rows import _cone as cone_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import facets
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 TABLES = {
     "2x2": EXAMPLE,
@@ -27,7 +28,7 @@ def region_of(table, kind, alpha=2.0, same_secret=False):
         kind, RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
     )
     kind = "lower" if kind in ("point", "simplex") else kind
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
 
 
 def check_private(rows, region, eps):
@@ -98,15 +99,15 @@ def test_maxima_over_the_joint_ball(alpha):
     """Between those over smaller cones and those under the constraints of sampled laws."""
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     radius, eps = RenyiBall(alpha).radius_for(joint.n, 6), 0.5
-    region = privacy_region(joint, alpha=alpha, radius=radius)
+    region = privacy_region(joint, RenyiSet(alpha, radius))
     directions = directions_for(region, 8, units=False)
     rows = PrivacyCone(region, eps, 1e-9).maximise(directions)
     check_private(rows, region, eps)
     found = np.einsum("ij,ij->i", rows, directions)
 
-    lower = privacy_region(joint, alpha=alpha, radius=radius, region="lower")
+    lower = privacy_region(joint, RenyiSet(alpha, radius), region="lower")
     assert np.all(found >= linear_maxima(facets(lower, eps), directions) - 1e-8)
-    product = privacy_region(joint, alpha=alpha, radius=radius, region="product")
+    product = privacy_region(joint, RenyiSet(alpha, radius), region="product")
     wider = PrivacyCone(product, eps, 1e-9).maximise(directions)
     assert np.all(found >= np.einsum("ij,ij->i", wider, directions) - 1e-8)
     anything = np.random.default_rng(2).dirichlet(np.full(6, 0.3), size=1500)

@@ -14,6 +14,7 @@ from skrldp.design.rows._vertices import _vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import row_information
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 TABLES = {
     "1x3": [[5, 9, 20]],
@@ -35,7 +36,7 @@ def region_of(table, kind, same_secret=False, alpha=2.0):
         kind, RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
     )
     kind = "lower" if kind in ("point", "simplex") else kind
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
 
 
 def directions_for(size, count=15, seed=0):
@@ -108,7 +109,7 @@ def test_every_order(kind, alpha):
 def test_every_radius(kind, radius):
     """Polytopes that are nearly points, and nearly everything."""
     joint = JointDistribution(TABLES["3x3 zeros"])
-    region = privacy_region(joint, alpha=2.0, radius=radius, region=kind)
+    region = privacy_region(joint, RenyiSet(2.0, radius), region=kind)
     directions = directions_for(9)
     cone = product_cone(region, 0.5)
     if cone is None:

@@ -19,6 +19,7 @@ from skrldp.design.rows._vertices import _vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
 from skrldp.region import BoxRegion, privacy_region
+from skrldp.uncertainty import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 LAW = JOINT.probabilities.ravel()
@@ -49,7 +50,7 @@ PRINTED = np.array(
 def region_of(joint, kind="lower", same_secret=False, radius=None):
     if radius is None:
         radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    return privacy_region(joint, alpha=2.0, radius=radius, region=kind, same_secret=same_secret)
+    return privacy_region(joint, RenyiSet(2.0, radius), region=kind, same_secret=same_secret)
 
 
 def in_order(table):
@@ -120,7 +121,7 @@ def test_vertices_of_a_box(seed, size):
 
 def test_entropy_example_3():
     region, eps = region_of(JOINT, same_secret=True), np.log(2)
-    assert region.radius == pytest.approx(EXAMPLE_RADIUS)
+    assert region.uncertainty.single_radius == pytest.approx(EXAMPLE_RADIUS)
     found = _vertices(facets(region, eps))
     assert found.shape == (16, 4)
     table = np.column_stack([found, row_information(found, LAW)])
