@@ -1,13 +1,13 @@
 """The choice of ε by cross-validation: the smallest that is useful enough."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skrldp._params import is_finite
 
 __all__ = ["smallest_eps"]
 
@@ -100,7 +100,7 @@ def smallest_eps(
     >>> search.fit(X).best_params_
     {'eps': 8.0}
     """
-    if tolerance != "std" and not (_is_number(tolerance) and 0 <= float(tolerance) < math.inf):
+    if tolerance != "std" and not (is_finite(tolerance) and tolerance >= 0):
         raise ValueError(
             f"tolerance={tolerance!r} must be a share of the best score, a number >= 0, or 'std'."
         )
@@ -108,10 +108,6 @@ def smallest_eps(
         if value is not None and not isinstance(value, str):
             raise ValueError(f"{name}={value!r} must be a name or None.")
     return _SmallestEps(tolerance, scoring, param)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.float64]:
@@ -141,7 +137,7 @@ def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.f
                 f"candidate {place} ({candidate}) does not say what {param} is: give it in every "
                 "grid of the search."
             )
-        if not (_is_number(candidate[param]) and math.isfinite(candidate[param])):
+        if not is_finite(candidate[param]):
             raise ValueError(
                 f"candidate {place} has {param}={candidate[param]!r}, which is no finite number."
             )

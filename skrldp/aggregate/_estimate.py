@@ -1,7 +1,6 @@
 """What is estimated, with how sure one can be."""
 
 from dataclasses import dataclass
-from numbers import Real
 from statistics import NormalDist
 from typing import Any
 
@@ -9,17 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._html import page
+from skrldp._params import is_finite
 from skrldp._typing import Floats
 
-__all__ = ["Estimate", "critical_value", "is_number", "project", "wald"]
+__all__ = ["Estimate", "critical_value", "project", "wald"]
 
 _SHOWN = 50  # categories in HTML
-
-
-def is_number(value: Any) -> bool:
-    """Whether a parameter is a finite real number, and not a truth value."""
-    real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    return real and bool(np.isfinite(value))
 
 
 def critical_value(level: Any, n_intervals: int = 1) -> float:
@@ -41,7 +35,7 @@ def critical_value(level: Any, n_intervals: int = 1) -> float:
     >>> round(critical_value(0.95), 2), round(critical_value(0.95, 20), 2)
     (1.96, 3.02)
     """
-    if not (is_number(level) and 0.0 < level < 1.0):
+    if not (is_finite(level) and 0.0 < level < 1.0):
         raise ValueError(f"level={level!r} must be a number between 0 and 1.")
     # 1 - level ** (1 / k), without losing digits.
     outside = -np.expm1(np.log(level) / max(n_intervals, 1))

@@ -39,10 +39,11 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
 
     Parameters
     ----------
-    mechanism : Mechanism, str or fitted sanitizer
-        What made the reports: a mechanism, its JSON, or the sanitizer, which also knows how it
-        writes symbols as cells. (scikit-learn's ``clone`` unfits a sanitizer; wrap it in
-        :class:`~sklearn.frozen.FrozenEstimator` if this estimator is to be cloned.)
+    mechanism : Mechanism, str, fitted sanitizer or Pipeline
+        What made the reports: a mechanism, its JSON, or the sanitizer (or a Pipeline that ends in
+        it), which also knows how it writes symbols as cells. (scikit-learn's ``clone`` unfits a
+        sanitizer; wrap it in :class:`~sklearn.frozen.FrozenEstimator` if this estimator is to be
+        cloned.)
     method : {"least-squares", "ml"}, default="least-squares"
         "least-squares" is unbiased and may be negative. "ml" is the most likely law.
     prior : JointDistribution, optional

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._params import check_choice
 from skrldp.mechanism import Mechanism
 
 __all__ = ["PARTS", "Grouping", "grouping"]
@@ -57,8 +58,7 @@ def grouping(mechanism: Mechanism, columns: Any, part: str) -> Grouping:
     ValueError
         If there are no such columns.
     """
-    if part not in PARTS:
-        raise ValueError(f"part={part!r} must be one of {', '.join(map(repr, PARTS))}.")
+    check_choice("part", part, PARTS)
     a1, a2 = len(mechanism.secrets), len(mechanism.values)
     secret, value = np.divmod(np.arange(a1 * a2), a2)
     if columns is None:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skrldp._params import is_finite
 from skrldp._typing import Floats
-from skrldp.aggregate._estimate import critical_value, is_number
+from skrldp.aggregate._estimate import critical_value
 from skrldp.aggregate._fit import Fit
 from skrldp.aggregate._marginals import Grouping, grouping
 from skrldp.mechanism import Mechanism
@@ -176,7 +177,7 @@ def quantile(
     -------
     NumericEstimate
     """
-    if not (is_number(q) and 0.0 < q < 1.0):
+    if not (is_finite(q) and 0.0 < q < 1.0):
         raise ValueError(f"q={q!r} must be a number between 0 and 1.")
     names = None
     if order is not None:

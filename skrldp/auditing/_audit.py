@@ -3,12 +3,12 @@
 import copy
 import math
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._params import is_number, is_whole
 from skrldp._typing import Floats
 from skrldp.auditing._bets import check_mechanism, some_cells
 from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
@@ -49,9 +49,11 @@ def audit(
     Parameters
     ----------
     sanitizer : sanitizer or callable
-        A fitted sanitizer (or one inside a FrozenEstimator). Or a function, such as a pipeline's
-        `transform`, that maps an array of records, with the columns of S first and those of U
-        next, to as many reports: an array, a list or a data frame.
+        A fitted sanitizer, or a Pipeline that ends in one, or either in a FrozenEstimator. Of a
+        pipeline the last step alone is audited, on records such as that step is given. Or a
+        function, such as a whole pipeline's `transform`, that maps an array of records, with the
+        columns of S first and those of U next, to as many reports: an array, a list or a data
+        frame.
     n : int, default=100_000
         Number of records for the bound, and for each of the checks.
     law : JointDistribution, array of shape (a1, a2), or list of them, optional
@@ -205,16 +207,12 @@ def _judge_bound(bound: Bound, claimed: float, miss: float, subject: Subject) ->
 
 
 def _check(n: Any, eps: Any, level: Any) -> None:
-    if not (_is_number(n) and isinstance(n, Integral) and int(n) >= 1):
+    if not (is_whole(n) and n >= 1):
         raise ValueError(f"n={n!r} must be a whole number of records.")
-    if eps is not None and not (_is_number(eps) and eps >= 0):
+    if eps is not None and not (is_number(eps) and eps >= 0):
         raise ValueError(f"eps={eps!r} must be None or a number >= 0 (in nats).")
-    if not (_is_number(level) and 0.0 < level < 1.0):
+    if not (is_number(level) and 0.0 < level < 1.0):
         raise ValueError(f"level={level!r} must be a confidence between 0 and 1.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def _generator(random_state: Any) -> np.random.Generator:
@@ -238,7 +236,7 @@ def _subject(sanitizer: Any, fitted: Any, law: Any) -> tuple[Subject, list[Float
         elif hasattr(sanitizer, "transform"):
             mend = (
                 ": audit its transform, audit(pipeline.transform, law=JointDistribution(...)), or "
-                "the sanitizer in it, audit(pipeline[-1])"
+                "the step that is a sanitizer"
             )
         raise TypeError(f"a fitted sanitizer or a function is needed, got {what}{mend}.")
     listed = list(law) if isinstance(law, list | tuple) else [law]

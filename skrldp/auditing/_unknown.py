@@ -49,7 +49,7 @@ def check_unknown(
             answer = subject.report(records)
         except Exception:  # whatever it is, nothing was reported
             continue
-        reports = subject.index.numbers(answer, len(cells))
+        reports = subject.index.add(answer, len(cells))
         if isinstance(subject, SanitizerSubject):
             p_value, words = _judge_sanitizer(subject, reports, sensitive)
         else:

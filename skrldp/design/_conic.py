@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from skrldp._params import check_choice
 from skrldp._typing import Floats, Indices
 from skrldp.design._cost import ExpectedCost
 from skrldp.exceptions import SolverError
@@ -167,8 +168,7 @@ def solve_conic(
 
 
 def _check(cost: ExpectedCost, region: Region, form: str) -> None:
-    if form not in FORMS:
-        raise ValueError(f"form={form!r} must be one of {', '.join(map(repr, FORMS))}.")
+    check_choice("form", form, FORMS)
     if not isinstance(region, ProductRegion | PointRegion | SimplexRegion):
         raise ValueError(
             f"solver='conic' is for region='joint' or 'product', got {type(region).__name__}: its "

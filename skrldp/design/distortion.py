@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._params import check_choice
 from skrldp._typing import Floats
 from skrldp.design._cost import ExpectedCost
 from skrldp.design._run import Deadline, Solution
@@ -22,7 +23,7 @@ from skrldp.joint import JointDistribution
 from skrldp.region import Region, repair
 from skrldp.uncertainty import FittedSet
 
-__all__ = ["DISTANCES", "SOLVERS", "distance_matrix", "expected_distance", "solve"]
+__all__ = ["DISTANCES", "SOLVERS", "ExpectedCost", "distance_matrix", "expected_distance", "solve"]
 
 
 DISTANCES = ("squared", "absolute", "hamming")
@@ -220,8 +221,7 @@ def solve(
     SolverError
         If it fails; the message names ε, the region and the alphabets.
     """
-    if solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} must be one of {', '.join(map(repr, SOLVERS))}.")
+    check_choice("solver", solver, SOLVERS)
     deadline = Deadline(time_limit)
     # Sending an output that is nowhere nearer than another instead of that one is no use: to merge
     # the two is private as well.

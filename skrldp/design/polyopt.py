@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from skrldp._params import check_choice
 from skrldp._typing import Floats
 from skrldp.design._run import Deadline, Progress, Solution
 from skrldp.design.alternation import Annealing, alternate
@@ -74,8 +75,7 @@ def solve(
     SolverError
         If it fails; the message names ε, the region and the alphabets, and what to try.
     """
-    if solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} must be one of {', '.join(map(repr, SOLVERS))}.")
+    check_choice("solver", solver, SOLVERS)
     search = _Design(joint, region, min(eps, _LARGEST_EPS), law, Deadline(time_limit), verbose)
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):

@@ -48,6 +48,8 @@ class PrivacyReport:
         Numbers of public records and of cells.
     shape : (int, int)
         Numbers of secrets and of values of U.
+    sensitive, nonsensitive : tuple
+        The columns of S, which are protected, and those of U; positions where they have no names.
     n_reports : int
         Number of different reports.
     observe : str
@@ -92,6 +94,8 @@ class PrivacyReport:
     n: int
     n_cells: int
     shape: tuple[int, int]
+    sensitive: tuple[Any, ...]
+    nonsensitive: tuple[Any, ...]
     n_reports: int
     observe: str
     worst_law: NDArray[np.float64]
@@ -141,6 +145,7 @@ class PrivacyReport:
         a1, a2 = self.shape
         zero = f", {self.zero_cells:,} without records" if self.zero_cells else ""
         shown = [
+            ("protects", f"S = {_columns(self.sensitive)}; not U = {_columns(self.nonsensitive)}"),
             (
                 "asked",
                 f"eps = {self.eps:.6g}: a report changes the odds of a secret by a factor of at "
@@ -205,6 +210,10 @@ class PrivacyReport:
             return f"{ball}; the radius was given, so nothing is known of what it misses"
         kind = "about" if self.coverage == "asymptotic" else "at most"
         return f"{ball}; they miss the true law with probability {kind} {self.beta:.4g}"
+
+
+def _columns(names: tuple[Any, ...]) -> str:
+    return ", ".join(repr(n) if isinstance(n, str) else f"column {n}" for n in names)
 
 
 def odds(eps: float) -> str:

@@ -10,7 +10,12 @@ from skrldp.certificate import certify
 from skrldp.information import conditionals_of
 from skrldp.mechanism import Mechanism
 from skrldp.privacy_reports._report import PrivacyReport, amount, odds
-from skrldp.sanitizers import fitted_sanitizer, has_few_records
+from skrldp.sanitizers import (
+    changes_since_fit,
+    fitted_sanitizer,
+    has_few_records,
+    reported_its_own_table,
+)
 from skrldp.uncertainty import RenyiBall
 
 __all__ = ["privacy_report"]
@@ -18,6 +23,7 @@ __all__ = ["privacy_report"]
 _LARGE_ODDS = 10.0  # a promise beyond this factor deserves a word
 _ENTRIES = 20_000_000  # of the reports' law, to look for the worst report in
 _SHOWN = 5  # secrets that are named
+_MOST_CHARACTERS = 60  # of a parameter's value
 
 
 def privacy_report(sanitizer: Any) -> PrivacyReport:
@@ -26,7 +32,8 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     Parameters
     ----------
     sanitizer : sanitizer
-        A fitted one, or one inside a FrozenEstimator.
+        A fitted one, or a Pipeline that ends in one, or either in a FrozenEstimator. Of a pipeline
+        the report is about the last step: what stands before it must not depend on private records.
 
     Returns
     -------
@@ -48,6 +55,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     (True, 'all laws', ())
     >>> print(report)
     Privacy report: SRRSanitizer
+      protects      S = column 0; not U = column 1
       asked         eps = 1: a report changes the odds of a secret by a factor of at most 2.72
       proven        eps <= 1.000000, of the mechanism as it is sampled; the worst law found
                     leaks 1.000000
@@ -59,7 +67,8 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     coverage, beta = _coverage(fitted)
     few = mechanism.shape[0] * len(joint.secrets) <= _ENTRIES
     report, pair = _worst(mechanism, certificate.law) if few else (None, None)
-    information, share = fitted._information(joint)
+    information = mechanism.mutual_information(joint.probabilities)
+    share = min(1.0, information / joint.entropy) if joint.entropy > 0 else 0.0
     figures = {
         "sanitizer": type(fitted).__name__,
         "eps": float(fitted.eps),
@@ -74,6 +83,8 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         "n": joint.n,
         "n_cells": joint.counts.size,
         "shape": joint.counts.shape,
+        "sensitive": tuple(name for name, flag in mechanism.columns if flag),
+        "nonsensitive": tuple(name for name, flag in mechanism.columns if not flag),
         "n_reports": mechanism.shape[0],
         "observe": mechanism.observe,
         "worst_law": certificate.law,
@@ -131,6 +142,11 @@ def _worst(mechanism: Mechanism, law: NDArray[np.float64]) -> tuple[Any, tuple[A
 # --- Words ---------------------------------------------------------------------------------------
 
 
+def _brief(value: Any) -> str:
+    text = " ".join(getattr(value, "__name__", repr(value)).split())
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
+
+
 def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     said = []
     if fitted.random_state is not None:
@@ -138,10 +154,17 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
             f"random_state={fitted.random_state!r}: reports are repeatable, and whoever knows it "
             "can undo them. No guarantee holds; use random_state=None."
         )
-    if report.eps_proven > report.eps:
+    for name, (before, now) in changes_since_fit(fitted).items():
         said.append(
-            f"eps={report.eps:.6g} was set after fit, but the mechanism is proven for "
-            f"{report.eps_proven:.6g} only: fit again."
+            f"{name}={_brief(now)} was set after fit, which was asked for {_brief(before)}. The "
+            f"mechanism and its proof, eps <= {report.eps_proven:.6f}, are those of that fit: fit "
+            "again."
+        )
+    if reported_its_own_table(fitted):
+        said.append(
+            "fit_transform reported the very table that it was fitted on. The mechanism depends on "
+            "every record of it, and nothing of that is private: fit on public records, then "
+            "transform private ones."
         )
     if report.eps_over_set is not None:
         said.append(

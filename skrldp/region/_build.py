@@ -1,5 +1,6 @@
 """From a public distribution and a set around it to the region that privacy must hold for."""
 
+from skrldp._params import check_choice
 from skrldp.joint import JointDistribution
 from skrldp.region._balls import JointRegion, ProductRegion
 from skrldp.region._base import Region
@@ -44,8 +45,7 @@ def privacy_region(
     ValueError
         If the region is unknown, or is the joint one with alpha < 1/2, where it is not convex.
     """
-    if region not in REGIONS:
-        raise ValueError(f"region={region!r} must be one of {', '.join(map(repr, REGIONS))}.")
+    check_choice("region", region, REGIONS)
     arguments = joint.conditionals, joint.marginal, uncertainty, same_secret, blind
     if uncertainty.is_point:
         return PointRegion(*arguments)

@@ -15,7 +15,7 @@ from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.table import CellCodec
 
-__all__ = ["Designed", "Fitted", "FromFit", "columns_of"]
+__all__ = ["Designed", "Fitted", "FromFit", "columns_of", "information_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +71,10 @@ class Fitted:
         Whether unknown values may be drawn from the public distribution.
     figures : mapping
         What the mechanism is worth: public attributes by name.
+    asked : mapping
+        The parameters that the design goes by, as they were.
+    reported_itself : bool
+        Whether `fit_transform` reported the very table of the fit.
     """
 
     columns: Any = field(repr=False)
@@ -80,6 +84,13 @@ class Fitted:
     design: Designed
     may_impute: bool
     figures: Mapping[str, Any] = field(default_factory=dict)
+    asked: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    reported_itself: bool = False
+
+    @property
+    def names(self) -> Any:
+        """Names of the columns, an array; None if not all are strings."""
+        return getattr(self.columns, "feature_names_in_", None)
 
     @property
     def mechanism(self) -> Mechanism:
@@ -144,3 +155,22 @@ def columns_of(sanitizer: Any, X: Any) -> Any:
     columns = object.__new__(type(sanitizer))
     validate_data(columns, X, skip_check_array=True, reset=True)
     return columns
+
+
+def information_of(mechanism: Mechanism, joint: JointDistribution) -> tuple[float, float]:
+    """Mutual information I(X; Y) at a distribution.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On the cells of ``joint``.
+    joint : JointDistribution
+        The distribution of X.
+
+    Returns
+    -------
+    (float, float)
+        In nats, and as a share of the entropy of X; the share is 0 where X is constant.
+    """
+    information, whole = mechanism.mutual_information(joint.probabilities), joint.entropy
+    return information, (min(1.0, information / whole) if whole > 0 else 0.0)

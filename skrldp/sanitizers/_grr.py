@@ -1,9 +1,13 @@
 """Generalised randomised response on the whole record."""
 
+from typing import Any
+
 from skrldp.design.closed_form import grr
+from skrldp.joint import JointDistribution
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
-from skrldp.uncertainty import AllDistributions
+from skrldp.sanitizers._designed import Designed
+from skrldp.uncertainty import AllDistributions, FittedSet
 
 __all__ = ["GRRSanitizer"]
 
@@ -18,9 +22,10 @@ class GRRSanitizer(BaseSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
     categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
         they may hold values that the public table lacks. "auto": the levels that a column's dtype
@@ -71,11 +76,25 @@ class GRRSanitizer(BaseSanitizer):
     CertificateError
         By `fit`, if the mechanism cannot be proven private.
 
+    Warns
+    -----
+    PrivacyLeakWarning
+        By `fit`, if the table's columns have names and `sensitive` says none of them.
+
+    See Also
+    --------
+    SRRSanitizer : A closed form that is private at every law.
+    IRSanitizer : Reports S and U apart; a closed form or optimised.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
+
     Notes
     -----
     What is promised: whoever sees the report can tell hardly more about any part of the record
     than before, whatever is known about the population and whatever its law.
     Two reports about the same person add up: together they are private at 2·eps.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -94,9 +113,9 @@ class GRRSanitizer(BaseSanitizer):
     (2, 2)
     """
 
-    def _uncertainty_set(self):
+    def _uncertainty_set(self) -> Any:
         return AllDistributions()
 
-    def _design(self, joint, uncertainty):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         eps, n_cells = self._budget(), joint.counts.size
         return release_blocks(lambda: grr(eps, n_cells), "grr", joint, uncertainty, eps)

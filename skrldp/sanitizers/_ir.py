@@ -1,16 +1,20 @@
 """Independent reporting of S and of U."""
 
 import time
+from typing import Any
 
+from skrldp._params import check_choice
 from skrldp.certificate import proof_region, release
 from skrldp.design import Solution
 from skrldp.design.closed_form import independent_reporting
 from skrldp.design.subset import optimal_reporting
-from skrldp.information import mutual_information_bound
+from skrldp.information import Blocks, mutual_information_bound
+from skrldp.joint import JointDistribution
+from skrldp.region import Region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
-from skrldp.sanitizers._checks import check_choice
 from skrldp.sanitizers._designed import Designed
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["IRSanitizer"]
 
@@ -29,9 +33,10 @@ class IRSanitizer(BaseSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
     categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
         they may hold values that the public table lacks. "auto": the levels that a column's dtype
@@ -97,7 +102,14 @@ class IRSanitizer(BaseSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much.
+        By `fit`, if there are too few public records for the set's radius to mean much, or if the
+        table's columns have names and `sensitive` says none of them.
+
+    See Also
+    --------
+    PolyOptSanitizer : Tells most of the whole record, at every law of a set.
+    SRRSanitizer : A closed form that is private at every law.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
@@ -107,6 +119,9 @@ class IRSanitizer(BaseSanitizer):
     The promise is for **one report about each person**. Reports about the same record do not just
     add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
     of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -131,18 +146,18 @@ class IRSanitizer(BaseSanitizer):
 
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        budget="tight",
-        underlying="grr",
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        budget: str = "tight",
+        underlying: str = "grr",
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             eps,
             sensitive=sensitive,
@@ -156,22 +171,22 @@ class IRSanitizer(BaseSanitizer):
         self.budget = budget
         self.underlying = underlying
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("budget", self.budget, ("tight", "theorem5"))
         check_choice("underlying", self.underlying, ("grr", "optimal"))
 
-    def _design(self, joint, uncertainty):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         eps, region = self._budget(), proof_region(joint, uncertainty)
         if self.underlying == "optimal":
             return self._optimal(joint, region, eps)
 
-        def blocks():
+        def blocks() -> Blocks:
             return independent_reporting(joint, region, eps, self.budget).blocks
 
         return release_blocks(blocks, "independent reporting", joint, uncertainty, eps)
 
-    def _optimal(self, joint, region, eps):
+    def _optimal(self, joint: JointDistribution, region: Region, eps: float) -> Designed:
         if joint.counts.size > _MOST_OPTIMAL:
             raise ValueError(
                 f"underlying='optimal' holds at most {_MOST_OPTIMAL:,} cells, but "
@@ -181,9 +196,10 @@ class IRSanitizer(BaseSanitizer):
             )
         start = time.perf_counter()
         best = optimal_reporting(joint, region, eps, self.budget)
-        if best.blocks is not None:
+        blocks = best.blocks
+        if blocks is not None:
             name = "independent reporting"
-            return release_blocks(lambda: best.blocks, name, joint, region.uncertainty, eps)
+            return release_blocks(lambda: blocks, name, joint, region.uncertainty, eps)
         mechanism, certificate = release(best.matrix, joint, region.uncertainty, eps)
         solution = Solution(
             status="converged",

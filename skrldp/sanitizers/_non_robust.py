@@ -1,8 +1,12 @@
 """The optimum for the public law alone."""
 
+from typing import Any
+
+from skrldp.joint import JointDistribution
 from skrldp.region import privacy_region
+from skrldp.sanitizers._designed import Designed
 from skrldp.sanitizers._optimal import OptimalSanitizer
-from skrldp.uncertainty import RenyiBall
+from skrldp.uncertainty import FittedSet, RenyiBall
 
 __all__ = ["NonRobustSanitizer"]
 
@@ -15,9 +19,10 @@ class NonRobustSanitizer(OptimalSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
     categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
         they may hold values that the public table lacks. "auto": the levels that a column's dtype
@@ -82,7 +87,16 @@ class NonRobustSanitizer(OptimalSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By every `fit`: privacy holds for the public law alone.
+        By every `fit`: privacy holds for the public law alone. Also if the table's columns have
+        names and `sensitive` says none of them.
+    ConvergenceWarning
+        By `fit`, if the solver met its time limit.
+
+    See Also
+    --------
+    PolyOptSanitizer : Tells most of the whole record, at every law of a set.
+    GRRSanitizer : The baseline: protects the whole record, at every law.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
@@ -93,6 +107,9 @@ class NonRobustSanitizer(OptimalSanitizer):
     The promise is for **one report about each person**. Reports about the same record do not just
     add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
     of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -112,18 +129,18 @@ class NonRobustSanitizer(OptimalSanitizer):
 
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        solver="auto",
-        time_limit=60.0,
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        solver: str = "auto",
+        time_limit: float | None = 60.0,
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             eps,
             sensitive=sensitive,
@@ -137,8 +154,8 @@ class NonRobustSanitizer(OptimalSanitizer):
         self.solver = solver
         self.time_limit = time_limit
 
-    def _uncertainty_set(self):
+    def _uncertainty_set(self) -> Any:
         return RenyiBall(radius=0.0)
 
-    def _design(self, joint, uncertainty):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         return self._optimum(joint, privacy_region(joint, uncertainty))

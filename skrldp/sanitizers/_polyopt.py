@@ -1,8 +1,14 @@
 """The mechanism with the most information that privacy allows."""
 
+from typing import Any
+
+from skrldp._params import check_choice
+from skrldp.joint import JointDistribution
 from skrldp.region import REGIONS, privacy_region
-from skrldp.sanitizers._checks import OBSERVED, check_choice, check_smoothing
+from skrldp.sanitizers._checks import OBSERVED, check_smoothing
+from skrldp.sanitizers._designed import Designed
 from skrldp.sanitizers._optimal import OptimalSanitizer
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["PolyOptSanitizer"]
 
@@ -15,9 +21,10 @@ class PolyOptSanitizer(OptimalSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
     categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
         they may hold values that the public table lacks. "auto": the levels that a column's dtype
@@ -103,8 +110,17 @@ class PolyOptSanitizer(OptimalSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much, or if the
-        radius is 0.
+        By `fit`, if there are too few public records for the set's radius to mean much, if the
+        radius is 0, or if the table's columns have names and `sensitive` says none of them.
+    ConvergenceWarning
+        By `fit`, if the solver met its time limit.
+
+    See Also
+    --------
+    IRSanitizer : Reports S and U apart; a closed form or optimised.
+    RobustMSESanitizer : Stays closest to U, in a distance that is given.
+    NonRobustSanitizer : The baseline: private at the public law alone.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
@@ -116,6 +132,10 @@ class PolyOptSanitizer(OptimalSanitizer):
     The promise is for **one report about each person**. Reports about the same record do not just
     add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
     of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>`, :doc:`what a region
+    is </guide/regions>`, and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -135,22 +155,22 @@ class PolyOptSanitizer(OptimalSanitizer):
 
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        observe="all",
-        region="joint",
-        same_secret=False,
-        solver="auto",
-        time_limit=60.0,
-        smoothing=0.5,
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        observe: str = "all",
+        region: str = "joint",
+        same_secret: bool = False,
+        solver: str = "auto",
+        time_limit: float | None = 60.0,
+        smoothing: float = 0.5,
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             eps,
             sensitive=sensitive,
@@ -168,13 +188,13 @@ class PolyOptSanitizer(OptimalSanitizer):
         self.time_limit = time_limit
         self.smoothing = smoothing
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("observe", self.observe, OBSERVED)
         check_choice("region", self.region, REGIONS)
         check_smoothing(self.smoothing)
 
-    def _design(self, joint, uncertainty):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         region = privacy_region(
             joint,
             uncertainty,

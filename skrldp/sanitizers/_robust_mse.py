@@ -1,21 +1,32 @@
 """The mechanism whose reports are closest to U among the private ones."""
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp._params import check_choice, check_flag
+from skrldp._typing import Floats
 from skrldp.certificate import release
-from skrldp.design.distortion import SOLVERS, distance_matrix, expected_distance, solve
+from skrldp.design.distortion import (
+    SOLVERS,
+    distance_matrix,
+    expected_distance,
+    solve,
+)
 from skrldp.exceptions import PrivacyLeakWarning
+from skrldp.joint import JointDistribution
 from skrldp.region import REGIONS, privacy_region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import (
     OBSERVED,
-    check_choice,
-    check_flag,
     check_outputs,
     check_time_limit,
     check_tolerance,
 )
-from skrldp.sanitizers._designed import Designed, FromFit
+from skrldp.sanitizers._designed import Designed, Fitted, FromFit
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["RobustMSESanitizer"]
 
@@ -40,9 +51,10 @@ class RobustMSESanitizer(BaseSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
     categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
         they may hold values that the public table lacks. "auto": the levels that a column's dtype
@@ -139,8 +151,17 @@ class RobustMSESanitizer(BaseSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much, or if
-        privacy holds at the public law alone.
+        By `fit`, if there are too few public records for the set's radius to mean much, if
+        privacy holds at the public law alone, or if the table's columns have names and `sensitive`
+        says none of them.
+    ConvergenceWarning
+        By `fit`, if the solver met its time limit.
+
+    See Also
+    --------
+    PolyOptSanitizer : Tells most of the whole record, at every law of a set.
+    IRSanitizer : Reports S and U apart; a closed form or optimised.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
@@ -152,6 +173,9 @@ class RobustMSESanitizer(BaseSanitizer):
     The promise is for **one report about each person**. Reports about the same record do not just
     add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
     of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -180,25 +204,25 @@ class RobustMSESanitizer(BaseSanitizer):
 
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        robust_utility=True,
-        robust_privacy=True,
-        distance="squared",
-        outputs=None,
-        observe="all",
-        region="joint",
-        solver="auto",
-        tol=1e-4,
-        time_limit=60.0,
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        robust_utility: bool = True,
+        robust_privacy: bool = True,
+        distance: Any = "squared",
+        outputs: Any = None,
+        observe: str = "all",
+        region: str = "joint",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        time_limit: float | None = 60.0,
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             eps,
             sensitive=sensitive,
@@ -219,7 +243,7 @@ class RobustMSESanitizer(BaseSanitizer):
         self.tol = tol
         self.time_limit = time_limit
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_flag("robust_utility", self.robust_utility)
         check_flag("robust_privacy", self.robust_privacy)
@@ -229,7 +253,7 @@ class RobustMSESanitizer(BaseSanitizer):
         check_tolerance(self.tol)
         check_time_limit(self.time_limit)
 
-    def _design(self, joint, uncertainty):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         outputs = check_outputs(self.outputs, joint.values)
         distance = distance_matrix(self.distance, joint.values, outputs)
         eps, blind = self._budget(), self.observe == "nonsensitive"
@@ -245,6 +269,7 @@ class RobustMSESanitizer(BaseSanitizer):
             time_limit=self.time_limit,
             verbose=self.verbose,
         )
+        assert solution.matrix is not None  # only closed forms have none
         mechanism, certificate = release(
             solution.matrix,
             joint,
@@ -264,7 +289,9 @@ class RobustMSESanitizer(BaseSanitizer):
         mechanism = mechanism.named([outputs[y] for y in used], ())
         return Designed(mechanism, certificate, solution, distance=distance[:, used])
 
-    def _summarise(self, joint, uncertainty, design):
+    def _summarise(
+        self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
+    ) -> tuple[dict[str, Any], str]:
         mean, _ = _worst(joint, design, uncertainty.public_alone)
         worst, law = _worst(joint, design, uncertainty)
         figures = {
@@ -274,7 +301,7 @@ class RobustMSESanitizer(BaseSanitizer):
         }
         return figures, f"distortion {mean:.5g} (at worst {worst:.5g})"
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the expected distance of the report from U at the law of a table.
 
         Parameters
@@ -295,18 +322,25 @@ class RobustMSESanitizer(BaseSanitizer):
         law = self._law_of(X, sample_weight, fitted)
         return -_worst(law, fitted.design, fitted.certificate.uncertainty.public_alone)[0]
 
-    def _written(self, reports, names, X, fitted):
-        if self._encoding() == "cells":
-            return fitted.codec.write_values(fitted.mechanism.symbols, reports, like=X)
-        return super()._written(reports, names, X, fitted)
+    def _written(
+        self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted
+    ) -> Any:
+        if encode == "cells":
+            return fitted.codec.write_values(fitted.mechanism.symbols, symbols, like=like)
+        return super()._written(symbols, encode, names, like, fitted)
 
-    def _report_names(self, fitted, columns):
-        names = super()._report_names(fitted, columns)
-        if self._encoding() == "cells":
+    def _report_names(
+        self, fitted: Fitted, columns: Sequence[Any] | None, encode: str
+    ) -> list[str]:
+        names = super()._report_names(fitted, columns, encode)
+        if encode == "cells":
             return [names[place] for place in fitted.codec.nonsensitive]
         return names
 
 
-def _worst(joint, design, uncertainty):
+def _worst(
+    joint: JointDistribution, design: Designed, uncertainty: FittedSet
+) -> tuple[float, Floats]:
     """Return the expected distance at the worst distribution of a set, and that one."""
+    assert design.distance is not None  # `_design` above gives it
     return expected_distance(joint, design.distance, uncertainty).worst(design.mechanism.matrix)

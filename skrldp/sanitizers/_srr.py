@@ -1,9 +1,13 @@
 """Secret randomised response."""
 
+from typing import Any
+
 from skrldp.design.closed_form import srr
+from skrldp.joint import JointDistribution
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
-from skrldp.uncertainty import AllDistributions
+from skrldp.sanitizers._designed import Designed
+from skrldp.uncertainty import AllDistributions, FittedSet
 
 __all__ = ["SRRSanitizer"]
 
@@ -18,9 +22,10 @@ class SRRSanitizer(BaseSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
     categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
         they may hold values that the public table lacks. "auto": the levels that a column's dtype
@@ -71,11 +76,26 @@ class SRRSanitizer(BaseSanitizer):
     CertificateError
         By `fit`, if the mechanism cannot be proven private.
 
+    Warns
+    -----
+    PrivacyLeakWarning
+        By `fit`, if the table's columns have names and `sensitive` says none of them.
+
+    See Also
+    --------
+    GRRSanitizer : The baseline: protects the whole record, at every law.
+    IRSanitizer : Reports S and U apart; a closed form or optimised.
+    PolyOptSanitizer : Tells most of the whole record, at every law of a set.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
+
     Notes
     -----
     What is promised: whoever sees the report can tell hardly more about S than before, whatever
     the law of the population. Nothing is promised about U beyond what it says about S.
     Two reports about the same person add up: together they are private at 2·eps.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -92,9 +112,9 @@ class SRRSanitizer(BaseSanitizer):
     True
     """
 
-    def _uncertainty_set(self):
+    def _uncertainty_set(self) -> Any:
         return AllDistributions()
 
-    def _design(self, joint, uncertainty):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         eps, sizes = self._budget(), joint.counts.shape
         return release_blocks(lambda: srr(eps, *sizes), "srr", joint, uncertainty, eps)

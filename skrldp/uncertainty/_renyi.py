@@ -1,12 +1,11 @@
 """The uncertainty sets that people choose, as parameter objects of scikit-learn."""
 
 import math
-from numbers import Real
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
+from skrldp._params import check_positive, is_number
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty._fitted import RenyiSet
 from skrldp.uncertainty._radii import chi2_radius, finite_sample_radius
@@ -84,7 +83,7 @@ class RenyiBall(BaseEstimator):
                         f"alpha={self.alpha!r}: use RenyiBall(alpha=1, radius='finite-sample')."
                     )
                 return finite_sample_radius(beta, n, n_cells)
-        elif _is_number(self.radius) and self.radius >= 0:  # false for NaN
+        elif is_number(self.radius) and self.radius >= 0:  # false for NaN
             return float(self.radius)
         raise ValueError(
             f"radius={self.radius!r} must be 'chi2', 'finite-sample' or a number >= 0 (nats)."
@@ -166,14 +165,6 @@ class AllDistributions(BaseEstimator):
         return RenyiSet(self.alpha, math.inf, None, None, joint.n)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-
-
 def _positive(value: Any, name: str) -> float:
-    if not _is_number(value):
-        raise ValueError(f"{name}={value!r} must be a positive finite number.")
-    number = float(value)
-    if not (0.0 < number < math.inf):
-        raise ValueError(f"{name}={value!r} must be a positive finite number.")
-    return number
+    check_positive(name, value)
+    return float(value)

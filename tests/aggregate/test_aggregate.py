@@ -67,11 +67,11 @@ def fitted():
         return sanitizer.fit(TABLE, sample_weight=COUNTS.ravel())
 
     return {
-        "grr": fit(GRRSanitizer(1.0)),
-        "srr": fit(SRRSanitizer(1.0)),
-        "polyopt": fit(PolyOptSanitizer(1.0, region="lower")),
-        "mse": fit(RobustMSESanitizer(1.0)),
-        "blind": fit(PolyOptSanitizer(1.0, region="lower", observe="nonsensitive")),
+        "grr": fit(GRRSanitizer(1.0, sensitive=0)),
+        "srr": fit(SRRSanitizer(1.0, sensitive=0)),
+        "polyopt": fit(PolyOptSanitizer(1.0, sensitive=0, region="lower")),
+        "mse": fit(RobustMSESanitizer(1.0, sensitive=0)),
+        "blind": fit(PolyOptSanitizer(1.0, sensitive=0, region="lower", observe="nonsensitive")),
     }
 
 
@@ -903,7 +903,7 @@ def test_parts(four_columns):
 def test_the_order_of_given_categories():
     X = pd.DataFrame({"s": ["n", "y", "n"], "size": ["S", "L", "M"], "w": [1, 2, 1]})
     order = {"size": ["S", "M", "L"]}
-    sanitizer = GRRSanitizer(1.0, categories=order).fit(X)
+    sanitizer = GRRSanitizer(1.0, sensitive=0, categories=order).fit(X)
     estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(X))
     assert estimator.marginal("size").categories == ("S", "M", "L")
 
@@ -1040,7 +1040,7 @@ def test_quantiles_without_noise(q):
 
 def test_numbers_that_are_not_determined(fitted):
     X = pd.DataFrame([(s, u) for s in (0, 1) for u in (1, 2)], columns=["s", "u"])
-    sanitizer = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive")
+    sanitizer = PolyOptSanitizer(1.0, sensitive=0, region="lower", observe="nonsensitive")
     sanitizer.fit(X, sample_weight=[300, 100, 200, 400])
     counts = np.full(sanitizer.mechanism_.shape[0], 50)
     for method in ("least-squares", "ml"):
@@ -1069,8 +1069,10 @@ def test_score_of_other_reports(fitted):
     estimator = fit_counts(mechanism, [50, 50, 0])
     assert estimator.score([0, 1]) == pytest.approx(np.log(0.5))
     assert estimator.score([0, 2]) == -np.inf
-    assert FrequencyEstimator(GRRSanitizer(1.0).fit(TABLE)).fit(SYMBOLS).score(CELLS) < 0
-    sanitizer = NonRobustSanitizer(1.0).fit(TABLE, sample_weight=COUNTS.ravel())
+    assert (
+        FrequencyEstimator(GRRSanitizer(1.0, sensitive=0).fit(TABLE)).fit(SYMBOLS).score(CELLS) < 0
+    )
+    sanitizer = NonRobustSanitizer(1.0, sensitive=0).fit(TABLE, sample_weight=COUNTS.ravel())
     estimator = fit_law(sanitizer.mechanism_, LAW, "ml")
     report = sanitizer.mechanism_.matrix @ LAW.ravel()
     weights = np.round(10**6 * report)

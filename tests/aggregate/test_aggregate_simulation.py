@@ -25,12 +25,12 @@ LAW = np.array([[0.12, 0.18, 0.10], [0.15, 0.28, 0.17]])
 TABLE = pd.DataFrame([(s, u) for s in ("no", "yes") for u in (1, 2, 4)], columns=["ill", "visits"])
 COUNTS = [130, 190, 80, 140, 290, 170]
 SANITIZERS = {
-    "GRR": GRRSanitizer(2.0),
-    "SRR": SRRSanitizer(2.0),
-    "IR": IRSanitizer(2.0),
-    "PolyOpt": PolyOptSanitizer(2.0, region="lower"),
-    "RobustMSE": RobustMSESanitizer(2.0),
-    "blind": PolyOptSanitizer(2.0, region="lower", observe="nonsensitive"),
+    "GRR": GRRSanitizer(2.0, sensitive=0),
+    "SRR": SRRSanitizer(2.0, sensitive=0),
+    "IR": IRSanitizer(2.0, sensitive=0),
+    "PolyOpt": PolyOptSanitizer(2.0, sensitive=0, region="lower"),
+    "RobustMSE": RobustMSESanitizer(2.0, sensitive=0),
+    "blind": PolyOptSanitizer(2.0, sensitive=0, region="lower", observe="nonsensitive"),
 }
 
 

@@ -523,16 +523,18 @@ def test_functions_that_draw_the_same():
 
 
 def test_pipelines():
-    """A pipeline is audited as the function that its transform is. False alarms: 1e-3."""
+    """A pipeline stands for its last step; its transform is a function. False alarms: 1e-3."""
     steps = FunctionTransformer(lambda X: (X == "yes") * 1 + (X == "mid") * 1), GRRSanitizer(eps=1)
     rows = np.array([["no", "low"], ["no", "mid"], ["yes", "low"], ["yes", "mid"]], dtype=object)
     pipeline = make_pipeline(*steps).fit(rows)
     law = JointDistribution([[3, 1], [1, 3]], ["no", "yes"], ["low", "mid"])
     found = audit(pipeline.transform, n=20_000, law=law, eps=1.0, level=0.999, random_state=0)
     assert not {"bound", "repeats", "runs"} & names(found)
-    assert audit(pipeline[-1], n=5_000, level=0.999, random_state=0).passed
-    with pytest.raises(TypeError, match=r"audit\(pipeline\.transform, law=.*audit\(pipeline\[-1\]"):
-        audit(pipeline)
+    for last in (pipeline[-1], pipeline, FrozenEstimator(pipeline)):
+        alone = audit(last, n=5_000, level=0.999, random_state=0)
+        assert alone.passed and set(alone.secrets) == {0, 1}  # what the last step is given
+    with pytest.raises(TypeError, match=r"audit\(pipeline\.transform.*step that is a sanitizer"):
+        audit(make_pipeline(*steps, FunctionTransformer()))
 
 
 # --- The object ----------------------------------------------------------------------------------
@@ -647,15 +649,15 @@ def test_equal_reports_have_equal_numbers():
         np.array([[1, 2], [3, 4]], dtype=object),
     ]
     for form in forms:
-        assert index.numbers(form, 2).tolist() == [0, 1]
+        assert index.add(form, 2).tolist() == [0, 1]
     assert index.row(1) == (3, 4)
     frames = [pd.DataFrame({"a": ["x", None]}), polars.DataFrame({"a": ["x", None]})]
     for frame in frames:
-        assert index.numbers(frame, 2).tolist() == [2, 3]
+        assert index.add(frame, 2).tolist() == [2, 3]
     assert index.row(2) == "x" and index.row(3) is None
-    assert index.numbers([[2**60], [2**60 + 1]], 2).tolist() == [4, 5]
+    assert index.add([[2**60], [2**60 + 1]], 2).tolist() == [4, 5]
     with pytest.raises(TypeError, match="lazy"):
-        index.numbers(polars.LazyFrame({"a": [1]}), 1)
+        index.add(polars.LazyFrame({"a": [1]}), 1)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,9 @@ from skrldp import (
 from skrldp.certificate import proof_region
 from skrldp.uncertainty import RenyiSet
 
+# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 CASES = REFERENCE["mse"]
 # name: robust_utility, robust_privacy
 PROBLEMS = {
@@ -52,7 +55,7 @@ def fit(counts=COUNTS, eps=0.5, **parameters):
     """Fit to counts; S and U are whole numbers from 0. Says nothing of weak sets."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        sanitizer = RobustMSESanitizer(eps, **parameters)
+        sanitizer = RobustMSESanitizer(eps, **{"sensitive": 0, **parameters})
         return sanitizer.fit(rows_of(counts), sample_weight=np.ravel(counts))
 
 
@@ -427,18 +430,20 @@ def test_hamming_counts_the_columns_that_differ():
 
 def test_strings_dates_and_booleans():
     X = pd.DataFrame({"s": [0, 1, 1, 0] * 40, "u": list("abca" * 40)})
-    found = RobustMSESanitizer(distance="hamming", random_state=0).fit(X)
+    found = RobustMSESanitizer(sensitive=0, distance="hamming", random_state=0).fit(X)
     assert found.mechanism_.symbols == ("a", "b", "c")
     assert found.transform(X)["u"].isin(list("abc")).all()
 
     days = pd.to_datetime(["2024-01-01", "2024-01-05", "2024-01-02", "2024-01-05"] * 40)
-    found = RobustMSESanitizer(distance=lambda u, y: abs((u - y).days)).fit(X.assign(u=days))
+    found = RobustMSESanitizer(sensitive=0, distance=lambda u, y: abs((u - y).days)).fit(
+        X.assign(u=days)
+    )
     assert found.mechanism_.symbols[0] == datetime(2024, 1, 1)
     reports = found.transform(X.assign(u=days))
     assert reports["u"].dtype == X.assign(u=days)["u"].dtype
 
     flags = X.assign(u=[True, False, False, True] * 40)
-    found = RobustMSESanitizer(0.1).fit(flags)  # False is 0 and True is 1
+    found = RobustMSESanitizer(0.1, sensitive=0).fit(flags)  # False is 0 and True is 1
     assert found.transform(flags)["u"].dtype == bool
     assert found.distortion_ == pytest.approx(
         found.joint_.probabilities.ravel() @ by_cell(found, hamming)
@@ -447,7 +452,7 @@ def test_strings_dates_and_booleans():
 
 def test_missing_values_are_a_value():
     X = pd.DataFrame({"s": ["n", "y"] * 60, "u": [None, "a", "a", None, "b", "b"] * 20})
-    found = RobustMSESanitizer(2.0, distance="hamming", random_state=0).fit(X)
+    found = RobustMSESanitizer(2.0, sensitive=0, distance="hamming", random_state=0).fit(X)
     assert found.mechanism_.symbols == ("a", "b", None)
     reports = found.transform(X)
     assert reports["u"].dtype == X["u"].dtype and 0 < reports["u"].isna().sum() < 120
@@ -458,11 +463,13 @@ def test_missing_values_are_a_value():
     assert {type(report) for report in reports} == {str, float}
     # of numbers, too, where only some outputs are missing
     numbers = X.assign(u=[np.nan, 1.0, 1.0, np.nan, 2.0, 2.0] * 20)
-    found = RobustMSESanitizer(2.0, distance="hamming", outputs=[2, np.nan]).fit(numbers)
+    found = RobustMSESanitizer(2.0, sensitive=0, distance="hamming", outputs=[2, np.nan]).fit(
+        numbers
+    )
     assert found.mechanism_.symbols == (2, None)
     assert found.transform(numbers)["u"].dtype == float
     with pytest.raises(ValueError, match="'squared' needs numbers, but U has missing values; use"):
-        RobustMSESanitizer().fit(numbers)
+        RobustMSESanitizer(sensitive=0).fit(numbers)
 
 
 def words(value):
@@ -551,7 +558,7 @@ STRINGS = pd.DataFrame({"s": ["n", "y"] * 40, "u": list("abba" * 20), "v": [1, 2
 )
 def test_values_and_outputs_are_checked(columns, parameters, message):
     with pytest.raises(ValueError, match=message):
-        RobustMSESanitizer(**parameters).fit(STRINGS[columns])
+        RobustMSESanitizer(sensitive=0, **parameters).fit(STRINGS[columns])
 
 
 # --- Outputs -------------------------------------------------------------------------------------
@@ -606,7 +613,7 @@ def test_midpoints_of_bins(outputs):
 
 def test_outputs_of_a_columns_own_kind_keep_its_dtype():
     X = pd.DataFrame(rows_of(SPARSE), columns=["s", "u"]).astype({"u": "uint8"})
-    found = RobustMSESanitizer(outputs=[3.0, 1]).fit(X, sample_weight=SPARSE.ravel())
+    found = RobustMSESanitizer(sensitive=0, outputs=[3.0, 1]).fit(X, sample_weight=SPARSE.ravel())
     assert found.mechanism_.symbols == (3.0, 1)  # in the order given
     for table in (X, X.astype("int64")):  # that of the public table
         assert found.transform(table)["u"].dtype == "uint8"
@@ -614,7 +621,9 @@ def test_outputs_of_a_columns_own_kind_keep_its_dtype():
 
 def test_tuples_for_several_columns():
     outputs = [("a", 1.5), ("b", None), ("new", 3)]
-    found = RobustMSESanitizer(3.0, distance="hamming", outputs=outputs, random_state=0)
+    found = RobustMSESanitizer(
+        3.0, sensitive=0, distance="hamming", outputs=outputs, random_state=0
+    )
     reports = found.fit(STRINGS).transform(STRINGS)
     assert set(found.mechanism_.symbols) <= set(outputs)
     assert list(reports.columns) == ["u", "v"] and reports["v"].dtype == float
@@ -627,8 +636,12 @@ def test_tuples_for_several_columns():
 def test_symbols_survive_json():
     for found in (
         fit(SPARSE, outputs=[0, 1.5, 3]),
-        RobustMSESanitizer(distance="hamming", outputs=[("a", 1.5), ("b", None)]).fit(STRINGS),
-        RobustMSESanitizer(distance="hamming").fit(STRINGS[["s", "u"]].replace("a", None)),
+        RobustMSESanitizer(sensitive=0, distance="hamming", outputs=[("a", 1.5), ("b", None)]).fit(
+            STRINGS
+        ),
+        RobustMSESanitizer(sensitive=0, distance="hamming").fit(
+            STRINGS[["s", "u"]].replace("a", None)
+        ),
     ):
         mechanism = found.mechanism_
         again = Mechanism.from_json(mechanism.to_json())
@@ -649,6 +662,7 @@ def test_categories_that_the_public_data_lacks(problem):
     X = pd.DataFrame(rows_of(COUNTS), columns=["s", "u"])
     found = RobustMSESanitizer(
         0.5,
+        sensitive=0,
         categories={"s": [0, 1, 9], "u": [0, 1, 2, 5]},
         robust_utility=utility,
         robust_privacy=privacy,
@@ -900,7 +914,7 @@ def test_score_follows_what_was_fitted():
 
 def test_fitted_attributes():
     X = frame_of("pandas")[["ill", "age"]]
-    found = RobustMSESanitizer(uncertainty=RenyiBall(beta=0.2)).fit(X)
+    found = RobustMSESanitizer(sensitive=0, uncertainty=RenyiBall(beta=0.2)).fit(X)
     assert found.n_features_in_ == 2 and list(found.feature_names_in_) == ["ill", "age"]
     assert found.mechanism_.columns == (("ill", True), ("age", False))
     assert found.uncertainty_ is not found.uncertainty and found.uncertainty_.beta == 0.2
@@ -949,7 +963,7 @@ def test_a_fit_that_fails_changes_nothing(parameters, error):
 
 def test_column_names_that_scikit_learn_refuses_change_nothing():
     X = pd.DataFrame(np.repeat(rows_of(COUNTS), COUNTS.ravel(), axis=0), columns=["s", "u"])
-    found = RobustMSESanitizer(0.5, outputs=[0.5, 1.5]).fit(X)
+    found = RobustMSESanitizer(0.5, sensitive=0, outputs=[0.5, 1.5]).fit(X)
     before, score = fitted_state(found), found.score(X)
     with pytest.raises(TypeError, match="string names"):
         found.set_params(outputs=[0, 5]).fit(X.set_axis(["s", 1], axis=1))
@@ -1036,7 +1050,9 @@ def test_discretise_then_sanitize():
     income = rng.normal(40, 12, 500)
     X = pd.DataFrame({"income": income, "age": rng.normal(50, 10, 500) + income / 4})
     bins = KBinsDiscretizer(n_bins=[2, 5], encode="ordinal", strategy="uniform")
-    private = Pipeline([("bins", bins), ("priv", RobustMSESanitizer(eps=1.0, random_state=0))])
+    private = Pipeline(
+        [("bins", bins), ("priv", RobustMSESanitizer(sensitive=0, eps=1.0, random_state=0))]
+    )
     Y = private.fit_transform(X)
     assert Y.shape == (500, 1) and set(Y[:, 0]) <= set(range(5))
     assert list(private.get_feature_names_out()) == ["age"]
@@ -1054,7 +1070,8 @@ def test_discretise_then_sanitize():
 def test_column_transformer():
     X = frame_of("pandas")[["ill", "age", "size"]]
     private = ColumnTransformer(
-        [("priv", RobustMSESanitizer(random_state=0), ["ill", "age"])], remainder="drop"
+        [("priv", RobustMSESanitizer(sensitive=0, random_state=0), ["ill", "age"])],
+        remainder="drop",
     ).set_output(transform="pandas")
     Y = private.fit_transform(X)
     assert list(Y.columns) == ["priv__age"] == list(private.get_feature_names_out())
@@ -1097,5 +1114,5 @@ def test_verbose(capsys):
     assert capsys.readouterr().out == ""
     found = fit(verbose=1)
     printed = capsys.readouterr().out
-    assert "RobustMSESanitizer: JointDistribution(2 secrets x 3 values" in printed
+    assert "RobustMSESanitizer: S = column 0, U = column 1, JointDistribution(2 secrets" in printed
     assert f"distortion {found.distortion_:.5g} (at worst" in printed

@@ -29,6 +29,9 @@ from skrldp.design import Solution
 from skrldp.sampling import RandomStream
 from skrldp.sanitizers import _blocks, _optimal, _reports
 
+# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 CLOSED_FORMS = [GRRSanitizer, SRRSanitizer, IRSanitizer]
 OPTIMA = [PolyOptSanitizer, NonRobustSanitizer]
 INFORMATIVE = CLOSED_FORMS + OPTIMA
@@ -335,7 +338,8 @@ def test_verbose_says_what_was_done(cls, capsys):
     fitted(make(cls), GOOD)
     assert capsys.readouterr().out == ""
     fitted(make(cls, verbose=1), GOOD)
-    assert f"{cls.__name__}: JointDistribution(2 secrets x 2 values" in capsys.readouterr().out
+    said = f"{cls.__name__}: S = column 0, U = column 1, JointDistribution(2 secrets x 2 values"
+    assert said in capsys.readouterr().out
 
 
 # --- Which columns are S -------------------------------------------------------------------------
@@ -648,7 +652,7 @@ def test_tables_are_checked(cls, X, parameters, message):
 )
 def test_weights_are_checked(weights, message):
     with pytest.raises(ValueError, match=message):
-        SRRSanitizer().fit(FRAME, sample_weight=weights)
+        SRRSanitizer(sensitive="s").fit(FRAME, sample_weight=weights)
 
 
 @pytest.mark.parametrize(
@@ -665,7 +669,7 @@ def test_weights_are_checked(weights, message):
     ],
 )
 def test_transform_returns_all_rows_or_none(X, message):
-    sanitizer = SRRSanitizer().fit(FRAME)
+    sanitizer = SRRSanitizer(sensitive="s").fit(FRAME)
     for method in (sanitizer.transform, sanitizer.score):
         with pytest.raises(ValueError, match=message):
             method(X)
@@ -673,7 +677,7 @@ def test_transform_returns_all_rows_or_none(X, message):
 
 def test_missing_values_are_a_category_where_the_public_table_has_them():
     X = FRAME.assign(u=[None, "a", "a", None] * 10)
-    sanitizer = SRRSanitizer(random_state=0).fit(X)
+    sanitizer = SRRSanitizer(sensitive="s", random_state=0).fit(X)
     assert sanitizer.joint_.values == ("a", None)
     assert 0 < sanitizer.transform(X)["u"].isna().sum() < 40
 
@@ -687,7 +691,7 @@ def test_not_fitted():
 
 
 def test_feature_names_are_checked():
-    sanitizer = SRRSanitizer().fit(FRAME)
+    sanitizer = SRRSanitizer(sensitive="s").fit(FRAME)
     with pytest.raises(ValueError, match="should have length equal to number of features"):
         sanitizer.get_feature_names_out(["s"])
     with pytest.raises(ValueError, match="not equal to feature_names_in_"):
