@@ -34,8 +34,8 @@ class RowMixture:
     r"""Weights :math:`\theta_v \ge 0` on rows v with the most information.
 
     Maximises :math:`\sum_v \theta_v \mu(v)` under :math:`\sum_v \theta_v v = 1`, as in Entropy
-    Theorem 3; rows are added as they are found. The dual variable of a cell is what a little more of its
-    probability would be worth. A row that is not there yet has the *reduced profit*
+    Theorem 3; rows are added as they are found. The dual variable of a cell is what a little more
+    of its probability would be worth. A row that is not there yet has the *reduced profit*
     :math:`\mu(v) - \lambda \cdot v`, with λ the dual variables.
 
     Parameters

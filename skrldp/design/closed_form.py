@@ -153,7 +153,7 @@ class IndependentReporting:
     value_eps : float
         Budget of the report of U, δ; infinite if U is reported as it is.
     information : float
-        I(X; Y) at the public law, in nats.
+        I(X; Y) at the public distribution, in nats.
     """
 
     blocks: Blocks
@@ -177,7 +177,7 @@ def independent_reporting(
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
@@ -213,7 +213,7 @@ def closed_forms(joint: JointDistribution, region: Region, eps: float) -> list[F
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
@@ -268,7 +268,7 @@ def theorem5_distance(joint: JointDistribution, region: Region) -> float:
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     region : Region
         Anything with the ball's order and radius.
 

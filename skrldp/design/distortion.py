@@ -1,8 +1,8 @@
 r"""RobustMSE: the mechanism whose reports are closest to U among the private ones.
 
 Utility and privacy may each be robust or not, which makes ISIT's four problems: NUNP, NURP, RUNP
-and RURP (ISIT (7)-(10)). All minimise :math:`\max_P \mathbb E_P\, d(U, Y)`, over laws P of a ball
-if the utility is robust and at the public law alone if not, under the same for privacy.
+and RURP (ISIT (7)-(10)). All minimise :math:`\max_P \mathbb E_P\, d(U, Y)`, over distributions
+P of a ball if the utility is robust and at the public one alone if not, under the same for privacy.
 """
 
 from collections.abc import Callable, Sequence
@@ -160,15 +160,15 @@ def expected_distance(
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     distance : array of shape (a2, b)
         Distance of each output from each value of U.
     alpha, radius : float
-        Order and radius (nats) of the ball of laws for which the utility must hold; radius 0 is
-        the public law alone.
+        Order and radius (nats) of the ball for which the utility must hold; radius 0 is
+        the public distribution alone.
     blind : bool
-        The cost of functions of U alone, at their laws: a ball of laws of (S, U) is one of the same
-        order and radius for U.
+        The cost of functions of U alone, at distributions of U: a ball for (S, U) is one of the
+        same order and radius for U.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def solve(
     Parameters
     ----------
     cost : ExpectedCost
-        The expected distance, at one law or at the worst.
+        The expected distance, at one distribution or at the worst.
     region : Region
         Conditionals that privacy must hold for.
     eps : float

@@ -202,8 +202,8 @@ def pair_function(region: Region, eps: float) -> PairFunction | None:
     Returns
     -------
     PairFunction or None
-        None for boxes, for the public law with secrets it lacks, and for a shared budget near
-        order 1/2, where φ has a kink.
+        None for boxes, for the public distribution with unseen secrets, and for a shared budget
+        near order 1/2, where φ has a kink.
     """
     pair = np.stack(region.pairs, axis=1)
     weight = region.marginal[pair]

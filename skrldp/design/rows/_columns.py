@@ -51,7 +51,7 @@ _LEAST_RISE = 0.1  # of the least profit: a climb that rises by less ends
 # linear programs they are so cheap that hundreds begin at once.
 _BATCH_CELLS, _BATCH = 600, (4, 20)
 _PRODUCT_BATCH = 150
-_MOST_KEPT = 40  # rows of one batch, or of one look at the list, that are kept
+_MOST_KEPT = 40  # rows of one batch, or of one pass over the list, that are kept
 _SAME_DIGITS = 9  # decimals in which equal rows agree
 
 # Starts and first directions, random ones among them, are scaled by the root of a cell's

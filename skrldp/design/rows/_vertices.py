@@ -88,15 +88,16 @@ def enumerate_vertices(
     if not is_polyhedral(region):
         raise SolverError(
             f"{type(region).__name__} has no finite list of vertices: solver='vertices' needs "
-            "region='lower' (or 'box' with at most 6 values), all laws, or the public law alone."
+            "region='lower' (or 'box' with at most 6 values), all distributions, or the public one "
+            "alone."
         )
     lists = _lists(cones or Cones(region, eps, deadline), quick)
     inequalities = facets(region, eps)
     public = region.fold(joint.probabilities)
     law = public if law is None else law
     n_vertices, matrix, value = _best_mixture(lists, inequalities, law)
-    # Information is concave in the law: where `law` has at least a share of each probability, it
-    # has at least that share of the information.
+    # Information is concave in the distribution: where `law` has at least a share of each
+    # probability, it has at least that share of the information.
     share = float((law[public > 0] / public[public > 0]).min())
     objective = mutual_information(matrix, public)
     return Solution(

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp._typing import Booleans, Floats, Indices
+from skrldp._typing import Booleans, Floats
 from skrldp.design._mixture import used
-from skrldp.design._screen import screened_maxima
 from skrldp.design.closed_form import (
     SplitSearch,
     best_split,
@@ -26,6 +25,7 @@ from skrldp.design.closed_form import (
     theorem5_budget,
     theorem5_distance,
 )
+from skrldp.design.subset._budgets import set_drops
 from skrldp.design.subset._extremal import optimal_response
 from skrldp.design.subset._sets import (
     SetMixture,
@@ -39,7 +39,7 @@ from skrldp.information import Blocks, product_information
 from skrldp.joint import JointDistribution
 from skrldp.region import Region
 
-__all__ = ["ProductReporting", "optimal_reporting", "set_drops"]
+__all__ = ["ProductReporting", "optimal_reporting"]
 
 
 # The split of the budget: each point of the grid is a design, so the grid is coarser than that of
@@ -60,9 +60,6 @@ _LEAST = 1e-9  # nats that a set must be worth
 # Linear programs of one search: so many by the number of values, within the range; few while
 # splits are compared.
 _PROGRAMS, _PROGRAM_RANGE, _PROGRAMS_WHILE_COMPARING = 600, (8, 50), 3
-
-_CHUNK = 2_000_000  # sets times pairs of secrets in memory: 16 MB for each array
-_FIRST_PAIRS = 4  # pairs of secrets, for each set, whose exact worst case is taken at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,55 +293,6 @@ class _OwnBudgets:
             if not mixture.add(*_worthwhile(known, drops, self.law, duals, least)):
                 break
         self.sets = _kept(self.sets, mixture.used())
-
-
-def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
-    r"""Find the most that reports on sets of values may say: exp(-δ) for each set.
-
-    Parameters
-    ----------
-    region : Region
-        The exact region of a ball: what it allows for a set depends on its public probabilities
-        alone.
-    sets : boolean array of shape (m, a2)
-        Sets of values of U.
-    budgets : array of shape (n_pairs,)
-        What a report may leak about each pair of secrets of ``region.pairs``, in nats.
-
-    Returns
-    -------
-    array of shape (m,)
-        From 0 (whether U is in the set may be said) to 1 (nothing may be said of it).
-    """
-    first, _ = region.pairs
-    odds = np.zeros(len(sets))
-    chunk = max(_CHUNK // max(len(first), 1), 1)
-    for start in range(0, len(sets), chunk):
-        # Each set stands for a value: bounds and gaps are those of one value at a time.
-        mass = np.clip(region.conditionals @ sets[start : start + chunk].T, 0.0, 1.0)
-        odds[start : start + chunk] = _odds(replace(region, conditionals=mass), budgets)
-    unsaid = np.isinf(odds)
-    return np.where(unsaid, 1.0, odds / (1.0 + np.where(unsaid, 0.0, odds)))
-
-
-def _odds(region: Region, budgets: Floats) -> Floats:
-    """Greatest (R1 - e^ε R2) / (e^ε - 1) of each value, with the pair's ε; 0 where it is less."""
-
-    def relative(gap: Floats, room: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.where(gap > 0, gap / np.where(gap > 0, room, 1.0), 0.0)
-
-    lower, upper = region.cell_bounds()
-    first, second = region.pairs
-    room = np.expm1(budgets)
-
-    def exact(value: Indices, pair: Indices) -> Floats:
-        gap = region.value_gap(value, first[pair], second[pair], budgets[pair])
-        return relative(gap, room[pair])
-
-    # Each conditional alone is an upper bound.
-    rough = relative((upper[first] - np.exp(budgets)[:, None] * lower[second]).T, room)
-    return screened_maxima(rough, exact, _FIRST_PAIRS)
 
 
 def _leaks(matrix: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:

@@ -10,8 +10,8 @@ from skrldp.certificate import proof_region, release
 from skrldp.design.closed_form import SplitSearch, independent_reporting
 from skrldp.design.subset import _independent as independent
 from skrldp.design.subset import optimal_reporting
+from skrldp.design.subset._budgets import set_drops
 from skrldp.design.subset._extremal import optimal_response
-from skrldp.design.subset._independent import set_drops
 from skrldp.design.subset._sets import SetMixture, all_sets, set_rows
 from skrldp.information import mutual_information, product_information
 
