@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "sampling", "table", "uncertainty",
     },
     "client": {"alphabet", "mechanism", "sampling"},
-    "aggregate": {"alphabet", "joint", "mechanism", "sanitizers", "table"},
+    "aggregate": {"_highs", "alphabet", "joint", "mechanism", "sanitizers", "table"},
     "auditing": {
         "alphabet", "information", "joint", "mechanism", "sanitizers", "support", "table",
     },
