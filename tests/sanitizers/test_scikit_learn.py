@@ -201,7 +201,7 @@ def test_a_subclass_may_change_transform(X):
             return pd.concat([first, super().transform(X)], axis=1)
 
     with config_context(transform_output="pandas"):
-        reports = Twice().fit_transform(X[["ill", "job"]])
+        reports = Twice(sensitive="ill").fit_transform(X[["ill", "job"]])
     assert list(reports.columns) == ["ill", "job"] * 2  # not renamed by scikit-learn's wrapping
 
 
