@@ -24,7 +24,7 @@ from skrldp.information import entropy, mutual_information
 from skrldp.region import privacy_region, repair
 
 EPS = 1.5
-SHARE, REPORTS = 0.9, 16
+FACTOR, REPORTS = 0.9, 16
 
 
 @contextmanager
@@ -60,27 +60,27 @@ class Case:
         start[np.arange(b), :, np.arange(b) % shape[1]] *= 5.0
         return (start / start.sum(axis=0)).reshape(b, -1)
 
-    def path(self, b=REPORTS, share=SHARE, seed=0, kind="both"):
+    def path(self, b=REPORTS, factor=FACTOR, seed=0, kind="both"):
         deadline = Deadline(None)
         start = self.start(b, seed, kind)
         run = Annealing(self.law, self.region, EPS, start)
-        run.cool(share, deadline)
+        run.anneal(factor, deadline)
         return run.information / self.whole, deadline.elapsed, run.steps
 
-    def gathered(self, runs, polish=True):
+    def gathered(self, runs, refine=True):
         """What comes of the decoders of two paths; seconds and steps without those of the paths."""
         deadline = Deadline(None)
         rows = gather(runs, self.law, self.region.row_shape)
         joined = Annealing(self.law, self.region, EPS, rows)
-        joined.hold(deadline)
-        if polish:
-            joined.polish(deadline)
+        joined.solve_fixed(deadline)
+        if refine:
+            joined.refine(deadline)
         return joined.information / self.whole, deadline.elapsed, joined.steps
 
     def run(self, seed):
         """A path as it is."""
         found = Annealing(self.law, self.region, EPS, self.start(REPORTS, seed))
-        found.cool(SHARE, Deadline(None))
+        found.anneal(FACTOR, Deadline(None))
         return found
 
     def to_the_end(self, b, seconds, seed=0):
@@ -88,7 +88,7 @@ class Case:
         deadline, best, rounds = Deadline(seconds), 0.0, 0
         matrix = self.start(b, seed, "value")
         while not deadline.passed:
-            cost = ExpectedCost(annealing._decoder_cost(matrix, self.law), self.law)
+            cost = ExpectedCost(annealing.decoder_cost(matrix, self.law), self.law)
             matrix = minimise(cost, self.region, EPS, gap=1e-3, deadline=deadline).matrix
             value = mutual_information(repair(matrix, self.region, EPS), self.law)
             rounds += 1
@@ -107,16 +107,16 @@ def row(name, results):
 def table(name, quick):
     case, seeds = Case(name), (0, 1)
     print(f"\n{name}\n{'':<44} {'NMI':>6} {'range':>8} {'seconds':>8} {'steps':>6}")
-    row(f"as it is: {REPORTS} reports, share {SHARE}", [case.path(seed=s) for s in seeds])
-    for share in (0.5, 0.8, 0.95, 0.97) if not quick else (0.8,):
-        row(f"share {share}", [case.path(share=share, seed=s) for s in seeds])
+    row(f"as it is: {REPORTS} reports, factor {FACTOR}", [case.path(seed=s) for s in seeds])
+    for factor in (0.5, 0.8, 0.95, 0.97) if not quick else (0.8,):
+        row(f"factor {factor}", [case.path(factor=factor, seed=s) for s in seeds])
     if quick:
         return
     for kind, label in (("noise", "starts of noise alone"), ("value", "a report for each value")):
         row(label, [case.path(seed=s, kind=kind) for s in seeds])
-    for hot in (1.0, 3.0, 10.0, 100.0):
-        with changed(annealing, _HOT=hot):
-            row(f"first gap {hot:g} H(X)", [case.path(seed=s) for s in seeds])
+    for gap in (1.0, 3.0, 10.0, 100.0):
+        with changed(annealing, _FIRST_GAP=gap):
+            row(f"first gap {gap:g} H(X)", [case.path(seed=s) for s in seeds])
     for smoothing in (1e-3, 1e-7):
         with changed(annealing, _SMOOTHING=smoothing):
             row(f"decoders smoothed by {smoothing:g}", [case.path(seed=s) for s in seeds])
@@ -124,11 +124,11 @@ def table(name, quick):
         row(f"{b} reports", [case.path(b=b, seed=s) for s in seeds])
     runs = [case.run(seed) for seed in (0, 1, 2, 3)]
     pairs = runs[:2], runs[2:]
-    row("two paths gathered, decoders held", [case.gathered(p, polish=False) for p in pairs])
+    row("two paths gathered, decoders fixed", [case.gathered(p, refine=False) for p in pairs])
     row("and then followed", [case.gathered(p) for p in pairs])
     with changed(alternation, _FILL=0):
-        row("the same without shaken copies", [case.gathered(p) for p in pairs])
-    with changed(annealing, _CENTRING=1, _LAST=1):
+        row("the same without perturbed copies", [case.gathered(p) for p in pairs])
+    with changed(annealing, _CENTRING_STEPS=1, _FINAL_STEPS=1):
         row("the same with one step for each decoder", [case.gathered(p) for p in pairs])
     row("one path alone, followed on", [case.gathered(runs[:1]), case.gathered(runs[2:3])])
     row("programs solved to the end, in 60 s", [case.to_the_end(REPORTS, 60.0)])

@@ -153,7 +153,7 @@ def over_time(name, eps, limit):
         region,
         eps,
         deadline=deadline,
-        look=lambda _, information: seen.append((deadline.elapsed, information)),
+        callback=lambda _, information: seen.append((deadline.elapsed, information)),
     )
     seconds, values = np.array(seen).T
     return seconds, np.maximum.accumulate(values) / entropy(law)

@@ -12,7 +12,7 @@ import numpy as np
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design.polyopt import solve
-from skrldp.design.rows import _vertices as vertices
+from skrldp.design.rows import _choice as choice
 from skrldp.exceptions import SolverError
 from skrldp.region import privacy_region
 
@@ -38,14 +38,14 @@ def timed(*arguments, **options):
 
 
 def by_cddlib(joint, region, eps):
-    product_cone = vertices.product_cone
-    vertices.product_cone = lambda *_: None
+    product_cone = choice.product_cone
+    choice.product_cone = lambda *_: None
     try:
         return timed(joint, region, eps, solver="vertices")
     except SolverError:
         return np.nan, np.nan
     finally:
-        vertices.product_cone = product_cone
+        choice.product_cone = product_cone
 
 
 def main(count):

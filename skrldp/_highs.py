@@ -1,4 +1,8 @@
-"""The one place that talks to HiGHS: linear programs that grow and are solved again, warm."""
+"""The one place that talks to HiGHS: linear programs that grow and are solved again.
+
+A *warm start* begins with the basis of the last solution instead of none. HiGHS does so by itself
+when rows, columns or costs of a program that it has solved are changed.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +18,11 @@ __all__ = ["LinearProgram"]
 
 
 _INFINITY = float("inf")
+# Primal and dual feasibility tolerance. HiGHS's own is 1e-7; 1e-10 is the least that it takes.
+# Cuts are found to be violated from about 4e-9 on (design/rows/_cone.py), so it must be below that.
 _FEASIBILITY = 1e-9
+# Least time of one call, in seconds, so that the limit lies ahead whatever was used before.
+_LEAST_SECONDS = 1e-3
 
 
 class LinearProgram:
@@ -71,15 +79,17 @@ class LinearProgram:
         indices = np.arange(self._columns, dtype=np.int32)
         self._solver.changeColsCost(self._columns, indices, np.asarray(cost, dtype=float))
 
-    def add_rows(self, rows: Floats | csr_array, lower: float, upper: float) -> None:
+    def add_rows(
+        self, rows: Floats | csr_array, lower: float | Floats, upper: float | Floats
+    ) -> None:
         """Add constraints ``lower <= rows @ x <= upper``.
 
         Parameters
         ----------
         rows : array or sparse array of shape (m, n)
             Coefficients.
-        lower, upper : float
-            Bounds common to the rows.
+        lower, upper : float or array of shape (m,)
+            Bounds of each row, or those that are common to all.
 
         Raises
         ------
@@ -90,8 +100,8 @@ class LinearProgram:
         count = rows.shape[0]
         status = self._solver.addRows(
             count,
-            np.full(count, lower),
-            np.full(count, upper),
+            np.full(count, lower, dtype=float),
+            np.full(count, upper, dtype=float),
             len(values),
             starts,
             index,
@@ -146,7 +156,7 @@ class LinearProgram:
         self._solver.deleteRows(len(rows), np.asarray(rows, dtype=np.int32))
 
     def solve(self, seconds: float | None = None) -> tuple[Floats, Floats, float]:
-        """Solve from where the last solution was.
+        """Solve, from the basis of the last solution if there is one.
 
         Parameters
         ----------
@@ -157,8 +167,9 @@ class LinearProgram:
         -------
         x : array of shape (n,)
         duals : array of shape (n_rows,)
-            Rise of the objective with each row's right side.
+            Dual variable of each row: the rise of the objective with its right-hand side.
         value : float
+            The objective.
 
         Raises
         ------
@@ -169,7 +180,7 @@ class LinearProgram:
         """
         limit = _INFINITY
         if seconds is not None:  # HiGHS counts from the first run of this object
-            limit = float(self._solver.getRunTime()) + max(seconds, 1e-3)
+            limit = float(self._solver.getRunTime()) + max(seconds, _LEAST_SECONDS)
         self._solver.setOptionValue("time_limit", limit)
         self._solver.run()
         status = self._solver.getModelStatus()
@@ -180,7 +191,7 @@ class LinearProgram:
         return np.array(solution.col_value), np.array(solution.row_dual), value
 
     def _retry(self, status: Any) -> Any:
-        """Give a failed solve one more chance from scratch, then say what is wrong."""
+        """Solve once more without the old basis; if that fails too, say what is wrong."""
         kinds = self._highspy.HighsModelStatus
         if status == kinds.kTimeLimit:
             raise TimeoutError("the time for this linear program is used up")

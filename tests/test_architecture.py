@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "sampling", "table", "uncertainty",
     },
     "client": {"alphabet", "mechanism", "sampling"},
-    "aggregate": {"joint", "mechanism", "table"},
+    "aggregate": {"_highs", "joint", "mechanism", "table"},
     "auditing": {"alphabet", "joint", "mechanism", "sanitizers", "support", "table"},
     "privacy_reports": {"certificate", "mechanism", "sanitizers", "uncertainty"},
     "display": {

@@ -1,25 +1,25 @@
-"""What reports leave open: the extreme probabilities over all laws that explain them alike."""
+"""What reports leave open: extreme probabilities over all distributions that explain them alike."""
 
 import numpy as np
-from scipy.optimize import linprog
 
+from skrldp._highs import LinearProgram
 from skrldp._typing import Floats
-from skrldp.exceptions import SolverError
 
 __all__ = ["extremes"]
 
 
 def extremes(basis: Floats, law: Floats, functions: Floats) -> Floats:
-    """Least and greatest value of linear functions over all laws with the same law of the report.
+    """Least and greatest value of linear functions over distributions with equal reports.
 
-    Two linear programs for each function: laws π with basisᵀ π = basisᵀ law.
+    Two linear programs for each function, over the distributions π with basisᵀ π = basisᵀ law; one
+    after the other, each from the basis of the one before.
 
     Parameters
     ----------
     basis : array of shape (a, r)
         Basis of the row space of Q.
     law : array of shape (a,)
-        One of the laws.
+        One of the distributions.
     functions : array of shape (m, a)
         The functions.
 
@@ -32,15 +32,15 @@ def extremes(basis: Floats, law: Floats, functions: Floats) -> Floats:
     SolverError
         If the solver fails.
     """
-    found = np.repeat((functions @ law)[:, None], 2, axis=1)
-    limits = {"A_eq": basis.T, "b_eq": basis.T @ law, "bounds": (0.0, None), "method": "highs"}
+    program = LinearProgram(np.zeros(len(law)))
+    reports = basis.T @ law
+    program.add_rows(basis.T, reports, reports)
+    found = np.empty((len(functions), 2))
     for row, function in zip(found, functions, strict=True):
-        for end, sign in ((0, 1.0), (1, -1.0)):
-            program = linprog(sign * function, **limits)
-            if program.status != 0:  # the law itself is feasible, and laws are bounded
-                raise SolverError(f"HiGHS found no bound: {program.message}")
-            row[end] = sign * program.fun
-        # The law is among them, whatever the solver's last digits.
+        for end, sign in ((0, -1.0), (1, 1.0)):
+            program.set_cost(sign * function)
+            row[end] = sign * program.solve()[2]
+        # The given distribution is among them, whatever the solver's last digits.
         value = function @ law
         row[:] = min(row[0], value), max(row[1], value)
     return found

@@ -1,7 +1,7 @@
-"""Maximum likelihood: EM, accelerated, and Newton steps where it creeps; one proof of the end.
+"""Maximum likelihood: accelerated EM, then Newton's method where EM converges slowly.
 
-The average log-likelihood of the reports, L(π) = Σ_y f_y log (Qπ)_y, is concave in the law π. With
-g = Qᵀ(f / Qπ), its gradient, π·g = Σ f = 1, so for the best law π*
+The average log-likelihood of the reports, L(π) = Σ_y f_y log (Qπ)_y, is concave in the distribution
+π. With g = Qᵀ(f / Qπ), its gradient, π·g = Σ f = 1, so for the best distribution π*
 
     L(π*) − L(π) ≤ g·(π* − π) ≤ max_x g_x − 1,
 
@@ -19,20 +19,33 @@ from skrldp.aggregate._channels import Channel, DenseChannel
 __all__ = ["Maximum", "maximise"]
 
 
+# EM. Not tuned: these numbers bear on the time alone, since the gap tells when to stop.
 _EM_FIRST = 100  # steps of EM before Newton's method, where that is affordable
-_MOST_NEWTON = 2_500  # cells: a step factorises a matrix of that size
-_TO_BOUNDARY = 0.99
-_ROUNDING = 8.0 * np.finfo(float).eps  # error of a likelihood, relative to its greatest term
+_LEAST_SHARE = 0.1  # of a cell's probability that an extrapolation leaves: a zero would stay one
+
+# Newton's method on the primal-dual conditions; usual values of interior-point codes (Nocedal and
+# Wright, Numerical Optimization, ch. 14 and 19), not tuned.
+_MOST_NEWTON = 2_500  # cells: a step factorises a matrix of that size, 50 MB
+_FRACTION_TO_BOUNDARY = 0.99  # of the way to the nearest zero that a step may go
+_LEAST_START = 1e-3  # least probability at the start, in units of the uniform distribution's
+_LEAST_BARRIER = 1e-18  # barrier parameter below which nothing but rounding changes
+_LEAST_STEP = 1e-10  # of the Newton direction: the line search gives up below
+_DECREASE = 1e-4  # part of the predicted decrease that the line search asks for (Armijo)
+_ROUNDING = 8.0 * np.finfo(float).eps  # of a likelihood, relative to 1 plus its size
+_LONG_STEP = 0.5  # after a longer step the barrier parameter falls by the first factor, else second
+_BARRIER_FACTORS = (0.1, 0.9)
+_DUAL_RANGE = (1e-10, 1e10)  # of the dual variables, in units of barrier parameter / x
+_RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # tried in turn until Cholesky's method succeeds
 
 
 @dataclass(frozen=True)
 class Maximum:
-    """A law and how near it is to the maximum of the likelihood.
+    """A distribution and how near it is to the maximum of the likelihood.
 
     Attributes
     ----------
     law : array of shape (a,)
-        Law of X.
+        Distribution of X.
     log_likelihood : float
         Average over reports, in nats.
     gap : float
@@ -48,12 +61,12 @@ class Maximum:
 
 
 def maximise(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
-    """Find a law that makes the reports most likely.
+    """Find a distribution that makes the reports most likely.
 
     Parameters
     ----------
     channel : Channel
-        From laws of X to laws of the report.
+        From distributions of X to distributions of the report.
     shares : array of shape (b,)
         Share of each symbol among the reports, 0 on impossible symbols; sums to 1.
     tol : float
@@ -68,7 +81,7 @@ def maximise(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Max
 
     Notes
     -----
-    Where there are many such laws, it is one with a positive probability wherever one of them has.
+    Where there are many, it is one with a positive probability wherever one of them has.
     """
     newton = isinstance(channel, DenseChannel) and channel.n_cells <= _MOST_NEWTON
     first = min(max_iter, _EM_FIRST) if newton else max_iter
@@ -94,10 +107,10 @@ def _gradient(channel: Channel, shares: Floats, report: Floats) -> Floats:
 
 
 def _em(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
-    """EM from the uniform law, with SQUAREM's leaps (Varadhan and Roland 2008) where they help.
+    """EM from the uniform distribution, with SQUAREM's extrapolation (Varadhan and Roland 2008).
 
-    One step of EM is π ← π ∘ Qᵀ(f / Qπ). Never below a step of plain EM: a leap that makes the
-    likelihood smaller is not taken.
+    One step of EM is π ← π ∘ Qᵀ(f / Qπ). An extrapolation that makes the likelihood smaller than
+    the plain steps do is not taken.
     """
     law = np.full(channel.n_cells, 1.0 / channel.n_cells)
     report = channel.forward(law)
@@ -115,12 +128,12 @@ def _em(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
         length = float(np.linalg.norm(first)) / curvature if curvature > 0 else 1.0
         start, law, report = law, twice, channel.forward(twice)
         if length > 1.0:
-            leap = start + 2.0 * length * first + length**2 * second
-            leap = np.maximum(leap, 0.1 * twice)  # a zero would stay one
-            leap /= leap.sum()
-            there = channel.forward(leap)
+            further = start + 2.0 * length * first + length**2 * second
+            further = np.maximum(further, _LEAST_SHARE * twice)
+            further /= further.sum()
+            there = channel.forward(further)
             if _value(shares, there) >= _value(shares, report):
-                law, report = leap, there
+                law, report = further, there
         law = law / law.sum()
 
 
@@ -135,10 +148,10 @@ def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter
     seen = shares > 0
     rows, f = matrix[seen], shares[seen]
     n_cells = matrix.shape[1]
-    x = np.maximum(start.law, 1e-3 / n_cells)
+    x = np.maximum(start.law, _LEAST_START / n_cells)
     x /= x.sum()
     barrier = max(start.gap, tol) / n_cells
-    slack = barrier / x
+    dual = barrier / x
     best, steps = start, start.iterations
     while steps < max_iter:
         report = rows @ x
@@ -147,54 +160,57 @@ def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter
         gap = max(float(slope.max()) * mass - 1.0, 0.0)  # of x / mass
         if gap < best.gap:
             best = Maximum(x / mass, float(f @ np.log(report / mass)), gap, steps)
-        if best.gap <= tol or barrier < 1e-18:
+        if best.gap <= tol or barrier < _LEAST_BARRIER:
             break
         steps += 1
         scaled = rows * (np.sqrt(f) / report)[:, None]
         downhill = slope - 1.0 + barrier / x
-        move = _solve(scaled, slack / x, downhill)
+        move = _solve(scaled, dual / x, downhill)
         if move is None:
             break
-        lift = barrier / x - slack - slack / x * move
+        dual_move = barrier / x - dual - dual / x * move
         step = _longest(x, move)
         value, gain = _barrier(rows, f, x, barrier), float(downhill @ move)
-        # Near the end a good step gains less than the last digits of the value, which says nothing
-        # then: without this allowance the steps would be halved to nothing. The gap is the judge.
+        # Near the end a good step gains less than the rounding of the value, and the search would
+        # halve it to nothing. Taking it loses nothing: the point of the least gap is kept.
         noise = _ROUNDING * (1.0 + abs(value))
-        while step > 1e-10:
-            if _barrier(rows, f, x + step * move, barrier) <= value - 1e-4 * step * gain + noise:
+        while step > _LEAST_STEP:
+            least = value - _DECREASE * step * gain + noise
+            if _barrier(rows, f, x + step * move, barrier) <= least:
                 break
             step /= 2.0
         x = x + step * move
-        slack = slack + _longest(slack, lift) * lift
-        slack = np.clip(slack, 1e-10 * barrier / x, 1e10 * barrier / x)
-        barrier = min(barrier, float(x @ slack) / n_cells)
-        barrier *= 0.1 if step > 0.5 else 0.9
+        dual = dual + _longest(dual, dual_move) * dual_move
+        dual = np.clip(dual, *(end * barrier / x for end in _DUAL_RANGE))
+        barrier = min(barrier, float(x @ dual) / n_cells)
+        barrier *= _BARRIER_FACTORS[0 if step > _LONG_STEP else 1]
     return Maximum(best.law, best.log_likelihood, best.gap, steps)
 
 
-def _solve(scaled: Floats, diagonal: Floats, right: Floats) -> Floats | None:
-    """Solve (scaledᵀ scaled + diagonal) move = right, with a ridge if need be.
+def _solve(scaled: Floats, diagonal: Floats, rhs: Floats) -> Floats | None:
+    """Solve (scaledᵀ scaled + diagonal) move = rhs, with a ridge if need be.
 
     The variables are scaled so that the diagonal is 1: it spans many orders of magnitude.
     """
     size = 1.0 / np.sqrt(np.sum(scaled**2, axis=0) + diagonal)
     hessian = (scaled * size).T @ (scaled * size)
     hessian.flat[:: len(hessian) + 1] += diagonal * size**2
-    for ridge in (0.0, 1e-14, 1e-12, 1e-10, 1e-8):
+    for ridge in _RIDGES:
         hessian.flat[:: len(hessian) + 1] += ridge
         try:
             factor = cho_factor(hessian, lower=True)
         except LinAlgError:
             continue
-        move: Floats = size * cho_solve(factor, size * right)
+        move: Floats = size * cho_solve(factor, size * rhs)
         return move
     return None
 
 
 def _longest(x: Floats, move: Floats) -> float:
+    """Length of the step along the move, at most 1, that leaves x positive."""
     shrinking = move < 0
-    return min(1.0, _TO_BOUNDARY * float(np.min(-x[shrinking] / move[shrinking], initial=np.inf)))
+    limit = float(np.min(-x[shrinking] / move[shrinking], initial=np.inf))
+    return min(1.0, _FRACTION_TO_BOUNDARY * limit)
 
 
 def _barrier(rows: Floats, f: Floats, x: Floats, barrier: float) -> float:

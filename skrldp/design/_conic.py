@@ -1,8 +1,8 @@
 r"""The least expected cost as one conic program: an independent second route to the optimum.
 
-It shares no step with designs that learn cuts from the oracle: the worst laws are replaced by
-their duals, written as cones, and Clarabel solves all at once (ISIT Theorems 2 and 4, with the
-missing :math:`-e^\epsilon` of ISIT (30)). A row is private for a pair of secrets iff some
+It shares no step with designs by cuts: the worst distributions are replaced by their duals,
+written as cones, and Clarabel solves all at once (ISIT Theorems 2 and 4, with the missing
+:math:`-e^\epsilon` of ISIT (30)). A row is private for a pair of secrets iff some
 :math:`\lambda_i \ge q_i`, with :math:`q_1 = v_{s_1}` and :math:`q_2 = -e^\epsilon v_{s_2}`, have
 
 .. math:: \lambda_1 + \lambda_2 \le \kappa M_\sigma\left(\frac{m_1}{\rho_1},
@@ -17,7 +17,7 @@ above iff there are :math:`g_u \le x_u^\theta m^{1-\theta}` with :math:`\sum_u p
 All is homogeneous of degree one in (q, λ, m, g) and has coefficients of order one, so that a
 residual of the solver amounts to an equal change of the mechanism. The form that ISIT prints has
 the squares of joint probabilities inside the cones: there, a residual of 1e-8 may be a change by
-1e-2, and "optimal" says little. It is kept as ``form="published"``, for comparison.
+1e-2, and "optimal" says little (``tests/design/published_conic.py`` has it, for comparison).
 """
 
 import time
@@ -29,27 +29,27 @@ import scipy.sparse as sp
 
 from skrldp._typing import Floats, Indices
 from skrldp.design._cost import ExpectedCost
+from skrldp.design._cuts import column_sums
 from skrldp.exceptions import SolverError
 from skrldp.region import JointRegion, PointRegion, ProductRegion, Region, SimplexRegion
 
-__all__ = ["FORMS", "ConicResult", "solve_conic"]
+__all__ = ["ConicResult", "solve_conic"]
 
 Part = tuple[Any, list[Any]]  # a cvxpy expression, and the constraints that give it its meaning
 
-FORMS = ("reduced", "published")
-
-# Clarabel's words and ours; whatever else it says is an error.
+# Clarabel's statuses and ours; any other is an error.
 _STATUSES = {"Solved": "optimal", "AlmostSolved": "optimal_inaccurate", "MaxTime": "time_limit"}
-# At Clarabel's own 1e-8 the cost is up to 2e-4 too large. What stalls on the way to 1e-10, but
-# within the reduced tolerances, is "AlmostSolved". Steps shorter than the 0.99 of the way to the
-# boundary that Clarabel takes by itself stall less often in power cones.
+# Clarabel's own tolerances are 1e-8, with which the cost is up to 2e-4 too large, and 5e-5 for the
+# reduced ones. What stalls on the way to 1e-10, but within the reduced tolerances, is
+# "AlmostSolved". Steps shorter than the 0.99 of the way to the boundary that Clarabel takes by
+# itself stall less often in power cones. 200 iterations are its own limit.
 _SETTINGS = {
     **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10),
     **dict.fromkeys(("reduced_tol_gap_abs", "reduced_tol_gap_rel", "reduced_tol_feas"), 1e-6),
     "max_step_fraction": 0.8,
     "max_iter": 500,
 }
-_LEAST_SECONDS = 1e-3
+_LEAST_SECONDS = 1e-3  # that Clarabel is given, however long it took to write the program
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,6 @@ def solve_conic(
     region: Region,
     eps: float,
     *,
-    form: str = "reduced",
     seconds: float | None = None,
     verbose: int = 0,
 ) -> ConicResult:
@@ -99,9 +98,6 @@ def solve_conic(
         orders of the power means are near 0 and cost that many digits.
     eps : float
         Privacy parameter, in nats.
-    form : {"reduced", "published"}
-        How joint balls are written: well scaled for any α ≥ 1/2, or as in ISIT Theorems 2 and 4,
-        for α = 2, and with the solver's own tolerances.
     seconds : float, optional
         When to stop; writing the program is not interrupted.
     verbose : int
@@ -114,27 +110,27 @@ def solve_conic(
     Raises
     ------
     ValueError
-        If the form is unknown, or the region or α is none that it can do.
+        If the region or α is none that it can do.
     SolverError
         If the solver ends with anything but a solution.
     """
     import cvxpy as cp
 
-    _check(cost, region, form)
+    _check(region)
     start = time.perf_counter()
     n_reports, n_cells = cost.cost.shape
     scale = float(np.abs(cost.cost).max()) or 1.0
     q = cp.Variable(n_reports * n_cells, nonneg=True)  # row by row
-    column_sums = sp.csr_array(sp.kron(np.ones((1, n_reports)), sp.eye(n_cells)))
-    objective, limits = _expected_cost(q, cost, scale, form)
+    objective, limits = _expected_cost(q, cost, scale)
     rows = q
     if region.blind:  # the same numbers for every secret
         a1, a2 = region.conditionals.shape
         rows = sp.csr_array(sp.kron(sp.eye(n_reports), np.tile(np.eye(a2), (a1, 1)))) @ q
-    limits += [column_sums @ q == 1.0, *_private(rows, n_reports, region, eps, form)]
+    limits += [column_sums(n_reports, n_cells) @ q == 1.0]
+    limits += _private(rows, n_reports, region, eps)
 
     problem = cp.Problem(cp.Minimize(objective), limits)
-    settings = dict(_SETTINGS) if form == "reduced" else {}
+    settings = dict(_SETTINGS)
     data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=settings)
     written = time.perf_counter() - start
     if seconds is not None:
@@ -166,9 +162,7 @@ def solve_conic(
     return ConicResult(value, _STATUSES[said], taken, iterations, matrix)
 
 
-def _check(cost: ExpectedCost, region: Region, form: str) -> None:
-    if form not in FORMS:
-        raise ValueError(f"form={form!r} must be one of {', '.join(map(repr, FORMS))}.")
+def _check(region: Region) -> None:
     if not isinstance(region, ProductRegion | PointRegion | SimplexRegion):
         raise ValueError(
             f"solver='conic' is for region='joint' or 'product', got {type(region).__name__}: its "
@@ -178,14 +172,6 @@ def _check(cost: ExpectedCost, region: Region, form: str) -> None:
         raise ValueError(
             f"solver='conic' needs alpha >= 1/2 for region='joint', got alpha={region.alpha}: "
             "below, it is not convex. Use region='product', or a larger alpha."
-        )
-    balls = [region.alpha] if isinstance(region, JointRegion) else []
-    balls += [cost.alpha] if 0.0 < cost.radius < np.inf else []
-    others = [alpha for alpha in balls if alpha != 2.0]
-    if form == "published" and others:
-        raise ValueError(
-            f"form='published' needs alpha = 2, got alpha={others[0]}: ISIT has no other. Use "
-            "form='reduced'."
         )
 
 
@@ -230,7 +216,7 @@ def _shrinkage(weight: Floats, alpha: float, radius: float) -> Floats:
     return np.where(weight > 0, left, 0.0)
 
 
-def _expected_cost(q: Any, cost: ExpectedCost, scale: float, form: str) -> Part:
+def _expected_cost(q: Any, cost: ExpectedCost, scale: float) -> Part:
     """Write the objective, divided by the scale."""
     import cvxpy as cp
 
@@ -242,16 +228,11 @@ def _expected_cost(q: Any, cost: ExpectedCost, scale: float, form: str) -> Part:
     top = cp.Variable()
     if np.isinf(cost.radius):
         return top, [top >= cells]
-    if form == "published":  # Theorem 2; its B is exp(B) - 1 here
-        price, root = cp.Variable(), cp.Variable(n_cells)
-        inside = cp.multiply(cost.law**2, top - cells)
-        limits = [top >= cells, _below_geometric_mean(root, inside, price * np.ones(n_cells))]
-        return top - 2.0 * cp.sum(root) + np.exp(cost.radius) * price, limits
     mean, limits = _power_mean(top - cells, cost.law[None], (cost.alpha - 1.0) / cost.alpha)
     return top - np.exp(-cost.radius) * mean[0], limits
 
 
-def _private(q: Any, n_reports: int, region: Region, eps: float, form: str) -> list[Any]:
+def _private(q: Any, n_reports: int, region: Region, eps: float) -> list[Any]:
     """Say that every row is private for every pair of secrets."""
     first, second = region.pairs
     shared = np.zeros(len(first), dtype=bool)
@@ -260,9 +241,7 @@ def _private(q: Any, n_reports: int, region: Region, eps: float, form: str) -> l
         shared = seen[first] & seen[second] & (first != second)
     pairs = first[shared], second[shared]
     limits: list[Any] = []
-    if shared.any() and form == "published":
-        limits += _published_pairs(q, n_reports, region, eps, pairs)
-    elif shared.any():
+    if shared.any():
         limits += _pairs(q, n_reports, region, eps, pairs)
     if not shared.all():  # each conditional by itself
         most, part = _greatest(np.exp(-eps) * q, n_reports, region)
@@ -342,24 +321,3 @@ def _pairs(
     both = cp.hstack(means)[np.arange(share.size).reshape(2, -1).T.ravel()]  # pair by pair
     mean, part = _power_mean(both, share, sigma)
     return [*limits, *part, tops[0] + tops[1] <= cp.multiply(kept, mean)]
-
-
-def _published_pairs(
-    q: Any, n_reports: int, region: Region, eps: float, pairs: tuple[Indices, Indices]
-) -> list[Any]:
-    """Write the same as ISIT Theorem 4 has it, with w_i constant, which is best."""
-    import cvxpy as cp
-
-    price = cp.Variable(n_reports * len(pairs[0]))
-    total: Any = 0.0
-    limits = []
-    for secret, factor in zip(pairs, (1.0, -np.exp(eps)), strict=True):
-        top, slack = _slack(factor * q, n_reports, region, secret)
-        joint = np.tile(region.conditionals[secret] * region.marginal[secret, None], (n_reports, 1))
-        inside = cp.multiply(joint.ravel() ** 2, slack)
-        mean, part = _power_mean(inside, np.ones_like(joint), 0.5)  # (Σ P √(w - v))²
-        root = cp.Variable(len(joint))
-        limits += [*part, slack >= 0.0, cp.PowCone3D(price, mean, root, 2.0 / 3.0)]
-        total += top - (2.0 ** (-2.0 / 3.0) + 2.0 ** (1.0 / 3.0)) * root
-    budget = np.expm1(region.radius / 2.0) + region.marginal[pairs[0]] + region.marginal[pairs[1]]
-    return [*limits, total + cp.multiply(np.tile(budget, n_reports), price) <= 0.0]

@@ -1,4 +1,4 @@
-"""What a design with a linear objective minimises: an expected cost, at one law or at the worst."""
+"""What a design minimises: an expected cost, at one distribution or at the worst of a ball."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,10 @@ __all__ = ["ExpectedCost"]
 
 @dataclass(frozen=True, eq=False)
 class ExpectedCost:
-    r"""Expected cost of a mechanism at the worst law of a ball.
+    r"""Expected cost of a mechanism at the worst distribution of a ball.
 
-    It is :math:`\max_P \sum_{x,y} P_x Q_{yx} c_{yx}` over the laws P of the ball, linear in
-    the mechanism Q if the ball is a point and convex otherwise.
+    It is :math:`\max_P \sum_{x,y} P_x Q_{yx} c_{yx}` over the distributions P of the ball, linear
+    in the mechanism Q if the ball is a point and convex otherwise.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class ExpectedCost:
     law : array of shape (a,)
         Centre of the ball.
     alpha, radius : float
-        Its order and radius (nats). Radius 0: this law alone; infinite: the worst cell.
+        Its order and radius (nats). Radius 0: this distribution alone; infinite: the worst cell.
     """
 
     cost: Floats
@@ -40,7 +40,7 @@ class ExpectedCost:
 
     @property
     def robust(self) -> bool:
-        """Whether more than one law counts."""
+        """Whether more than one distribution counts."""
         return self.radius > 0.0
 
     def by_cell(self, matrix: Floats) -> Floats:
@@ -58,7 +58,7 @@ class ExpectedCost:
         return np.einsum("yx,yx->x", matrix, self.cost)
 
     def at(self, law: Floats) -> Floats:
-        """Write the expected cost at a law as coefficients of the mechanism.
+        """Write the expected cost at a distribution as coefficients of the mechanism.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class ExpectedCost:
         return values
 
     def pull_in(self, law: Floats) -> Floats:
-        """Move a law into the ball, by little if it is nearly inside.
+        """Move a distribution into the ball, by little if it is nearly inside.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class ExpectedCost:
         return pull_in(law[None, None], *ball)[0, 0]
 
     def worst(self, matrix: Floats) -> tuple[float, Floats]:
-        """Bound the expected cost at every law of the ball.
+        """Bound the expected cost at every distribution of the ball.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class ExpectedCost:
         Returns
         -------
         bound : float
-            No law of the ball has a greater expected cost, rounding included.
+            No distribution of the ball has a greater expected cost, rounding included.
         law : array of shape (a,)
             A law of the ball that (nearly) attains it.
         """

@@ -1,4 +1,23 @@
-"""A run of a design: what it returns, when it ends, and how far it has come."""
+"""A run of a design: what it returns, when it ends, and how far it has come.
+
+The statuses of every solver stand here, and nowhere else:
+
+``"optimal"``
+    The objective is within the solver's tolerance of the global optimum over the region.
+``"converged"``
+    The search ended by itself: nothing it tried was better. For PolyOpt, whose programs are not
+    convex, that is a local optimum. The message says what gap is left where one was asked for.
+``"closed form"``
+    The mechanism is given by a formula: nothing was searched.
+``"optimal_inaccurate"``
+    The conic solver stopped near the optimum, short of its tolerances.
+``"time_limit"``
+    The time limit ended the search; the mechanism is the best found by then, and the message begins
+    with what was left to do.
+
+For the last two :attr:`Solution.unfinished` is true: more time, or another solver, may do better.
+Whatever the status, the mechanism is repaired and certified before it is released.
+"""
 
 import time
 from dataclasses import dataclass, field
@@ -10,8 +29,11 @@ from numpy.typing import NDArray
 
 __all__ = ["Deadline", "Progress", "Solution"]
 
+# How tqdm writes a line of progress: with a bar of 20 characters if there is a time limit.
 _BAR = "{desc} |{bar:20}|{postfix}"
 _UNLIMITED = "{desc}{postfix}"
+_UNFINISHED = ("time_limit", "optimal_inaccurate")
+_LEAST_SCALE = 1e-300  # so that the gap of zero from zero is zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,9 +43,8 @@ class Solution:
     Attributes
     ----------
     status : str
-        ``"optimal"`` (the global optimum over the region, up to the solver's tolerance),
-        ``"converged"`` (no improvement found), ``"time_limit"`` (the best found in time) or
-        ``"closed form"``.
+        ``"optimal"``, ``"converged"``, ``"closed form"``, ``"optimal_inaccurate"`` or
+        ``"time_limit"``; :mod:`skrldp.design._run` says what each means.
     solver : str
         The solver that made it.
     objective : float
@@ -35,7 +56,7 @@ class Solution:
     seconds : float
         Time taken.
     message : str
-        What happened on the way, for a reader; empty if nothing did.
+        What was done, for a reader; after a limit, first what was left to do. May be empty.
     matrix : array of shape (b, a) or None
         The design; None for closed forms.
     """
@@ -52,8 +73,13 @@ class Solution:
     @property
     def gap(self) -> float:
         """Relative distance of the objective from the bound."""
-        scale = max(abs(self.bound), abs(self.objective), 1e-300)
+        scale = max(abs(self.bound), abs(self.objective), _LEAST_SCALE)
         return abs(self.bound - self.objective) / scale
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a limit ended the search before it was done."""
+        return self.status in _UNFINISHED
 
 
 class Deadline:
@@ -86,7 +112,7 @@ class Deadline:
 
 
 class Progress:
-    """A bar of the time that has gone, with the utility, its bound and the gap between them.
+    """A line on the time that has gone, with the information, its bound and the gap between them.
 
     Parameters
     ----------
@@ -95,7 +121,7 @@ class Progress:
     deadline : Deadline
         When the design ends.
     bound : float
-        No mechanism tells more, in nats.
+        No mechanism has more information, in nats.
     """
 
     def __init__(self, verbose: int, deadline: Deadline, bound: float) -> None:
@@ -121,12 +147,12 @@ class Progress:
             self._bar.close()
 
     def show(self, information: float) -> None:
-        """Say what the latest mechanism tells.
+        """Show the best information so far.
 
         Parameters
         ----------
         information : float
-            I(X; Y) at the public law, in nats.
+            I(X; Y) of the latest mechanism at the public distribution, in nats.
         """
         self.best = max(self.best, information)
         if self._bar is None:

@@ -7,11 +7,12 @@ Each is given by four probabilities (same, same_secret, same_value, other), whic
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from skrldp._typing import Floats
+from skrldp._typing import Floats, Indices
+from skrldp.design._screen import screened_maxima
 from skrldp.information import Blocks, block_information
 from skrldp.joint import JointDistribution
 from skrldp.region import PointRegion, Region, SimplexRegion
@@ -20,18 +21,46 @@ from skrldp.support import l1_radius
 __all__ = [
     "Blocks",
     "IndependentReporting",
+    "SplitSearch",
+    "best_split",
     "block_matrix",
     "closed_forms",
     "grr",
     "independent_reporting",
+    "response_matrix",
     "srr",
+    "theorem5_budget",
     "theorem5_distance",
 ]
 
-T = TypeVar("T")
 
-_GRID = 33
-_FREE = 60.0  # nats: a value reported with this budget is reported as it is
+# Nats: a value reported with a larger budget is reported as it is. Other reports would have
+# probabilities below exp(-60), which the integers of a released mechanism cannot show.
+_UNLIMITED = 60.0
+_OVERFLOW = 700.0  # nats: exp(eps) overflows beyond some 709
+_FIRST_GAPS = 64  # pairs of secrets and values whose exact worst case is taken at once
+
+
+class SplitSearch(NamedTuple):
+    """How a budget's best split is searched.
+
+    Attributes
+    ----------
+    grid : int
+        Points to begin with.
+    fine : int
+        Points around the best of them, each time.
+    levels : int
+        How often.
+    """
+
+    grid: int
+    fine: int
+    levels: int
+
+
+# The grid has a step of eps/32; nine points on four levels end with one of eps/8192.
+_SPLITS = SplitSearch(grid=33, fine=9, levels=4)
 
 
 def grr(eps: float, n_cells: int) -> Blocks:
@@ -53,7 +82,7 @@ def grr(eps: float, n_cells: int) -> Blocks:
     >>> [round(p, 3) for p in grr(np.log(2), 4)]
     [0.4, 0.2, 0.2, 0.2]
     """
-    other = 1.0 / (math.exp(eps) + n_cells - 1.0) if eps < 700 else 0.0
+    other = 1.0 / (math.exp(eps) + n_cells - 1.0) if eps < _OVERFLOW else 0.0
     return 1.0 - (n_cells - 1.0) * other, other, other, other
 
 
@@ -124,7 +153,7 @@ class IndependentReporting:
     value_eps : float
         Budget of the report of U, δ; infinite if U is reported as it is.
     information : float
-        I(X; Y) at the public law, in nats.
+        I(X; Y) at the public distribution, in nats.
     """
 
     blocks: Blocks
@@ -142,13 +171,13 @@ def independent_reporting(
 
     - ``"theorem5"``: :math:`e^\delta - 1 = 2(e^{\epsilon_2}-1)/d`, with the ℓ1 distance *d* that
       any two conditionals of the ball can have (Entropy Theorem 5, with its slip mended);
-    - ``"tight"``: :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the oracle's bound on
+    - ``"tight"``: :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the region's bound on
       :math:`\max_u R_1(u) - e^{\epsilon_2} R_2(u)`. No larger δ is valid.
 
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
@@ -175,7 +204,7 @@ def independent_reporting(
             blocks, eps - part, delta, block_information(blocks, joint.probabilities)
         )
 
-    return best_split(split, eps, lambda result: result.information)
+    return best_split(split, eps, _SPLITS)
 
 
 def closed_forms(joint: JointDistribution, region: Region, eps: float) -> list[Floats]:
@@ -184,7 +213,7 @@ def closed_forms(joint: JointDistribution, region: Region, eps: float) -> list[F
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
@@ -198,8 +227,7 @@ def closed_forms(joint: JointDistribution, region: Region, eps: float) -> list[F
     """
     shape = joint.counts.shape
     if region.blind:
-        same, other = _response(_tight_budget(region)(eps), shape[1])
-        return [other + (same - other) * np.eye(shape[1])]
+        return [response_matrix(_tight_budget(region)(eps), shape[1])]
     forms = srr(eps, *shape), independent_reporting(joint, region, eps).blocks
     return [block_matrix(form, shape) for form in forms]
 
@@ -212,10 +240,26 @@ def _product(secret_eps: float, value_eps: float, shape: tuple[int, int]) -> Blo
 
 
 def _response(eps: float, size: int) -> tuple[float, float]:
-    if eps > _FREE:
-        return 1.0, 0.0
-    other = 1.0 / (math.exp(eps) + size - 1.0)
-    return 1.0 - (size - 1.0) * other, other
+    """Probabilities of the same value and of each other one, in GRR."""
+    return grr(eps, size)[:2] if eps <= _UNLIMITED else (1.0, 0.0)
+
+
+def response_matrix(eps: float, size: int) -> Floats:
+    """Write GRR of one attribute as a matrix.
+
+    Parameters
+    ----------
+    eps : float
+        Privacy parameter, in nats; may be infinite.
+    size : int
+        Number of values.
+
+    Returns
+    -------
+    array of shape (size, size)
+    """
+    same, other = _response(eps, size)
+    return other + (same - other) * np.eye(size)
 
 
 def theorem5_distance(joint: JointDistribution, region: Region) -> float:
@@ -224,7 +268,7 @@ def theorem5_distance(joint: JointDistribution, region: Region) -> float:
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     region : Region
         Anything with the ball's order and radius.
 
@@ -257,53 +301,53 @@ def _tight_budget(region: Region) -> Callable[[float], float]:
         if part <= 0:
             return 0.0
         factor = np.exp(part)
-        # Each conditional alone is an upper bound; only where it matters is the pair looked at.
+        # Each conditional alone is an upper bound.
         rough = (upper[first] - factor * lower[second]).T
-        order = np.argsort(-rough, axis=None)
-        worst, start, batch = 0.0, 0, 64
-        while start < rough.size:
-            value, pair = np.unravel_index(order[start : start + batch], rough.shape)
-            if rough[value[0], pair[0]] <= worst:
-                break
-            start, batch = start + batch, 2 * batch
-            exact = region.value_gap(value, first[pair], second[pair], part)
-            worst = max(worst, float(np.minimum(exact, rough[value, pair]).max()))
+
+        def exact(_: Indices, entry: Indices) -> Floats:
+            value, pair = np.unravel_index(entry, rough.shape)
+            return region.value_gap(value, first[pair], second[pair], part)
+
+        worst = float(screened_maxima(rough.reshape(1, -1), exact, _FIRST_GAPS)[0])
         return float(np.log1p(np.expm1(part) / worst)) if worst > 0 else np.inf
 
     return value_eps
 
 
-def best_split(
-    split: Callable[[float], T], eps: float, value: Callable[[T], float], grid: int = _GRID
-) -> T:
-    """Search ε2 on a grid, then around its best points: there are two local maxima.
+class _Informative(Protocol):
+    @property
+    def information(self) -> float: ...
+
+
+_T = TypeVar("_T", bound=_Informative)
+
+
+def best_split(split: Callable[[float], _T], eps: float, search: SplitSearch) -> _T:
+    """Search ε2 on a grid, then around its two best points: there are two local maxima.
 
     Parameters
     ----------
     split : callable
-        What to make of a given ε2.
+        Makes the reports of a given ε2; their ``information`` is maximised.
     eps : float
         Greatest ε2, in nats.
-    value : callable
-        What of it to maximise.
-    grid : int
-        Points to begin with.
+    search : SplitSearch
+        How many points are tried.
 
     Returns
     -------
     The best that ``split`` returned.
     """
-    tried = {float(part): split(float(part)) for part in np.linspace(0.0, eps, grid)}
-    width = eps / (grid - 1)
-    ranked = sorted(tried, key=lambda part: -value(tried[part]))
-    fine, levels = (9, 4) if grid == _GRID else (5, 6)
+    tried = {float(part): split(float(part)) for part in np.linspace(0.0, eps, search.grid)}
+    width = eps / (search.grid - 1)
+    ranked = sorted(tried, key=lambda part: -tried[part].information)
     for centre in ranked[:2]:
         low, high = max(0.0, centre - width), min(eps, centre + width)
-        for _ in range(levels):
-            parts = np.linspace(low, high, fine)
+        for _ in range(search.levels):
+            parts = np.linspace(low, high, search.fine)
             found = {float(part): tried.get(float(part)) or split(float(part)) for part in parts}
             tried.update(found)
-            best = max(found, key=lambda part: value(found[part]))
-            step = (high - low) / (fine - 1)
+            best = max(found, key=lambda part: found[part].information)
+            step = (high - low) / (search.fine - 1)
             low, high = max(0.0, best - step), min(eps, best + step)
-    return max(tried.values(), key=value)
+    return max(tried.values(), key=lambda result: result.information)

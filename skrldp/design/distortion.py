@@ -1,8 +1,8 @@
 r"""RobustMSE: the mechanism whose reports are closest to U among the private ones.
 
 Utility and privacy may each be robust or not, which makes ISIT's four problems: NUNP, NURP, RUNP
-and RURP (ISIT (7)-(10)). All minimise :math:`\max_P \mathbb E_P\, d(U, Y)`, over laws P of a ball
-if the utility is robust and at the public law alone if not, under the same for privacy.
+and RURP (ISIT (7)-(10)). All minimise :math:`\max_P \mathbb E_P\, d(U, Y)`, over distributions
+P of a ball if the utility is robust and at the public one alone if not, under the same for privacy.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 from skrldp.design._cost import ExpectedCost
+from skrldp.design._cuts import Cuts
 from skrldp.design._run import Deadline, Solution
-from skrldp.design.cutting_planes import CutProgram, Cuts, minimise
+from skrldp.design.cutting_planes import CutProgram, cheapest, minimise
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.region import Region, repair
@@ -26,7 +27,8 @@ __all__ = ["DISTANCES", "SOLVERS", "distance_matrix", "expected_distance", "solv
 
 DISTANCES = ("squared", "absolute", "hamming")
 SOLVERS = ("auto", "cuts", "conic")
-_LARGEST = 1e100  # of numbers whose squares we take
+_OTHER = {"auto": "solver='conic'", "cuts": "solver='conic'", "conic": "solver='cuts'"}
+_LARGEST = 1e100  # greatest size of numbers whose squares are taken: those stay finite
 
 
 def distance_matrix(
@@ -158,15 +160,15 @@ def expected_distance(
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     distance : array of shape (a2, b)
         Distance of each output from each value of U.
     alpha, radius : float
-        Order and radius (nats) of the ball of laws for which the utility must hold; radius 0 is
-        the public law alone.
+        Order and radius (nats) of the ball for which the utility must hold; radius 0 is
+        the public distribution alone.
     blind : bool
-        The cost of functions of U alone, at their laws: a ball of laws of (S, U) is one of the same
-        order and radius for U.
+        The cost of functions of U alone, at distributions of U: a ball for (S, U) is one of the
+        same order and radius for U.
 
     Returns
     -------
@@ -193,7 +195,7 @@ def solve(
     Parameters
     ----------
     cost : ExpectedCost
-        The expected distance, at one law or at the worst.
+        The expected distance, at one distribution or at the worst.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
@@ -263,7 +265,7 @@ def _undominated(cost: Floats) -> NDArray[np.intp]:
 def _conic(
     cost: ExpectedCost, region: Region, eps: float, deadline: Deadline, verbose: int
 ) -> Solution:
-    """Solve the conic program; repair what it finds, and bound it by cuts at its worst laws."""
+    """Solve the conic program; repair what it finds, and bound it by cuts it nearly violates."""
     from skrldp.design._conic import solve_conic
 
     found = solve_conic(cost, region, eps, seconds=deadline.left, verbose=max(verbose - 1, 0))
@@ -277,21 +279,35 @@ def _conic(
     program.add(Cuts(worst.row, first, second, worst.laws))
     if cost.robust:
         program.add_law(cost.worst(clean)[1])
-    _, bound = program.solve()
+    status, left = found.status, _LEFT.get(found.status, "")
+    try:
+        _, bound = program.solve(deadline.left)
+    except TimeoutError:
+        bound = cheapest(cost)[1]
+        if status == "optimal":
+            status, left = "time_limit", _LEFT["bound"]
     matrix = repair(clean, region, eps)
     return Solution(
-        status=found.status,
+        status=status,
         solver="conic",
         objective=cost.worst(matrix)[0],
         bound=bound,
         iterations=found.iterations,
         seconds=deadline.elapsed,
         message=(
-            f"Clarabel reports {found.value:.7g}; its solution violates privacy by up to "
+            f"{left}Clarabel reports {found.value:.7g}; its solution violates privacy by up to "
             f"{max(worst.bound.max(initial=0.0), 0.0):.1e} before repair."
         ),
         matrix=matrix,
     )
 
 
-_OTHER = {"auto": "solver='conic'", "cuts": "solver='conic'", "conic": "solver='cuts'"}
+# What was left to do when the conic solver, or the program of its bound, did not end by itself.
+_LEFT = {
+    "time_limit": "The time limit ended the conic solver before its optimum. ",
+    "optimal_inaccurate": "The conic solver stopped near its optimum, short of its tolerances. ",
+    "bound": (
+        "The time limit ended the linear program of the lower bound; the bound stated is that of "
+        "mechanisms without privacy. "
+    ),
+}

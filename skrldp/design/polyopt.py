@@ -1,4 +1,4 @@
-"""PolyOpt: the mechanism that says most about X, by whichever solver fits."""
+"""PolyOpt: the mechanism with the most information about X, by whichever solver fits."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -10,12 +10,7 @@ from skrldp._typing import Floats
 from skrldp.design._run import Deadline, Progress, Solution
 from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.rows import (
-    enumerate_vertices,
-    generate_columns,
-    is_polyhedral,
-    searches_exact_cone,
-)
+from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
@@ -25,8 +20,11 @@ __all__ = ["SOLVERS", "solve"]
 
 
 SOLVERS = ("auto", "vertices", "columns", "alternation")
-# The design's exponentials stay in range; reports of a rarer cell than exp(-40) are never sent.
+# A larger eps is designed for as this one: its exponentials stay in range, and reports whose odds
+# are below exp(-40) are never sent.
 _LARGEST_EPS = 40.0
+# Part of the time limit that alternation has where columns go on from what it found. Not tuned.
+_TIME_BEFORE_COLUMNS = 0.5
 
 
 def solve(
@@ -46,18 +44,19 @@ def solve(
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
         Privacy parameter, in nats.
     law : array of shape (number of cells of a row,), optional
-        Law of X, or of U if the region is blind, at which information is maximised, positive where
-        the public law is; None is the public law. The solution's objective and bound are about
-        the public law.
+        Distribution of X, or of U if the region is blind, at which information is maximised,
+        positive where the public one is; None is the public one. The solution's objective and bound
+        are about the public one.
     solver : {"auto", "vertices", "columns", "alternation"}
         ``"auto"`` enumerates vertices where that is the global optimum and fast; otherwise it
-        alternates, and where the exact cone can be searched it goes on by columns.
+        alternates, and where the exact cone can be searched it goes on by columns. It needs no
+        optional dependency.
     time_limit : float or None
         Seconds after which the best mechanism found is returned; None for no limit.
     verbose : int
@@ -112,6 +111,7 @@ class _Design:
         verbose: int,
     ) -> None:
         self.joint, self.region, self.eps = joint, region, eps
+        self.cones = Cones(region, eps, deadline)
         self.public = region.fold(joint.probabilities)
         self.law = self.public if law is None else law
         self.deadline = deadline
@@ -119,7 +119,7 @@ class _Design:
         self.progress = Progress(verbose, deadline, self.bound)
 
     def solve(self, solver: str) -> Solution:
-        note = ""
+        notes: list[str] = []
         if solver == "vertices" or (solver == "auto" and is_polyhedral(self.region)):
             try:
                 return enumerate_vertices(
@@ -129,31 +129,32 @@ class _Design:
                     deadline=self.deadline,
                     law=self.law,
                     quick=solver == "auto",
+                    cones=self.cones,
                 )
             except SolverError as error:
                 if solver == "vertices":
                     raise
-                note = f"Vertices were not used: {error} "
+                notes.append(f"Vertices were not used: {error}")
         if solver == "columns":
             solution = self.columns(None)
         else:
-            more = solver == "auto" and searches_exact_cone(self.region, self.eps)
+            more = solver == "auto" and self.cones.exact is not None
             if not more:
                 self.progress.show(mutual_information(self.known[1], self.public))
             runs, status = self.alternate(before_columns=more)
             if more and not self.deadline.passed:
                 solution = self.columns(np.concatenate([run.matrix for run in runs]))
-                note += _account(runs)
+                notes.append(_account(runs))
             else:
-                solution = self.best(runs, status)
-        return replace(solution, message=note + solution.message)
+                solution = self.best(runs, "time_limit" if more else status)
+        return replace(solution, message=" ".join([solution.message, *notes]))
 
     @cached_property
     def known(self) -> tuple[float, Floats]:
         """Information of the best closed form, and its matrix."""
         forms = closed_forms(self.joint, self.region, self.eps)
-        told = [mutual_information(form, self.law) for form in forms]
-        return max(told), forms[int(np.argmax(told))]
+        values = [mutual_information(form, self.law) for form in forms]
+        return max(values), forms[int(np.argmax(values))]
 
     def columns(self, first: Floats | None) -> Solution:
         """Generate columns, from some rows if there are any."""
@@ -164,20 +165,21 @@ class _Design:
             deadline=self.deadline,
             law=self.law,
             first=first,
-            look=lambda matrix: self.progress.show(mutual_information(matrix, self.public)),
+            cones=self.cones,
+            callback=lambda matrix: self.progress.show(mutual_information(matrix, self.public)),
         )
 
     def alternate(self, before_columns: bool) -> tuple[list[Annealing], str]:
         """Alternate between decoder and mechanism; before columns, for half of the time."""
         left = self.deadline.left
         if left is not None and before_columns:
-            left *= 0.5
+            left *= _TIME_BEFORE_COLUMNS
         return alternate(
             self.law,
             self.region,
             self.eps,
             deadline=Deadline(left),
-            look=lambda matrix, _: self.progress.show(mutual_information(matrix, self.public)),
+            callback=lambda matrix, _: self.progress.show(mutual_information(matrix, self.public)),
             gathers=not before_columns,
         )
 
@@ -185,9 +187,11 @@ class _Design:
         """Take the best run, or a closed form where there was no time to be better."""
         run = max(runs, key=lambda run: run.information)
         matrix, best, message = run.matrix, run.information, _account(runs)
+        if status == "time_limit":
+            message = f"The time limit ended the search for better mechanisms. {message}"
         if self.known[0] > best:
             best, matrix = self.known
-            message += "A closed form was better. "
+            message += " A closed form was better."
         return Solution(
             status=status,
             solver="alternation",
@@ -203,4 +207,4 @@ class _Design:
 def _account(runs: list[Annealing]) -> str:
     steps = sum(run.steps for run in runs)
     reports = ", ".join(str(len(run.matrix)) for run in runs)
-    return f"{len(runs)} paths with {reports} reports, {steps} Newton steps. "
+    return f"{len(runs)} runs of annealing with {reports} reports, {steps} Newton steps."

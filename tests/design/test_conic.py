@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conftest import EXAMPLE, REFERENCE
+from published_conic import solve_published
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
@@ -125,7 +126,7 @@ def test_what_the_published_form_hides():
     """It reports an optimum, below the true one, with a violation that is dear to repair."""
     reference = CASES[2]
     cost, region = problem(reference["counts"], "joint")
-    published = solve_conic(cost, region, reference["eps"], form="published")
+    published = solve_published(cost, region, reference["eps"])
     assert published.status == "optimal"
     assert 0.95 < published.value / reference["NURP"] < 0.999
     assert violation(published.matrix, region, reference["eps"]) > 1e-3
@@ -137,7 +138,7 @@ def test_what_the_published_form_hides():
 @pytest.mark.parametrize("table", list(TABLES))
 def test_published_form_where_it_is_well_scaled(table, robust):
     cost, region = problem(table, "joint", robust=robust)
-    published = solve_conic(cost, region, 1.0, form="published")
+    published = solve_published(cost, region, 1.0)
     expected = solve_conic(cost, region, 1.0).value
     assert published.value == pytest.approx(expected, rel=0.02)
     assert repaired_cost(published, cost, region, 1.0) >= expected - 1e-7
@@ -209,7 +210,7 @@ def test_all_laws_and_the_public_law(table, worst_case):
         assert result.value == pytest.approx(expected, abs=1e-7)
         assert repaired_cost(result, cost, region, eps) == pytest.approx(expected, abs=1e-7)
         # Nothing is a ball here, so both forms are the same up to the tolerances.
-        published = solve_conic(cost, region, eps, form="published")
+        published = solve_published(cost, region, eps)
         assert published.value == pytest.approx(expected, abs=1e-5)
 
 
@@ -298,17 +299,7 @@ def test_what_it_cannot_do():
         message = rf"'joint' or 'product', got {type(region).__name__}.*Use solver='auto'"
         with pytest.raises(ValueError, match=message):
             solve_conic(cost, region, 0.8)
-    cost, region = problem("2x3", "joint", 1.5)
-    with pytest.raises(ValueError, match=r"form='published' needs alpha = 2, got alpha=1\.5"):
-        solve_conic(cost, region, 0.8, form="published")
-    _, point = problem("2x3", "point", 1.5)
-    robust, _ = problem("2x3", "joint", 1.5, robust=True)
-    _, joint = problem("2x3", "joint")
-    for other in (point, joint):
-        with pytest.raises(ValueError, match=r"form='published' needs alpha = 2, got alpha=1\.5"):
-            solve_conic(robust, other, 0.8, form="published")
-    with pytest.raises(ValueError, match=r"form='papers' must be one of 'reduced', 'published'"):
-        solve_conic(cost, region, 0.8, form="papers")
+    _, region = problem("2x3", "joint")
     low = JointRegion(region.conditionals, region.marginal, 0.4, region.radius)
     with pytest.raises(ValueError, match=r"alpha >= 1/2 for region='joint', got alpha=0\.4"):
         solve_conic(cost, low, 0.8)

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
+from skrldp.design._cuts import Cuts
 from skrldp.design._run import Deadline
-from skrldp.design.cutting_planes import Cuts, minimise
+from skrldp.design.cutting_planes import CutProgram, minimise
+from skrldp.design.cutting_planes import _search as search_module
 from skrldp.design.cutting_planes._program import weak_duality
 from skrldp.design.distortion import distance_matrix, expected_distance, solve
 from skrldp.region import privacy_region
@@ -38,9 +40,17 @@ def program(counts, problem, alpha=2.0, region="joint", values=None, radius=None
     return cost, privacy_region(joint, alpha=alpha, radius=around, region=region)
 
 
+def search(cost, region, eps, central=True, **options):
+    """Minimise with the central path, or by cuts alone as where a region has none."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not central:
+            patch.setattr(search_module, "pair_function", lambda *_: None)
+        return minimise(cost, region, eps, **options)
+
+
 def value(*args, eps=0.5, gap=1e-5, central=True, **options):
     cost, region = program(*args, **options)
-    found = minimise(cost, region, eps, gap=gap, deadline=Deadline(None), central=central)
+    found = search(cost, region, eps, central, gap=gap, deadline=Deadline(None))
     check(found, cost, region, eps)
     return found.objective
 
@@ -78,7 +88,7 @@ def test_reference_values(case, problem, central):
     """The references are right to about 1e-6."""
     counts, eps, expected = CASES[case]["counts"], CASES[case]["eps"], CASES[case][problem]
     cost, region = program(counts, problem)
-    found = minimise(cost, region, eps, gap=1e-5, deadline=Deadline(60), central=central)
+    found = search(cost, region, eps, central, gap=1e-5, deadline=Deadline(60))
     check(found, cost, region, eps)
     assert found.status == "optimal" and found.gap <= 1e-5
     assert found.objective == pytest.approx(expected, rel=1.2e-5)
@@ -166,8 +176,9 @@ def test_the_worst_law_attains_the_worst_case(alpha):
 def test_time_runs_out():
     cost, region = program(COUNTS, "RURP")
     for central in (True, False):
-        found = minimise(cost, region, 0.5, deadline=Deadline(1e-9), central=central)
-        assert found.status == "time_limit"
+        found = search(cost, region, 0.5, central, deadline=Deadline(1e-9))
+        assert found.status == "time_limit" and found.unfinished
+        assert found.message.startswith("The time limit ended the search at a relative gap of ")
         check(found, cost, region, 0.5)
     rough = solve(cost, region, 0.5, time_limit=1e-9)
     assert rough.status == "time_limit"
@@ -193,6 +204,25 @@ def test_second_route_of_the_estimators_solver():
     assert "before repair" in conic.message
 
 
+def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):
+    """Its linear program has what time is left; without it the bound is a simpler one."""
+    cost, region = program(COUNTS, "RURP")
+    full = solve(cost, region, 0.5, solver="conic", time_limit=600.0)
+    asked = []
+
+    def out_of_time(program, seconds=None):
+        asked.append(seconds)
+        raise TimeoutError
+
+    monkeypatch.setattr(CutProgram, "solve", out_of_time)
+    found = solve(cost, region, 0.5, solver="conic", time_limit=600.0)
+    assert 0.0 < asked[0] <= 600.0
+    assert (found.status, found.unfinished) == ("time_limit", True)
+    assert found.message.startswith("The time limit ended the linear program of the lower bound")
+    assert found.bound <= full.bound and found.objective == full.objective
+    check(found, cost, region, 0.5)
+
+
 def test_cuts_are_written_as_they_read():
     rng = np.random.default_rng(0)
     laws = rng.dirichlet(np.ones(4), size=(5, 2))
@@ -208,7 +238,7 @@ def test_cuts_are_written_as_they_read():
     np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
-def test_any_prices_bound_the_linear_program():
+def test_any_multipliers_bound_the_linear_program():
     rng = np.random.default_rng(1)
     cost, region = program(COUNTS, "NURP")
     worst = region.worst(rng.dirichlet(np.ones(4), size=12).T.reshape(4, 3, 4), 0.5, laws=True)
@@ -219,7 +249,7 @@ def test_any_prices_bound_the_linear_program():
     optimum = linprog(
         linear.ravel(), table.toarray(), np.zeros(len(cuts)), A_eq=sums, b_eq=np.ones(12)
     )
-    for prices in rng.exponential(0.1, size=(50, len(cuts))):
-        assert weak_duality(linear, table, prices) <= optimum.fun + 1e-9
+    for multipliers in rng.exponential(0.1, size=(50, len(cuts))):
+        assert weak_duality(linear, table, multipliers) <= optimum.fun + 1e-9
     best = weak_duality(linear, table, -optimum.ineqlin.marginals)
     assert best == pytest.approx(optimum.fun, abs=1e-9)

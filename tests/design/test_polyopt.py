@@ -12,6 +12,7 @@ from skrldp.certificate import release
 from skrldp.design._run import Deadline
 from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.polyopt import SOLVERS, solve
+from skrldp.design.rows import _columns as columns_module
 from skrldp.design.rows import generate_columns
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, row_information
@@ -26,6 +27,14 @@ MANY = [[90, 40, 310], [400, 250, 140]]  # with few records the exact ball takes
 def region_of(joint, kind="joint", alpha=2.0, **options):
     radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
     return privacy_region(joint, alpha=alpha, radius=radius, region=kind, **options)
+
+
+def few_rounds(joint, region, eps, **options):
+    """Columns that are judged over two rounds, or four for polyhedra."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns_module, "_POLYHEDRAL", (4, 5e-6))
+        patch.setattr(columns_module, "_BALL", (2, 5e-5))
+        return generate_columns(joint, region, eps, **options)
 
 
 def optimum(counts, eps, kind="joint", **options):
@@ -273,7 +282,7 @@ def test_unseen_secrets_and_values(counts, kind):
     joint = JointDistribution(counts)
     region, eps = region_of(joint, kind), 0.7
     deadline = Deadline(None)
-    found = generate_columns(joint, region, eps, deadline=deadline, patience=2)
+    found = few_rounds(joint, region, eps, deadline=deadline)
     assert found.objective >= independent_reporting(joint, region, eps).information * (1 - 1e-7)
     if kind in ("box", "lower"):
         best = solve(joint, region, eps, solver="vertices").objective
@@ -296,7 +305,7 @@ def test_unseen_secrets_and_values(counts, kind):
 def test_every_order(alpha, kind):
     joint = JointDistribution(np.array(EXAMPLE) * 4)
     region, eps = region_of(joint, kind, alpha), 0.6
-    found = generate_columns(joint, region, eps, deadline=Deadline(None), patience=2)
+    found = few_rounds(joint, region, eps, deadline=Deadline(None))
     assert found.objective > 1.2 * independent_reporting(joint, region, eps).information
     radius = RenyiBall(alpha).radius_for(joint.n, 4)
     mechanism, certificate = release(found.matrix, joint, alpha, radius, eps)

@@ -1,15 +1,18 @@
-r"""One way down the central path, while a decoder follows the mechanism.
+r"""Deterministic annealing: one way down the central path, while a decoder follows the mechanism.
 
-For every decoder w, :math:`I(X;Y) \ge \mathbb E \log(w_Y(X)/P_X)`, with equality at the posterior.
-So a mechanism that maximises the right hand side, which is a linear program over private
-mechanisms (:mod:`skrldp.design.cutting_planes`), followed by its posterior, followed by the next
-mechanism and so on, never loses information: a Blahut-Arimoto step, whose first half is a program
-of the kind that RobustMSE solves. Solved to the end each time, these programs jump from corner to
-corner and soon are stuck. Here the decoder follows every Newton step instead, while the barrier of
-the path (:mod:`skrldp.design.interior_point`) is lowered slowly: at first all reports look alike,
-then they part where most is to be gained, as in annealing. Good decoders from elsewhere take
-another way: they stay as they are until the barrier is low, and follow from there, step by
-well-centred step.
+A *decoder* w gives a posterior distribution of X for each report. For every decoder,
+:math:`I(X;Y) \ge \mathbb E \log(w_Y(X)/P_X)`, with equality at the true posterior. So a mechanism
+that maximises the right-hand side, which is a linear program over private mechanisms
+(:mod:`skrldp.design.cutting_planes`), followed by its posterior, followed by the next mechanism and
+so on, never loses information: a Blahut-Arimoto step, whose first half is a program of the kind
+that RobustMSE solves. Solved to the end each time, these programs go from vertex to vertex and
+soon reach a local optimum. Here the decoder is updated after every Newton step instead, while the
+barrier parameter of the path (:mod:`skrldp.design.interior_point`) falls slowly. It acts as the
+temperature does in deterministic annealing (Rose 1998): at first all reports are nearly alike, then
+they part where most is to be gained.
+
+Decoders that are good already, the best of several runs, are treated otherwise: they stay fixed
+until the barrier parameter is low, and are updated from there, the path centred each time.
 """
 
 from collections.abc import Callable
@@ -24,39 +27,38 @@ from skrldp.design.interior_point import CentralPath, PairFunction, pair_functio
 from skrldp.information import entropy, mutual_information
 from skrldp.region import JointRegion, LowerRegion, ProductRegion, Region, repair
 
-__all__ = ["Annealing", "Look", "distinct", "followable", "look_away"]
+__all__ = ["Annealing", "Callback", "distinct_reports", "path_region"]
 
 
-_ALIKE = 0.05  # l1 distance of posteriors below which reports are
-_HOT = 30.0  # duality gap at the start, relative to the entropy: reports are nearly constant there
-_COLD = 1e-3  # and at the end, relative to the information
-_WARM = 2e-3  # where decoders that have stayed as they were begin to follow
-_FROZEN = 1e-4  # and where they have followed to the end
-_NOTHING = 1e-9  # nats
-_RARE = 1e-5  # probability below which a report hardly matters
+# Where paths begin and end: duality gaps. benchmarks/bench_alternation.py varies the first; for
+# the others see docs/large_alphabets.md, sections 2 and 5.
+_FIRST_GAP = 30.0  # relative to the entropy: reports are nearly constant there
+_LAST_GAP = 1e-3  # relative to the information found, as the following ones are
+_FIXED_GAP = 2e-3  # where decoders that were fixed begin to be updated
+_REFINED_GAP = 1e-4  # and where their updates end
+_NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
+
+# Newton steps.
+_REFINING_FACTOR = 0.9  # of the gap that is left between two decoders of a refinement
+_CENTRING_STEPS = 6  # with one decoder, at most, until the path is centred
+_FINAL_STEPS = 30  # and with the last one: what is not centred is costly to repair
+_REPAIR_EVERY = 10  # steps between two mechanisms that are repaired and compared with the best
+_LEAST_FACTOR = 0.1  # a step aims at no less than this part of the gap
+# When time is short: part of what is left that is planned with, since many a step falls short of
+# its aim; and part of the last steps' time below which a refinement ends.
+_PLANNED_TIME = 0.6
+_RESERVED_TIME = 0.5
+
+# Decoders and reports.
 _SMOOTHING = 1e-5  # added to the probabilities of reports before a decoder is made of them
-_CHECK = 10  # steps between two looks at the mechanism
-_CENTRING = 6  # steps with one decoder, at most, until the path is centred
-_LAST = 30  # and with the last one: what is not centred is costly to repair
-_SETTLED = 1.5  # gap, relative to the one aimed at, that is near enough
-_SOFTLY = 0.9  # part of the gap that is left between two decoders of a polish
+_ALIKE = 0.05  # l1 distance of posteriors up to which reports are alike
+_RARE = 1e-5  # probability up to which a report hardly matters
+_TINY = 1e-9  # nats, or probability: instead of a zero that would be divided by
 
-Look = Callable[[Floats, float], None]
+Callback = Callable[[Floats, float], None]  # gets private mechanisms and their information in nats
 
 
-def look_away(matrix: Floats, information: float) -> None:
-    """Do nothing with what is found on the way.
-
-    Parameters
-    ----------
-    matrix : array of shape (b, a)
-        A private mechanism.
-    information : float
-        What it tells, in nats.
-    """
-
-
-def followable(region: Region, eps: float) -> tuple[Region, PairFunction]:
+def path_region(region: Region, eps: float) -> tuple[Region, PairFunction]:
     """Find the tightest region around a region that has a central path.
 
     Parameters
@@ -70,7 +72,7 @@ def followable(region: Region, eps: float) -> tuple[Region, PairFunction]:
     -------
     region : Region
         The same, or a larger one where it has none: boxes, a shared budget near order 1/2, and the
-        public law with secrets that it lacks.
+        public distribution with secrets that it lacks.
     pairs : PairFunction
         Its privacy.
     """
@@ -92,40 +94,45 @@ class Annealing:
     Parameters
     ----------
     law : array of shape (number of cells of a row,)
-        Law of X, or of U if the region is blind, by which information counts.
+        Distribution of X, or of U if the region is blind, by which information counts.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
         Privacy parameter, in nats.
     start : array of shape (b, a)
         Mechanism, private or not, whose posterior is the first decoder.
-    look : callable
-        Is shown each private mechanism and its information.
+    callback : callable, optional
+        Gets each private mechanism and its information.
 
     Attributes
     ----------
     matrix : array of shape (b, a)
         The best mechanism so far, private for the region.
     information : float
-        What it tells, in nats.
+        Its mutual information, in nats.
     steps : int
         Newton steps taken.
-    cold : bool
+    finished : bool
         Whether the end of the path was reached.
     seconds : float
-        How long cooling took.
+        Time that :meth:`anneal` took.
     """
 
     def __init__(
-        self, law: Floats, region: Region, eps: float, start: Floats, look: Look = look_away
+        self,
+        law: Floats,
+        region: Region,
+        eps: float,
+        start: Floats,
+        callback: Callback | None = None,
     ) -> None:
-        self.law, self.region, self.eps, self.look = law, region, eps, look
-        self.whole = max(entropy(law), _NOTHING)
-        self.information, self.cold, self.seconds = 0.0, False, 0.0
+        self.law, self.region, self.eps, self.callback = law, region, eps, callback
+        self.entropy = max(entropy(law), _TINY)
+        self.information, self.finished, self.seconds = 0.0, False, 0.0
         self.matrix: Floats = np.full(start.shape, 1.0 / len(start))
-        cost = ExpectedCost(_decoder_cost(start, law), law)
-        _, pairs = followable(region, eps)
-        gap = _HOT * self.whole
+        cost = ExpectedCost(decoder_cost(start, law), law)
+        _, pairs = path_region(region, eps)
+        gap = _FIRST_GAP * self.entropy
         self._path = CentralPath(cost, pairs, region.row_shape, scale=1.0, gap=gap)
 
     @property
@@ -133,45 +140,45 @@ class Annealing:
         """Newton steps taken."""
         return self._path.steps
 
-    def cool(self, share: float, deadline: Deadline) -> None:
+    def anneal(self, factor: float, deadline: Deadline) -> None:
         """Go down the path while the decoder follows the mechanism.
 
         Parameters
         ----------
-        share : float
-            Part of the duality gap that each step leaves, between 0 and 1.
+        factor : float
+            Cooling factor: the part of the duality gap that each step leaves, between 0 and 1.
         deadline : Deadline
             When to stop. The steps become longer when it draws near.
         """
-        path, pace, began = self._path, _Pace(deadline, share), deadline.elapsed
-        end, going = _COLD * self.whole, True
-        while going and path.gap > _SETTLED * end and not deadline.passed:
-            going = path.advance(least=end, share=pace.share(path, end))
-            self._follow()
-            end = _COLD * self._told()
-            if path.steps % _CHECK == 0 or not going or deadline.passed:
+        path, schedule, began = self._path, _Schedule(deadline, factor), deadline.elapsed
+        end, going = _LAST_GAP * self.entropy, True
+        while going and path.gap > _NEAR * end and not deadline.passed:
+            going = path.advance(least_gap=end, centring=schedule.factor(path, end))
+            self._update_decoder()
+            end = _LAST_GAP * self._path_information()
+            if path.steps % _REPAIR_EVERY == 0 or not going or deadline.passed:
                 self._offer()
-        self.cold = path.gap <= _SETTLED * end
-        self._settle(path.gap, deadline, _LAST)
+        self.finished = path.gap <= _NEAR * end
+        self._centre(path.gap, deadline, _FINAL_STEPS)
         self.seconds = deadline.elapsed - began
 
-    def hold(self, deadline: Deadline) -> None:
-        """Go down the path with the decoder as it is.
+    def solve_fixed(self, deadline: Deadline) -> None:
+        """Go down the path with the decoder fixed.
 
         Parameters
         ----------
         deadline : Deadline
             When to stop.
         """
-        path, end, going = self._path, _WARM * self.whole, True
-        while going and path.gap > _SETTLED * end and not deadline.passed:
-            going = path.advance(least=end)
-            end = _WARM * self._told()
-        self.cold = path.gap <= _SETTLED * end
-        self._settle(path.gap, deadline, _LAST)
+        path, end, going = self._path, _FIXED_GAP * self.entropy, True
+        while going and path.gap > _NEAR * end and not deadline.passed:
+            going = path.advance(least_gap=end)
+            end = _FIXED_GAP * self._path_information()
+        self.finished = path.gap <= _NEAR * end
+        self._centre(path.gap, deadline, _FINAL_STEPS)
 
-    def polish(self, deadline: Deadline) -> None:
-        """Let the decoder follow from where the path is, well centred each time.
+    def refine(self, deadline: Deadline) -> None:
+        """Update the decoder from where the path is, and centre the path after each update.
 
         Parameters
         ----------
@@ -180,23 +187,25 @@ class Annealing:
         """
         path, going, began = self._path, True, deadline.elapsed
         gap, first = path.gap, path.steps
-        while going and gap > _FROZEN * self._told() and not deadline.passed:
-            gap *= _SOFTLY
-            self._follow()
-            going = self._settle(gap, deadline)
-            pace = (deadline.elapsed - began) / max(path.steps - first, 1)
-            if deadline.left is not None and deadline.left < 0.5 * _LAST * pace:
+        while going and gap > _REFINED_GAP * self._path_information() and not deadline.passed:
+            gap *= _REFINING_FACTOR
+            self._update_decoder()
+            going = self._centre(gap, deadline)
+            seconds = (deadline.elapsed - began) / max(path.steps - first, 1)
+            left = deadline.left
+            if left is not None and left < _RESERVED_TIME * _FINAL_STEPS * seconds:
                 break
-        self._settle(gap, deadline, _LAST)
+        self._centre(gap, deadline, _FINAL_STEPS)
 
-    def _settle(self, gap: float, deadline: Deadline, most: int = _CENTRING) -> bool:
+    def _centre(self, gap: float, deadline: Deadline, most: int = _CENTRING_STEPS) -> bool:
         """Centre the path at a gap with the decoder as it is, and offer what is found."""
         going = True
         for _ in range(most):
             if deadline.passed or not going:
                 break
-            going = self._path.advance(least=gap, share=min(max(gap / self._path.gap, 0.1), 1.0))
-            if self._path.reach >= 1.0 and self._path.gap <= _SETTLED * gap:
+            factor = min(max(gap / self._path.gap, _LEAST_FACTOR), 1.0)
+            going = self._path.advance(least_gap=gap, centring=factor)
+            if self._path.step_length >= 1.0 and self._path.gap <= _NEAR * gap:
                 break
         self._offer()
         return going
@@ -205,30 +214,33 @@ class Annealing:
         rows: Floats = np.maximum(self._path.rows.reshape(self.matrix.shape), 0.0)
         return rows
 
-    def _told(self) -> float:
+    def _path_information(self) -> float:
+        """Information of the path's mechanism, before repair."""
         rows = self._rows()
-        return max(mutual_information(rows / rows.sum(axis=0), self.law), _NOTHING)
+        return max(mutual_information(rows / rows.sum(axis=0), self.law), _TINY)
 
-    def _follow(self) -> None:
-        self._path.reprice(_decoder_cost(self._rows(), self.law))
+    def _update_decoder(self) -> None:
+        self._path.set_cost(decoder_cost(self._rows(), self.law))
 
     def _offer(self) -> None:
+        """Repair the path's mechanism, and keep it if it is the best."""
         private = repair(self._rows(), self.region, self.eps)
         information = mutual_information(private, self.law)
         if information > self.information:
             self.matrix, self.information = private, information
-        self.look(private, information)
+        if self.callback is not None:
+            self.callback(private, information)
 
 
-def distinct(matrix: Floats, law: Floats) -> NDArray[np.intp]:
-    """Find reports that say what none before them says.
+def distinct_reports(matrix: Floats, law: Floats) -> NDArray[np.intp]:
+    """Find reports whose posterior differs from those of all before them.
 
     Parameters
     ----------
     matrix : array of shape (b, a)
         Rows of mechanisms.
     law : array of shape (a,)
-        Law of X.
+        Distribution of X.
 
     Returns
     -------
@@ -237,7 +249,7 @@ def distinct(matrix: Floats, law: Floats) -> NDArray[np.intp]:
     """
     posterior = matrix * law
     mass = posterior.sum(axis=1)
-    posterior /= np.maximum(mass, _NOTHING)[:, None]
+    posterior /= np.maximum(mass, _TINY)[:, None]
     kept: list[int] = []
     for y in np.flatnonzero(mass > _RARE):
         if all(np.abs(posterior[y] - posterior[z]).sum() > _ALIKE for z in kept):
@@ -245,23 +257,37 @@ def distinct(matrix: Floats, law: Floats) -> NDArray[np.intp]:
     return np.array(kept, dtype=np.intp)
 
 
-def _decoder_cost(matrix: Floats, law: Floats) -> Floats:
-    """Minus the logarithm of the posterior over the prior; it must be a true posterior."""
+def decoder_cost(matrix: Floats, law: Floats) -> Floats:
+    """Minus the logarithm of posterior over prior, of a slightly smoothed mechanism.
+
+    Parameters
+    ----------
+    matrix : array of shape (b, a)
+        Mechanism.
+    law : array of shape (a,)
+        Distribution of X.
+
+    Returns
+    -------
+    array of shape (b, a)
+        The posterior sums to 1 over the cells, or the bound on the information would not hold.
+    """
     smooth = np.maximum(matrix, 0.0) + _SMOOTHING
     return np.log((smooth @ law)[:, None] / smooth)
 
 
-class _Pace:
-    """How much of the gap each step leaves, so that the end is reached in time."""
+class _Schedule:
+    """The cooling factor of each step, so that the end is reached in time."""
 
-    def __init__(self, deadline: Deadline, share: float) -> None:
-        self.deadline, self.slow = deadline, share
+    def __init__(self, deadline: Deadline, factor: float) -> None:
+        self.deadline, self.slowest = deadline, factor
         self.began = deadline.elapsed
 
-    def share(self, path: CentralPath, end: float) -> float:
+    def factor(self, path: CentralPath, end: float) -> float:
         left = self.deadline.left
-        if left is None or path.steps < _CHECK:
-            return self.slow
+        if left is None or path.steps < _REPAIR_EVERY:
+            return self.slowest
         seconds = (self.deadline.elapsed - self.began) / path.steps
-        steps = max(0.6 * left / seconds - _CENTRING, 1.0)  # many a step falls short of its aim
-        return min(self.slow, max((end / max(path.gap, end)) ** (1.0 / steps), 0.1))
+        steps = max(_PLANNED_TIME * left / seconds - _CENTRING_STEPS, 1.0)
+        needed = (end / max(path.gap, end)) ** (1.0 / steps)
+        return min(self.slowest, max(needed, _LEAST_FACTOR))

@@ -1,36 +1,48 @@
-r"""PolyOpt for large alphabets: decoder and mechanism take turns, again and again.
+r"""PolyOpt for large alphabets: annealing from several starts, and what they found put together.
 
 Where a way down the central path ends depends on its start, so it is repeated, with more reports,
-more slowly, and from another start, always the same ones. Once
-reports turn out alike, more of them are of no use, and only the starts change. What the runs have
-found apart is then gathered: a program with all their different decoders at once finds the best
-mechanism for these, in which each run's reports make room for those of the others, and from there
-the decoders follow again.
+more slowly, and from another start, always the same ones. Once reports turn out alike, more of them
+are of no use, and only the starts change. Then the decoders of all runs are gathered: a program
+with all of them that differ, fixed, finds the best mechanism for these, in which each run's reports
+make room for those of the others, and from there the decoders are updated again.
 """
 
 import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design._run import Deadline
-from skrldp.design.alternation._annealing import Annealing, Look, distinct, look_away
+from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
 from skrldp.information import entropy
 from skrldp.region import Region
 
 __all__ = ["alternate", "gather", "starts"]
 
 
-# Numbers of reports, and the part of the gap that a step leaves, of one run after the other.
+# The runs; docs/large_alphabets.md, section 2, and benchmarks/bench_alternation.py.
+# Numbers of reports, and cooling factor: the part of the gap that a step leaves.
 _RUNS = ((16, 0.8), (24, 0.95), (24, 0.95), (32, 0.95), (32, 0.95), (48, 0.97))
 _GATHERED = 3  # runs before what they found is gathered: fewer have not enough to tell each other
 _GAIN = 2e-4  # relative gain of two runs together below which there is no third
-_BIAS = 4.0  # how much more probable a start makes each report for its own value
-_SPREAD = 0.5  # shape of the gamma variables that starts are made of
-_HURRY = 0.7  # of the steps of the run before that a run must have time for
-_FEWEST = 8  # reports that are worth another run
-_MOST = 64  # reports that are gathered
-_ENTRIES = 40_000_000  # of the matrices of all reports, of which some five are kept: 1.6 GB
-_FILL = 36  # reports up to which shaken copies join them
-_SHAKE = 0.7  # standard deviation of the logarithms that copies are multiplied by
+_DISTINCT = 0.75  # part of a run's reports that must differ for the next run to have more
+
+# Numbers of reports.
+_FEWEST = 8  # that are worth another run
+_MOST = 64  # that are gathered
+# Entries of the matrices of all reports, of which some five sets are kept at a time: 1.6 GB.
+_ENTRIES = 40_000_000
+_PLANNED_TIME = 0.7  # of the run before, for each report, that a run must have time for
+_LEAST_SECONDS = 1e-300  # of a run that took no time at all
+
+# Starts: gamma noise of shape 1/2, times 1 + _BIAS where report y stands for value y. Noise alone
+# leaves values without a report of their own, and values alone leave S out.
+_BIAS = 4.0
+_GAMMA_SHAPE = 0.5
+_LEAST_NOISE = 1e-9
+
+# Perturbed copies join the gathered reports up to _FILL of them; logarithms of what they are
+# multiplied by have this standard deviation.
+_FILL = 36
+_PERTURBATION = 0.7
 
 
 def alternate(
@@ -39,7 +51,7 @@ def alternate(
     eps: float,
     *,
     deadline: Deadline,
-    look: Look = look_away,
+    callback: Callback | None = None,
     gathers: bool = True,
 ) -> tuple[list[Annealing], str]:
     """Anneal again and again, and gather what was found.
@@ -47,15 +59,15 @@ def alternate(
     Parameters
     ----------
     law : array of shape (number of cells of a row,)
-        Law of X, or of U if the region is blind, by which information counts.
+        Distribution of X, or of U if the region is blind, by which information counts.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
         Privacy parameter, in nats.
     deadline : Deadline
         When to stop.
-    look : callable
-        Is shown each private mechanism and its information.
+    callback : callable, optional
+        Gets each private mechanism and its information.
     gathers : bool
         Whether to gather the reports of the runs; columns mix them anyway.
 
@@ -67,28 +79,30 @@ def alternate(
         ``"converged"`` or ``"time_limit"``.
     """
     if len(region.pairs[0]) == 0:  # nothing is secret, so records are reported as they are
-        run = Annealing(law, region, eps, np.eye(law.size), look)
-        run.matrix, run.information, run.cold = np.eye(law.size), entropy(law), True
+        run = Annealing(law, region, eps, np.eye(law.size), callback)
+        run.matrix, run.information, run.finished = np.eye(law.size), entropy(law), True
         return [run], "converged"
     runs: list[Annealing] = []
     gathered: list[Annealing] = []
     best: list[float] = []
-    for seed, (wanted, share) in enumerate(_RUNS):
+    for seed, (wanted, factor) in enumerate(_RUNS):
         b = min(wanted, _most(law))
-        if len(runs) > 1 and 4 * len(distinct(runs[-1].matrix, law)) < 3 * len(runs[-1].matrix):
-            b = min(b, len(runs[-1].matrix))
+        if len(runs) > 1:
+            differ = len(distinct_reports(runs[-1].matrix, law))
+            if differ < _DISTINCT * len(runs[-1].matrix):
+                b = min(b, len(runs[-1].matrix))
         b = _affordable(b, runs[-1:], deadline)
         if b < min(_FEWEST, 2 * law.size):
             break
-        run = Annealing(law, region, eps, starts(region.row_shape, b, seed), look)
-        run.cool(share, deadline)
+        run = Annealing(law, region, eps, starts(region.row_shape, b, seed), callback)
+        run.anneal(factor, deadline)
         runs.append(run)
         if gathers and len(runs) >= _GATHERED:
             rows = gather([*runs, *gathered[-1:]], law, region.row_shape)
             if _affordable(len(rows), runs[-1:], deadline) == len(rows):
-                joined = Annealing(law, region, eps, rows, look)
-                joined.hold(deadline)
-                joined.polish(deadline)
+                joined = Annealing(law, region, eps, rows, callback)
+                joined.solve_fixed(deadline)
+                joined.refine(deadline)
                 gathered.append(joined)
         if deadline.passed:
             break
@@ -111,20 +125,21 @@ def _affordable(b: int, before: list[Annealing], deadline: Deadline) -> int:
     if left is None or not before:
         return b
     (run,) = before
-    return min(b, int(left * len(run.matrix) / max(_HURRY * run.seconds, 1e-300)))
+    needed = max(_PLANNED_TIME * run.seconds, _LEAST_SECONDS)
+    return min(b, int(left * len(run.matrix) / needed))
 
 
 def gather(runs: list[Annealing], law: Floats, shape: tuple[int, int]) -> Floats:
-    """Take the reports of several runs that tell different things, the best run's first.
+    """Take the reports of several runs whose posteriors differ, the best run's first.
 
-    If they are few, shaken copies join them: what is of no use will not be sent.
+    If they are few, perturbed copies join them: those of no use will not be sent.
 
     Parameters
     ----------
     runs : list of Annealing
         At least one.
     law : array of shape (number of cells of a row,)
-        Law of X, or of U.
+        Distribution of X, or of U.
     shape : tuple (parts, a2)
         Shape of a row.
 
@@ -135,12 +150,12 @@ def gather(runs: list[Annealing], law: Floats, shape: tuple[int, int]) -> Floats
     """
     ranked = sorted(runs, key=lambda run: -run.information)
     rows = np.concatenate([run.matrix for run in ranked])
-    rows = rows[distinct(rows, law)[: _most(law)]]
+    rows = rows[distinct_reports(rows, law)[: _most(law)]]
     missing = max(min(_FILL, _most(law)) - len(rows), 0)
-    noise = np.random.default_rng(len(runs)).normal(scale=_SHAKE, size=(2, missing, *shape))
-    shaken = rows[np.arange(missing) % len(rows)]
-    shaken *= np.exp(noise[0] + noise[1, :, :, :1]).reshape(missing, law.size)
-    rows = np.concatenate([rows, shaken])
+    noise = np.random.default_rng(len(runs)).normal(scale=_PERTURBATION, size=(2, missing, *shape))
+    perturbed = rows[np.arange(missing) % len(rows)]
+    perturbed *= np.exp(noise[0] + noise[1, :, :, :1]).reshape(missing, law.size)
+    rows = np.concatenate([rows, perturbed])
     unit: Floats = rows / rows.mean(axis=1, keepdims=True)
     return unit
 
@@ -161,7 +176,7 @@ def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
     -------
     array of shape (b, a)
     """
-    noise = np.random.default_rng(seed).gamma(_SPREAD, size=(b, *shape)) + 1e-9
+    noise = np.random.default_rng(seed).gamma(_GAMMA_SHAPE, size=(b, *shape)) + _LEAST_NOISE
     report = np.arange(b)
     noise[report, :, report % shape[1]] *= 1.0 + _BIAS
     return (noise / noise.sum(axis=0)).reshape(b, -1)

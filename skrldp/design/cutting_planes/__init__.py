@@ -1,6 +1,6 @@
-"""Linear programs over whole mechanisms, with privacy constraints added where they are broken."""
+"""Designs with a linear or robust cost: a central path, then linear programs with cuts."""
 
-from skrldp.design.cutting_planes._program import CutProgram, Cuts
+from skrldp.design.cutting_planes._program import CutProgram, cheapest
 from skrldp.design.cutting_planes._search import minimise
 
-__all__ = ["CutProgram", "Cuts", "minimise"]
+__all__ = ["CutProgram", "cheapest", "minimise"]

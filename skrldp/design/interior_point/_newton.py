@@ -1,7 +1,8 @@
 """The Newton system of the central path: one Hessian for each row of the mechanism.
 
-The λ of a pair of secrets occur in one inequality only, so they are eliminated there and then: what
-a pair adds to the Hessian of its row is a diagonal and a form in two vectors for each secret.
+The λ of a pair of secrets occur in one inequality only, so they are eliminated first (a Schur
+complement). What a pair adds to the Hessian of its row is then a diagonal matrix and one of low
+rank, a quadratic form in two vectors for each secret.
 """
 
 from dataclasses import dataclass
@@ -16,8 +17,11 @@ __all__ = ["Coupling", "RowSystem", "row_system"]
 
 _Solution = tuple[Floats, Floats, Floats, float]
 
-_REFINEMENTS = 2  # of each solve: they undo what made the inverses exist
-_LIFTS = (1e-15, 1e-13, 1e-11)  # added to the unit diagonal, so that Cholesky's method succeeds
+# Steps of iterative refinement of each solve: they undo the regularisation below.
+_REFINEMENTS = 2
+# Regularisation: what is added to a unit diagonal, the least of these with which Cholesky's method
+# succeeds. It begins at a few units of rounding.
+_REGULARISATIONS = (1e-15, 1e-13, 1e-11)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +44,7 @@ class RowSystem:
         L: the Hessian by (q, λ) is ``-(diagonal + gradient L)``.
     inner : array of shape (b, m, 2, 2)
         Inverse of the Hessian by λ.
-    tilt : array of shape (b, m, 2)
+    lam_slope : array of shape (b, m, 2)
         Derivatives of φ - Σλ by λ.
     hessian, inverse : arrays of shape (b, a, a)
         Hessian of each row without the λ, and (nearly) its inverse.
@@ -53,61 +57,62 @@ class RowSystem:
     diagonal: Floats
     mixed: Floats
     inner: Floats
-    tilt: Floats
+    lam_slope: Floats
     hessian: Floats
     inverse: Floats
 
-    def force(self, weight: Floats, barrier: Floats) -> tuple[Floats, Floats]:
-        """Take the gradient by the rows once the λ are eliminated.
+    def eliminate(self, dual: Floats, dual_x: Floats) -> tuple[Floats, Floats]:
+        """Eliminate the λ from the right-hand side of the Newton equations.
 
         Parameters
         ----------
-        weight : array of shape (b, m)
-            Price that φ - Σλ is to have.
-        barrier : array of shape (b, m, 2, k)
-            Prices that the x are to have.
+        dual : array of shape (b, m)
+            Multiplier that φ - Σλ is to have.
+        dual_x : array of shape (b, m, 2, k)
+            Multipliers that the x are to have.
 
         Returns
         -------
-        force : array of shape (b, parts, k)
-        eased : array of shape (b, m, 2)
-            Step of the λ if the rows stay, negated.
+        gradient : array of shape (b, parts, k)
+            Gradient by the rows, with the λ eliminated.
+        lam_rhs : array of shape (b, m, 2)
+            Minus the step of the λ if the rows stay; for :meth:`back_substitute`.
         """
-        push = weight[..., None, None] * (self.slope[..., None] * self.gradient)
-        eased = np.zeros_like(self.tilt)
+        by_part = dual[..., None, None] * (self.slope[..., None] * self.gradient)
+        lam_rhs = np.zeros_like(self.lam_slope)
         if not self.pairs.fixed:
-            push += barrier
-            pull = -weight[..., None] * self.tilt - barrier.sum(axis=-1)
-            eased = np.einsum("bmij,bmj->bmi", self.inner, pull)
-            push += self.diagonal * eased[..., None]
-            along = np.einsum("bmij,bmj->bmi", self.mixed, eased)
-            push += self.gradient * along[..., None]
-        return self.pairs.collect(push), eased
+            by_part += dual_x
+            by_lam = -dual[..., None] * self.lam_slope - dual_x.sum(axis=-1)
+            lam_rhs = np.einsum("bmij,bmj->bmi", self.inner, by_lam)
+            by_part += self.diagonal * lam_rhs[..., None]
+            along = np.einsum("bmij,bmj->bmi", self.mixed, lam_rhs)
+            by_part += self.gradient * along[..., None]
+        return self.pairs.collect(by_part), lam_rhs
 
-    def follow(self, rows: Floats, eased: Floats) -> tuple[Floats, Floats, Floats]:
-        """Take the steps of what depends on the rows.
+    def back_substitute(self, rows: Floats, lam_rhs: Floats) -> tuple[Floats, Floats, Floats]:
+        """Find the steps of the eliminated variables from that of the rows.
 
         Parameters
         ----------
         rows : array of shape (b, parts, k)
             Step of the rows.
-        eased : array of shape (b, m, 2)
-            From :meth:`force`.
+        lam_rhs : array of shape (b, m, 2)
+            From :meth:`eliminate`.
 
         Returns
         -------
         lam : array of shape (b, m, 2)
         x : array of shape (b, m, 2, k)
         slack : array of shape (b, m)
-            It takes the residual back.
+            A full step makes the residual zero, to first order.
         """
         parts = self.pairs.parts(rows)
-        lam = np.zeros_like(eased)
+        lam = np.zeros_like(lam_rhs)
         if not self.pairs.fixed:
-            across = np.einsum("bmiu,bmiu->bmi", self.gradient, parts)
-            fallen = np.einsum("bmiu,bmiu->bmi", self.diagonal, parts)
-            fallen += np.einsum("bmij,bmi->bmj", self.mixed, across)
-            lam = np.einsum("bmij,bmj->bmi", self.inner, fallen) - eased
+            along = np.einsum("bmiu,bmiu->bmi", self.gradient, parts)
+            by_lam = np.einsum("bmiu,bmiu->bmi", self.diagonal, parts)
+            by_lam += np.einsum("bmij,bmi->bmj", self.mixed, along)
+            lam = np.einsum("bmij,bmj->bmi", self.inner, by_lam) - lam_rhs
         x = lam[..., None] - parts
         slack = np.einsum("bmi,bmiu,bmiu->bm", self.slope, self.gradient, x)
         slack += self.residual - lam.sum(axis=-1)
@@ -118,10 +123,10 @@ def row_system(
     pairs: PairFunction,
     lam: Floats,
     x: Floats,
-    price_x: Floats,
+    dual_x: Floats,
     slack: Floats,
-    price: Floats,
-    own: Floats,
+    dual: Floats,
+    row_diagonal: Floats,
 ) -> RowSystem | None:
     """Linearise the privacy of all rows and factorise it.
 
@@ -131,45 +136,47 @@ def row_system(
         Privacy of each pair of secrets.
     lam : array of shape (b, m, 2)
         The λ.
-    x, price_x : arrays of shape (b, m, 2, k)
-        ``λ - q`` and its prices.
-    slack, price : arrays of shape (b, m)
-        What stands for φ - Σλ, and its prices.
-    own : array of shape (b, parts, k)
-        Diagonal that the rows have anyway.
+    x, dual_x : arrays of shape (b, m, 2, k)
+        ``λ - q`` and its multipliers.
+    slack, dual : arrays of shape (b, m)
+        The slack variables for φ - Σλ, and their multipliers.
+    row_diagonal : array of shape (b, parts, k)
+        Diagonal that the bounds ``rows >= 0`` add to the Hessian.
 
     Returns
     -------
     RowSystem or None
         None if rounding has made a Hessian indefinite.
     """
-    value, slope, curve, gradient = pairs(x)
-    weight = price[..., None, None]
-    stiffness = (price / slack)[..., None, None]
-    core = slope[..., :, None] * slope[..., None, :] * stiffness
+    value, slope, curvature, gradient = pairs(x)
+    multiplier = dual[..., None, None]
+    scaling = (dual / slack)[..., None, None]
+    gradient_form = slope[..., :, None] * slope[..., None, :] * scaling
     if pairs.fixed:
-        diagonal, tilt = np.zeros_like(x), np.zeros_like(slope)
-        mixed = inner = np.zeros_like(curve)
+        diagonal, lam_slope = np.zeros_like(x), np.zeros_like(slope)
+        mixed = inner = np.zeros_like(curvature)
     else:
-        curve = curve * weight
-        diagonal = price_x / x
-        diagonal += weight * (slope * (1.0 - pairs.theta))[..., None] * gradient / x
+        curvature = curvature * multiplier
+        diagonal = dual_x / x
+        diagonal += multiplier * (slope * (1.0 - pairs.theta))[..., None] * gradient / x
         sums = gradient.sum(axis=-1)
-        tilt = slope * sums - 1.0
-        mixed = curve * sums[..., None, :] + slope[..., :, None] * tilt[..., None, :] * stiffness
-        by_lam = sums[..., :, None] * curve * sums[..., None, :]
-        by_lam += tilt[..., :, None] * tilt[..., None, :] * stiffness
+        lam_slope = slope * sums - 1.0
+        mixed = curvature * sums[..., None, :]
+        mixed = mixed + slope[..., :, None] * lam_slope[..., None, :] * scaling
+        lam_hessian = sums[..., :, None] * curvature * sums[..., None, :]
+        lam_hessian += lam_slope[..., :, None] * lam_slope[..., None, :] * scaling
         for i in (0, 1):
-            by_lam[..., i, i] += diagonal[..., i, :].sum(axis=-1)
-        inner = _inverse_2x2(by_lam)
-        core += curve - mixed @ inner @ np.swapaxes(mixed, -1, -2)
-    hessian = _assemble(pairs, gradient, diagonal, (core, -mixed @ inner, -inner), own)
+            lam_hessian[..., i, i] += diagonal[..., i, :].sum(axis=-1)
+        inner = _inverse_2x2(lam_hessian)
+        gradient_form += curvature - mixed @ inner @ np.swapaxes(mixed, -1, -2)
+    forms = gradient_form, -mixed @ inner, -inner
+    hessian = _assemble(pairs, gradient, diagonal, forms, row_diagonal)
     inverse = _inverse(hessian)
     if inverse is None:
         return None
     residual = value - lam.sum(axis=-1) - slack
     return RowSystem(
-        pairs, residual, gradient, slope, diagonal, mixed, inner, tilt, hessian, inverse
+        pairs, residual, gradient, slope, diagonal, mixed, inner, lam_slope, hessian, inverse
     )
 
 
@@ -178,22 +185,26 @@ def _assemble(
     gradient: Floats,
     diagonal: Floats,
     forms: tuple[Floats, Floats, Floats],
-    own: Floats,
+    row_diagonal: Floats,
 ) -> Floats:
-    """Hessian of each row: a diagonal, and for each pair a form in (gradient, diagonal)."""
-    b, a1, k = own.shape
-    core, cross, corner = forms
+    """Hessian of each row: a diagonal, and for each pair a form in (gradient, diagonal).
+
+    The forms are given by their blocks: gradient with gradient, gradient with diagonal, and
+    diagonal with diagonal.
+    """
+    b, a1, k = row_diagonal.shape
+    by_gradient, cross, by_diagonal = forms
     basis = np.stack([gradient, diagonal], axis=3)  # (b, m, 2, 2, k)
     factor = pairs.factor[:, 0]
 
     def form(i: int, j: int) -> Floats:
-        part = np.empty((*core.shape[:2], 2, 2))
-        part[..., 0, 0], part[..., 0, 1] = core[..., i, j], cross[..., i, j]
-        part[..., 1, 0], part[..., 1, 1] = cross[..., j, i], corner[..., i, j]
+        part = np.empty((*by_gradient.shape[:2], 2, 2))
+        part[..., 0, 0], part[..., 0, 1] = by_gradient[..., i, j], cross[..., i, j]
+        part[..., 1, 0], part[..., 1, 1] = cross[..., j, i], by_diagonal[..., i, j]
         return part * (factor[i] * factor[j])
 
     hessian = np.zeros((b, a1, a1, k, k))
-    blocks = core.shape[1] if a1 > 1 else 1  # pairs have a block each, or all the same one
+    blocks = by_gradient.shape[1] if a1 > 1 else 1  # pairs have a block each, or all the same one
     left = basis[:, :, 0].reshape(b, blocks, -1, k)
     right = (form(0, 1) @ basis[:, :, 1]).reshape(b, blocks, -1, k)
     between = np.swapaxes(left, -1, -2) @ right
@@ -205,9 +216,9 @@ def _assemble(
         left = basis[:, members, i].reshape(b, a1, -1, k)
         right = (form(i, i)[:, members] @ basis[:, members, i]).reshape(b, a1, -1, k)
         hessian[:, secret, secret] += np.swapaxes(left, -1, -2) @ right
-        own = own + factor[i] ** 2 * diagonal[:, members, i].sum(axis=2)
+        row_diagonal = row_diagonal + factor[i] ** 2 * diagonal[:, members, i].sum(axis=2)
     whole = np.ascontiguousarray(np.moveaxis(hessian, 3, 2)).reshape(b, a1 * k, a1 * k)
-    whole[:, cell, cell] += own.reshape(b, -1)
+    whole[:, cell, cell] += row_diagonal.reshape(b, -1)
     return whole
 
 
@@ -218,14 +229,14 @@ def _inverse_2x2(matrix: Floats) -> Floats:
 
 
 def _inverse(matrices: Floats) -> Floats | None:
-    """Inverse of positive definite matrices, scaled to a unit diagonal and lifted a little."""
+    """Inverse of positive definite matrices, scaled to a unit diagonal and regularised."""
     unit = 1.0 / np.sqrt(np.einsum("yii->yi", matrices))
     both = unit[:, :, None] * unit[:, None, :]
     scaled = matrices * both
     halves = np.empty_like(matrices)
     for y, matrix in enumerate(scaled):
-        for lift in _LIFTS:
-            np.fill_diagonal(matrix, 1.0 + lift)
+        for added in _REGULARISATIONS:
+            np.fill_diagonal(matrix, 1.0 + added)
             root, failed = dpotrf(matrix.T, lower=1)
             if not failed:
                 break
@@ -242,7 +253,7 @@ class Coupling:
     """What is left once the rows are eliminated: columns sum to 1, and a robust cost.
 
     A robust cost depends on the rows through the expected costs of the cells, whose multipliers
-    are a law, and through one λ of its own, its *top*.
+    are a distribution of X, and through one λ of its own, its *top*.
 
     Parameters
     ----------
@@ -250,39 +261,41 @@ class Coupling:
         The factorised rows.
     cost : array of shape (b, a)
         Cost of each report in each cell.
-    curve : array of shape (a, a) or None
+    curvature : array of shape (a, a) or None
         Hessian of a robust cost by the expected costs of the cells; None for a linear cost.
     """
 
-    def __init__(self, rows: RowSystem, cost: Floats, curve: Floats | None) -> None:
-        self._rows, self._cost, self._curve = rows, cost, curve
-        plain = rows.inverse.sum(axis=0)
-        if curve is None:
-            self._unit = 1.0 / np.sqrt(np.diagonal(plain))
-            self._system = plain * self._unit[:, None] * self._unit
+    def __init__(self, rows: RowSystem, cost: Floats, curvature: Floats | None) -> None:
+        self._rows, self._cost, self._curvature = rows, cost, curvature
+        columns = rows.inverse.sum(axis=0)
+        if curvature is None:
+            self._unit = 1.0 / np.sqrt(np.diagonal(columns))
+            self._system = columns * self._unit[:, None] * self._unit
             return
-        half = np.einsum("yij,yj->ij", rows.inverse, cost)
-        full = np.einsum("yi,yij,yj->ij", cost, rows.inverse, cost)
-        a = len(plain)
-        self._bend = curve / (1.0 + np.diagonal(curve))[:, None]  # of order one, as the rest
-        system = np.zeros((2 * a + 1, 2 * a + 1))
-        system[:a, :a], system[:a, a:-1] = plain, -half
-        system[a:-1, :a] = -self._bend @ half.T
-        system[a:-1, a:-1] = np.diag(1.0 / (1.0 + np.diagonal(curve))) + self._bend @ full
-        system[a:-1, -1] = self._bend.sum(axis=1)
-        system[-1, a:-1] = 1.0  # the law is one
-        self._system = system
+        mixed = np.einsum("yij,yj->ij", rows.inverse, cost)
+        cells = np.einsum("yi,yij,yj->ij", cost, rows.inverse, cost)
+        scale = 1.0 / (1.0 + np.diagonal(curvature))
+        # Of order one, as the rest of the system is.
+        self._scaled = scaled = curvature / (1.0 + np.diagonal(curvature))[:, None]
+        a = len(columns)
+        self._system = np.block(
+            [  # unknowns: multipliers of the columns, those of the cells, step of the top
+                [columns, -mixed, np.zeros((a, 1))],
+                [-scaled @ mixed.T, np.diag(scale) + scaled @ cells, scaled.sum(axis=1)[:, None]],
+                [np.zeros((1, a)), np.ones((1, a)), np.zeros((1, 1))],
+            ]
+        )
 
     def solve(
-        self, force: Floats, short: Floats, by_cell: Floats, by_top: float
+        self, gradient: Floats, column_residual: Floats, by_cell: Floats, by_top: float
     ) -> tuple[Floats, float]:
-        """Solve the Newton equations.
+        """Solve the Newton equations, with iterative refinement.
 
         Parameters
         ----------
-        force : array of shape (b, a)
+        gradient : array of shape (b, a)
             Gradient by the rows; of a robust cost, without the part that goes through the cells.
-        short : array of shape (a,)
+        column_residual : array of shape (a,)
             What the columns lack to 1.
         by_cell : array of shape (a,)
             Gradient of a robust cost by the expected costs of the cells.
@@ -291,38 +304,40 @@ class Coupling:
 
         Returns
         -------
-        change : array of shape (b, a)
+        step : array of shape (b, a)
             Step of the rows.
         top : float
             Step of the top.
         """
-        change, columns, law, top = self._solve(force, short, by_cell, by_top)
+        step, columns, law, top = self._solve(gradient, column_residual, by_cell, by_top)
         for _ in range(_REFINEMENTS):
-            left = force + _times(self._rows.hessian, change) - columns
+            left = gradient + _times(self._rows.hessian, step) - columns
             left_cell, left_top = by_cell, by_top
-            if self._curve is not None:
+            if self._curvature is not None:
                 left += self._cost * law
-                bent = self._curve @ (np.einsum("yx,yx->x", change, self._cost) - top)
-                left_cell, left_top = by_cell + bent - law, by_top - float(bent.sum())
-            more = self._solve(left, short - change.sum(axis=0), left_cell, left_top)
-            change, columns = change + more[0], columns + more[1]
+                second = self._curvature @ (np.einsum("yx,yx->x", step, self._cost) - top)
+                left_cell, left_top = by_cell + second - law, by_top - float(second.sum())
+            more = self._solve(left, column_residual - step.sum(axis=0), left_cell, left_top)
+            step, columns = step + more[0], columns + more[1]
             law, top = law + more[2], top + more[3]
-        return change, top
+        return step, top
 
-    def _solve(self, force: Floats, short: Floats, by_cell: Floats, by_top: float) -> _Solution:
-        inverse, cost, a = self._rows.inverse, self._cost, force.shape[1]
-        moved = _times(inverse, force)
-        right = short + moved.sum(axis=0)
-        if self._curve is None:
-            columns = self._unit * np.linalg.solve(self._system, self._unit * right)
-            return inverse @ columns - moved, columns, np.zeros(a), 0.0
-        cells = by_cell / (1.0 + np.diagonal(self._curve))
-        cells -= self._bend @ np.einsum("yi,yi->i", cost, moved)
+    def _solve(
+        self, gradient: Floats, column_residual: Floats, by_cell: Floats, by_top: float
+    ) -> _Solution:
+        inverse, cost, a = self._rows.inverse, self._cost, gradient.shape[1]
+        alone = _times(inverse, gradient)  # minus the step of the rows without the coupling
+        rhs = column_residual + alone.sum(axis=0)
+        if self._curvature is None:
+            columns = self._unit * np.linalg.solve(self._system, self._unit * rhs)
+            return inverse @ columns - alone, columns, np.zeros(a), 0.0
+        cells = by_cell / (1.0 + np.diagonal(self._curvature))
+        cells -= self._scaled @ np.einsum("yi,yi->i", cost, alone)
         total = [float(by_cell.sum()) + by_top]
-        found = np.linalg.solve(self._system, np.concatenate([right, cells, total]))
+        found = np.linalg.solve(self._system, np.concatenate([rhs, cells, total]))
         columns, law, top = found[:a], found[a:-1], float(found[-1])
-        change = _times(inverse, columns - cost * law) - moved
-        return change, columns, law, top
+        step = _times(inverse, columns - cost * law) - alone
+        return step, columns, law, top
 
 
 def _times(matrices: Floats, vectors: Floats) -> Floats:

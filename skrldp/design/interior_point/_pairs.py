@@ -28,7 +28,10 @@ from skrldp.support import conditional_radius, log_mean_exp, support_shrink
 __all__ = ["PairFunction", "concave_mean", "pair_function"]
 
 
-_NEAR_HALF = 0.55  # up to this order a shared budget has a kink, or nearly one
+# Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
+# is the lesser of two means, which has a kink; near 1/2 Newton steps are short. Not tuned. The path
+# of the product region, or cuts, take its place.
+_NEAR_HALF = 0.55
 
 
 def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
@@ -62,11 +65,11 @@ def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
     if theta == 0.0:
         mean = np.exp(centre)
         return mean, mean[..., None] * p / x
-    log_total, tilted = log_mean_exp(
+    log_total, weights = log_mean_exp(
         theta * (logs - centre[..., None]), np.broadcast_to(p, x.shape)
     )
     mean = np.exp(centre + log_total / theta)
-    return mean, mean[..., None] * tilted / x
+    return mean, mean[..., None] * weights / x
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +131,7 @@ class PairFunction:
         return self.factor * np.stack([rows[:, self.first], rows[:, self.second]], axis=2)
 
     def collect(self, parts: Floats) -> Floats:
-        """Add up what belongs to each part of each row: the transpose of :meth:`parts`.
+        """Add up what belongs to each part of each row: the adjoint of :meth:`parts`.
 
         Parameters
         ----------
@@ -157,7 +160,7 @@ class PairFunction:
         value : array of shape (b, m)
         slope : array of shape (b, m, 2)
             Derivatives by the two means.
-        curve : array of shape (b, m, 2, 2)
+        curvature : array of shape (b, m, 2, 2)
             Minus the second derivatives by the means, and minus the part
             :math:`f_i (1-\theta) / M_i` of theirs that is not diagonal in x.
         gradient : array of shape (b, m, 2, k)
@@ -166,7 +169,7 @@ class PairFunction:
         mean, gradient = concave_mean(x, self.p, self.theta)
         slope = np.broadcast_to(self.scale, mean.shape).copy()
         value = np.einsum("bmi,mi->bm", mean, self.scale)
-        curve = np.zeros((*mean.shape, 2))
+        curvature = np.zeros((*mean.shape, 2))
         if self.shared.any():
             part = self.shared
             ratio = mean[:, part] / self.weight[part]
@@ -180,10 +183,10 @@ class PairFunction:
             outer /= top[..., None, None]
             for i in (0, 1):
                 outer[..., i, i] += (1.0 - self.sigma) * inner[..., i] / mean[:, part, i]
-            curve[:, part] = outer
+            curvature[:, part] = outer
         for i in (0, 1):
-            curve[..., i, i] -= slope[..., i] * (1.0 - self.theta) / mean[..., i]
-        return value, slope, curve, gradient
+            curvature[..., i, i] -= slope[..., i] * (1.0 - self.theta) / mean[..., i]
+        return value, slope, curvature, gradient
 
 
 def pair_function(region: Region, eps: float) -> PairFunction | None:
@@ -199,8 +202,8 @@ def pair_function(region: Region, eps: float) -> PairFunction | None:
     Returns
     -------
     PairFunction or None
-        None for boxes, for the public law with secrets it lacks, and for a shared budget near
-        order 1/2, where φ has a kink.
+        None for boxes, for the public distribution with unseen secrets, and for a shared budget
+        near order 1/2, where φ has a kink.
     """
     pair = np.stack(region.pairs, axis=1)
     weight = region.marginal[pair]

@@ -3,9 +3,14 @@
 import numpy as np
 
 from skrldp._typing import Floats
+from skrldp.design._cuts import Cuts
 from skrldp.region import BoxRegion, LowerRegion, PointRegion, Region, SimplexRegion
 
 __all__ = ["extreme_conditionals", "facet_count", "facets", "is_polyhedral"]
+
+
+_MOST_BOX_VALUES = 6  # of U: a box may have a2 * 2**(a2 - 1) vertices, 192 here and 448 with 7
+_ROUNDING = 1e-15  # of probabilities
 
 
 def is_polyhedral(region: Region) -> bool:
@@ -21,7 +26,7 @@ def is_polyhedral(region: Region) -> bool:
     bool
     """
     if isinstance(region, BoxRegion):
-        return region.conditionals.shape[1] <= 6
+        return region.conditionals.shape[1] <= _MOST_BOX_VALUES
     return isinstance(region, SimplexRegion | PointRegion | LowerRegion)
 
 
@@ -61,7 +66,7 @@ def _box_vertices(lower: Floats, upper: Floats) -> Floats:
             vertex = np.empty(size)
             vertex[others] = np.where(high == 1, upper[others], lower[others])
             vertex[free] = 1.0 - vertex[others].sum()
-            if lower[free] - 1e-15 <= vertex[free] <= upper[free] + 1e-15:
+            if lower[free] - _ROUNDING <= vertex[free] <= upper[free] + _ROUNDING:
                 found.append(vertex)
     return np.unique(np.round(np.array(found), 15), axis=0)
 
@@ -82,16 +87,16 @@ def facets(region: Region, eps: float) -> Floats:
     -------
     array of shape (m, number of cells of a row)
     """
-    parts, a2 = region.row_shape
     extremes = [extreme_conditionals(region, s) for s in range(region.n_secrets)]
-    rows = [np.zeros((0, parts * a2))]
-    for first, second in zip(*region.pairs, strict=True):
-        most, least = extremes[first], extremes[second]
-        block = np.zeros((len(most), len(least), parts, a2))
-        block[:, :, region.place(first)] += np.exp(-eps) * most[:, None]
-        block[:, :, region.place(second)] -= least[None]
-        rows.append(block.reshape(-1, parts * a2))
-    table = np.concatenate(rows)
+    pairs, laws = [np.zeros((0, 2), dtype=np.intp)], [np.zeros((0, 2, region.row_shape[1]))]
+    for pair in np.stack(region.pairs, axis=1):
+        one, other = (extremes[secret] for secret in pair)
+        most, least = (part.ravel() for part in np.indices((len(one), len(other))))
+        laws.append(np.stack([one[most], other[least]], axis=1))
+        pairs.append(np.tile(pair, (len(most), 1)))
+    first, second = region.place(np.concatenate(pairs)).T
+    cuts = Cuts(np.zeros(len(first), dtype=np.intp), first, second, np.concatenate(laws))
+    table: Floats = cuts.coefficients((1, *region.row_shape), eps).toarray()
     return np.unique(table, axis=0) if region.blind else table  # pairs may say the same
 
 

@@ -21,19 +21,28 @@ import numpy as np
 
 from skrldp._typing import Booleans, Floats
 from skrldp.design._run import Deadline
+from skrldp.design.rows._cone import Cone
 from skrldp.design.rows._facets import extreme_conditionals, is_polyhedral
 from skrldp.exceptions import SolverError
-from skrldp.region import Region, lift
+from skrldp.region import Region
 
 __all__ = ["ProductCone", "product_cone"]
 
 
+# Sizes beyond which linear programs are as quick, by measurement. A list of all extreme rays may be
+# worth more, so points are more where it may be short enough to be made.
 _MOST_BASES = 60_000  # choices of tight constraints that are tried, for all secrets
-_MOST_POINTS = 100_000  # of the secrets' polytopes, in all products together
-_LARGEST_EPS = 10.0  # beyond, entries of one row are too far apart for the tolerances below
+_MOST_POINTS, _MOST_POINTS_LISTED = 12_000, 100_000  # of the secrets' polytopes, in all products
+_MOST_ENTRIES = 8_000_000  # of a list of all extreme rays: 64 MB
+MOST_LISTED_CELLS = 16  # of a row, for a list at all
+_MOST_REFINEMENTS = 30  # of a maximum; three or four are enough as a rule
+
+# Tolerances, for rows whose greatest entry is about 1.
+_LARGEST_EPS = 10.0  # beyond, entries of one row are too far apart for them
 _WORST_CONDITION = 1e8  # beyond, tight constraints are taken for parallel
 _THINNEST = 1e-4  # widths of a region, but for a point, at which that would lose vertices
-_NOTHING = 1e-12  # a violation that is rounding, for rows whose greatest entry is about 1
+_ROUNDING = 1e-12  # a violation that is none
+_HIGHER = 1e-13  # relative gain of a maximum that is one
 _SAME = 1e-9  # points nearer than this are one
 
 
@@ -41,7 +50,6 @@ def product_cone(
     region: Region,
     eps: float,
     deadline: Deadline | None = None,
-    most_points: int = _MOST_POINTS,
 ) -> "ProductCone | None":
     """Take the cone of private rows apart by secret, if that can be done at little cost.
 
@@ -53,8 +61,6 @@ def product_cone(
         Privacy parameter, in nats.
     deadline : Deadline, optional
         When to stop refining maxima.
-    most_points : int
-        Points of the secrets' polytopes, in all products together, beyond which it costs too much.
 
     Returns
     -------
@@ -63,7 +69,7 @@ def product_cone(
     if region.blind:  # its rows are not products: all secrets have the same part
         return None
     try:
-        return ProductCone(region, eps, deadline, most_points)
+        return ProductCone(region, eps, deadline)
     except SolverError:
         return None
 
@@ -96,8 +102,8 @@ class _Edges:
         return points[first], corners
 
 
-class ProductCone:
-    """Private rows of unit sum, for polyhedral regions whose conditionals are free of one another.
+class ProductCone(Cone):
+    """The exact cone of polyhedral regions whose conditionals are free of one another.
 
     Parameters
     ----------
@@ -107,8 +113,6 @@ class ProductCone:
         Privacy parameter, in nats.
     deadline : Deadline, optional
         When to stop refining maxima.
-    most_points : int
-        Points of the secrets' polytopes, in all products together, beyond which it costs too much.
 
     Attributes
     ----------
@@ -123,21 +127,9 @@ class ProductCone:
         If the region is not polyhedral, or too large for this.
     """
 
-    tolerance = 0.0  # nothing is left to a repair
-
-    def __init__(
-        self,
-        region: Region,
-        eps: float,
-        deadline: Deadline | None = None,
-        most_points: int = _MOST_POINTS,
-    ) -> None:
-        self.region = region
-        self.eps = eps
-        self.deadline = deadline or Deadline(None)
-        self.solves = 0
+    def __init__(self, region: Region, eps: float, deadline: Deadline | None = None) -> None:
+        super().__init__(region, eps, deadline)
         a1, a2 = region.conditionals.shape
-        self._shape = (a1, a2)
         if not is_polyhedral(region) or eps > _LARGEST_EPS:
             raise SolverError("this cone cannot be taken apart by secret.")
         extremes = [extreme_conditionals(region, s) for s in range(a1)]
@@ -146,7 +138,7 @@ class ProductCone:
             raise SolverError("the region is too thin to be told from a point.")
         if sum(comb(a2 + 2 * len(e), a2) for e in extremes) > _MOST_BASES:
             raise SolverError("a secret's polytope may have too many vertices.")
-        extremes = [np.where(e > _NOTHING, e, 0.0) for e in extremes]
+        extremes = [np.where(e > _ROUNDING, e, 0.0) for e in extremes]
         # A cell that no conditional reaches is bound by nothing: a row of its own.
         free = np.concatenate([e.max(axis=0) == 0.0 for e in extremes])
         self._free = np.flatnonzero(free)
@@ -155,10 +147,19 @@ class ProductCone:
         if len(region.pairs[0]) == 0:
             self._products.append([(np.eye(a2), np.ones(a2, dtype=bool))])
         else:
-            self._divide(extremes, most_points)
+            self._divide(extremes, _MOST_POINTS_LISTED if self._small else _MOST_POINTS)
         self.size = len(self._free) + sum(_corners(p) for p in self._products)
         self.points = sum(len(points) for p in self._products for points, _ in p)
         self._stack()
+
+    @property
+    def _small(self) -> bool:
+        return self.region.conditionals.size <= MOST_LISTED_CELLS
+
+    @property
+    def listable(self) -> bool:
+        """Whether :meth:`rows` fits into memory."""
+        return self.size * self.region.conditionals.size <= _MOST_ENTRIES
 
     def _divide(self, extremes: list[Floats], most_points: int) -> None:
         """Find the products: one for each secret of least l and each r that matters."""
@@ -216,33 +217,20 @@ class ProductCone:
         table = np.concatenate(found)
         return table / table.sum(axis=1, keepdims=True)
 
-    def maximise(self, directions: Floats, rounds: int = 30) -> Floats:
-        """Maximise linear functions over the private rows of unit sum.
-
-        Parameters
-        ----------
-        directions : array of shape (m, a)
-            Linear functions.
-        rounds : int
-            How often a maximum is refined; three or four times are enough as a rule.
-
-        Returns
-        -------
-        array of shape (m, a)
-            Private rows.
-        """
+    def maximise(self, directions: Floats) -> Floats:
+        """Maximise linear functions over the private rows; see :class:`Cone`."""
         # The products are of rows whose least l is 1, not of rows of unit sum. The best ratio of
         # the direction to the sum is found by Dinkelbach's method: subtract the best so far.
         rows = np.full(directions.shape, 1.0 / directions.shape[1])
         values = directions.mean(axis=1)
         active = np.arange(len(directions))
-        for _ in range(rounds):
+        for _ in range(_MOST_REFINEMENTS):
             if len(active) == 0 or self.deadline.passed:
                 break
             higher = self._best(directions[active] - values[active, None])
             higher /= higher.sum(axis=1, keepdims=True)
             reached = np.einsum("ij,ij->i", higher, directions[active])
-            better = reached > values[active] + 1e-13 * np.abs(directions[active]).max(axis=1)
+            better = reached > values[active] + _HIGHER * np.abs(directions[active]).max(axis=1)
             active = active[better]
             rows[active], values[active] = higher[better], reached[better]
         if len(self._free):
@@ -264,23 +252,6 @@ class ProductCone:
             chosen = np.einsum("nmu,nu->nm", points, part).argmax(axis=1)
             best.append(points[np.arange(len(part)), chosen])
         return np.hstack(best)
-
-    def inside(self, rows: Floats) -> Floats:
-        """Lift rows into the cone, each by as little as its worst violation asks for.
-
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Non-negative rows.
-
-        Returns
-        -------
-        array of shape (b, a)
-            Private rows of unit sum.
-        """
-        unit = rows / rows.sum(axis=1, keepdims=True)
-        excess = self.region.excess(unit.reshape(-1, *self._shape), self.eps)
-        return lift(unit, excess, self.eps)
 
 
 def _corners(product: list[tuple[Floats, Booleans]]) -> int:
@@ -317,10 +288,10 @@ def _edges(
     growth = slope @ sides.T - bounds[:, 1]
     index = np.arange(len(tight))[:, None]
     slack[index, tight] = growth[index, tight] = 0.0
-    nothing = _NOTHING * last
+    nothing = _ROUNDING * last
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = (-slack - nothing) / growth
-    rising, falling = growth > _NOTHING, growth < -_NOTHING
+    rising, falling = growth > _ROUNDING, growth < -_ROUNDING
     start = np.maximum(np.where(rising, crossing, -np.inf).max(axis=1), first)
     end = np.minimum(np.where(falling, crossing, np.inf).min(axis=1), last)
     holds = np.all(rising | falling | (slack >= -nothing), axis=1)

@@ -1,10 +1,11 @@
-r"""The best local differential privacy for one attribute whose law is known.
+r"""The best local differential privacy for one attribute whose distribution is known.
 
 Every δ-LDP mechanism is a mixture of rows :math:`1 + (e^\delta - 1) 1_A` over sets A of values
 (Kairouz, Oh and Viswanath 2016), so the most informative one is a linear program over sets. It is
-solved with the sets found so far; its prices say which set is missing. With public counts that
-set is found exactly, however many values there are: what a set is worth depends on its count and
-its price alone, and for each count the cheapest set follows by dynamic programming.
+solved with the sets found so far; its dual variables say which set is missing. With public counts
+that set is found exactly, however many values there are: the reduced profit of a set depends on its
+count and the sum of its duals alone, and for each count the least sum follows by dynamic
+programming.
 """
 
 from dataclasses import dataclass, field
@@ -13,13 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats
+from skrldp.design._mixture import LEAST_GAIN
 from skrldp.design.subset._sets import SetMixture, best_sets, simple_sets
-from skrldp.information import entropy, row_information
+from skrldp.information import entropy, mutual_information_bound, row_information
 
 __all__ = ["LocalOptimum", "optimal_response"]
-
-
-_LEAST = 1e-10  # nats: no set is sought that is worth less
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +30,7 @@ class LocalOptimum:
     matrix : array of shape (b, k)
         Probability of each report given each value; b is at most k.
     information : float
-        I(V; Y) at the law, in nats.
+        I(V; Y) at the known distribution, in nats.
     bound : float
         No δ-LDP mechanism has more.
     rounds : int
@@ -121,11 +120,11 @@ def optimal_response(
     done = 0
     while done < rounds:
         done += 1
-        _, prices, value = mixture.solve()
-        sets, most = pricing.best(prices, drop)
+        _, duals, value = mixture.solve()
+        sets, most = pricing.best(duals, drop)
         if pricing.exact:
             bound = min(bound, value + max(most, 0.0))
-        if most <= max(_LEAST, gap * value) or not mixture.add(sets, drop):
+        if most <= max(LEAST_GAIN, gap * value) or not mixture.add(sets, drop):
             break
     matrix = mixture.matrix()
     information = max(0.0, float(row_information(matrix, law).sum()))
@@ -133,10 +132,8 @@ def optimal_response(
 
 
 def _simple_bound(law: Floats, eps: float) -> float:
-    """Entropy, or what the odds ratio allows (information.mutual_information_bound)."""
-    if np.isinf(eps):
-        return entropy(law)
-    return min(entropy(law), (1.0 - float(law @ law)) * eps * float(np.tanh(eps / 2.0)))
+    """Bound the information by the entropy and by what the odds ratio allows."""
+    return entropy(law) if np.isinf(eps) else mutual_information_bound(law[:, None], eps)
 
 
 def _whole(counts: ArrayLike) -> NDArray[np.int64]:

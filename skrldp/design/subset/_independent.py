@@ -1,8 +1,8 @@
 r"""Independent reporting with better mechanisms than randomised response.
 
-S is reported by the most informative ε1-LDP mechanism for its public law (`design.ldp`). The report
-of U is a mixture of rows :math:`1 + (e^{\delta_A} - 1) 1_A`, each of which tells whether U is in a
-set A. Such a row leaks at most ε2 about S if and only if
+S is reported by the most informative ε1-LDP mechanism for its public distribution (module
+``_extremal``). The report of U is a mixture of rows :math:`1 + (e^{\delta_A} - 1) 1_A`, each of
+which tells whether U is in a set A. Such a row leaks at most ε2 about S if and only if
 
 .. math:: (e^{\delta_A} - 1) \max (R_1(A) - e^{\epsilon_2} R_2(A)) \le e^{\epsilon_2} - 1,
 
@@ -16,32 +16,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Booleans, Floats
+from skrldp.design._mixture import used
 from skrldp.design.closed_form import (
+    SplitSearch,
     best_split,
-    grr,
     independent_reporting,
+    response_matrix,
     theorem5_budget,
     theorem5_distance,
 )
+from skrldp.design.subset._budgets import set_drops
 from skrldp.design.subset._extremal import optimal_response
-from skrldp.design.subset._sets import SetMixture, all_sets, best_sets, distinct, simple_sets, worth
+from skrldp.design.subset._sets import (
+    SetMixture,
+    all_sets,
+    best_sets,
+    distinct_sets,
+    reduced_profit,
+    simple_sets,
+)
 from skrldp.information import Blocks, product_information
 from skrldp.joint import JointDistribution
 from skrldp.region import Region
 
-__all__ = ["ProductReporting", "optimal_reporting", "set_drops"]
+__all__ = ["ProductReporting", "optimal_reporting"]
 
 
-_LISTED = 1 << 12  # sets times pairs of secrets (eight at most) up to which all sets are looked at
-_GRID = 17  # splits to begin with
+# The split of the budget: each point of the grid is a design, so the grid is coarser than that of
+# closed forms, and ends with a step of eps/1024.
+_SPLITS = SplitSearch(grid=17, fine=5, levels=6)
 _GAP = 1e-5  # relative gap of the mechanisms while splits are compared
-_LEVELS = (0.25, 0.5, 0.75, 1.0)  # shares of ε at which sets are sought first
-_NEIGHBOURS = 60_000  # sets times pairs of secrets that one round of that may look at
+_FIRST_SPLITS = (0.25, 0.5, 0.75, 1.0)  # parts of ε at which sets are sought first
+
+# The search for sets. All are tried if there are at most so many, times the pairs of secrets (which
+# count for eight at most).
+_LISTED, _PAIRS_THAT_COUNT = 1 << 12, 8
+_NEIGHBOURS = 60_000  # sets times pairs of secrets that one round may evaluate
+_NEIGHBOUR_SETS = (64, 3_000)  # and the range of sets that this leaves
 _FLIPS = 10_000  # neighbours of sets from which those are drawn
-_KEPT = 400  # sets that all splits try
-_CHUNK = 2_000_000  # sets times pairs of secrets in memory
+_KEPT = 400  # sets that all splits try, besides the simple ones
+_NEW = 2  # sets for each value that join the mixture at once
 _LEAST = 1e-9  # nats that a set must be worth
-_USED = 1e-12  # weight of a row that counts
+# Linear programs of one search: so many by the number of values, within the range; few while
+# splits are compared.
+_PROGRAMS, _PROGRAM_RANGE, _PROGRAMS_WHILE_COMPARING = 600, (8, 50), 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +76,7 @@ class ProductReporting:
         Budget of the report of S, and what is left for that of U: ε1 + ε2 = ε. Where the report of
         S does not tell two secrets apart, the report of U may.
     information : float
-        I(X; Y) at the public law, in nats.
+        I(X; Y) at the public distribution, in nats.
     names : pair of str
         "grr" or "optimal", for S and for U.
     splits : int
@@ -103,13 +121,13 @@ def optimal_reporting(
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     region : Region
         Conditionals that privacy must hold for.
     eps : float
         Privacy parameter, in nats.
     budget : {"tight", "theorem5"}
-        ``"tight"``: each set has the budget that the oracle allows it. ``"theorem5"``: the report
+        ``"tight"``: each set has the budget that the region allows it. ``"theorem5"``: the report
         of U is the best δ-LDP mechanism, with the δ of Entropy Theorem 5.
 
     Returns
@@ -129,7 +147,7 @@ def optimal_reporting(
     (8, 'optimal')
     """
     plain = independent_reporting(joint, region, eps, budget)
-    parts = [eps * level for level in _LEVELS]
+    parts = [eps * part for part in _FIRST_SPLITS]
     secrets = _LocalReports(joint.counts.sum(axis=1), parts)
     kind = _SharedBudget if budget == "theorem5" else _OwnBudgets
     values = kind(joint, region, parts)
@@ -140,17 +158,17 @@ def optimal_reporting(
         tried += 1
         return _best_pair(joint, secrets, values, eps - part, part)
 
-    best = best_split(split, eps, lambda result: result.information, _GRID)
+    best = best_split(split, eps, _SPLITS)
     # There the search is worth some more effort.
-    secrets.at(best.secret_eps, _rounds(len(secrets.counts)))
+    secrets.design(best.secret_eps, _programs(len(secrets.counts)))
     values.improve(best.leak)
     best = max(best, split(best.leak), key=lambda result: result.information)
     if best.information > plain.information and best.names != ("grr", "grr"):
         return replace(best, splits=tried)
     a1, a2 = joint.counts.shape
     return ProductReporting(
-        first=_response(plain.secret_eps, a1),
-        second=_response(plain.value_eps, a2),
+        first=response_matrix(plain.secret_eps, a1),
+        second=response_matrix(plain.value_eps, a2),
         secret_eps=plain.secret_eps,
         leak=eps - plain.secret_eps,
         information=plain.information,
@@ -168,9 +186,9 @@ def _best_pair(
     leak: float,
 ) -> ProductReporting:
     """Try all combinations: the parts' information does not just add up."""
-    firsts = {"optimal": secrets.at(secret_eps)}
+    firsts = {"optimal": secrets.design(secret_eps)}
     if secret_eps > 0:  # a budget of 0 leaves nothing to say
-        firsts["grr"] = _response(secret_eps, len(joint.secrets))
+        firsts["grr"] = response_matrix(secret_eps, len(joint.secrets))
     found = [
         ProductReporting(
             first,
@@ -186,12 +204,6 @@ def _best_pair(
     return max(found, key=lambda result: result.information)
 
 
-def _response(eps: float, size: int) -> Floats:
-    same, other, _, _ = grr(eps, size)
-    matrix: Floats = np.eye(size) * (same - other) + np.full((size, size), other)
-    return matrix
-
-
 class _LocalReports:
     """The most informative δ-LDP mechanism for given counts, at many δ."""
 
@@ -199,9 +211,10 @@ class _LocalReports:
         self.counts = counts
         self.sets = simple_sets(len(counts))
         for eps in levels:
-            self.at(eps, _rounds(len(counts)))
+            self.design(eps, _programs(len(counts)))
 
-    def at(self, eps: float, rounds: int = 3) -> Floats:
+    def design(self, eps: float, rounds: int = _PROGRAMS_WHILE_COMPARING) -> Floats:
+        """Design the mechanism for a δ; its sets are kept as a start for the next."""
         best = optimal_response(self.counts, eps, gap=_GAP, rounds=rounds, first=self.sets)
         self.sets = _kept(self.sets, best.sets)
         return best.matrix
@@ -219,23 +232,24 @@ class _SharedBudget:
         """Return mechanisms for U, to go with one for S."""
         delta = self.delta(leak)
         return {
-            "optimal": self.local.at(delta),
-            "grr": _response(delta, len(self.local.counts)),
+            "optimal": self.local.design(delta),
+            "grr": response_matrix(delta, len(self.local.counts)),
         }
 
     def improve(self, part: float) -> None:
-        self.local.at(self.delta(part), _rounds(len(self.local.counts)))
+        """Search longer at this ε2."""
+        self.local.design(self.delta(part), _programs(len(self.local.counts)))
 
 
 class _OwnBudgets:
-    """For each set of values the budget that the oracle allows it."""
+    """For each set of values the budget that the region allows it."""
 
     def __init__(self, joint: JointDistribution, region: Region, parts: list[float]) -> None:
         self.region = region
         self.counts = joint.counts.sum(axis=0)
         self.law = self.counts / joint.n
         size = len(self.counts)
-        self.all = 2**size * np.clip(len(region.pairs[0]), 1, 8) <= _LISTED
+        self.all = 2**size * np.clip(len(region.pairs[0]), 1, _PAIRS_THAT_COUNT) <= _LISTED
         self.sets = all_sets(size) if self.all else simple_sets(size)
         for part in parts:
             self.improve(part)
@@ -248,7 +262,7 @@ class _OwnBudgets:
         mixture.add(self.sets, drops)
         worst = float(drops[self.sets.sum(axis=1) == 1].max(initial=0.0))  # GRR has one δ
         delta = -float(np.log(worst)) if worst > 0 else np.inf
-        return {"optimal": mixture.matrix(), "grr": _response(delta, len(self.law))}
+        return {"optimal": mixture.matrix(), "grr": response_matrix(delta, len(self.law))}
 
     def _drops(self, sets: Booleans, part: float) -> Floats:
         return set_drops(self.region, sets, np.full(len(self.region.pairs[0]), part))
@@ -262,85 +276,27 @@ class _OwnBudgets:
         known, drops = self.sets, self._drops(self.sets, part)
         mixture = SetMixture(self.law)
         mixture.add(known, drops)
-        most = int(np.clip(_NEIGHBOURS // max(len(self.region.pairs[0]), 1), 64, 3_000))
-        for _ in range(_rounds(len(self.law))):
-            weights, prices, value = mixture.solve()
-            used = weights > _USED
-            guesses, _ = pricing.best(prices, float(np.median(mixture.drop[used])))
-            promising, _ = _worthwhile(known, drops, self.law, prices, -np.inf)
-            near = _neighbours(np.concatenate([mixture.sets[used], promising]), rng)
+        pairs = max(len(self.region.pairs[0]), 1)
+        most = int(np.clip(_NEIGHBOURS // pairs, *_NEIGHBOUR_SETS))
+        for _ in range(_programs(len(self.law))):
+            weights, duals, value = mixture.solve()
+            in_use = used(weights)
+            guesses, _ = pricing.best(duals, float(np.median(mixture.drop[in_use])))
+            promising, _ = _worthwhile(known, drops, self.law, duals, -np.inf)
+            near = _neighbours(np.concatenate([mixture.sets[in_use], promising]), rng)
             new = _new(np.concatenate([guesses, near]), known)
             if len(new) > most:
                 new = new[rng.choice(len(new), most, replace=False)]
             known = np.concatenate([known, new])
             drops = np.concatenate([drops, self._drops(new, part)])
             least = max(_LEAST, _GAP * value)
-            if not mixture.add(*_worthwhile(known, drops, self.law, prices, least)):
+            if not mixture.add(*_worthwhile(known, drops, self.law, duals, least)):
                 break
         self.sets = _kept(self.sets, mixture.used())
 
 
-def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
-    r"""Find the most that reports on sets of values may say: exp(-δ) for each set.
-
-    Parameters
-    ----------
-    region : Region
-        The exact region of a ball: what it allows for a set depends on its public probabilities
-        alone.
-    sets : boolean array of shape (m, a2)
-        Sets of values of U.
-    budgets : array of shape (n_pairs,)
-        What a report may leak about each pair of secrets of ``region.pairs``, in nats.
-
-    Returns
-    -------
-    array of shape (m,)
-        From 0 (whether U is in the set may be said) to 1 (nothing may be said of it).
-    """
-    first, _ = region.pairs
-    odds = np.zeros(len(sets))
-    chunk = max(_CHUNK // max(len(first), 1), 1)
-    for start in range(0, len(sets), chunk):
-        # Each set plays a value: bounds and gaps look at one value at a time.
-        mass = np.clip(region.conditionals @ sets[start : start + chunk].T, 0.0, 1.0)
-        odds[start : start + chunk] = _odds(replace(region, conditionals=mass), budgets)
-    unsaid = np.isinf(odds)
-    return np.where(unsaid, 1.0, odds / (1.0 + np.where(unsaid, 0.0, odds)))
-
-
-def _odds(region: Region, budgets: Floats) -> Floats:
-    """Greatest (R1 - e^ε R2) / (e^ε - 1) of each value, with the pair's ε; 0 where it is less."""
-
-    def relative(gap: Floats, room: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.where(gap > 0, gap / np.where(gap > 0, room, 1.0), 0.0)
-
-    lower, upper = region.cell_bounds()
-    first, second = region.pairs
-    room = np.expm1(budgets)
-    # Each conditional alone is an upper bound; only where it matters is the pair looked at.
-    rough = relative((upper[first] - np.exp(budgets)[:, None] * lower[second]).T, room)
-    order = np.argsort(-rough, axis=1, kind="stable")
-    rough = np.take_along_axis(rough, order, axis=1)
-    worst = np.zeros(len(rough))
-    start, width = 0, 4
-    while start < rough.shape[1]:
-        active = np.flatnonzero(rough[:, start] > worst)
-        if len(active) == 0:
-            break
-        pairs = order[active, start : start + width]
-        value, pair = np.repeat(active, pairs.shape[1]), pairs.ravel()
-        gap = region.value_gap(value, first[pair], second[pair], budgets[pair])
-        exact = relative(gap, room[pair]).reshape(pairs.shape)
-        exact = np.minimum(exact, rough[active, start : start + width])
-        worst[active] = np.maximum(worst[active], exact.max(axis=1))
-        start, width = start + width, 2 * width
-    return worst
-
-
 def _leaks(matrix: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
-    """Return what a report of S tells of each pair of secrets at most, in nats."""
+    """Return how much a report of S leaks about each pair of secrets at most, in nats."""
     worst = np.zeros(len(first))
     for row in matrix:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -350,11 +306,11 @@ def _leaks(matrix: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) ->
 
 
 def _worthwhile(
-    sets: Booleans, drops: Floats, law: Floats, prices: Floats, least: float
+    sets: Booleans, drops: Floats, law: Floats, duals: Floats, least: float
 ) -> tuple[Booleans, Floats]:
-    """Pick the sets that are worth most at these prices, and more than the least."""
-    gains = worth(sets @ law, sets @ prices, float(prices.sum()), drops)
-    order = np.argsort(-gains, kind="stable")[: 2 * len(law)]
+    """Pick the sets with the greatest reduced profits, and more than the least."""
+    gains = reduced_profit(sets @ law, sets @ duals, float(duals.sum()), drops)
+    order = np.argsort(-gains, kind="stable")[: _NEW * len(law)]
     order = order[gains[order] > least]
     return sets[order], drops[order]
 
@@ -377,7 +333,7 @@ def _neighbours(sets: Booleans, rng: np.random.Generator) -> Booleans:
 
 def _new(sets: Booleans, known: Booleans) -> Booleans:
     """Return those that are not known yet, each once; the full set is the empty one."""
-    sets = distinct(sets[~sets.all(axis=1)])
+    sets = distinct_sets(sets[~sets.all(axis=1)])
     seen = {row.tobytes() for row in np.packbits(known, axis=1)}
     return sets[[row.tobytes() not in seen for row in np.packbits(sets, axis=1)]]
 
@@ -385,9 +341,9 @@ def _new(sets: Booleans, known: Booleans) -> Booleans:
 def _kept(sets: Booleans, used: Booleans) -> Booleans:
     """Put the sets in use before the others, and the simple ones before all."""
     simple = simple_sets(sets.shape[1])
-    return distinct(np.concatenate([simple, used, sets]))[: len(simple) + _KEPT]
+    return distinct_sets(np.concatenate([simple, used, sets]))[: len(simple) + _KEPT]
 
 
-def _rounds(size: int) -> int:
+def _programs(size: int) -> int:
     """Linear programs for one search: they take long where there are many values."""
-    return int(np.clip(600 // size, 8, 50))
+    return int(np.clip(_PROGRAMS // size, *_PROGRAM_RANGE))

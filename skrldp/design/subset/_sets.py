@@ -1,24 +1,35 @@
 """Mechanisms whose reports each tell whether a value is in some set, and which sets to use.
 
 A row is 1 on a set A and ``drop`` elsewhere, up to a factor. The most informative mixture of given
-rows is a linear program; its prices say what a row that is not there would be worth, and a set
-that is worth most can be found without listing all of them.
+rows is a linear program; with its dual variables each row that is not there has a reduced profit,
+and a set with the greatest can be found without listing all of them.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
-from skrldp.information import row_information
+from skrldp.design._mixture import LEAST_GAIN, RowMixture, used
 
-__all__ = ["SetMixture", "all_sets", "best_sets", "distinct", "set_rows", "simple_sets", "worth"]
+__all__ = [
+    "SetMixture",
+    "all_sets",
+    "best_sets",
+    "distinct_sets",
+    "reduced_profit",
+    "set_rows",
+    "simple_sets",
+]
 
 
-_LISTED = 10  # up to so many values all sets are listed
-_WORK = 10_000_000  # values times counts that one round of dynamic programming may look at
-_USED = 1e-12  # weight of a row that counts
-_LEAST = 1e-10  # nats that a set must be worth, for a report of probability 1
+_LISTED = 10  # up to so many values all sets are listed: 1,023 of them
+# Values times counts that one round of dynamic programming may look at: some 0.1 s. Beyond, counts
+# are rounded for the search.
+_WORK = 10_000_000
+_EXACT = 1e-9  # the linear program's tolerance: by how much mended weights may miss the column sums
+# Stretches of counts of which the best set each is taken: four for each value, at most 200.
+_STRETCHES, _MOST_STRETCHES = 4, 200
+_NEW = 2  # sets for each value that join the mixture at once, where all are listed
 
 
 def simple_sets(size: int) -> Booleans:
@@ -57,7 +68,7 @@ def all_sets(size: int) -> Booleans:
     return (np.arange(2**size - 1)[:, None] >> np.arange(size)) & 1 > 0
 
 
-def distinct(sets: Booleans) -> Booleans:
+def distinct_sets(sets: Booleans) -> Booleans:
     """Leave out sets that were there before.
 
     Parameters
@@ -97,16 +108,14 @@ class SetMixture:
     Parameters
     ----------
     law : array of shape (k,)
-        Law of the value.
+        Distribution of the value.
     """
 
     def __init__(self, law: Floats) -> None:
-        self.law = law
         self.sets: Booleans = np.zeros((0, len(law)), dtype=bool)
         self.drop: Floats = np.zeros(0)
         self._known: set[bytes] = set()
-        self._program = LinearProgram(np.zeros(0))
-        self._program.add_rows(np.zeros((len(law), 0)), 1.0, 1.0)
+        self._mixture = RowMixture(law)
 
     def add(self, sets: Booleans, drop: ArrayLike) -> int:
         """Add the sets that are new.
@@ -131,8 +140,7 @@ class SetMixture:
                 new.append(place)
         if new:
             fresh, drops = sets[new], np.broadcast_to(drop, len(sets))[new]
-            rows = set_rows(fresh, drops)
-            self._program.add_columns(row_information(rows, self.law), rows)
+            self._mixture.add(set_rows(fresh, drops))
             self.sets = np.concatenate([self.sets, fresh])
             self.drop = np.concatenate([self.drop, drops])
         return len(new)
@@ -143,12 +151,11 @@ class SetMixture:
         Returns
         -------
         weights : array of shape (m,)
-        prices : array of shape (k,)
-            Worth of a little more of each value's probability.
+        duals : array of shape (k,)
         value : float
             Mutual information, in nats.
         """
-        return self._program.solve()
+        return self._mixture.solve()
 
     def used(self) -> Booleans:
         """Return the sets of the best mixture.
@@ -158,7 +165,7 @@ class SetMixture:
         boolean array of shape (b, k)
         """
         weights, _, _ = self.solve()
-        return self.sets[weights > _USED]
+        return self.sets[used(weights)]
 
     def matrix(self) -> Floats:
         """Return the best mixture as a mechanism, with columns that sum to 1 up to rounding.
@@ -168,13 +175,13 @@ class SetMixture:
         array of shape (b, k)
         """
         weights, _, _ = self.solve()
-        used = weights > _USED
-        rows, weights = set_rows(self.sets[used], self.drop[used]), weights[used]
+        places = used(weights)
+        rows, weights = self._mixture.rows[places], weights[places]
         # The solver leaves errors of 1e-9; a basis has as many rows as it needs to mend them.
         exact = np.asarray(np.linalg.lstsq(rows.T, np.ones(rows.shape[1]), rcond=None)[0], float)
-        if exact.min() >= 0 and np.abs(exact @ rows - 1.0).max() < 1e-9:
+        if exact.min() >= 0 and np.abs(exact @ rows - 1.0).max() < _EXACT:
             weights = exact
-        return _stochastic(rows * weights[:, None], self.drop[used])
+        return _stochastic(rows * weights[:, None], self.drop[places])
 
 
 def _stochastic(matrix: Floats, drop: Floats) -> Floats:
@@ -186,15 +193,15 @@ def _stochastic(matrix: Floats, drop: Floats) -> Floats:
     error = matrix.sum(axis=0) - 1.0
     row = int(np.where(drop < 1.0, matrix.max(axis=1), -1.0).argmax())
     low, high = float(error.min()), float(error.max())
-    lift = high if drop[row] >= 1.0 else (high - drop[row] * low) / (1.0 - drop[row])
-    lift = max(lift, high)
+    level = high if drop[row] >= 1.0 else (high - drop[row] * low) / (1.0 - drop[row])
+    level = max(level, high)
     mended = matrix.copy()
-    mended[row] += lift - error
-    return mended / (1.0 + lift)
+    mended[row] += level - error
+    return mended / (1.0 + level)
 
 
 def best_sets(counts: NDArray[np.int64]) -> "_Listing | _Counting":
-    """Choose how the sets that are worth most at given prices are found.
+    """Choose how the sets with the greatest reduced profits are found.
 
     Parameters
     ----------
@@ -204,8 +211,8 @@ def best_sets(counts: NDArray[np.int64]) -> "_Listing | _Counting":
     Returns
     -------
     object
-        Its ``best(prices, drop)`` returns sets and the greatest worth of all sets; ``exact`` says
-        whether no set is worth more.
+        Its ``best(duals, drop)`` returns sets and the greatest reduced profit that was found;
+        ``exact`` says whether no set has a greater one.
     """
     few = len(counts) <= _LISTED
     return _Listing(counts / counts.sum()) if few else _Counting(counts)
@@ -220,14 +227,14 @@ class _Listing:
         self.sets = all_sets(len(law))
         self.mass = self.sets @ law
 
-    def best(self, prices: Floats, drop: float) -> tuple[Booleans, float]:
-        gains = worth(self.mass, self.sets @ prices, float(prices.sum()), drop)
-        order = np.argsort(-gains, kind="stable")[: 2 * len(prices)]
-        return self.sets[order[gains[order] > _LEAST]], float(gains.max())
+    def best(self, duals: Floats, drop: float) -> tuple[Booleans, float]:
+        gains = reduced_profit(self.mass, self.sets @ duals, float(duals.sum()), drop)
+        order = np.argsort(-gains, kind="stable")[: _NEW * len(duals)]
+        return self.sets[order[gains[order] > LEAST_GAIN]], float(gains.max())
 
 
 class _Counting:
-    """The cheapest set for each count of records, by dynamic programming."""
+    """The set with the least sum of duals for each count of records, by dynamic programming."""
 
     def __init__(self, counts: NDArray[np.int64]) -> None:
         whole = counts // np.gcd.reduce(counts)
@@ -239,36 +246,37 @@ class _Counting:
         self.total = int(whole.sum())
         self.law = counts / counts.sum()
 
-    def best(self, prices: Floats, drop: float) -> tuple[Booleans, float]:
-        cheapest, taken = self._cheapest(prices)
-        whole, mass = float(prices.sum()), np.arange(self.total + 1) / self.total
-        gains = worth(mass, cheapest, whole, drop)
+    def best(self, duals: Floats, drop: float) -> tuple[Booleans, float]:
+        least, taken = self._least_sums(duals)
+        whole, mass = float(duals.sum()), np.arange(self.total + 1) / self.total
+        gains = reduced_profit(mass, least, whole, drop)
         # The best of each stretch of counts: neighbours are nearly the same set.
-        stretches = np.array_split(np.arange(self.total + 1), min(4 * len(prices), 200))
+        number = min(_STRETCHES * len(duals), _MOST_STRETCHES)
+        stretches = np.array_split(np.arange(self.total + 1), number)
         peaks = np.array([part[gains[part].argmax()] for part in stretches if len(part)])
-        sets = self._trace(peaks[gains[peaks] > _LEAST], taken)
+        sets = self._trace(peaks[gains[peaks] > LEAST_GAIN], taken)
         if self.exact:
             return sets, float(gains.max())
-        true = worth(sets @ self.law, sets @ prices, whole, drop)
-        return sets[true > _LEAST], float(true.max(initial=0.0))
+        true = reduced_profit(sets @ self.law, sets @ duals, whole, drop)
+        return sets[true > LEAST_GAIN], float(true.max(initial=0.0))
 
-    def _cheapest(self, prices: Floats) -> tuple[Floats, Booleans]:
-        """Least price of a set for each count, and which values were taken on the way."""
-        cheapest = np.full(self.total + 1, np.inf)
-        cheapest[0] = 0.0
-        taken = np.zeros((len(prices), self.total + 1), dtype=bool)
+    def _least_sums(self, duals: Floats) -> tuple[Floats, Booleans]:
+        """Least sum of duals of a set for each count, and which values were taken on the way."""
+        least = np.full(self.total + 1, np.inf)
+        least[0] = 0.0
+        taken = np.zeros((len(duals), self.total + 1), dtype=bool)
         reach = 0
-        for value, (count, price) in enumerate(zip(self.counts.tolist(), prices, strict=True)):
+        for value, (count, dual) in enumerate(zip(self.counts.tolist(), duals, strict=True)):
             reach += count
-            other = cheapest[: reach + 1 - count] + price
-            part = cheapest[count : reach + 1]
+            other = least[: reach + 1 - count] + dual
+            part = least[count : reach + 1]
             better = other < part
             taken[value, count : reach + 1] = better
             part[better] = other[better]
-        return cheapest, taken
+        return least, taken
 
     def _trace(self, totals: NDArray[np.intp], taken: Booleans) -> Booleans:
-        """Find sets that attain the least price at the given counts."""
+        """Find sets that attain the least sum at the given counts."""
         left = totals.copy()
         sets = np.zeros((len(left), len(self.counts)), dtype=bool)
         for value in range(len(self.counts) - 1, -1, -1):
@@ -277,17 +285,17 @@ class _Counting:
         return sets
 
 
-def worth(mass: Floats, price: Floats, whole: float, drop: ArrayLike) -> Floats:
-    """Return what rows gain over their price, for each unit of their probability at the law.
+def reduced_profit(mass: Floats, duals: Floats, whole: float, drop: ArrayLike) -> Floats:
+    """Return what rows gain less what their duals cost, for each unit of their probability.
 
     Parameters
     ----------
     mass : array of shape (m,)
         Probability of each set.
-    price : array of shape (m,)
-        Sum of the prices of its values.
+    duals : array of shape (m,)
+        Sum of the dual variables of its values.
     whole : float
-        Sum of all prices.
+        Sum of all dual variables.
     drop : float or array of shape (m,)
         What the rows are outside the set.
 
@@ -301,5 +309,5 @@ def worth(mass: Floats, price: Floats, whole: float, drop: ArrayLike) -> Floats:
     outside = drop * np.log(np.where(drop > 0, drop, 1.0))
     logs = np.log(np.where(mean > 0, mean, 1.0))
     gain = (1.0 - mass) * outside - mean * logs
-    spent = drop * whole + (1.0 - drop) * np.where(drop < 1.0, price, 0.0)
-    return (gain - spent) / np.maximum(mean, 1e-300)
+    spent = drop * whole + (1.0 - drop) * np.where(drop < 1.0, duals, 0.0)
+    return (gain - spent) / np.maximum(mean, np.finfo(float).tiny)

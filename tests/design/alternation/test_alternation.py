@@ -11,7 +11,7 @@ from skrldp.design._run import Deadline
 from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.alternation import _annealing as annealing
 from skrldp.design.alternation import _restarts as alternation
-from skrldp.design.alternation._annealing import distinct, followable
+from skrldp.design.alternation._annealing import distinct_reports, path_region
 from skrldp.design.alternation._restarts import gather, starts
 from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.polyopt import solve
@@ -40,11 +40,11 @@ def few_runs(monkeypatch):
     monkeypatch.setattr(alternation, "_GATHERED", 2)
 
 
-def one_path(counts, region, eps, b=9, share=0.7, seed=0, look=None):
-    options = {} if look is None else {"look": look}
+def one_path(counts, region, eps, b=9, factor=0.7, seed=0, callback=None):
+    options = {} if callback is None else {"callback": callback}
     start = starts(region.row_shape, b, seed)
     run = Annealing(law_of(counts), region, eps, start, **options)
-    run.cool(share, Deadline(None))
+    run.anneal(factor, Deadline(None))
     return run
 
 
@@ -60,19 +60,19 @@ def test_a_decoder_bounds_the_information_of_every_mechanism(seed, b):
     mechanism, other = rng.dirichlet(np.full(b, 0.3), size=(2, 6)).swapaxes(1, 2)
     information = mutual_information(mechanism, law)
 
-    def told(decoder_of):
-        return -float((law * mechanism * annealing._decoder_cost(decoder_of, law)).sum())
+    def bound_of(decoder_of):
+        return -float((law * mechanism * annealing.decoder_cost(decoder_of, law)).sum())
 
-    assert told(other) <= information + 1e-12
-    assert told(mechanism) <= information + 1e-12
+    assert bound_of(other) <= information + 1e-12
+    assert bound_of(mechanism) <= information + 1e-12
     # the smoothing takes next to nothing
-    assert told(mechanism) >= information - b * 1e-5 * 10
+    assert bound_of(mechanism) >= information - b * 1e-5 * 10
 
 
 def test_a_decoder_is_a_posterior():
     law = law_of(EMPTY)
     matrix = np.random.default_rng(0).dirichlet(np.ones(4), size=9).T
-    posterior = law * np.exp(-annealing._decoder_cost(matrix, law))
+    posterior = law * np.exp(-annealing.decoder_cost(matrix, law))
     np.testing.assert_allclose(posterior.sum(axis=1), 1.0, rtol=1e-12)
 
 
@@ -103,7 +103,7 @@ def test_starts(b):
 )
 def test_the_path_of_a_region_is_that_of_one_around_it(kind, alpha, radius, expected):
     region = region_of(TABLE, kind, alpha, radius)
-    around, _ = followable(region, 1.0)
+    around, _ = path_region(region, 1.0)
     assert type(around) is expected
     rows = np.random.default_rng(0).random((50, 3, 3))
     assert np.all(region.excess(rows, 1.0) <= around.excess(rows, 1.0) + 1e-9)
@@ -112,7 +112,7 @@ def test_the_path_of_a_region_is_that_of_one_around_it(kind, alpha, radius, expe
 def test_the_public_law_with_an_unseen_secret_is_followed_exactly():
     counts = [[20, 30, 5], [0, 0, 0], [14, 60, 9]]
     region = region_of(counts, radius=0.0)
-    around, _ = followable(region, 1.0)
+    around, _ = path_region(region, 1.0)
     assert isinstance(around, LowerRegion)
     rows = np.random.default_rng(1).random((50, 3, 3))
     np.testing.assert_allclose(region.excess(rows, 1.0), around.excess(rows, 1.0), atol=1e-12)
@@ -128,7 +128,7 @@ def test_a_path_ends_private_and_better_than_the_closed_forms(counts, kind, same
     region, eps = region_of(counts, kind, same_secret=same_secret), 1.0
     joint = JointDistribution(counts)
     run = one_path(counts, region, eps)
-    assert run.cold
+    assert run.finished
     np.testing.assert_allclose(run.matrix.sum(axis=0), 1.0, rtol=1e-12)
     assert (run.matrix >= 0).all()
     assert region.excess(run.matrix.reshape(-1, 3, 3), eps).max() <= 1e-12
@@ -144,7 +144,7 @@ def test_every_order(alpha):
     kind = "joint" if alpha >= 0.5 else "product"
     region = region_of(TABLE, kind, alpha)
     run = one_path(TABLE, region, 0.5)
-    assert run.cold and run.information > 0.1 * entropy(law_of(TABLE))
+    assert run.finished and run.information > 0.1 * entropy(law_of(TABLE))
     assert region.excess(run.matrix.reshape(-1, 3, 3), 0.5).max() <= 1e-12
 
 
@@ -159,7 +159,7 @@ def test_the_public_law_alone_and_all_laws(radius):
 
 def test_what_is_shown_on_the_way_is_private_and_rises():
     region, seen = region_of(TABLE), []
-    run = one_path(TABLE, region, 1.0, share=0.9, look=lambda *found: seen.append(found))
+    run = one_path(TABLE, region, 1.0, factor=0.9, callback=lambda *found: seen.append(found))
     values = [information for _, information in seen]
     assert run.information == max(values)
     assert values[-1] >= 0.999 * max(values)
@@ -174,8 +174,8 @@ def test_the_end_of_a_path_is_stationary():
     from skrldp.design.cutting_planes import minimise
 
     region, law = region_of(TABLE), law_of(TABLE)
-    run = one_path(TABLE, region, 1.0, share=0.9)
-    cost = ExpectedCost(annealing._decoder_cost(run.matrix, law), law)
+    run = one_path(TABLE, region, 1.0, factor=0.9)
+    cost = ExpectedCost(annealing.decoder_cost(run.matrix, law), law)
     best = minimise(cost, region, 1.0, gap=1e-5, deadline=Deadline(None))
     assert -best.bound <= run.information * 1.004
 
@@ -187,7 +187,7 @@ def test_distinct_reports():
     law = law_of(TABLE)
     rows = np.random.default_rng(0).dirichlet(np.full(4, 0.3), size=9).T
     doubled = np.concatenate([rows, 3.0 * rows[:2], np.zeros((1, 9))])
-    np.testing.assert_array_equal(distinct(doubled, law), [0, 1, 2, 3])
+    np.testing.assert_array_equal(distinct_reports(doubled, law), [0, 1, 2, 3])
 
 
 def test_gathering_puts_the_best_first_and_has_each_report_once():
@@ -195,25 +195,25 @@ def test_gathering_puts_the_best_first_and_has_each_report_once():
     runs = [one_path(TABLE, region, 1.0, seed=seed) for seed in (0, 1)]
     rows = gather([*runs, runs[0]], law, (3, 3))
     np.testing.assert_allclose(rows.mean(axis=1), 1.0)
-    assert len(rows) <= 18 and len(distinct(rows, law)) == len(rows)
+    assert len(rows) <= 18 and len(distinct_reports(rows, law)) == len(rows)
     best = max(runs, key=lambda run: run.information).matrix
-    first = distinct(best, law)[0]
+    first = distinct_reports(best, law)[0]
     np.testing.assert_allclose(rows[0], best[first] / best[first].mean())
 
 
 @pytest.mark.parametrize("kind", ["joint", "lower"])
-def test_held_decoders_lose_nothing_and_gain_when_they_follow(kind):
-    """All decoders of two runs together tell at least what the better run's own do."""
+def test_fixed_decoders_lose_nothing_and_gain_when_they_are_updated(kind):
+    """All decoders of two runs together have at least the information of the better run."""
     region, law = region_of(TABLE, kind), law_of(TABLE)
     runs = [one_path(TABLE, region, 1.0, b=6, seed=seed) for seed in (0, 1)]
     joined = Annealing(law, region, 1.0, gather(runs, law, (3, 3)))
-    joined.hold(Deadline(None))
+    joined.solve_fixed(Deadline(None))
     best = max(run.information for run in runs)
-    held = joined.information
+    fixed = joined.information
     # the barrier's gap, 3e-3 of the information, and the decoders' smoothing
-    assert joined.cold and held >= best * (1.0 - 5e-3)
-    joined.polish(Deadline(None))
-    assert joined.information > held
+    assert joined.finished and fixed >= best * (1.0 - 5e-3)
+    joined.refine(Deadline(None))
+    assert joined.information > fixed
     assert joined.information >= best * (1.0 - 1e-4)
     assert region.excess(joined.matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
 
@@ -221,7 +221,7 @@ def test_held_decoders_lose_nothing_and_gain_when_they_follow(kind):
 def test_the_end_of_a_path_needs_hardly_any_repair():
     """The path ends centred: what it found before the repair is what is left after it."""
     region, law = region_of(TABLE), law_of(TABLE)
-    run = one_path(TABLE, region, 1.0, share=0.9)
+    run = one_path(TABLE, region, 1.0, factor=0.9)
     rows = run._rows() / run._rows().sum(axis=0)
     assert run.information >= mutual_information(rows, law) * (1.0 - 1e-5)
 
@@ -263,16 +263,16 @@ def test_time_is_up(looks):
 
 def test_steps_grow_longer_when_time_is_short():
     deadline = Deadline(1000.0)
-    pace = annealing._Pace(deadline, 0.9)
+    schedule = annealing._Schedule(deadline, 0.9)
 
     class Path:
         steps, gap = 100, 10.0
 
-    assert pace.share(Path, 1e-3) == 0.9
+    assert schedule.factor(Path, 1e-3) == 0.9
     deadline._end = deadline.start + deadline.elapsed * 1.2
-    assert 0.1 <= pace.share(Path, 1e-3) < 0.9
+    assert 0.1 <= schedule.factor(Path, 1e-3) < 0.9
     Path.gap = 1e-4  # at the end already
-    assert pace.share(Path, 1e-3) <= 0.9
+    assert schedule.factor(Path, 1e-3) <= 0.9
 
 
 # -- as a solver ----------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ def test_large_table_is_certified_and_far_better_than_the_closed_forms():
     region, eps = region_of(joint.counts), 1.0
     radius = RenyiBall().radius_for(joint.n, 120)
     law = joint.probabilities.ravel()
-    run = one_path(joint.counts, region, eps, b=12, share=0.6)
+    run = one_path(joint.counts, region, eps, b=12, factor=0.6)
     mechanism, certificate = release(run.matrix, joint, 2.0, radius, eps)
     assert certificate.holds(eps)
     assert mechanism.mutual_information(law) == pytest.approx(run.information, rel=1e-6)

@@ -202,21 +202,21 @@ def test_derivatives_of_phi(kind, alpha, table, same_secret):
     rise = (first(x) * direction).sum(axis=(2, 3))
     np.testing.assert_allclose((values[0] - values[1]) / (2 * step), rise, atol=1e-8)
 
-    value, slope, curve, gradient = pairs(x)
+    value, slope, curvature, gradient = pairs(x)
     assert np.all(slope >= 0.0) and np.all(value <= (x.max(axis=3)).sum(axis=2) + 1e-12)
     along = np.einsum("bmiu,bmiu->bmi", gradient, direction)
-    bent = np.einsum("bmij,bmj->bmi", curve, along)[..., None] * gradient
-    bent += (slope * (1.0 - pairs.theta))[..., None] * gradient / x * direction
+    second = np.einsum("bmij,bmj->bmi", curvature, along)[..., None] * gradient
+    second += (slope * (1.0 - pairs.theta))[..., None] * gradient / x * direction
     slopes = [first(x + s * direction) for s in (step, -step)]
-    np.testing.assert_allclose((slopes[0] - slopes[1]) / (2 * step), -bent, atol=1e-6)
-    assert np.all((bent * direction).sum(axis=(2, 3)) >= -1e-12)  # φ is concave
+    np.testing.assert_allclose((slopes[0] - slopes[1]) / (2 * step), -second, atol=1e-6)
+    assert np.all((second * direction).sum(axis=(2, 3)) >= -1e-12)  # φ is concave
 
 
 # -- the Newton system ----------------------------------------------------------------------------
 
 
 class Point:
-    """Positive variables and prices, and the Lagrangian's gradient around them, written out."""
+    """Positive variables, multipliers, and the gradient of the Lagrangian, written out."""
 
     def __init__(self, kind, alpha, table="3x3", same_secret=False, b=2):
         rng = np.random.default_rng(5)
@@ -229,24 +229,26 @@ class Point:
         self.lam = np.zeros(parts.shape[:3])
         if not pairs.fixed:
             self.lam = parts.max(axis=-1) + rng.random(parts.shape[:3]) + 0.05
-        self.price_x = np.zeros_like(parts) if pairs.fixed else rng.random(parts.shape) + 0.1
-        self.slack, self.price = rng.random(count) + 0.1, rng.random(count) + 0.1
-        self.own = rng.random(self.shape) + 0.1
+        self.dual_x = np.zeros_like(parts) if pairs.fixed else rng.random(parts.shape) + 0.1
+        self.slack, self.dual = rng.random(count) + 0.1, rng.random(count) + 0.1
+        self.row_diagonal = rng.random(self.shape) + 0.1
         x = self.lam[..., None] - parts
-        self.system = row_system(pairs, self.lam, x, self.price_x, self.slack, self.price, self.own)
+        self.system = row_system(
+            pairs, self.lam, x, self.dual_x, self.slack, self.dual, self.row_diagonal
+        )
         self.start = pairs(x)[0] - self.lam.sum(axis=-1), x
 
     def gradient(self, rows, lam):
-        """By the rows and the λ, with prices that follow their variables to first order."""
+        """By the rows and the λ; multipliers follow their variables to first order."""
         pairs, (base, x0) = self.pairs, self.start
         x = lam[..., None] - pairs.parts(rows)
         value, slope, _, gradient = pairs(x)
-        price = self.price - self.price / self.slack * (value - lam.sum(axis=-1) - base)
-        by_x = -price[..., None, None] * slope[..., None] * gradient
+        dual = self.dual - self.dual / self.slack * (value - lam.sum(axis=-1) - base)
+        by_x = -dual[..., None, None] * slope[..., None] * gradient
         if not pairs.fixed:
-            by_x += self.price_x / x0 * (x - x0)
-        by_rows = -pairs.collect(by_x) + self.own * (rows - self.rows)
-        return by_rows, by_x.sum(axis=-1) + price[..., None]
+            by_x += self.dual_x / x0 * (x - x0)
+        by_rows = -pairs.collect(by_x) + self.row_diagonal * (rows - self.rows)
+        return by_rows, by_x.sum(axis=-1) + dual[..., None]
 
     def dense(self, y):
         """Hessian of row y by (its cells, its λ) in finite differences of the gradient."""
@@ -281,38 +283,38 @@ def test_row_system_is_the_schur_complement(kind, alpha, table, same_secret):
     point = Point(kind, alpha, table, same_secret)
     system, rng = point.system, np.random.default_rng(6)
     a1, k = point.shape[1:]
-    weight = rng.random(point.price.shape)
-    barrier = rng.random(point.price_x.shape)
-    force, eased = system.force(weight, barrier)
+    weight = rng.random(point.dual.shape)
+    barrier = rng.random(point.dual_x.shape)
+    reduced_gradient, lam_rhs = system.eliminate(weight, barrier)
     step = rng.normal(size=point.shape)
-    lam, x, slack = system.follow(step, eased)
+    lam, x, slack = system.back_substitute(step, lam_rhs)
     np.testing.assert_allclose(
         system.residual, point.start[0] - point.slack, rtol=1e-12, atol=1e-14
     )
     np.testing.assert_allclose(x, lam[..., None] - point.pairs.parts(step), atol=1e-12)
 
     _value, slope, _, gradient = point.pairs(point.start[1])
-    pull = -weight[..., None, None] * slope[..., None] * gradient
+    by_part = -weight[..., None, None] * slope[..., None] * gradient
     if not point.pairs.fixed:
-        pull -= barrier
-    by_rows, by_lam = -point.pairs.collect(pull), pull.sum(axis=-1) + weight[..., None]
+        by_part -= barrier
+    by_rows, by_lam = -point.pairs.collect(by_part), by_part.sum(axis=-1) + weight[..., None]
     change = (slope[..., None] * gradient * x).sum(axis=(2, 3)) - lam.sum(axis=-1)
     np.testing.assert_allclose(slack, change + system.residual, atol=1e-10)
     for y in range(point.b):
         whole, cells = point.dense(y), a1 * k
         corner, side = whole[:cells, :cells], whole[:cells, cells:]
         if point.pairs.fixed:
-            reduced, expected_force = corner, by_rows[y].ravel()
+            reduced, expected_gradient = corner, by_rows[y].ravel()
             expected_lam = np.zeros(0)
         else:
             inverse = np.linalg.inv(whole[cells:, cells:])
             reduced = corner - side @ inverse @ side.T
-            expected_force = by_rows[y].ravel() - side @ inverse @ by_lam[y].ravel()
+            expected_gradient = by_rows[y].ravel() - side @ inverse @ by_lam[y].ravel()
             expected_lam = -inverse @ (by_lam[y].ravel() + side.T @ step[y].ravel())
         scale = np.abs(reduced).max()
         np.testing.assert_allclose(system.hessian[y], reduced, atol=2e-7 * scale)
         np.testing.assert_allclose(system.inverse[y] @ reduced, np.eye(cells), atol=1e-5)
-        np.testing.assert_allclose(force[y].ravel(), expected_force, atol=1e-6)
+        np.testing.assert_allclose(reduced_gradient[y].ravel(), expected_gradient, atol=1e-6)
         np.testing.assert_allclose(lam[y].ravel()[: len(expected_lam)], expected_lam, atol=1e-6)
 
 
@@ -321,32 +323,37 @@ def test_coupling_solves_its_equations(robust):
     point = Point("joint", 2.0, b=4)
     rng = np.random.default_rng(7)
     b, a = 4, 9
-    cost, force = rng.normal(size=(b, a)), rng.normal(size=(b, a))
-    short, by_cell, by_top = rng.normal(size=a), rng.normal(size=a), 0.7
+    cost, right = rng.normal(size=(b, a)), rng.normal(size=(b, a))
+    column_residual, by_cell, by_top = rng.normal(size=a), rng.normal(size=a), 0.7
     root = rng.normal(size=(a, a))
-    curve = root @ root.T / a if robust else None
-    change, top = Coupling(point.system, cost, curve).solve(force, short, by_cell, by_top)
-    np.testing.assert_allclose(change.sum(axis=0), short, atol=1e-9)
-    pushed = np.einsum("yij,yj->yi", point.system.hessian, change) + force
+    curvature = root @ root.T / a if robust else None
+    change, top = Coupling(point.system, cost, curvature).solve(
+        right, column_residual, by_cell, by_top
+    )
+    np.testing.assert_allclose(change.sum(axis=0), column_residual, atol=1e-9)
+    stationary = np.einsum("yij,yj->yi", point.system.hessian, change) + right
     if robust:
-        bent = curve @ ((change * cost).sum(axis=0) - top)
-        pushed += cost * (by_cell + bent)
-        assert bent.sum() == pytest.approx(by_top, abs=1e-9)
+        second = curvature @ ((change * cost).sum(axis=0) - top)
+        stationary += cost * (by_cell + second)
+        assert second.sum() == pytest.approx(by_top, abs=1e-9)
     else:
         assert top == 0.0
     # the same for every report: the multiplier of a column
-    np.testing.assert_allclose(pushed, pushed[:1].repeat(b, axis=0), atol=1e-8)
+    np.testing.assert_allclose(stationary, stationary[:1].repeat(b, axis=0), atol=1e-8)
 
 
 def test_an_indefinite_hessian_is_reported():
     point = Point("joint", 2.0)
 
-    def system(own):
-        arguments = point.lam, point.start[1], point.price_x, point.slack, point.price, own
+    def system(row_diagonal):
+        arguments = point.lam, point.start[1], point.dual_x, point.slack, point.dual, row_diagonal
         return row_system(point.pairs, *arguments)
 
-    plain = np.einsum("yii->yi", system(point.own).hessian).reshape(point.shape) - point.own
-    assert system(1e-9 * point.own) is not None
+    plain = (
+        np.einsum("yii->yi", system(point.row_diagonal).hessian).reshape(point.shape)
+        - point.row_diagonal
+    )
+    assert system(1e-9 * point.row_diagonal) is not None
     assert system(1e-3 - plain) is None  # a small diagonal beside the rest
 
 
@@ -393,38 +400,38 @@ def exact(cost, region, eps):
     value, law = top, cost.law
     if np.isfinite(cost.radius):
         # sup of P.c over the ball, by the dual with both multipliers (ISIT Theorem 2 at alpha=2)
-        price = cp.Variable(nonneg=True)
+        dual = cp.Variable(nonneg=True)
         seen = np.flatnonzero(law > 0)
         gaps, p = (top - cells)[seen], law[seen]
         if cost.alpha == 1.0:
-            terms = cp.rel_entr(price * np.ones(len(seen)), gaps)
-            value = top - price + cost.radius * price + p @ terms
+            terms = cp.rel_entr(dual * np.ones(len(seen)), gaps)
+            value = top - dual + cost.radius * dual + p @ terms
         else:
             assert cost.alpha == 2.0
             root = cp.Variable(len(seen))
             limits += [
-                cp.SOC(price + gaps[i], cp.hstack([2 * root[i], price - gaps[i]]))
+                cp.SOC(dual + gaps[i], cp.hstack([2 * root[i], dual - gaps[i]]))
                 for i in range(len(seen))
             ]
-            value = top + np.exp(cost.radius) * price - 2 * p @ root
+            value = top + np.exp(cost.radius) * dual - 2 * p @ root
     return optimum(cp.Problem(cp.Minimize(value), limits))
 
 
 def proven(path, cost, region, eps):
     """The lower bound that the path's laws give, put into their sets, in plain loops."""
-    laws, prices = path.laws()
-    assert np.all(prices >= 0.0) and np.all(laws >= 0.0)
+    laws, multipliers = path.laws()
+    assert np.all(multipliers >= 0.0) and np.all(laws >= 0.0)
     np.testing.assert_allclose(laws.sum(axis=-1), 1.0, rtol=1e-12)
     law = cost.pull_in(path.law())
     assert law.sum() == pytest.approx(1.0, abs=1e-12)
     b, a1, a2 = path.rows.shape
-    priced = (law * cost.cost).reshape(b, a1, a2).copy()
+    lagrangian = (law * cost.cost).reshape(b, a1, a2).copy()
     for y in range(b):
         inside = region.pull_in(path.pairs.first, path.pairs.second, laws[y])
         for i, (s1, s2) in enumerate(zip(path.pairs.first, path.pairs.second, strict=True)):
-            priced[y, s1] += prices[y, i] * np.exp(-eps) * inside[i, 0]
-            priced[y, s2] -= prices[y, i] * inside[i, 1]
-    return priced.min(axis=0).sum()
+            lagrangian[y, s1] += multipliers[y, i] * np.exp(-eps) * inside[i, 0]
+            lagrangian[y, s2] -= multipliers[y, i] * inside[i, 1]
+    return lagrangian.min(axis=0).sum()
 
 
 def lifted(rows, region, eps):

@@ -8,8 +8,10 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design._run import Deadline
 from skrldp.design.closed_form import independent_reporting, srr
+from skrldp.design.rows import Cones, enumerate_vertices, generate_columns
+from skrldp.design.rows import _choice as choice_module
 from skrldp.design.rows import _columns as columns_module
-from skrldp.design.rows import enumerate_vertices, generate_columns
+from skrldp.design.rows import _product_cone as product_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.exceptions import CertificateError
 from skrldp.information import block_information, mutual_information, mutual_information_bound
@@ -23,8 +25,14 @@ def region_of(joint, kind="joint", **options):
     return privacy_region(joint, alpha=2.0, radius=radius, region=kind, **options)
 
 
-def columns(joint, region, eps, seconds=None, **options):
-    return generate_columns(joint, region, eps, deadline=Deadline(seconds), **options)
+def columns(joint, region, eps, seconds=None, patience=None, **options):
+    """Generate columns; patience: rounds over which the gain is judged, twice for polyhedra."""
+    with pytest.MonkeyPatch.context() as patch:
+        if patience is not None:
+            patch.setattr(columns_module, "_POLYHEDRAL", (2 * patience, 5e-6))
+            patch.setattr(columns_module, "_BALL", (patience, 5e-5))
+        deadline = options.pop("deadline", Deadline(seconds))
+        return generate_columns(joint, region, eps, deadline=deadline, **options)
 
 
 def check(found, joint, region, eps):
@@ -134,13 +142,13 @@ class Clock(Deadline):
 @pytest.fixture
 def unlisted(monkeypatch):
     """No list of all extreme rays: as for larger tables."""
-    monkeypatch.setattr(columns_module, "_MOST_ENTRIES", 0)
+    monkeypatch.setattr(product_module, "_MOST_ENTRIES", 0)
 
 
 @pytest.fixture
 def by_programs(monkeypatch):
     """No products: as for larger tables still."""
-    monkeypatch.setattr(columns_module, "product_cone", lambda *_: None)
+    monkeypatch.setattr(choice_module, "product_cone", lambda *_: None)
 
 
 @pytest.mark.parametrize("kind", ["lower", "box", "simplex", "point"])
@@ -154,9 +162,9 @@ def test_three_ways_to_price(monkeypatch, kind, shape):
     else:
         region = region_of(joint, kind)
     found = [columns(joint, region, 0.6)]
-    monkeypatch.setattr(columns_module, "_MOST_ENTRIES", 0)
+    monkeypatch.setattr(product_module, "_MOST_ENTRIES", 0)
     found.append(columns(joint, region, 0.6))
-    monkeypatch.setattr(columns_module, "product_cone", lambda *_: None)
+    monkeypatch.setattr(choice_module, "product_cone", lambda *_: None)
     found.append(columns(joint, region, 0.6))
     assert [" 0 linear programs" in f.message for f in found] == [True, True, False]
     for each in found:
@@ -179,7 +187,7 @@ def test_time_may_run_out_while_listing(glances):
 def test_time_may_run_out_over_products(unlisted, glances):
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     region = region_of(joint, "lower")
-    found = generate_columns(joint, region, 0.5, deadline=Clock(glances), patience=50)
+    found = columns(joint, region, 0.5, deadline=Clock(glances), patience=50)
     assert found.status == "time_limit"
     check(found, joint, region, 0.5)
 
@@ -190,7 +198,7 @@ def test_time_may_run_out_anywhere(by_programs, kind, glances):
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     region = region_of(joint, kind)
     clock = Clock(glances)
-    found = generate_columns(joint, region, 0.5, deadline=clock, patience=50)
+    found = columns(joint, region, 0.5, deadline=clock, patience=50)
     assert found.status == "time_limit"
     assert clock.glances > -100  # it hardly looks again
     check(found, joint, region, 0.5)
@@ -231,7 +239,7 @@ def test_large_tables(shape, cone):
     joint = JointDistribution(rng.multinomial(30_000, rng.dirichlet(np.ones(cells))).reshape(shape))
     region = region_of(joint)
     law = joint.probabilities.ravel()
-    search = columns_module._Search(joint, region, 1.0, Deadline(0.0), law, None)
+    search = columns_module._Search(joint, Cones(region, 1.0, Deadline(0.0)), law)
     assert isinstance(search.cone, cone)
     found = generate_columns(joint, region, 1.0, deadline=Clock(1500))
     assert found.status == "time_limit"

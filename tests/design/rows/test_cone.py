@@ -67,7 +67,9 @@ def test_rows_are_private(kind, alpha, table):
     for eps, tolerance in ((0.1, 1e-3), (1.5, 1e-9)):
         cone = PrivacyCone(region, eps, tolerance)
         check_private(cone.maximise(directions), region, eps)
-        check_private(cone.maximise(directions, rounds=1), region, eps)  # cut short
+        with pytest.MonkeyPatch.context() as patch:  # cut short
+            patch.setattr(cone_module, "_MOST_ROUNDS", 1)
+            check_private(cone.maximise(directions), region, eps)
         anything = np.random.default_rng(1).dirichlet(np.full(directions.shape[1], 0.2), size=20)
         check_private(cone.inside(7.0 * anything), region, eps)
 
@@ -153,9 +155,10 @@ def test_cuts_are_dropped_and_found_again(monkeypatch, kind):
     monkeypatch.setattr(LinearProgram, "delete_rows", counted)
     monkeypatch.setattr(cone_module, "_MOST_CUTS", 20)
     monkeypatch.setattr(cone_module, "_MEMORY", 10)
+    monkeypatch.setattr(cone_module, "_MOST_ROUNDS", 60)
     cone = PrivacyCone(region, 0.7, 1e-8)
     for part in np.array_split(np.arange(len(directions)), 8):
-        rows = cone.maximise(directions[part], rounds=60)
+        rows = cone.maximise(directions[part])
         check_private(rows, region, 0.7)
         found = np.einsum("ij,ij->i", rows, directions[part])
         np.testing.assert_allclose(found, expected[part], atol=2e-6)

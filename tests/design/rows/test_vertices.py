@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design._run import Deadline
 from skrldp.design.polyopt import solve
+from skrldp.design.rows import _choice as choice_module
 from skrldp.design.rows import _vertices as vertices_module
 from skrldp.design.rows import enumerate_vertices, is_polyhedral
 from skrldp.design.rows._facets import extreme_conditionals, facet_count, facets
@@ -18,6 +19,8 @@ from skrldp.design.rows._vertices import _vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
 from skrldp.region import BoxRegion, privacy_region
+
+cdd = pytest.importorskip("cdd", reason="cddlib is optional: skrldp[vertices]")
 
 JOINT = JointDistribution(EXAMPLE)
 LAW = JOINT.probabilities.ravel()
@@ -202,7 +205,7 @@ def test_which_regions_are_polyhedral():
 @pytest.fixture
 def by_cddlib(monkeypatch):
     """No products: as for large eps, or a box with many values."""
-    monkeypatch.setattr(vertices_module, "product_cone", lambda *_: None)
+    monkeypatch.setattr(choice_module, "product_cone", lambda *_: None)
 
 
 TROUBLE = "*Error: Numerical inconsistency is found.  Use the GMP exact arithmetic."

@@ -11,7 +11,14 @@ from scipy.optimize import linprog
 from skrldp.design.closed_form import grr
 from skrldp.design.subset import _sets as sets_module
 from skrldp.design.subset._extremal import optimal_response
-from skrldp.design.subset._sets import all_sets, best_sets, distinct, set_rows, simple_sets, worth
+from skrldp.design.subset._sets import (
+    all_sets,
+    best_sets,
+    distinct_sets,
+    reduced_profit,
+    set_rows,
+    simple_sets,
+)
 from skrldp.information import mutual_information, row_information
 
 
@@ -112,23 +119,23 @@ def test_small_budgets_ask_about_half_of_the_records():
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 9), st.floats(0.01, 5.0), st.booleans())
 def test_sets_by_counts_are_the_best(seed, size, eps, zeros):
-    """Dynamic programming against all sets, at arbitrary prices."""
+    """Dynamic programming against all sets, at arbitrary duals."""
     counts = draw(seed, size, n=300, zeros=zeros)
-    prices = np.random.default_rng(seed).normal(size=size) * 0.1
+    duals = np.random.default_rng(seed).normal(size=size) * 0.1
     drop = np.exp(-eps)
     pricing = sets_module._Counting(counts)
     assert pricing.exact
-    sets, most = pricing.best(prices, drop)
+    sets, most = pricing.best(duals, drop)
     every = np.array(list(itertools.product([False, True], repeat=size)))
     law = counts / counts.sum()
-    gains = worth(every @ law, every @ prices, prices.sum(), drop)
+    gains = reduced_profit(every @ law, every @ duals, duals.sum(), drop)
     rows = set_rows(every, drop)
     np.testing.assert_allclose(
-        gains, (row_information(rows, law) - rows @ prices) / (rows @ law), atol=1e-12
+        gains, (row_information(rows, law) - rows @ duals) / (rows @ law), atol=1e-12
     )
     assert most == pytest.approx(gains.max(), abs=1e-12)
     if len(sets):
-        found = worth(sets @ law, sets @ prices, prices.sum(), drop)
+        found = reduced_profit(sets @ law, sets @ duals, duals.sum(), drop)
         assert found.max() == pytest.approx(most, abs=1e-12)
 
 
@@ -136,13 +143,13 @@ def test_prefixes_do_not_suffice():
     """Sorting values by price over probability does not find the best set."""
     counts = np.array([7, 5, 4, 3, 1])  # 7 + 3 are half of them
     law = counts / counts.sum()
-    drop, prices = np.exp(-0.1), 0.001 * law * (1.0 + 1e-6 * np.arange(5))
-    order = np.argsort(prices / law)
+    drop, duals = np.exp(-0.1), 0.001 * law * (1.0 + 1e-6 * np.arange(5))
+    order = np.argsort(duals / law)
     prefixes = np.array([np.isin(np.arange(5), order[:i]) for i in range(6)])
     prefixes = np.concatenate([prefixes, ~prefixes])
     every = all_sets(5)
     of_prefixes, of_all = (
-        worth(s @ law, s @ prices, prices.sum(), drop).max() for s in (prefixes, every)
+        reduced_profit(s @ law, s @ duals, duals.sum(), drop).max() for s in (prefixes, every)
     )
     assert of_all > of_prefixes * 1.01
 
@@ -188,7 +195,7 @@ def test_sets():
     assert simple_sets(1).shape == (1, 1) and simple_sets(2).shape == (3, 2)
     assert simple_sets(4).sum(axis=1).tolist() == [0, 1, 1, 1, 1, 3, 3, 3, 3]
     twice = np.concatenate([simple_sets(3), simple_sets(3)])
-    np.testing.assert_array_equal(distinct(twice), simple_sets(3))
+    np.testing.assert_array_equal(distinct_sets(twice), simple_sets(3))
 
 
 @pytest.mark.parametrize(

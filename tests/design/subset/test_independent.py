@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution
 from skrldp.certificate import proof_region, release
-from skrldp.design.closed_form import independent_reporting
+from skrldp.design.closed_form import SplitSearch, independent_reporting
 from skrldp.design.subset import _independent as independent
 from skrldp.design.subset import optimal_reporting
+from skrldp.design.subset._budgets import set_drops
 from skrldp.design.subset._extremal import optimal_response
-from skrldp.design.subset._independent import set_drops
 from skrldp.design.subset._sets import SetMixture, all_sets, set_rows
 from skrldp.information import mutual_information, product_information
 
@@ -19,7 +19,7 @@ from skrldp.information import mutual_information, product_information
 @pytest.fixture(scope="module", autouse=True)
 def few_splits():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(independent, "_GRID", 4)
+        patch.setattr(independent, "_SPLITS", SplitSearch(4, 5, 6))
         yield
 
 
@@ -142,7 +142,7 @@ def test_pairs_that_s_does_not_tell_apart_leave_more_for_u():
 
 def test_against_all_splits(monkeypatch):
     """On a small table: every split of a fine grid, without a search."""
-    monkeypatch.setattr(independent, "_GRID", 17)
+    monkeypatch.setattr(independent, "_SPLITS", SplitSearch(17, 5, 6))
     joint = table(8, 2, 4, n=5_000)
     region, eps = proof_region(joint, 2.0, 0.002), 1.0
     law = joint.probabilities.sum(axis=0)
