@@ -31,11 +31,11 @@ _LEAST_START = 1e-3  # least probability at the start, in units of the uniform d
 _LEAST_BARRIER = 1e-18  # barrier parameter below which nothing but rounding changes
 _LEAST_STEP = 1e-10  # of the Newton direction: the line search gives up below
 _DECREASE = 1e-4  # part of the predicted decrease that the line search asks for (Armijo)
+_ROUNDING = 8.0 * np.finfo(float).eps  # of a likelihood, relative to 1 plus its size
 _LONG_STEP = 0.5  # after a longer step the barrier parameter falls by the first factor, else second
 _BARRIER_FACTORS = (0.1, 0.9)
 _DUAL_RANGE = (1e-10, 1e10)  # of the dual variables, in units of barrier parameter / x
 _RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # tried in turn until Cholesky's method succeeds
-_ROUNDING = 8.0 * np.finfo(float).eps  # error of a likelihood, relative to its greatest term
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter
         dual_move = barrier / x - dual - dual / x * move
         step = _longest(x, move)
         value, gain = _barrier(rows, f, x, barrier), float(downhill @ move)
-        # Near the end a good step gains less than the last digits of the value, which says nothing
-        # then: without this allowance the steps would be halved to nothing. The gap is the judge.
+        # Near the end a good step gains less than the rounding of the value, and the search would
+        # halve it to nothing. Taking it loses nothing: the point of the least gap is kept.
         noise = _ROUNDING * (1.0 + abs(value))
         while step > _LEAST_STEP:
             least = value - _DECREASE * step * gain + noise

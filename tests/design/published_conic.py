@@ -53,5 +53,9 @@ def published_pairs(q, n_reports, region, eps, pairs):
         root = cp.Variable(len(joint))
         limits += [*part, slack >= 0.0, cp.PowCone3D(dual, mean, root, 2.0 / 3.0)]
         total += top - (2.0 ** (-2.0 / 3.0) + 2.0 ** (1.0 / 3.0)) * root
-    budget = np.expm1(region.uncertainty.pair_radius / 2.0) + region.marginal[pairs[0]] + region.marginal[pairs[1]]
+    budget = (
+        np.expm1(region.uncertainty.pair_radius / 2.0)
+        + region.marginal[pairs[0]]
+        + region.marginal[pairs[1]]
+    )
     return [*limits, total + cp.multiply(np.tile(budget, n_reports), dual) <= 0.0]

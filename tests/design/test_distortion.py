@@ -79,7 +79,10 @@ def rounding(region):
     if not 0.0 < region.uncertainty.pair_radius < np.inf:
         return 1e-12
     unit = (region.conditionals.shape[1] + 16) * np.finfo(float).eps
-    return max(1e-12, (8.0 if region.alpha == 2.0 else 128.0) * unit / np.sqrt(region.uncertainty.pair_radius))
+    return max(
+        1e-12,
+        (8.0 if region.alpha == 2.0 else 128.0) * unit / np.sqrt(region.uncertainty.pair_radius),
+    )
 
 
 @pytest.mark.parametrize("central", [True, False], ids=["path", "cuts"])
