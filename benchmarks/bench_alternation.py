@@ -46,8 +46,8 @@ class Case:
         self.joint = JointDistribution(counts_of(name))
         radius = RenyiBall().radius_for(self.joint.n, self.joint.counts.size)
         self.region = privacy_region(self.joint, RenyiSet(2.0, radius))
-        self.law = self.joint.probabilities.ravel()
-        self.whole = entropy(self.law)
+        self.distribution = self.joint.probabilities.ravel()
+        self.whole = entropy(self.distribution)
 
     def start(self, b, seed, kind="both"):
         """A fixed start, with its noise, its report for each value, or both."""
@@ -64,15 +64,15 @@ class Case:
     def path(self, b=REPORTS, factor=FACTOR, seed=0, kind="both"):
         deadline = Deadline(None)
         start = self.start(b, seed, kind)
-        run = Annealing(self.law, self.region, EPS, start)
+        run = Annealing(self.distribution, self.region, EPS, start)
         run.anneal(factor, deadline)
         return run.information / self.whole, deadline.elapsed, run.steps
 
     def gathered(self, runs, refine=True):
         """What comes of the decoders of two paths; seconds and steps without those of the paths."""
         deadline = Deadline(None)
-        rows = gather(runs, self.law, self.region.row_shape)
-        joined = Annealing(self.law, self.region, EPS, rows)
+        rows = gather(runs, self.distribution, self.region.row_shape)
+        joined = Annealing(self.distribution, self.region, EPS, rows)
         joined.solve_fixed(deadline)
         if refine:
             joined.refine(deadline)
@@ -80,7 +80,7 @@ class Case:
 
     def run(self, seed):
         """A path as it is."""
-        found = Annealing(self.law, self.region, EPS, self.start(REPORTS, seed))
+        found = Annealing(self.distribution, self.region, EPS, self.start(REPORTS, seed))
         found.anneal(FACTOR, Deadline(None))
         return found
 
@@ -89,9 +89,11 @@ class Case:
         deadline, best, rounds = Deadline(seconds), 0.0, 0
         matrix = self.start(b, seed, "value")
         while not deadline.passed:
-            cost = ExpectedCost(annealing.decoder_cost(matrix, self.law), self.law)
+            cost = ExpectedCost(
+                annealing.decoder_cost(matrix, self.distribution), self.distribution
+            )
             matrix = minimise(cost, self.region, EPS, gap=1e-3, deadline=deadline).matrix
-            value = mutual_information(repair(matrix, self.region, EPS), self.law)
+            value = mutual_information(repair(matrix, self.region, EPS), self.distribution)
             rounds += 1
             if value <= best * (1.0 + 1e-5):
                 break

@@ -28,8 +28,8 @@ from skrldp.region import privacy_region
 
 def draw(a1, a2, seed=0, n=20_000):
     rng = np.random.default_rng(seed)
-    law = rng.dirichlet(np.full(a1 * a2, 0.5))
-    return JointDistribution(rng.multinomial(n, law).reshape(a1, a2))
+    distribution = rng.dirichlet(np.full(a1 * a2, 0.5))
+    return JointDistribution(rng.multinomial(n, distribution).reshape(a1, a2))
 
 
 def region_of(joint, kind="joint"):

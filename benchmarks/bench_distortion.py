@@ -40,8 +40,8 @@ PROBLEMS = {  # robust utility, robust privacy
 
 def draw(a1, a2, seed=0):
     rng = np.random.default_rng(seed)
-    law = rng.dirichlet(np.full(a1 * a2, 0.5))
-    return JointDistribution(rng.multinomial(N, law).reshape(a1, a2))
+    distribution = rng.dirichlet(np.full(a1 * a2, 0.5))
+    return JointDistribution(rng.multinomial(N, distribution).reshape(a1, a2))
 
 
 def program(joint, problem):

@@ -147,17 +147,17 @@ def over_time(name, eps, limit):
     joint = JointDistribution(counts_of(name))
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
     region = privacy_region(joint, RenyiSet(2.0, radius))
-    law = joint.probabilities.ravel()
+    distribution = joint.probabilities.ravel()
     deadline, seen = Deadline(limit), []
     alternate(
-        law,
+        distribution,
         region,
         eps,
         deadline=deadline,
         callback=lambda _, information: seen.append((deadline.elapsed, information)),
     )
     seconds, values = np.array(seen).T
-    return seconds, np.maximum.accumulate(values) / entropy(law)
+    return seconds, np.maximum.accumulate(values) / entropy(distribution)
 
 
 def plot(names, eps, limit, path):

@@ -81,7 +81,7 @@ def smallest_eps(
     -----
     **Search on public data only.** Scores and the choice depend on every record that the search is
     given, and nothing of that is private. Sanitizers' own scores need no private record: they are
-    those of the mechanism at the law of the public records left out.
+    those of the mechanism at the distribution of the public records left out.
 
     A fold has fewer public records than the whole table, so its uncertainty set is larger and its
     utility smaller. A fold that lacks a rare value fails on those that have it: give `categories`,

@@ -1,4 +1,4 @@
-"""The public law: counts in, probabilities out."""
+"""The public distribution: counts in, probabilities out."""
 
 import numpy as np
 import pytest

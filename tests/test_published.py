@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, EXAMPLE_LAW
+from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
@@ -38,8 +38,8 @@ def region_of(joint, kind="joint", **options):
 def test_example_1():
     assert pytest.approx(0.0752, abs=5e-5) == RADIUS
     np.testing.assert_allclose(JOINT.probabilities, [[0.07, 0.10], [0.26, 0.57]])
-    # the true law is inside
-    chi2 = (JOINT.probabilities**2 / EXAMPLE_LAW).sum()
+    # the true distribution is inside
+    chi2 = (JOINT.probabilities**2 / EXAMPLE_DISTRIBUTION).sum()
     assert np.log(chi2) < RADIUS
 
 
@@ -62,10 +62,12 @@ def test_example_3(solver):
     apart = np.abs(matrix[:, None] - PRINTED[None]).max(axis=2)
     assert sorted(apart.argmin(axis=1)) == [0, 1, 2, 3]
     assert apart.min(axis=1).max() < 5e-4
-    # the paper says 0.2804 of this very mechanism at the true law
-    law = EXAMPLE_LAW.ravel()
-    assert mutual_information(found.matrix, law) == pytest.approx(0.3702, abs=1e-4)
-    assert mutual_information(PRINTED / PRINTED.sum(axis=0), law) == pytest.approx(0.3702, abs=1e-4)
+    # the paper says 0.2804 of this very mechanism at the true distribution
+    distribution = EXAMPLE_DISTRIBUTION.ravel()
+    assert mutual_information(found.matrix, distribution) == pytest.approx(0.3702, abs=1e-4)
+    assert mutual_information(PRINTED / PRINTED.sum(axis=0), distribution) == pytest.approx(
+        0.3702, abs=1e-4
+    )
 
 
 def test_example_3_without_the_same_secret():
@@ -82,8 +84,13 @@ def test_example_3_without_the_same_secret():
 
 
 def test_example_4():
-    for law, expected in ((JOINT.probabilities, (0.0419, 0.1005)), (EXAMPLE_LAW, (0.0412, 0.0942))):
-        found = [block_information(blocks, law) for blocks in (grr(EPS, 4), srr(EPS, 2, 2))]
+    for distribution, expected in (
+        (JOINT.probabilities, (0.0419, 0.1005)),
+        (EXAMPLE_DISTRIBUTION, (0.0412, 0.0942)),
+    ):
+        found = [
+            block_information(blocks, distribution) for blocks in (grr(EPS, 4), srr(EPS, 2, 2))
+        ]
         np.testing.assert_allclose(found, expected, atol=5e-5)
 
 

@@ -64,7 +64,7 @@ def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floa
 
 
 def project(values: Floats) -> Floats:
-    """Closest law to a point, in Euclidean distance.
+    """Closest distribution to a point, in Euclidean distance.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _digits(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """The estimated law of some columns.
+    """The estimated distribution of some columns.
 
     Attributes
     ----------
@@ -104,11 +104,11 @@ class Estimate:
         What has these frequencies: scalars for one column, tuples for several.
     frequencies : array of shape (k,)
         Estimated probabilities. By least squares they are unbiased, may be negative, and are NaN
-        where the reports do not determine them; by maximum likelihood they are a law.
+        where the reports do not determine them; by maximum likelihood they are a distribution.
     std_error : array of shape (k,)
         Standard errors; NaN where the reports do not determine the probability.
     identifiable : array of shape (k,)
-        Whether the law of the report determines the probability.
+        Whether the distribution of the report determines the probability.
     n_reports : int
         Number of reports.
     """
@@ -144,7 +144,7 @@ class Estimate:
         return wald(self.frequencies, self.std_error, level, simultaneous)
 
     def projected(self) -> Floats:
-        """Closest law to the frequencies.
+        """Closest distribution to the frequencies.
 
         Returns
         -------
@@ -161,7 +161,7 @@ class Estimate:
             raise ValueError(
                 f"the reports do not determine the frequencies of {len(unknown)} of "
                 f"{len(self.categories)} categories, such as {unknown[0]!r}, so there is nothing "
-                "to project. method='ml' always estimates a law."
+                "to project. method='ml' always estimates a distribution."
             )
         return project(self.frequencies)
 

@@ -18,7 +18,8 @@ from skrldp.mechanism import Mechanism
 
 __all__ = ["NumericEstimate", "NumericSummaries", "mean", "quantile", "variance"]
 
-# Estimates and standard errors of linear functions (m, a) of the law: NaN where not determined.
+# Estimates and standard errors of linear functions (m, a) of the distribution: NaN where not
+# determined.
 Evaluate = Callable[[Floats], tuple[Floats, Floats]]
 
 _ROUNDING = 1e-12  # a share this close to q has reached it
@@ -104,7 +105,7 @@ def mean(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
     group : Grouping
         Of one column.
     evaluate : callable
-        Gives estimates and standard errors of linear functions of the law.
+        Gives estimates and standard errors of linear functions of the distribution.
 
     Returns
     -------
@@ -126,7 +127,7 @@ def variance(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
     group : Grouping
         Of one column.
     evaluate : callable
-        Gives estimates and standard errors of linear functions of the law.
+        Gives estimates and standard errors of linear functions of the distribution.
 
     Returns
     -------
@@ -167,7 +168,7 @@ def quantile(
     group : Grouping
         Of one column.
     evaluate : callable
-        Gives estimates and standard errors of linear functions of the law.
+        Gives estimates and standard errors of linear functions of the distribution.
     q : float
         Between 0 and 1.
     order : sequence, optional
@@ -223,7 +224,7 @@ class NumericSummaries:
         Returns
         -------
         NumericEstimate
-            It may be identifiable where the column's law is not.
+            It may be identifiable where the column's distribution is not.
 
         Raises
         ------

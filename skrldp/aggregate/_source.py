@@ -85,7 +85,7 @@ def read_source(mechanism: Any) -> Source:
 
 
 def _written(
-    mechanism: Mechanism, law: NDArray[Any] | None, written_names: tuple[Any, ...] = ()
+    mechanism: Mechanism, distribution: NDArray[Any] | None, written_names: tuple[Any, ...] = ()
 ) -> tuple[list[tuple[Any, ...]] | None, tuple[Any, ...]]:
     """Return what each symbol looks like as a row of cells, and the names of the columns.
 
@@ -97,9 +97,9 @@ def _written(
     of_u = tuple(name for name, sensitive in mechanism.columns if not sensitive)
     numbered = mechanism.symbols == tuple(range(mechanism.shape[0]))
     if numbered and not (of_u and written_names == as_strings(of_u)):
-        if law is None:
+        if distribution is None:
             return None, tuple(name for name, _ in mechanism.columns)
-        written: Sequence[Any] = [cells[cell] for cell in mechanism.likely_cells(law)]
+        written: Sequence[Any] = [cells[cell] for cell in mechanism.likely_cells(distribution)]
     else:
         written = mechanism.symbols
         if not set(written) <= set(cells):

@@ -65,8 +65,8 @@ class Subject:
         """Return the numbers of the reports that are known to exist."""
         return np.empty(0, dtype=np.int64)
 
-    def report_law(self, conditionals: Floats) -> Floats | None:
-        """Return the law of the known reports given each secret, if it is known."""
+    def report_distribution(self, conditionals: Floats) -> Floats | None:
+        """Return the distribution of the known reports given each secret, if it is known."""
         return None
 
     def reports(self, cells: Integers, report: Callable[[Any], Any] | None = None) -> Integers:
@@ -122,13 +122,13 @@ class SanitizerSubject(Subject):
         """Return the numbers of the symbols' reports; symbols that look alike have the same."""
         return self.symbols
 
-    def report_law(self, conditionals: Floats) -> Floats | None:
-        """Return the law of each symbol given each secret, unless it is too large."""
+    def report_distribution(self, conditionals: Floats) -> Floats | None:
+        """Return the distribution of each symbol given each secret, unless it is too large."""
         mechanism = self.sanitizer.mechanism_
         if mechanism.shape[0] * len(self.secrets) > _ENTRIES:
             return None
-        law: Floats = mechanism.report_law(conditionals)
-        return law
+        distribution: Floats = mechanism.report_distribution(conditionals)
+        return distribution
 
     def columns(self) -> Sequence[tuple[Any, bool, tuple[Any, ...]]]:
         """Name of each column, whether it is sensitive, and its known values."""
@@ -150,15 +150,15 @@ class CallableSubject(Subject):
         self.n_sensitive = len(_several(self.secrets[0]))
         if len({len(row) for row in rows}) > 1:
             raise ValueError(
-                "the law's secrets (or values) are tuples of different lengths: each must name a "
-                "value for every column."
+                "the distribution's secrets (or values) are tuples of different lengths: each must "
+                "name a value for every column."
             )
         numeric = all(isinstance(value, Number) for row in rows for value in row)
         self.table = np.array(rows) if numeric else _objects(rows)
 
     @classmethod
     def of(cls, report: Callable[[Any], Any], joint: JointDistribution) -> "CallableSubject":
-        """Make the subject that a function is, on the alphabets of a law."""
+        """Make the subject that a function is, on the alphabets of a distribution."""
         return cls(report, joint.secrets, joint.values)
 
     def records(self, cells: Integers, strange: tuple[int, Any] | None = None) -> Any:

@@ -41,8 +41,8 @@ class Certificate:
     eps : float
         Upper bound on the leakage at every distribution of the set, in nats.
     eps_attained : float
-        Leakage at ``law``: no smaller bound is true.
-    law : array of shape (a1, a2)
+        Leakage at ``distribution``: no smaller bound is true.
+    distribution : array of shape (a1, a2)
         The worst distribution found, inside the set.
     uncertainty : FittedSet
         The set of distributions that it holds for.
@@ -50,7 +50,7 @@ class Certificate:
 
     eps: float
     eps_attained: float
-    law: Floats
+    distribution: Floats
     uncertainty: FittedSet
 
     @property
@@ -90,7 +90,7 @@ class Certificate:
             over = "all distributions"
         elif self.radius == 0:
             over = "the public distribution alone"
-        a1, a2 = self.law.shape
+        a1, a2 = self.distribution.shape
         rows = [
             ("proven", f"eps <= {self.eps:.9g} nats"),
             ("attained", f"eps = {self.eps_attained:.9g} nats, at the worst distribution found"),
@@ -145,9 +145,9 @@ def certify(
     cells = np.ix_(*order_in_table(joint, mechanism))
     reordered = JointDistribution(joint.counts[cells], mechanism.secrets, mechanism.values)
     certificate = prove(mechanism, reordered, fitted)
-    law = np.empty_like(certificate.law)
-    law[cells] = certificate.law
-    return replace(certificate, law=law)
+    distribution = np.empty_like(certificate.distribution)
+    distribution[cells] = certificate.distribution
+    return replace(certificate, distribution=distribution)
 
 
 def _checked(matrix: ArrayLike, joint: JointDistribution) -> Floats:
@@ -215,11 +215,11 @@ def _certificate(
         proven = max(proven, bound)
         if found is not None:
             witness = (view, *found)
-    law = joint.probabilities
+    distribution = joint.probabilities
     if witness is not None:
-        law = _distribution_of(witness, joint, uncertainty)
-        attained = max(attained, *(leakage_at(view, law) for view in views))
-    return Certificate(proven, min(attained, proven), law, uncertainty)
+        distribution = _distribution_of(witness, joint, uncertainty)
+        attained = max(attained, *(leakage_at(view, distribution) for view in views))
+    return Certificate(proven, min(attained, proven), distribution, uncertainty)
 
 
 def _distribution_of(

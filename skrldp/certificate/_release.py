@@ -24,7 +24,7 @@ _MORE = 8.0
 
 def may_stand_in(
     mechanism: Mechanism,
-    law: Floats,
+    distribution: Floats,
     joint: JointDistribution,
     uncertainty: FittedSet,
     eps: float,
@@ -40,7 +40,7 @@ def may_stand_in(
     ----------
     mechanism : Mechanism
         A blind one, private itself.
-    law : array of shape (a2,)
+    distribution : array of shape (a2,)
         What unknown values are drawn from.
     joint : JointDistribution
         The public distribution.
@@ -55,8 +55,8 @@ def may_stand_in(
     """
     region = proof_region(joint, uncertainty)
     rows = mechanism.matrix.reshape(-1, *region.row_shape)
-    constant = constant_rows(rows, law)
-    rounding = (len(law) + 4) * np.finfo(float).eps
+    constant = constant_rows(rows, distribution)
+    rounding = (len(distribution) + 4) * np.finfo(float).eps
     low, high = constant * (1.0 - rounding), constant * (1.0 + rounding)
     above = region.worst(rows, eps, against=low, above=0.0)
     below = region.worst(high, eps, against=rows, above=0.0)

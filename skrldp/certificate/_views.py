@@ -84,15 +84,15 @@ def least_provable(view: View, start: float) -> tuple[float, tuple[int, int, Flo
     rows, against = view.rows, view.against
     found = None
     while np.isfinite(eps):
-        worst = view.region.worst(rows, eps, against=against, above=0.0, laws=True)
+        worst = view.region.worst(rows, eps, against=against, above=0.0, conditionals=True)
         if len(worst.row) == 0:
             return eps, found
         ratio = _log_ratios(worst, rows, against)
         best = int(ratio.argmax())
         if ratio[best] > eps + step:
             eps = float(ratio[best])
-            assert worst.laws is not None
-            found = int(worst.first[best]), int(worst.second[best]), worst.laws[best]
+            assert worst.conditionals is not None
+            found = int(worst.first[best]), int(worst.second[best]), worst.conditionals[best]
         else:
             eps, step = eps + step, 2.0 * step
         kept = np.unique(worst.row)  # a row that is proven stays so as ε grows
@@ -103,9 +103,9 @@ def least_provable(view: View, start: float) -> tuple[float, tuple[int, int, Flo
 
 
 def _log_ratios(worst: WorstPairs, rows: Floats, against: Floats) -> Floats:
-    assert worst.laws is not None
-    most = np.einsum("mu,mu->m", worst.laws[:, 0], rows[worst.row, worst.first])
-    least = np.einsum("mu,mu->m", worst.laws[:, 1], against[worst.row, worst.second])
+    assert worst.conditionals is not None
+    most = np.einsum("mu,mu->m", worst.conditionals[:, 0], rows[worst.row, worst.first])
+    least = np.einsum("mu,mu->m", worst.conditionals[:, 1], against[worst.row, worst.second])
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(most > 0, np.log(most / least), -np.inf)
 
@@ -115,13 +115,13 @@ def leakage_at_centre(view: View) -> float:
     return _ratio_of(view, region.conditionals, region.marginal > 0)
 
 
-def leakage_at(view: View, law: Floats) -> float:
-    law = law[: view.region.n_secrets]
-    conditionals = conditionals_of(law)
+def leakage_at(view: View, distribution: Floats) -> float:
+    distribution = distribution[: view.region.n_secrets]
+    conditionals = conditionals_of(distribution)
     if view.value is not None:
         part = conditionals[:, view.value]
         conditionals = np.stack([part, 1.0 - part], axis=1)
-    return _ratio_of(view, conditionals, law.sum(axis=1) > 0)
+    return _ratio_of(view, conditionals, distribution.sum(axis=1) > 0)
 
 
 def _ratio_of(view: View, conditionals: Floats, seen: NDArray[np.bool_]) -> float:

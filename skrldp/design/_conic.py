@@ -222,13 +222,15 @@ def _expected_cost(q: Any, cost: ExpectedCost, scale: float) -> Part:
 
     n_reports, n_cells = cost.cost.shape
     if not cost.robust:
-        return (cost.at(cost.law) / scale).ravel() @ q, []
+        return (cost.at(cost.distribution) / scale).ravel() @ q, []
     place = np.tile(np.arange(n_cells), n_reports), np.arange(cost.cost.size)
     cells = sp.csr_array(((cost.cost / scale).ravel(), place)) @ q
     top = cp.Variable()
     if np.isinf(cost.radius):
         return top, [top >= cells]
-    mean, limits = _power_mean(top - cells, cost.law[None], (cost.alpha - 1.0) / cost.alpha)
+    mean, limits = _power_mean(
+        top - cells, cost.distribution[None], (cost.alpha - 1.0) / cost.alpha
+    )
     return top - np.exp(-cost.radius) * mean[0], limits
 
 

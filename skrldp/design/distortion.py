@@ -272,13 +272,13 @@ def _conic(
     shape = (len(found.matrix), *region.row_shape)
     clean = np.clip(found.matrix, 0.0, None)
     clean /= clean.sum(axis=0)
-    worst = region.worst(clean.reshape(shape), eps, laws=True)
-    assert worst.laws is not None
+    worst = region.worst(clean.reshape(shape), eps, conditionals=True)
+    assert worst.conditionals is not None
     program = CutProgram(cost, region, eps)
     first, second = region.place(worst.first), region.place(worst.second)
-    program.add(Cuts(worst.row, first, second, worst.laws))
+    program.add(Cuts(worst.row, first, second, worst.conditionals))
     if cost.robust:
-        program.add_law(cost.worst(clean)[1])
+        program.add_distribution(cost.worst(clean)[1])
     status, left = found.status, _LEFT.get(found.status, "")
     try:
         _, bound = program.solve(deadline.left)

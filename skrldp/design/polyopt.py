@@ -33,7 +33,7 @@ def solve(
     region: Region,
     eps: float,
     *,
-    law: Floats | None = None,
+    distribution: Floats | None = None,
     solver: str = "auto",
     time_limit: float | None = 60.0,
     verbose: int = 0,
@@ -50,7 +50,7 @@ def solve(
         Conditionals that privacy must hold for.
     eps : float
         Privacy parameter, in nats.
-    law : array of shape (number of cells of a row,), optional
+    distribution : array of shape (number of cells of a row,), optional
         Distribution of X, or of U if the region is blind, at which information is maximised,
         positive where the public one is; None is the public one. The solution's objective and bound
         are about the public one.
@@ -75,7 +75,9 @@ def solve(
         If it fails; the message names ε, the region and the alphabets, and what to try.
     """
     check_choice("solver", solver, SOLVERS)
-    search = _Design(joint, region, min(eps, _LARGEST_EPS), law, Deadline(time_limit), verbose)
+    search = _Design(
+        joint, region, min(eps, _LARGEST_EPS), distribution, Deadline(time_limit), verbose
+    )
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.solve(solver)
@@ -106,14 +108,14 @@ class _Design:
         joint: JointDistribution,
         region: Region,
         eps: float,
-        law: Floats | None,
+        distribution: Floats | None,
         deadline: Deadline,
         verbose: int,
     ) -> None:
         self.joint, self.region, self.eps = joint, region, eps
         self.cones = Cones(region, eps, deadline)
         self.public = region.fold(joint.probabilities)
-        self.law = self.public if law is None else law
+        self.distribution = self.public if distribution is None else distribution
         self.deadline = deadline
         self.bound = min(mutual_information_bound(joint.probabilities, eps), entropy(self.public))
         self.progress = Progress(verbose, deadline, self.bound)
@@ -127,7 +129,7 @@ class _Design:
                     self.region,
                     self.eps,
                     deadline=self.deadline,
-                    law=self.law,
+                    distribution=self.distribution,
                     quick=solver == "auto",
                     cones=self.cones,
                 )
@@ -153,7 +155,7 @@ class _Design:
     def known(self) -> tuple[float, Floats]:
         """Information of the best closed form, and its matrix."""
         forms = closed_forms(self.joint, self.region, self.eps)
-        values = [mutual_information(form, self.law) for form in forms]
+        values = [mutual_information(form, self.distribution) for form in forms]
         return max(values), forms[int(np.argmax(values))]
 
     def columns(self, first: Floats | None) -> Solution:
@@ -163,7 +165,7 @@ class _Design:
             self.region,
             self.eps,
             deadline=self.deadline,
-            law=self.law,
+            distribution=self.distribution,
             first=first,
             cones=self.cones,
             callback=lambda matrix: self.progress.show(mutual_information(matrix, self.public)),
@@ -175,7 +177,7 @@ class _Design:
         if left is not None and before_columns:
             left *= _TIME_BEFORE_COLUMNS
         return alternate(
-            self.law,
+            self.distribution,
             self.region,
             self.eps,
             deadline=Deadline(left),

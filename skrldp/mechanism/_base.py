@@ -125,12 +125,12 @@ class Mechanism:
         places = self.form.places(np.asarray(codes))
         return self.form.sampler.sample(places, RandomStream(random_state))
 
-    def mutual_information(self, law: ArrayLike) -> float:
+    def mutual_information(self, distribution: ArrayLike) -> float:
         """Mutual information I(X; Y) at a distribution of X.
 
         Parameters
         ----------
-        law : array of shape (a1, a2)
+        distribution : array of shape (a1, a2)
             Distribution of (S, U).
 
         Returns
@@ -138,9 +138,9 @@ class Mechanism:
         float
             In nats.
         """
-        return self.form.mutual_information(np.asarray(law, dtype=float))
+        return self.form.mutual_information(np.asarray(distribution, dtype=float))
 
-    def report_law(self, conditionals: ArrayLike) -> Floats:
+    def report_distribution(self, conditionals: ArrayLike) -> Floats:
         """Distribution of the report given each secret.
 
         Parameters
@@ -152,18 +152,18 @@ class Mechanism:
         -------
         array of shape (b, a1)
         """
-        return self.form.report_law(np.asarray(conditionals, dtype=float))
+        return self.form.report_distribution(np.asarray(conditionals, dtype=float))
 
-    def leakage(self, law: ArrayLike) -> float:
-        r"""Realised ε at a law: the greatest log-ratio of a report's odds between two secrets.
+    def leakage(self, distribution: ArrayLike) -> float:
+        r"""Realised ε at a distribution: the greatest log-ratio of a report's probabilities.
 
         :math:`\max_{y, s_1, s_2} \log P(y|s_1) / P(y|s_2)` (ISIT (32)), where 0/0 is 1. Secrets
-        to which the law gives no mass are left out.
+        to which the distribution gives no mass are left out.
 
         Parameters
         ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
 
         Returns
         -------
@@ -177,30 +177,30 @@ class Mechanism:
         >>> mechanism.leakage([[0.5], [0.5]])
         inf
         """
-        table = np.asarray(law, dtype=float)
+        table = np.asarray(distribution, dtype=float)
         expected = (len(self.secrets), len(self.values))
         if table.shape != expected:
-            raise ValueError(f"the law must have shape {expected}, got {table.shape}.")
-        report = self.report_law(conditionals_of(table))[:, table.sum(axis=1) > 0]
+            raise ValueError(f"the distribution must have shape {expected}, got {table.shape}.")
+        report = self.report_distribution(conditionals_of(table))[:, table.sum(axis=1) > 0]
         most, least = report.max(axis=1), report.min(axis=1)
         if np.any((least <= 0) & (most > 0)):
             return float("inf")
         return float(np.log(np.where(most > 0, most / np.where(least > 0, least, 1.0), 1.0)).max())
 
-    def likely_cells(self, law: ArrayLike) -> NDArray[np.intp]:
-        """Most probable cell given each report, at a law; the first of equals.
+    def likely_cells(self, distribution: ArrayLike) -> NDArray[np.intp]:
+        """Most probable cell given each report, at a distribution; the first of equals.
 
         Parameters
         ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
 
         Returns
         -------
         array of shape (b,)
             Cell codes.
         """
-        return (self.matrix * np.asarray(law, dtype=float).ravel()).argmax(axis=1)
+        return (self.matrix * np.asarray(distribution, dtype=float).ravel()).argmax(axis=1)
 
     def named(
         self, symbols: Sequence[Any] | None, columns: Sequence[tuple[Any, bool]]

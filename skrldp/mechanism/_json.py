@@ -89,8 +89,8 @@ def write(mechanism: Mechanism) -> str:
 
 def _claims(guarantee: Guarantee) -> dict[str, Any]:
     claims = {name: getattr(guarantee, name) for name in _CLAIMS if name != "laws"}
-    laws = {name: getattr(guarantee, name) for name in _LAWS}
-    return {**claims, "laws": "all" if guarantee.for_all_laws else laws}
+    distributions = {name: getattr(guarantee, name) for name in _LAWS}
+    return {**claims, "laws": "all" if guarantee.for_all_distributions else distributions}
 
 
 # --- Reading -------------------------------------------------------------------------------------
@@ -225,12 +225,12 @@ def _guarantee(claims: Any) -> Guarantee:
         raise malformed("guarantee must be an object")
     check_keys(claims, _CLAIMS, (), "guarantee")
     figures: dict[str, Any] = {name: claims[name] for name in _CLAIMS if name != "laws"}
-    laws = claims["laws"]
-    if laws == "all":
+    distributions = claims["laws"]
+    if distributions == "all":
         figures["radius"] = math.inf
-    elif isinstance(laws, dict):
-        check_keys(laws, _LAWS, (), "guarantee.laws")
-        figures.update(laws)
+    elif isinstance(distributions, dict):
+        check_keys(distributions, _LAWS, (), "guarantee.laws")
+        figures.update(distributions)
     else:
         raise malformed("guarantee.laws must be 'all' or an object")
     try:

@@ -30,7 +30,7 @@ class WorstPairs:
         Row of the mechanism and the two secrets.
     bound : array of shape (m,)
         Upper bound on ``R1 . v[first] - exp(eps) R2 . v[second]`` over the region.
-    laws : array of shape (m, 2, a2) or None
+    conditionals : array of shape (m, 2, a2) or None
         Conditionals of the region that nearly attain it.
     """
 
@@ -38,7 +38,7 @@ class WorstPairs:
     first: Indices
     second: Indices
     bound: Floats
-    laws: Floats | None
+    conditionals: Floats | None
 
     def per_row(self, n_rows: int) -> Floats:
         """Greatest bound of each row; 0 for a row without entries.
@@ -68,18 +68,20 @@ class Region(ABC):
     blind: bool = False  # rows are functions of U alone: the same part for every secret
 
     @abstractmethod
-    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+    def _extreme(
+        self, q: Floats, secret: Indices, conditionals: bool
+    ) -> tuple[Floats, Floats | None]:
         """Upper bounds of max R.q over the conditionals of each secret, and such R."""
 
     @abstractmethod
-    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+    def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Move pairs of conditionals into the region, by little if they are nearly inside.
 
         Parameters
         ----------
         first, second : integer arrays of shape (m,)
             The secrets.
-        laws : array of shape (m, 2, a2)
+        conditionals : array of shape (m, 2, a2)
             Conditionals of each pair.
 
         Returns
@@ -134,19 +136,19 @@ class Region(ABC):
             return table
         return np.broadcast_to(table, (len(table), *self.conditionals.shape))
 
-    def fold(self, law: Floats) -> Floats:
+    def fold(self, distribution: Floats) -> Floats:
         """Take the distribution of the cells of a row: of X, or of U alone.
 
         Parameters
         ----------
-        law : array of shape (a1, a2)
+        distribution : array of shape (a1, a2)
             Distribution of (S, U).
 
         Returns
         -------
         array of shape (number of cells of a row,)
         """
-        return law.sum(axis=0) if self.blind else law.ravel()
+        return distribution.sum(axis=0) if self.blind else distribution.ravel()
 
     @cached_property
     def pairs(self) -> tuple[Indices, Indices]:
@@ -164,7 +166,7 @@ class Region(ABC):
         *,
         against: Floats | None = None,
         above: float = -np.inf,
-        laws: bool = False,
+        conditionals: bool = False,
     ) -> WorstPairs:
         r"""Bound the privacy violation of each row and pair of secrets.
 
@@ -178,7 +180,7 @@ class Region(ABC):
             Take the second secret's part from these rows instead.
         above : float
             Only pairs whose bound exceeds this are returned.
-        laws : bool
+        conditionals : bool
             Whether to return the worst conditionals too.
 
         Returns
@@ -187,22 +189,24 @@ class Region(ABC):
         """
         rows = self.spread(rows)
         factor = np.exp(eps)
-        most, most_laws = self._extremes(rows, laws)
+        most, most_conditionals = self._extremes(rows, conditionals)
         others = rows if against is None else self.spread(against)
-        least, least_laws = self._extremes(-others, laws)
+        least, least_conditionals = self._extremes(-others, conditionals)
         first, second = self.pairs
         gaps = most[:, first] + factor * least[:, second]
         gaps += ROUNDING * (np.abs(most[:, first]) + factor * np.abs(least[:, second]))
         row, pair = np.nonzero(gaps > above)
         found = None
-        if most_laws is not None and least_laws is not None:
-            found = np.stack([most_laws[row, first[pair]], least_laws[row, second[pair]]], axis=1)
+        if most_conditionals is not None and least_conditionals is not None:
+            found = np.stack(
+                [most_conditionals[row, first[pair]], least_conditionals[row, second[pair]]], axis=1
+            )
         return WorstPairs(row, first[pair], second[pair], gaps[row, pair], found)
 
-    def _extremes(self, rows: Floats, laws: bool) -> tuple[Floats, Floats | None]:
+    def _extremes(self, rows: Floats, conditionals: bool) -> tuple[Floats, Floats | None]:
         n_rows, n_secrets, n_values = rows.shape
         secret = np.tile(np.arange(n_secrets), n_rows)
-        bound, found = self._extreme(rows.reshape(-1, n_values), secret, laws)
+        bound, found = self._extreme(rows.reshape(-1, n_values), secret, conditionals)
         shape = (n_rows, n_secrets)
         return bound.reshape(shape), None if found is None else found.reshape(*shape, n_values)
 

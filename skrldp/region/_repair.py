@@ -91,6 +91,6 @@ def repair(
     return (clean + height[:, None]) / (1.0 + height.sum())
 
 
-def constant_rows(rows: Floats, law: Floats) -> Floats:
+def constant_rows(rows: Floats, distribution: Floats) -> Floats:
     """Rows whose entries are all what a distribution of U makes of the first part of each row."""
-    return np.broadcast_to((rows[:, 0] @ law)[:, None, None], rows.shape)
+    return np.broadcast_to((rows[:, 0] @ distribution)[:, None, None], rows.shape)

@@ -97,7 +97,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         """
 
     def _uncertainty_set(self) -> Any:
-        """Return the laws that privacy must hold for, as an object of this estimator's own."""
+        """Return the set that privacy must hold for, as an object of this estimator's own."""
         if self.uncertainty is None:
             return RenyiBall()
         check_uncertainty(self.uncertainty)
@@ -111,7 +111,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         check_verbose(self.verbose)
 
     def _public_values(self, joint: JointDistribution) -> NDArray[np.float64] | None:
-        """Law of U that a blind mechanism draws unknown values from; None if it never does."""
+        """Distribution of U that a blind mechanism draws unknown values from, if it does."""
         return joint.probabilities.sum(axis=0) if self.handle_unknown == "impute" else None
 
     def _budget(self) -> float:
@@ -121,7 +121,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     # -- from a public table to a mechanism -------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Estimate the public law, then design, round and certify a mechanism.
+        """Estimate the public distribution, then design, round and certify a mechanism.
 
         Parameters
         ----------
@@ -150,8 +150,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         Warns
         -----
         PrivacyLeakWarning
-            If privacy holds for fewer laws than one may think, or if the table's columns have names
-            and `sensitive` says none of them.
+            If privacy holds for fewer distributions than one may think, or if the table's columns
+            have names and `sensitive` says none of them.
         ConvergenceWarning
             If the design stopped at its time limit.
         """
@@ -240,8 +240,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
         Every call draws anew (unless `random_state` is an int). The guarantee is for one report
         about each person: keep it, rather than call again. Two reports of GRR or SRR are together
-        private at 2·eps; two of a mechanism that is private over a smaller set of laws may reveal
-        the secret.
+        private at 2·eps; two of a mechanism that is private over a smaller set of distributions may
+        reveal the secret.
 
         Parameters
         ----------
@@ -277,11 +277,12 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         return "_fitted" in vars(self)
 
     def _encode(self, X: Any, fitted: Fitted, *, secrets: bool = False) -> Codes:
-        """Return the records' codes; unknown values of U are drawn from the law given the secret.
+        """Return the records' codes; unknown values of U are drawn from those of their secret.
 
-        The draw depends on the secret alone, in a way that the public law already has. A blind
-        mechanism has no secret to go by: the draw is from the public law of U, which `fit` has
-        proven harmless. S is read for it only where it is there and asked for (`secrets`).
+        The draw depends on the secret alone, in a way that the public distribution already has. A
+        blind mechanism has no secret to go by: the draw is from the public distribution of U, which
+        `fit` has proven harmless. S is read for it only where it is there and asked for
+        (`secrets`).
         """
         codec, blind = fitted.codec, fitted.mechanism.observe == "nonsensitive"
         alone = check_columns(fitted.columns, X, codec, blind=blind)
@@ -300,7 +301,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         return codes
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Normalised mutual information I(X; Y) / H(X) at the law of a table.
+        """Normalised mutual information I(X; Y) / H(X) at the distribution of a table.
 
         Parameters
         ----------
@@ -318,9 +319,11 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             Between 0 and 1; 0 where X is constant. It is not private: it depends on X.
         """
         fitted = self._state()
-        return information_of(fitted.mechanism, self._law_of(X, sample_weight, fitted))[1]
+        return information_of(fitted.mechanism, self._distribution_of(X, sample_weight, fitted))[1]
 
-    def _law_of(self, X: Any, sample_weight: ArrayLike | None, fitted: Fitted) -> JointDistribution:
+    def _distribution_of(
+        self, X: Any, sample_weight: ArrayLike | None, fitted: Fitted
+    ) -> JointDistribution:
         codes = self._encode(X, fitted, secrets=True)
         names = fitted.codec.secrets, fitted.codec.values
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)

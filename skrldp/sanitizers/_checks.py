@@ -142,12 +142,12 @@ def has_few_records(uncertainty: Any, joint: JointDistribution) -> bool:
 
 
 def warn_of_weak_sets(uncertainty: Any, joint: JointDistribution, radius: float) -> None:
-    """Warn where the set of laws is narrower than a reader of `eps` would think."""
+    """Warn where the set of distributions is narrower than a reader of `eps` would think."""
     n_cells = joint.counts.size
     if radius == 0:
         _warn(
-            "the uncertainty set has radius 0: privacy holds for the public law alone, not for the "
-            "unknown true law of the private data.",
+            "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
+            "not for the unknown true distribution of the private data.",
             PrivacyLeakWarning,
         )
     elif has_few_records(uncertainty, joint):
@@ -223,8 +223,8 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
             "stands for. If they are, say so by a table of distinct rows: add up the counts of "
             "equal rows first (in pandas, table.value_counts(dropna=False) of all records, or "
             "table.groupby(columns, dropna=False)['count'].sum()). Survey weights, which say how "
-            "many people a record speaks for, are not supported, added up or not: the set of laws "
-            "would be far too small. Leave them out."
+            "many people a record speaks for, are not supported, added up or not: the set of "
+            "distributions would be far too small. Leave them out."
         )
 
 

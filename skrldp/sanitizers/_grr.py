@@ -33,14 +33,14 @@ class GRRSanitizer(BaseSanitizer):
         columns of S, or of U, the combinations that the public table has are known; all are with
         "product", or if a column's alphabet is given.
     uncertainty : optional
-        Ignored: the mechanism is private at all laws.
+        Ignored: the mechanism is private at all distributions.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
-        probability of each category of each column given the report, at the public law; or the
-        columns of X again, a cell drawn by the mechanism. None is "cells".
+        probability of each category of each column given the report, at the public distribution; or
+        the columns of X again, a cell drawn by the mechanism. None is "cells".
     handle_unknown : {"error", "impute"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public law of U given
-        S (uniform for a secret the public table lacks). An unknown secret is always an error.
+        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
+        given S (uniform for a secret the public table lacks). An unknown secret is always an error.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
@@ -51,17 +51,18 @@ class GRRSanitizer(BaseSanitizer):
     Attributes
     ----------
     joint_ : JointDistribution
-        The public law: counts, probabilities, secrets and values.
+        The public distribution: counts, probabilities, secrets and values.
     uncertainty_ : AllDistributions
-        The laws that privacy holds for; ``B_`` is the radius, in nats.
+        The distributions that privacy holds for; ``B_`` is the radius, in nats.
     mechanism_ : Mechanism
         What is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
-        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those laws.
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
+        distributions.
     solution_ : Solution
         How the design came about.
     mutual_information_ : float
-        I(X; Y) at the public law, in nats, of the mechanism as it is sampled.
+        I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
         The same divided by H(X).
     n_features_in_ : int
@@ -83,14 +84,14 @@ class GRRSanitizer(BaseSanitizer):
 
     See Also
     --------
-    SRRSanitizer : A closed form that is private at every law.
+    SRRSanitizer : A closed form that is private at every distribution.
     IRSanitizer : Reports S and U apart; a closed form or optimised.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
     What is promised: whoever sees the report can tell hardly more about any part of the record
-    than before, whatever is known about the population and whatever its law.
+    than before, whatever is known about the population and whatever its distribution.
     Two reports about the same person add up: together they are private at 2·eps.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and

@@ -44,24 +44,24 @@ class IRSanitizer(BaseSanitizer):
         columns of S, or of U, the combinations that the public table has are known; all are with
         "product", or if a column's alphabet is given.
     uncertainty : RenyiBall or AllDistributions, optional
-        The laws that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
+        The distributions that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
         searched as ``uncertainty__beta`` and so on.
     budget : {"tight", "theorem5"}, default="tight"
         How exact the report of U may be: "tight" is the most that is private, by the exact worst
         case over the set; "theorem5" is the bound of the paper, from an ℓ1 distance.
     underlying : {"grr", "optimal"}, default="grr"
         How S and U are reported: "grr" is randomised response; "optimal" the best of randomised
-        response and mechanisms optimised for the public law, for at most 2,000 cells (and then in
-        a minute or two rather than a second). Their reports
-        tell whether the value is in one of a few sets.
+        response and mechanisms optimised for the public distribution, for at most 2,000 cells (and
+        then in a minute or two rather than a second). Their reports tell whether the value is in
+        one of a few sets.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
-        probability of each category of each column given the report, at the public law; or the
-        columns of X again: a cell drawn by randomised response, or the most probable cell given
+        probability of each category of each column given the report, at the public distribution; or
+        the columns of X again: a cell drawn by randomised response, or the most probable cell given
         the report of an optimised mechanism. None is "cells".
     handle_unknown : {"error", "impute"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public law of U given
-        S (uniform for a secret the public table lacks). An unknown secret is always an error.
+        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
+        given S (uniform for a secret the public table lacks). An unknown secret is always an error.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
@@ -72,17 +72,18 @@ class IRSanitizer(BaseSanitizer):
     Attributes
     ----------
     joint_ : JointDistribution
-        The public law: counts, probabilities, secrets and values.
+        The public distribution: counts, probabilities, secrets and values.
     uncertainty_ : RenyiBall or AllDistributions
-        The laws that privacy holds for; ``B_`` is the radius, in nats.
+        The distributions that privacy holds for; ``B_`` is the radius, in nats.
     mechanism_ : Mechanism
         What is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
-        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those laws.
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
+        distributions.
     solution_ : Solution
         How the design came about.
     mutual_information_ : float
-        I(X; Y) at the public law, in nats, of the mechanism as it is sampled.
+        I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
         The same divided by H(X).
     n_features_in_ : int
@@ -107,18 +108,18 @@ class IRSanitizer(BaseSanitizer):
 
     See Also
     --------
-    PolyOptSanitizer : Tells most of the whole record, at every law of a set.
-    SRRSanitizer : A closed form that is private at every law.
+    PolyOptSanitizer : Tells most of the whole record, at every distribution of a set.
+    SRRSanitizer : A closed form that is private at every distribution.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
     What is promised: whoever sees the report can tell hardly more about S than before, whichever
-    law of the uncertainty set is the true one. Nothing is promised about U beyond that.
+    distribution of the uncertainty set is the true one. Nothing is promised about U beyond that.
 
     The promise is for **one report about each person**. Reports about the same record do not just
-    add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
-    of U leads out of the uncertainty set, and two together may reveal S altogether.
+    add up to 2·eps, as they do for mechanisms that are private at all distributions: what the first
+    tells of U leads out of the uncertainty set, and two together may reveal S altogether.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
     :doc:`what a report looks like </guide/reports>`.

@@ -25,11 +25,13 @@ class OptimalSanitizer(BaseSanitizer):
         check_time_limit(self.time_limit)
 
     def _optimum(
-        self, joint: JointDistribution, region: Region, law: Floats | None = None
+        self, joint: JointDistribution, region: Region, distribution: Floats | None = None
     ) -> Designed:
         eps = self._budget()
         options = {"time_limit": self.time_limit, "verbose": self.verbose}
-        solution = solve(joint, region, eps, law=law, solver=self.solver, **options)
+        solution = solve(
+            joint, region, eps, distribution=distribution, solver=self.solver, **options
+        )
         assert solution.matrix is not None  # only closed forms have none
         mechanism, certificate = release(
             solution.matrix,

@@ -32,7 +32,7 @@ class PolyOptSanitizer(OptimalSanitizer):
         columns of S, or of U, the combinations that the public table has are known; all are with
         "product", or if a column's alphabet is given.
     uncertainty : RenyiBall or AllDistributions, optional
-        The laws that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
+        The distributions that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
         searched as ``uncertainty__beta`` and so on.
     observe : {"all", "nonsensitive"}, default="all"
         What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
@@ -40,12 +40,12 @@ class PolyOptSanitizer(OptimalSanitizer):
         a table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
         The promise is the same; there is less to choose from, so the utility is smaller.
     region : {"joint", "product", "box", "lower"}, default="joint"
-        How closely the privacy constraints follow the set of laws. "joint" is exact; the others
-        are more cautious, each more than the one before, and easier to solve. "lower" is the
+        How closely the privacy constraints follow the set of distributions. "joint" is exact; the
+        others are more cautious, each more than the one before, and easier to solve. "lower" is the
         paper's.
     same_secret : bool, default=False
-        Also compare a secret with itself under two laws, as the paper does. It is not part of the
-        promise and only costs utility.
+        Also compare a secret with itself under two distributions, as the paper does. It is not part
+        of the promise and only costs utility.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
         How the optimum is found. "vertices" enumerates the vertices of the region: the global
         optimum, for some ten cells and polyhedral regions. "columns" generates them as needed: the
@@ -58,18 +58,18 @@ class PolyOptSanitizer(OptimalSanitizer):
     smoothing : float, default=0.5
         Records added to the public table, spread evenly over all cells, where the information to
         be maximised is computed; without them, what a cell that the table lacks reports would be
-        left to chance. Privacy and the information that is stated are about the public law as it
-        is. 0 adds nothing.
+        left to chance. Privacy and the information that is stated are about the public distribution
+        as it is. 0 adds nothing.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
-        probability of each category of each column given the report, at the public law; or the
-        columns of X again, the most probable cell given the report. None is "symbol". All of
+        probability of each category of each column given the report, at the public distribution; or
+        the columns of X again, the most probable cell given the report. None is "symbol". All of
         these tell of S too what the report tells, whether the mechanism sees S or not.
     handle_unknown : {"error", "impute"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public law of U given
-        S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"`` from
-        the public law of U, which `fit` must know of: the mechanism is made and proven for it. An
-        unknown secret is always an error, unless S is not looked at.
+        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
+        given S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"``
+        from the public distribution of U, which `fit` must know of: the mechanism is made and
+        proven for it. An unknown secret is always an error, unless S is not looked at.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
@@ -80,17 +80,18 @@ class PolyOptSanitizer(OptimalSanitizer):
     Attributes
     ----------
     joint_ : JointDistribution
-        The public law: counts, probabilities, secrets and values.
+        The public distribution: counts, probabilities, secrets and values.
     uncertainty_ : RenyiBall or AllDistributions
-        The laws that privacy holds for; ``B_`` is the radius, in nats.
+        The distributions that privacy holds for; ``B_`` is the radius, in nats.
     mechanism_ : Mechanism
         What is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
-        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those laws.
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
+        distributions.
     solution_ : Solution
         How the design came about.
     mutual_information_ : float
-        I(X; Y) at the public law, in nats, of the mechanism as it is sampled.
+        I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
         The same divided by H(X).
     n_features_in_ : int
@@ -119,19 +120,19 @@ class PolyOptSanitizer(OptimalSanitizer):
     --------
     IRSanitizer : Reports S and U apart; a closed form or optimised.
     RobustMSESanitizer : Stays closest to U, in a distance that is given.
-    NonRobustSanitizer : The baseline: private at the public law alone.
+    NonRobustSanitizer : The baseline: private at the public distribution alone.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
     What is promised: whoever sees the report can tell hardly more about S than before, whichever
-    law of the uncertainty set is the true one. Nothing is promised about U beyond that. The
-    solver is not trusted: its result is repaired, rounded to what will be sampled and proven
+    distribution of the uncertainty set is the true one. Nothing is promised about U beyond that.
+    The solver is not trusted: its result is repaired, rounded to what will be sampled and proven
     private, or else nothing is released.
 
     The promise is for **one report about each person**. Reports about the same record do not just
-    add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
-    of U leads out of the uncertainty set, and two together may reveal S altogether.
+    add up to 2·eps, as they do for mechanisms that are private at all distributions: what the first
+    tells of U leads out of the uncertainty set, and two together may reveal S altogether.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>`, :doc:`what a region
     is </guide/regions>`, and
@@ -202,5 +203,5 @@ class PolyOptSanitizer(OptimalSanitizer):
             same_secret=self.same_secret,
             blind=self.observe == "nonsensitive",
         )
-        law = region.fold(joint.smoothed(self.smoothing))
-        return self._optimum(joint, region, law)
+        distribution = region.fold(joint.smoothed(self.smoothing))
+        return self._optimum(joint, region, distribution)

@@ -65,14 +65,14 @@ def report_names(
 
 
 def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) -> NDArray[Any]:
-    """Probability of each category of each column given each report, at the public law.
+    """Probability of each category of each column given each report, at the public distribution.
 
     Parameters
     ----------
     mechanism : Mechanism
         On the cells of ``joint``.
     joint : JointDistribution
-        The public law.
+        The public distribution.
     codec : CellCodec
         The table's alphabets.
 
@@ -80,7 +80,7 @@ def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) 
     -------
     array of shape (b, total number of categories)
         Columns in the table's order, categories in the alphabet's. A report that has probability
-        0 at the public law gets the marginal law.
+        0 at the public distribution gets the marginal distribution.
 
     Raises
     ------
@@ -96,20 +96,20 @@ def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) 
             f"encode='posterior' is too large for {n_symbols:,} reports and {codec.n_cells:,} "
             "cells; use encode='symbol' or 'cells'."
         )
-    law = joint.probabilities
-    by_secret = mechanism.report_law(law)  # P̂(y, s)
+    distribution = joint.probabilities
+    by_secret = mechanism.report_distribution(distribution)  # P̂(y, s)
     parts = []
     for position, column in enumerate(codec.columns):
-        category = codec.marginal(position).reshape(law.shape)
+        category = codec.marginal(position).reshape(distribution.shape)
         share = np.empty((n_symbols, len(column.categories)))  # P̂(y, category)
         for place in range(share.shape[1]):
             if position in codec.sensitive:
                 share[:, place] = by_secret[:, category[:, 0] == place].sum(axis=1)
             else:
-                of_category = np.where(category == place, law, 0.0)
-                share[:, place] = mechanism.report_law(of_category).sum(axis=1)
+                of_category = np.where(category == place, distribution, 0.0)
+                share[:, place] = mechanism.report_distribution(of_category).sum(axis=1)
         total = share.sum(axis=1, keepdims=True)
-        marginal = np.bincount(category.ravel(), law.ravel(), minlength=share.shape[1])
+        marginal = np.bincount(category.ravel(), distribution.ravel(), minlength=share.shape[1])
         parts.append(np.where(total > 0, share / np.where(total > 0, total, 1.0), marginal))
     return np.hstack(parts)
 

@@ -34,8 +34,8 @@ __all__ = ["RobustMSESanitizer"]
 class RobustMSESanitizer(BaseSanitizer):
     """The mechanism with minimal expected distance of the report from U among the private ones.
 
-    Utility and privacy may each hold at every law of the uncertainty set, or at the public law
-    alone: the four problems of the paper.
+    Utility and privacy may each hold at every distribution of the uncertainty set, or at the public
+    distribution alone: the four problems of the paper.
 
     ================  =====================  ======================
     ISIT              ``robust_utility``     ``robust_privacy``
@@ -62,13 +62,14 @@ class RobustMSESanitizer(BaseSanitizer):
         columns of S, or of U, the combinations that the public table has are known; all are with
         "product", or if a column's alphabet is given.
     uncertainty : RenyiBall or AllDistributions, optional
-        The set of laws; None is ``RenyiBall()``. Its parameters can be searched as
+        The set of distributions; None is ``RenyiBall()``. Its parameters can be searched as
         ``uncertainty__beta`` and so on.
     robust_utility : bool, default=True
-        Minimise the expected distance at the worst law of the set, rather than at the public law.
+        Minimise the expected distance at the worst distribution of the set, rather than at the
+        public distribution.
     robust_privacy : bool, default=True
-        Be private at every law of the set. False is private at the public law alone: **for
-        comparisons, not to protect people**.
+        Be private at every distribution of the set. False is private at the public distribution
+        alone: **for comparisons, not to protect people**.
     distance : {"squared", "absolute", "hamming"}, callable or array, default="squared"
         Distance d(u, y) of an output y from a value u. The first two need numbers in one column.
         "hamming" is 1 for different values; if U has several columns, the number that differ. A
@@ -83,8 +84,8 @@ class RobustMSESanitizer(BaseSanitizer):
         a table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
         The promise is the same; there is less to choose from, so the utility is smaller.
     region : {"joint", "product", "box", "lower"}, default="joint"
-        How closely the privacy constraints follow the set of laws. "joint" is exact; the others
-        are more cautious, each more than the one before.
+        How closely the privacy constraints follow the set of distributions. "joint" is exact; the
+        others are more cautious, each more than the one before.
     solver : {"auto", "cuts", "conic"}, default="auto"
         "cuts", which "auto" is, follows a central path and then adds to a linear program the
         constraints that its solutions break, until a proven lower bound is near. "conic" is the
@@ -100,12 +101,12 @@ class RobustMSESanitizer(BaseSanitizer):
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers, which number the outputs that are in use; as
         many columns of 0 and 1; the probability of each category of each column given the report,
-        at the public law; or the outputs themselves, as columns of U. None is "cells".
+        at the public distribution; or the outputs themselves, as columns of U. None is "cells".
     handle_unknown : {"error", "impute"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public law of U given
-        S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"`` from
-        the public law of U, which `fit` must know of: the mechanism is made and proven for it. An
-        unknown secret is always an error, unless S is not looked at.
+        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
+        given S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"``
+        from the public distribution of U, which `fit` must know of: the mechanism is made and
+        proven for it. An unknown secret is always an error, unless S is not looked at.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
@@ -116,24 +117,24 @@ class RobustMSESanitizer(BaseSanitizer):
     Attributes
     ----------
     joint_ : JointDistribution
-        The public law: counts, probabilities, secrets and values.
+        The public distribution: counts, probabilities, secrets and values.
     uncertainty_ : RenyiBall or AllDistributions
-        The set of laws; ``B_`` is its radius, in nats.
+        The set of distributions; ``B_`` is its radius, in nats.
     mechanism_ : Mechanism
         What is sampled; its ``symbols`` are the outputs in use. ``mechanism_.to_json()`` is all
         that a client needs.
     certificate_ : Certificate
-        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps``, at all laws of the set
-        or, without robust privacy, at the public law.
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps``, at all distributions of
+        the set or, without robust privacy, at the public distribution.
     solution_ : Solution
         How the design came about, with its lower bound and gap.
     distortion_ : float
-        Expected distance at the public law of the mechanism as it is sampled.
+        Expected distance at the public distribution of the mechanism as it is sampled.
     worst_case_distortion_ : float
-        Upper bound on the expected distance at every law of the set, whether the design asked for
-        it or not.
-    worst_case_law_ : array of shape (a1, a2)
-        A law of the set that (nearly) attains it.
+        Upper bound on the expected distance at every distribution of the set, whether the design
+        asked for it or not.
+    worst_case_distribution_ : array of shape (a1, a2)
+        A distribution of the set that (nearly) attains it.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -152,27 +153,27 @@ class RobustMSESanitizer(BaseSanitizer):
     -----
     PrivacyLeakWarning
         By `fit`, if there are too few public records for the set's radius to mean much, if
-        privacy holds at the public law alone, or if the table's columns have names and `sensitive`
-        says none of them.
+        privacy holds at the public distribution alone, or if the table's columns have names and
+        `sensitive` says none of them.
     ConvergenceWarning
         By `fit`, if the solver met its time limit.
 
     See Also
     --------
-    PolyOptSanitizer : Tells most of the whole record, at every law of a set.
+    PolyOptSanitizer : Tells most of the whole record, at every distribution of a set.
     IRSanitizer : Reports S and U apart; a closed form or optimised.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
     What is promised: whoever sees the report can tell hardly more about S than before, whichever
-    law of the uncertainty set is the true one. Nothing is promised about U beyond that. The
-    solver is not trusted: its result is repaired, rounded to what will be sampled and proven
+    distribution of the uncertainty set is the true one. Nothing is promised about U beyond that.
+    The solver is not trusted: its result is repaired, rounded to what will be sampled and proven
     private, or else nothing is released.
 
     The promise is for **one report about each person**. Reports about the same record do not just
-    add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
-    of U leads out of the uncertainty set, and two together may reveal S altogether.
+    add up to 2·eps, as they do for mechanisms that are private at all distributions: what the first
+    tells of U leads out of the uncertainty set, and two together may reveal S altogether.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
     :doc:`what a report looks like </guide/reports>`.
@@ -200,7 +201,7 @@ class RobustMSESanitizer(BaseSanitizer):
 
     distortion_ = FromFit("figures.distortion_")
     worst_case_distortion_ = FromFit("figures.worst_case_distortion_")
-    worst_case_law_ = FromFit("figures.worst_case_law_")
+    worst_case_distribution_ = FromFit("figures.worst_case_distribution_")
 
     def __init__(
         self,
@@ -280,8 +281,8 @@ class RobustMSESanitizer(BaseSanitizer):
         )
         if not self.robust_privacy and not uncertainty.is_point:
             warnings.warn(
-                "robust_privacy=False: privacy holds for the public law alone, not for the "
-                "unknown true law of the private data.",
+                "robust_privacy=False: privacy holds for the public distribution alone, not for "
+                "the unknown true distribution of the private data.",
                 PrivacyLeakWarning,
                 stacklevel=3,
             )
@@ -293,16 +294,16 @@ class RobustMSESanitizer(BaseSanitizer):
         self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
     ) -> tuple[dict[str, Any], str]:
         mean, _ = _worst(joint, design, uncertainty.public_alone)
-        worst, law = _worst(joint, design, uncertainty)
+        worst, distribution = _worst(joint, design, uncertainty)
         figures = {
             "distortion_": mean,
             "worst_case_distortion_": worst,
-            "worst_case_law_": law.reshape(joint.counts.shape),
+            "worst_case_distribution_": distribution.reshape(joint.counts.shape),
         }
         return figures, f"distortion {mean:.5g} (at worst {worst:.5g})"
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the expected distance of the report from U at the law of a table.
+        """Minus the expected distance of the report from U at the distribution of a table.
 
         Parameters
         ----------
@@ -319,8 +320,8 @@ class RobustMSESanitizer(BaseSanitizer):
             At most 0. It is not private: it depends on X.
         """
         fitted = self._state()
-        law = self._law_of(X, sample_weight, fitted)
-        return -_worst(law, fitted.design, fitted.certificate.uncertainty.public_alone)[0]
+        distribution = self._distribution_of(X, sample_weight, fitted)
+        return -_worst(distribution, fitted.design, fitted.certificate.uncertainty.public_alone)[0]
 
     def _written(
         self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted

@@ -27,7 +27,7 @@ from skrldp.support._bisect import bisect
 from skrldp.support._bounds import cell_bounds, conditional_radius, l1_radius
 from skrldp.support._problem import FLOOR, dual, log_mean_exp, prepare, support_shrink
 from skrldp.support._support import Support, support
-from skrldp.support._worst import divergence, pull_in, worst_laws
+from skrldp.support._worst import divergence, pull_in, worst_conditionals
 
 __all__ = [
     "FLOOR",
@@ -43,5 +43,5 @@ __all__ = [
     "pull_in",
     "support",
     "support_shrink",
-    "worst_laws",
+    "worst_conditionals",
 ]

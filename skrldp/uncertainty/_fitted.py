@@ -214,14 +214,14 @@ class RenyiSet(FittedSet):
         marginal /= marginal.sum()
         return self._moved_inside(joint.probabilities, marginal[:, None] * conditionals)
 
-    def _moved_inside(self, centre: Floats, law: Floats) -> Floats:
+    def _moved_inside(self, centre: Floats, distribution: Floats) -> Floats:
         """Mix with the centre until inside: the divergence is quasi-convex along the way."""
-        if self.is_everything or divergence(centre, law, self.alpha) <= self.radius:
-            return law
+        if self.is_everything or divergence(centre, distribution, self.alpha) <= self.radius:
+            return distribution
 
         def inside(share: Floats) -> np.bool_:
-            mixed = share[0] * law + (1.0 - share[0]) * centre
+            mixed = share[0] * distribution + (1.0 - share[0]) * centre
             return np.bool_(divergence(centre, mixed, self.alpha) <= self.radius)
 
         share = bisect(inside, np.zeros(1), np.ones(1))[0]
-        return share * law + (1.0 - share) * centre
+        return share * distribution + (1.0 - share) * centre

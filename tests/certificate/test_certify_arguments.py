@@ -30,9 +30,9 @@ def test_the_order_of_the_names_does_not_matter(secrets, values):
     mechanism = in_another_order(secrets, values)
     found = certify(mechanism, RenyiBall(), JOINT)
     assert found.eps == pytest.approx(expected.eps, rel=1e-9)
-    np.testing.assert_allclose(found.law, expected.law, atol=1e-6)
+    np.testing.assert_allclose(found.distribution, expected.distribution, atol=1e-6)
     # The worst distribution is in the table's order, and attains what it says there.
-    assert plain.leakage(found.law) == pytest.approx(found.eps_attained, rel=1e-9)
+    assert plain.leakage(found.distribution) == pytest.approx(found.eps_attained, rel=1e-9)
 
 
 def test_an_order_is_no_proof_of_another():
@@ -49,7 +49,9 @@ def test_blocks_are_reordered_too():
     for uncertainty in (RenyiBall(), AllDistributions()):
         plain, turned = (certify(blocks, uncertainty, JOINT) for blocks in forms)
         assert plain.eps == pytest.approx(turned.eps, abs=1e-9)
-        np.testing.assert_allclose(plain.law.sum(axis=1), turned.law.sum(axis=1), atol=1e-6)
+        np.testing.assert_allclose(
+            plain.distribution.sum(axis=1), turned.distribution.sum(axis=1), atol=1e-6
+        )
 
 
 @pytest.mark.parametrize(

@@ -338,7 +338,7 @@ def chi_square(reports, weights, n_symbols):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_fresh_reports_have_the_law(form):
+def test_fresh_reports_have_the_distribution(form):
     mechanism = FORMS[form]()
     client = load(mechanism.to_json(), random_state=11)
     reports = client.report_many([(2, None, "S")] * 50_000)
@@ -524,7 +524,7 @@ def independent(first, second, n):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_permanent_reports_have_the_law_of_fresh_ones(form):
+def test_permanent_reports_have_the_distribution_of_fresh_ones(form):
     """Over persons; and independent between records, keys and mechanisms of one person."""
     mechanism, n = FORMS[form](), 20_000
     b, ids = mechanism.shape[0], range(n)

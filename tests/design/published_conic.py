@@ -33,7 +33,7 @@ def published_cost(q, cost, scale):
     place = np.tile(np.arange(n_cells), n_reports), np.arange(cost.cost.size)
     cells = sp.csr_array(((cost.cost / scale).ravel(), place)) @ q
     top, dual, root = cp.Variable(), cp.Variable(), cp.Variable(n_cells)
-    inside = cp.multiply(cost.law**2, top - cells)
+    inside = cp.multiply(cost.distribution**2, top - cells)
     cones = conic._below_geometric_mean(root, inside, dual * np.ones(n_cells))
     return top - 2.0 * cp.sum(root) + np.exp(cost.radius) * dual, [top >= cells, cones]
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, EXAMPLE_LAW, EXAMPLE_RADIUS
+from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION, EXAMPLE_RADIUS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,8 +59,13 @@ def test_entropy_example_4():
     np.testing.assert_allclose(
         dense(srr(eps, 2, 2), 2, 2)[0], [4 / 9, 1 / 9, 2 / 9, 2 / 9], atol=1e-15
     )
-    for law, expected in ((EXAMPLE / 100, (0.0419, 0.1005)), (EXAMPLE_LAW, (0.0412, 0.0942))):
-        found = [block_information(blocks, law) for blocks in (grr(eps, 4), srr(eps, 2, 2))]
+    for distribution, expected in (
+        (EXAMPLE / 100, (0.0419, 0.1005)),
+        (EXAMPLE_DISTRIBUTION, (0.0412, 0.0942)),
+    ):
+        found = [
+            block_information(blocks, distribution) for blocks in (grr(eps, 4), srr(eps, 2, 2))
+        ]
         np.testing.assert_allclose(found, expected, atol=5e-5)
 
 
@@ -73,7 +78,7 @@ def test_entropy_example_5():
     np.testing.assert_allclose(  # Entropy (85)
         dense(found.blocks, 2, 2)[:2, :2], [[0.3517, 0.1483], [0.1483, 0.3517]], atol=5e-5
     )
-    assert block_information(found.blocks, EXAMPLE_LAW) == pytest.approx(0.0718, abs=5e-5)
+    assert block_information(found.blocks, EXAMPLE_DISTRIBUTION) == pytest.approx(0.0718, abs=5e-5)
 
 
 @pytest.mark.parametrize("budget", ["tight", "theorem5"])
@@ -152,13 +157,13 @@ def test_the_split_is_the_best():
         joint = table(seed, 3, 3, low=5)
         region = privacy_region(joint, RenyiSet(2.0, 0.02))
         distance = theorem5_distance(joint, region)
-        law = joint.probabilities
+        distribution = joint.probabilities
 
-        def information(part, distance=distance, law=law, eps=eps):
+        def information(part, distance=distance, distribution=distribution, eps=eps):
             delta = math.log1p(2 * math.expm1(part) / distance)
             matrix = np.kron(response(eps - part, 3), response(delta, 3))
-            report = matrix @ law.ravel()
-            return float((law.ravel() * matrix * np.log(matrix / report[:, None])).sum())
+            report = matrix @ distribution.ravel()
+            return float((distribution.ravel() * matrix * np.log(matrix / report[:, None])).sum())
 
         best = max(information(part) for part in np.linspace(0.0, eps, 2001))
         found = independent_reporting(joint, region, eps, "theorem5")

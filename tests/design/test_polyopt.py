@@ -231,7 +231,7 @@ def test_a_vanishing_radius_gives_the_non_robust_optimum(kind):
 @pytest.mark.parametrize("solver", ["vertices", "columns"])
 @pytest.mark.parametrize("eps", [4.0, 6.0])
 @pytest.mark.parametrize("counts", [EXAMPLE, [[30, 40], [60, 20], [20, 30]], [[30, 40, 25]] * 2])
-def test_srr_is_optimal_for_all_laws_and_large_eps(counts, eps, solver):
+def test_srr_is_optimal_for_all_distributions_and_large_eps(counts, eps, solver):
     joint = JointDistribution(counts)
     blocks = srr(eps, *joint.counts.shape)
     expected = block_information(blocks, joint.probabilities)
@@ -337,14 +337,14 @@ def test_below_one_half_there_is_no_joint_region():
 # -- where the public table is empty --------------------------------------------------------------
 
 
-def informations(counts, law, eps, smoothing, solver="vertices", kind="lower"):
-    """Information at the public law and at another, of the design with some smoothing."""
+def informations(counts, distribution, eps, smoothing, solver="vertices", kind="lower"):
+    """Information at the public distribution and at another, of the design with some smoothing."""
     joint = JointDistribution(counts)
     found = solve(
         joint,
         region_of(joint, kind),
         eps,
-        law=joint.smoothed(smoothing).ravel(),
+        distribution=joint.smoothed(smoothing).ravel(),
         solver=solver,
         time_limit=None,
     )
@@ -353,10 +353,10 @@ def informations(counts, law, eps, smoothing, solver="vertices", kind="lower"):
     public = joint.probabilities.ravel()
     assert found.objective == pytest.approx(row_information(found.matrix, public).sum(), abs=1e-12)
     assert found.objective <= found.bound * (1.0 + 1e-9)
-    return found.objective, float(row_information(found.matrix, law).sum())
+    return found.objective, float(row_information(found.matrix, distribution).sum())
 
 
-def test_smoothing_helps_the_true_law_and_costs_nothing_at_the_public_one():
+def test_smoothing_helps_the_true_distribution_and_costs_nothing_at_the_public_one():
     """Draws from Jeffreys' prior, with so few records that cells are empty."""
     found = []
     for seed in range(36):
@@ -379,17 +379,17 @@ def test_smoothing_leaves_no_column_to_chance():
     joint = JointDistribution(counts)
     region = region_of(joint, "lower")
     for smoothing in (1e-6, 0.5):
-        law = joint.smoothed(smoothing).ravel()
-        best = solve(joint, region, 1.0, law=law, solver="vertices")
+        distribution = joint.smoothed(smoothing).ravel()
+        best = solve(joint, region, 1.0, distribution=distribution, solver="vertices")
         plain = solve(joint, region, 1.0, solver="vertices")
-        at = [float(row_information(found.matrix, law).sum()) for found in (best, plain)]
+        at = [float(row_information(found.matrix, distribution).sum()) for found in (best, plain)]
         assert at[0] >= at[1] * (1.0 - 1e-12)
         assert best.objective >= plain.objective * (1.0 - smoothing * 0.02)
-    # the bound is about all private mechanisms at the public law
+    # the bound is about all private mechanisms at the public distribution
     assert plain.objective <= best.bound
 
 
-def test_smoothed_laws():
+def test_smoothed_distributions():
     joint = JointDistribution([[3, 0], [1, 4]])
     np.testing.assert_array_equal(joint.smoothed(0.0), joint.probabilities)
     np.testing.assert_allclose(joint.smoothed(2.0), (joint.counts + 0.5) / 10.0)

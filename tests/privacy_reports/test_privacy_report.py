@@ -83,11 +83,11 @@ def test_figures_are_the_sanitizers(cls):
 
 @pytest.mark.parametrize("cls", ALL)
 def test_the_worst_case_is_one(cls):
-    """The pair, the report and the law named have the leakage attained."""
+    """The pair, the report and the distribution named have the leakage attained."""
     sanitizer = fitted(cls)
     report, mechanism = privacy_report(sanitizer), sanitizer.mechanism_
-    conditionals = report.worst_law / report.worst_law.sum(axis=1, keepdims=True)
-    row = mechanism.report_law(conditionals)[mechanism.symbols.index(report.worst_report)]
+    conditionals = report.worst_distribution / report.worst_distribution.sum(axis=1, keepdims=True)
+    row = mechanism.report_distribution(conditionals)[mechanism.symbols.index(report.worst_report)]
     first, second = (mechanism.secrets.index(secret) for secret in report.worst_pair)
     assert np.log(row[first] / row[second]) == pytest.approx(report.eps_attained, abs=1e-9)
 
@@ -99,8 +99,8 @@ def test_the_worst_case_is_one(cls):
         (RenyiBall(alpha=1, beta=0.01), "asymptotic", 0.01, "(alpha = 1)"),
         (RenyiBall(1, radius="finite-sample"), "finite-sample", 0.05, "at most 0.05"),
         (RenyiBall(radius=0.02), "given", None, "nothing is known of what it misses"),
-        (RenyiBall(radius=0.0), "public law", None, "the public law alone"),
-        (AllDistributions(), "all laws", None, "no law is outside"),
+        (RenyiBall(radius=0.0), "public distribution", None, "the public distribution alone"),
+        (AllDistributions(), "all distributions", None, "no distribution is outside"),
     ],
 )
 def test_the_set_and_what_it_misses(uncertainty, coverage, beta, words):
@@ -112,12 +112,12 @@ def test_the_set_and_what_it_misses(uncertainty, coverage, beta, words):
         sanitizer.uncertainty_.B_,
     )
     assert words in " ".join(str(report).split())
-    assert report.adds_up == (coverage == "all laws")
+    assert report.adds_up == (coverage == "all distributions")
     assert said(report, "radius is asymptotic") == (0, coverage == "asymptotic")
 
 
 def test_reports_about_one_person():
-    """Only where privacy holds at all laws do reports add up."""
+    """Only where privacy holds at all distributions do reports add up."""
     assert "k of them leak at most k times" in " ".join(
         str(privacy_report(fitted(SRRSanitizer))).split()
     )
@@ -129,14 +129,16 @@ def test_what_many_cells_cannot_show(monkeypatch):
     monkeypatch.setattr(_state, "_ENTRIES", 1)
     report = privacy_report(fitted(GRRSanitizer))
     assert report.eps_at_public is report.worst_pair is report.worst_report is None
-    assert "worst case" not in str(report) and "public law  " not in str(report)
+    assert "worst case" not in str(report) and "public distribution  " not in str(report)
 
 
 def test_dict_and_immutability():
     report = privacy_report(fitted(IRSanitizer))
     figures = report.to_dict()
     assert figures["eps_proven"] == report.eps_proven
-    assert json.loads(json.dumps(figures))["worst_law"] == report.worst_law.tolist()
+    assert (
+        json.loads(json.dumps(figures))["worst_distribution"] == report.worst_distribution.tolist()
+    )
     with pytest.raises(AttributeError):
         report.eps = 2.0
 
@@ -149,7 +151,7 @@ WARNINGS = [
     ("One report for each person", {}, {"uncertainty": AllDistributions()}),
     ("time limit", {"time_limit": 1e-9, "region": "joint"}, {}),
     ("given as a number", {"uncertainty": RenyiBall(radius=0.01)}, {}),
-    ("public law alone", {"uncertainty": RenyiBall(radius=0.0)}, {}),
+    ("public distribution alone", {"uncertainty": RenyiBall(radius=0.0)}, {}),
 ]
 
 
@@ -181,7 +183,7 @@ def test_warning_of_few_records():
         (RobustMSESanitizer(robust_privacy=False, uncertainty=RenyiBall(1.0)), RenyiBall(1.0)),
     ],
 )
-def test_warning_of_one_law(sanitizer, uncertainty):
+def test_warning_of_one_distribution(sanitizer, uncertainty):
     """What can leak over a confidence set is more than was asked."""
     with pytest.warns(PrivacyLeakWarning):
         sanitizer.fit(ROWS, sample_weight=COUNTS)
@@ -251,7 +253,10 @@ def test_many_unseen_secrets_are_counted():
     report = privacy_report(fitted(GRRSanitizer, rows, counts))
     assert report.unseen_secrets == tuple(range(2, 9))
     assert said(report, "2, 3, 4, 5, 6 and 2 more") == (0, 1)
-    assert said(report, "cells have no public records") == (0, 0)  # all laws are inside anyway
+    assert said(report, "cells have no public records") == (
+        0,
+        0,
+    )  # all distributions are inside anyway
 
 
 # --- Text and HTML -------------------------------------------------------------------------------

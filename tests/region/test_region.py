@@ -80,17 +80,19 @@ def test_nested(seed, alpha, log_radius, eps, same_secret, unseen):
 
 @pytest.mark.parametrize("name", REGIONS)
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_no_law_of_the_ball_beats_any_region(name, alpha):
-    """Random joint laws, all pairs of secrets of each at once."""
+def test_no_distribution_of_the_ball_beats_any_region(name, alpha):
+    """Random joint distributions, all pairs of secrets of each at once."""
     rng = np.random.default_rng(1)
     for seed, radius in ((0, 0.01), (1, 0.2), (2, 1.5)):
         joint = table(seed)
         rows, eps = rows_of(seed, joint, b=4), 0.5
         centre = joint.probabilities.ravel()
-        laws = on_the_boundary(centre, random_directions(rng, 4000, centre.size), alpha, radius)
-        laws = laws.reshape(-1, *joint.counts.shape)
-        laws = laws[laws.sum(axis=2).min(axis=1) > 0]
-        conditionals = laws / laws.sum(axis=2, keepdims=True)
+        distributions = on_the_boundary(
+            centre, random_directions(rng, 4000, centre.size), alpha, radius
+        )
+        distributions = distributions.reshape(-1, *joint.counts.shape)
+        distributions = distributions[distributions.sum(axis=2).min(axis=1) > 0]
+        conditionals = distributions / distributions.sum(axis=2, keepdims=True)
         reports = np.einsum("nsu,bsu->nbs", conditionals, rows)
         gaps = (reports[..., None] - np.exp(eps) * reports[:, :, None, :]).max(axis=0)
         region = privacy_region(joint, RenyiSet(alpha, radius), region=name)
@@ -104,17 +106,19 @@ def test_the_joint_region_is_attained(alpha):
     joint, eps, radius = table(3), 0.7, 0.05
     rows = rows_of(3, joint)
     region = privacy_region(joint, RenyiSet(alpha, radius))
-    found = region.worst(rows, eps, laws=True)
+    found = region.worst(rows, eps, conditionals=True)
     assert len(found.row) == 3 * 6
     for row, first, second, bound, pair in zip(
-        found.row, found.first, found.second, found.bound, found.laws, strict=True
+        found.row, found.first, found.second, found.bound, found.conditionals, strict=True
     ):
         value = pair[0] @ rows[row, first] - np.exp(eps) * pair[1] @ rows[row, second]
         assert bound - 1e-7 <= value <= bound
         conditionals = joint.conditionals.copy()
         conditionals[[first, second]] = pair
-        law = completed(conditionals, joint.probabilities, alpha)
-        assert renyi(joint.probabilities.ravel(), law.ravel(), alpha) <= radius * (1 + 1e-9)
+        distribution = completed(conditionals, joint.probabilities, alpha)
+        assert renyi(joint.probabilities.ravel(), distribution.ravel(), alpha) <= radius * (
+            1 + 1e-9
+        )
 
 
 @pytest.mark.parametrize("alpha", [0.55, 0.7, 0.9])
@@ -172,7 +176,7 @@ def test_lower_is_entropy_43():
                 assert found[y, s1, s2] == pytest.approx(formula, abs=1e-12)
 
 
-def test_all_laws_and_no_ball_by_hand():
+def test_all_distributions_and_no_ball_by_hand():
     joint = table(4, unseen=True)
     rows, eps = rows_of(4, joint), 0.9
     for name in REGIONS:
@@ -214,7 +218,7 @@ def test_same_secret_adds_the_diagonal_alone(name):
     assert np.all(np.isneginf(plain[:, diagonal]))
     assert np.all(np.isfinite(added[:, diagonal]))
     np.testing.assert_array_equal(plain[:, ~diagonal], added[:, ~diagonal])
-    # two laws of one secret, each with the whole budget
+    # two distributions of one secret, each with the whole budget
     single = "product" if name == "joint" else name
     apart = privacy_region(joint, RenyiSet(2.0, 0.2), same_secret=True, region=single)
     np.testing.assert_allclose(
@@ -241,16 +245,16 @@ def test_above_only_filters(name):
     joint, eps = table(8), 0.3
     rows = rows_of(8, joint, b=6)
     region = privacy_region(joint, RenyiSet(2.0, 0.1), region=name)
-    every = region.worst(rows, eps, laws=True)
+    every = region.worst(rows, eps, conditionals=True)
     assert len(every.row) == 6 * 6
     level = np.median(every.bound)
-    some = region.worst(rows, eps, above=level, laws=True)
+    some = region.worst(rows, eps, above=level, conditionals=True)
     keep = every.bound > level
     assert 0 < keep.sum() < len(keep)
-    for part in ("row", "first", "second", "bound", "laws"):
+    for part in ("row", "first", "second", "bound", "conditionals"):
         np.testing.assert_allclose(getattr(some, part), getattr(every, part)[keep], atol=1e-9)
-    assert region.worst(rows, eps).laws is None
-    none = region.worst(rows, eps, above=1e9, laws=True)
+    assert region.worst(rows, eps).conditionals is None
+    none = region.worst(rows, eps, above=1e9, conditionals=True)
     assert len(none.row) == len(none.bound) == 0
     np.testing.assert_array_equal(none.per_row(6), np.zeros(6))
 
@@ -326,28 +330,29 @@ def test_the_papers_example():
     np.testing.assert_allclose(upper, [[0.7273, 0.8448], [0.4666, 0.8079]], atol=5e-5)
 
 
-# -- laws put into a region -----------------------------------------------------------------------
+# -- distributions put into a region
+# -----------------------------------------------------------------------
 
 
-def used(joint, alpha, first, second, laws):
+def used(joint, alpha, first, second, distributions):
     """What each of two conditionals takes of the budget: an unseen secret nothing."""
     pair = np.stack([first, second], axis=1)
     weight, p = joint.marginal[pair], joint.conditionals[pair]
-    taken = cost(p, laws, alpha)
+    taken = cost(p, distributions, alpha)
     return np.where(weight > 0, weight, 1.0) * np.where(weight > 0, taken, 0.0)
 
 
-def share_of_budget(name, joint, region, first, second, laws):
+def share_of_budget(name, joint, region, first, second, distributions):
     """Greatest share of what is allowed that each pair takes, at most 1 inside: (m,)."""
     if name in ("box", "lower"):
         pair = np.stack([first, second], axis=1)
         lower, upper = region.lower[pair], region.upper[pair] if name == "box" else 1.0
-        centre, step = joint.conditionals[pair], laws - joint.conditionals[pair]
+        centre, step = joint.conditionals[pair], distributions - joint.conditionals[pair]
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(step > 0, upper - centre, centre - lower)
             share = np.where(step == 0.0, 0.0, np.abs(step) / room)
         return share.max(axis=(1, 2))
-    each = used(joint, region.alpha, first, second, laws)
+    each = used(joint, region.alpha, first, second, distributions)
     together = (first != second) if name == "joint" else np.zeros(len(first), dtype=bool)
     total = np.where(together, each.sum(axis=1), each.max(axis=1))
     return total / budget(region.alpha, region.uncertainty.pair_radius)
@@ -370,24 +375,24 @@ def test_pull_in_ends_inside_and_moves_what_is_nearly_inside_by_little(name, alp
     anywhere = rng.dirichlet(np.full(4, 0.4), size=(count, 2))
     anywhere[:5] = np.eye(4)[rng.integers(4, size=(5, 2))]
     for size in (1.0, 0.1, 1e-3):
-        laws = size * anywhere + (1.0 - size) * centre
-        found = region.pull_in(first, second, laws)
-        assert found.shape == laws.shape and np.all(found >= 0.0)
+        distributions = size * anywhere + (1.0 - size) * centre
+        found = region.pull_in(first, second, distributions)
+        assert found.shape == distributions.shape and np.all(found >= 0.0)
         np.testing.assert_allclose(found.sum(axis=2), 1.0, atol=1e-13)
         share = share_of_budget(name, joint, region, first, second, found)
         assert np.all(share <= 1.0 + 1e-9)
         # what is inside stays, but for last digits of the way there and back
-        before = share_of_budget(name, joint, region, first, second, laws)
+        before = share_of_budget(name, joint, region, first, second, distributions)
         inside = before <= 1.0 - 1e-9
-        np.testing.assert_allclose(found[inside], laws[inside], atol=1e-15)
+        np.testing.assert_allclose(found[inside], distributions[inside], atol=1e-15)
     low, high = np.zeros(count), np.ones(count)
     for _ in range(40):  # to where a pair takes a little more than it may
         middle = (low + high) / 2.0
-        laws = centre + middle[:, None, None] * (anywhere - centre)
-        over = share_of_budget(name, joint, region, first, second, laws) > 1.0005
+        distributions = centre + middle[:, None, None] * (anywhere - centre)
+        over = share_of_budget(name, joint, region, first, second, distributions) > 1.0005
         low, high = np.where(over, low, middle), np.where(over, middle, high)
-    moved = np.abs(region.pull_in(first, second, laws) - laws).sum(axis=(1, 2))
-    assert np.all(moved <= 0.01 * np.abs(laws - centre).sum(axis=(1, 2)) + 1e-15)
+    moved = np.abs(region.pull_in(first, second, distributions) - distributions).sum(axis=(1, 2))
+    assert np.all(moved <= 0.01 * np.abs(distributions - centre).sum(axis=(1, 2)) + 1e-15)
     # an unseen secret may have any conditional, and leaves the other the whole budget
     if unseen:
         found = region.pull_in(first, second, anywhere)
@@ -399,18 +404,18 @@ def test_pull_in_at_the_ends():
     joint = table(15, unseen=True)
     rng = np.random.default_rng(16)
     first, second = rng.integers(3, size=(2, 40))
-    laws = rng.dirichlet(np.ones(4), size=(40, 2))
+    distributions = rng.dirichlet(np.ones(4), size=(40, 2))
     every = privacy_region(joint, RenyiSet(2.0, np.inf))
-    np.testing.assert_array_equal(every.pull_in(first, second, laws), laws)
-    found = privacy_region(joint, RenyiSet(2.0, 0.0)).pull_in(first, second, laws)
+    np.testing.assert_array_equal(every.pull_in(first, second, distributions), distributions)
+    found = privacy_region(joint, RenyiSet(2.0, 0.0)).pull_in(first, second, distributions)
     for i, j in np.ndindex(40, 2):
         secret = (first, second)[j][i]
-        expected = laws[i, j] if secret == 2 else joint.conditionals[secret]
+        expected = distributions[i, j] if secret == 2 else joint.conditionals[secret]
         np.testing.assert_array_equal(found[i, j], expected)
 
 
 @pytest.mark.parametrize("name", REGIONS)
-def test_pull_in_of_nothing_and_of_the_public_law(name):
+def test_pull_in_of_nothing_and_of_the_public_distribution(name):
     joint = table(17)
     region = privacy_region(joint, RenyiSet(1.5, 0.05), region=name)
     none = np.zeros(0, dtype=int)
@@ -429,7 +434,9 @@ def test_pull_in_gives_what_the_region_compares(name, alpha):
     rows = rows_of(18, joint, b=4)
     bounds = worst_of(region, rows, eps)
     first, second = region.pairs
-    for laws in np.random.default_rng(19).dirichlet(np.full(4, 0.3), size=(60, len(first), 2)):
-        one, other = np.swapaxes(region.pull_in(first, second, laws), 0, 1)
+    for distributions in np.random.default_rng(19).dirichlet(
+        np.full(4, 0.3), size=(60, len(first), 2)
+    ):
+        one, other = np.swapaxes(region.pull_in(first, second, distributions), 0, 1)
         gaps = (rows[:, first] * one - np.exp(eps) * rows[:, second] * other).sum(axis=2)
         assert np.all(gaps <= bounds[:, first, second] + 1e-9)

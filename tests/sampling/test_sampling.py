@@ -317,7 +317,7 @@ def test_blocks_draw_fresh_bits(table):
 
 
 @both
-def test_size_of_blocks_does_not_change_the_law(table, monkeypatch):
+def test_size_of_blocks_does_not_change_the_distribution(table, monkeypatch):
     monkeypatch.setattr(_codes, "BLOCK", 7)
     codes = np.repeat(np.arange(4), 2500)
     weights = weights_of(table) if isinstance(table, AliasTable) else dense(table)

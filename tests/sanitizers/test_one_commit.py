@@ -17,7 +17,7 @@ def state(sanitizer):
     shapes = {
         "joint_": sanitizer.joint_.counts.shape,
         "mechanism_": (len(sanitizer.mechanism_.secrets), len(sanitizer.mechanism_.values)),
-        "certificate_": sanitizer.certificate_.law.shape,
+        "certificate_": sanitizer.certificate_.distribution.shape,
         "n_features_in_": {2: (2, 2), 3: (3, 4)}[sanitizer.n_features_in_],
         "get_feature_names_out": {2: (2, 2), 3: (3, 4)}[len(sanitizer.get_feature_names_out())],
     }

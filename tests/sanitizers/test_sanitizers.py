@@ -98,7 +98,7 @@ def test_certificate_never_exceeds_eps(cls, data):
     sanitizer = fitted(make(cls, eps=eps), X, sample_weight=counts)
     certificate, mechanism = sanitizer.certificate_, sanitizer.mechanism_
     assert certificate.eps_attained <= certificate.eps <= eps
-    assert mechanism.leakage(certificate.law) <= eps + 1e-12
+    assert mechanism.leakage(certificate.distribution) <= eps + 1e-12
     assert np.all(mechanism.weights.sum(axis=0) == 2**mechanism.denominator_bits)
 
 
@@ -164,14 +164,14 @@ def test_transform_samples_the_certified_matrix(cls):
 
 
 def together(sanitizer):
-    """Leakage at the worst law of two reports about one record."""
+    """Leakage at the worst distribution of two reports about one record."""
     matrix = sanitizer.mechanism_.matrix
     pairs = (matrix[:, None] * matrix[None]).reshape(-1, matrix.shape[1])
-    return Mechanism.from_matrix(pairs, (0, 1), (1, 2)).leakage(sanitizer.certificate_.law)
+    return Mechanism.from_matrix(pairs, (0, 1), (1, 2)).leakage(sanitizer.certificate_.distribution)
 
 
 @pytest.mark.parametrize("cls", [GRRSanitizer, SRRSanitizer])
-def test_two_reports_add_up_if_private_at_all_laws(cls):
+def test_two_reports_add_up_if_private_at_all_distributions(cls):
     assert together(cls(0.5).fit(GOOD)) <= 1.0 + 1e-9
 
 
@@ -249,9 +249,9 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
     )
     region, eps, options = calls[0]
     assert type(region).__name__ == "LowerRegion" and region.same_secret and eps == 0.7
-    law = options.pop("law")
+    distribution = options.pop("distribution")
     assert options == {"solver": "columns", "time_limit": 0.5, "verbose": 0}
-    assert law.sum() == pytest.approx(1.0) and (law > 0).all()
+    assert distribution.sum() == pytest.approx(1.0) and (distribution > 0).all()
 
 
 @pytest.mark.parametrize("encode", [None, "symbol", "onehot", "posterior"])
@@ -410,8 +410,8 @@ def test_posterior_is_bayes_rule(dense, monkeypatch):
     sanitizer = SRRSanitizer(sensitive=["ill", "size"], encode="posterior", random_state=0).fit(X)
     Y = sanitizer.transform(X)
     assert list(Y.columns)[:5] == ["size_S", "size_M", "size_L", "size_XL", "ill_False"]
-    law = sanitizer.joint_.probabilities.ravel()
-    shares = sanitizer.mechanism_.matrix * law
+    distribution = sanitizer.joint_.probabilities.ravel()
+    shares = sanitizer.mechanism_.matrix * distribution
     shares /= shares.sum(axis=1, keepdims=True)
     ill = np.array([secret[1] for secret, _ in sanitizer.mechanism_.cells])  # (size, ill)
     reports = sanitizer.set_params(encode="symbol").transform(X)["report"]
@@ -499,7 +499,7 @@ def test_set_output_refuses_other_containers():
 # --- Unknown values ------------------------------------------------------------------------------
 
 
-def test_unknown_values_of_u_are_drawn_from_the_public_law():
+def test_unknown_values_of_u_are_drawn_from_the_public_distribution():
     """One false alarm in 1e9 runs for each of the two secrets."""
     X, weights = [[0, "a"], [0, "b"], [1, "a"], [1, "b"]], [10, 30, 0, 7]
     sanitizer = fitted(
@@ -572,13 +572,13 @@ def test_too_few_records_warn():
     IRSanitizer(budget="theorem5", uncertainty=RenyiBall(1, radius="finite-sample")).fit(
         X, sample_weight=weights
     )
-    SRRSanitizer().fit(X, sample_weight=weights)  # private at all laws: nothing to warn of
+    SRRSanitizer().fit(X, sample_weight=weights)  # private at all distributions: nothing to warn of
 
 
 def test_no_robustness_warns():
-    with pytest.warns(PrivacyLeakWarning, match="public law alone"):
+    with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
         make(NonRobustSanitizer).fit(GOOD)
-    with pytest.warns(PrivacyLeakWarning, match="public law alone"):
+    with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
         IRSanitizer(uncertainty=RenyiBall(radius=0.0)).fit(GOOD)
 
 

@@ -100,7 +100,7 @@ def test_grid_search_over_eps_and_beta(X):
     assert search.best_params_ == {"eps": 2.0, "uncertainty__beta": 0.2}
     scores = search.cv_results_["mean_test_score"].reshape(3, 2)
     assert np.all(np.diff(scores, axis=0) > 0)  # a larger ε tells more
-    assert np.all(scores[:, 0] > scores[:, 1])  # so does a smaller set of laws
+    assert np.all(scores[:, 0] > scores[:, 1])  # so does a smaller set of distributions
     assert search.best_estimator_.uncertainty_.beta == 0.2
 
 

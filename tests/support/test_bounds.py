@@ -1,4 +1,5 @@
-"""Bounds on one conditional, against Proposition 1's own equation and against random laws."""
+"""Bounds on one conditional, against Proposition 1's own equation and against random
+distributions."""
 
 import itertools
 
@@ -121,7 +122,7 @@ def test_tiny_balls_are_ellipsoids(alpha, radius):
         assert np.all(found <= step * (1.0 + 10.0 * np.sqrt(radius)) + allowance)
 
 
-def test_no_ball_and_every_law():
+def test_no_ball_and_every_distribution():
     p, marginal = np.array([[0.2, 0.8], [0.5, 0.5], [0.5, 0.5]]), np.array([0.4, 0.6, 0.0])
     for alpha in ALPHAS:
         lower, upper = cell_bounds(p, marginal, alpha, 0.0)
@@ -141,15 +142,15 @@ def test_huge_balls(alpha, radius):
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("radius", [0.01, 0.2, 1.0])
-def test_no_law_of_the_ball_is_outside_the_bounds(alpha, radius):
+def test_no_distribution_of_the_ball_is_outside_the_bounds(alpha, radius):
     rng = np.random.default_rng(8)
     centre = rng.dirichlet(np.ones(8)).reshape(2, 4)
     centre[0, 2] = 0.0
     centre /= centre.sum()
-    laws = on_the_boundary(centre.ravel(), random_directions(rng, 6000, 8), alpha, radius)
-    laws = laws.reshape(-1, 2, 4)
-    laws = laws[laws.sum(axis=2).min(axis=1) > 0]
-    conditionals = laws / laws.sum(axis=2, keepdims=True)
+    distributions = on_the_boundary(centre.ravel(), random_directions(rng, 6000, 8), alpha, radius)
+    distributions = distributions.reshape(-1, 2, 4)
+    distributions = distributions[distributions.sum(axis=2).min(axis=1) > 0]
+    conditionals = distributions / distributions.sum(axis=2, keepdims=True)
     marginal = centre.sum(axis=1)
     p = centre / marginal[:, None]
     lower, upper = cell_bounds(p, marginal, alpha, radius)
@@ -180,10 +181,10 @@ def test_the_greatest_over_subsets_is_attained(alpha, radius):
             most = set_probability(rho, alpha, own, 1)
             best = max(best, 2.0 * (most - rho))
             if np.isfinite(own):
-                law = p * (1.0 - most) / (1.0 - rho)
-                law[inside] = p[inside] * most / rho
-                assert renyi(p, law, alpha) <= own + 1e-7
-                assert np.abs(law - p).sum() == pytest.approx(2.0 * (most - rho))
+                distribution = p * (1.0 - most) / (1.0 - rho)
+                distribution[inside] = p[inside] * most / rho
+                assert renyi(p, distribution, alpha) <= own + 1e-7
+                assert np.abs(distribution - p).sum() == pytest.approx(2.0 * (most - rho))
     found = greatest_over_subsets([p], [weight], alpha, radius)[0]
     assert found == pytest.approx(min(best, 2.0), abs=1e-9)
     assert found >= min(best, 2.0) - 1e-12

@@ -65,10 +65,10 @@ def test_a_completed_distribution_is_inside(alpha, radius):
     for _ in range(5):
         conditionals = rng.dirichlet(np.ones(2), size=2)
         around = RenyiSet(alpha, radius)
-        law = around.distribution_with(JOINT, conditionals, np.arange(2))
-        assert law.sum() == pytest.approx(1.0) and law.min() >= 0.0
-        assert divergence(JOINT.probabilities, law, alpha) <= radius
+        distribution = around.distribution_with(JOINT, conditionals, np.arange(2))
+        assert distribution.sum() == pytest.approx(1.0) and distribution.min() >= 0.0
+        assert divergence(JOINT.probabilities, distribution, alpha) <= radius
         # It has the conditionals that were asked for, or lies on the edge.
-        found = law / law.sum(axis=1, keepdims=True)
-        on_the_edge = divergence(JOINT.probabilities, law, alpha) >= radius * (1.0 - 1e-6)
+        found = distribution / distribution.sum(axis=1, keepdims=True)
+        on_the_edge = divergence(JOINT.probabilities, distribution, alpha) >= radius * (1.0 - 1e-6)
         assert on_the_edge or np.allclose(found, conditionals)

@@ -93,7 +93,7 @@ class Annealing:
 
     Parameters
     ----------
-    law : array of shape (number of cells of a row,)
+    distribution : array of shape (number of cells of a row,)
         Distribution of X, or of U if the region is blind, by which information counts.
     region : Region
         Conditionals that privacy must hold for.
@@ -120,17 +120,22 @@ class Annealing:
 
     def __init__(
         self,
-        law: Floats,
+        distribution: Floats,
         region: Region,
         eps: float,
         start: Floats,
         callback: Callback | None = None,
     ) -> None:
-        self.law, self.region, self.eps, self.callback = law, region, eps, callback
-        self.entropy = max(entropy(law), _TINY)
+        self.distribution, self.region, self.eps, self.callback = (
+            distribution,
+            region,
+            eps,
+            callback,
+        )
+        self.entropy = max(entropy(distribution), _TINY)
         self.information, self.finished, self.seconds = 0.0, False, 0.0
         self.matrix: Floats = np.full(start.shape, 1.0 / len(start))
-        cost = ExpectedCost(decoder_cost(start, law), law)
+        cost = ExpectedCost(decoder_cost(start, distribution), distribution)
         _, pairs = path_region(region, eps)
         gap = _FIRST_GAP * self.entropy
         self._path = CentralPath(cost, pairs, region.row_shape, scale=1.0, gap=gap)
@@ -217,29 +222,29 @@ class Annealing:
     def _path_information(self) -> float:
         """Information of the path's mechanism, before repair."""
         rows = self._rows()
-        return max(mutual_information(rows / rows.sum(axis=0), self.law), _TINY)
+        return max(mutual_information(rows / rows.sum(axis=0), self.distribution), _TINY)
 
     def _update_decoder(self) -> None:
-        self._path.set_cost(decoder_cost(self._rows(), self.law))
+        self._path.set_cost(decoder_cost(self._rows(), self.distribution))
 
     def _offer(self) -> None:
         """Repair the path's mechanism, and keep it if it is the best."""
         private = repair(self._rows(), self.region, self.eps)
-        information = mutual_information(private, self.law)
+        information = mutual_information(private, self.distribution)
         if information > self.information:
             self.matrix, self.information = private, information
         if self.callback is not None:
             self.callback(private, information)
 
 
-def distinct_reports(matrix: Floats, law: Floats) -> NDArray[np.intp]:
+def distinct_reports(matrix: Floats, distribution: Floats) -> NDArray[np.intp]:
     """Find reports whose posterior differs from those of all before them.
 
     Parameters
     ----------
     matrix : array of shape (b, a)
         Rows of mechanisms.
-    law : array of shape (a,)
+    distribution : array of shape (a,)
         Distribution of X.
 
     Returns
@@ -247,7 +252,7 @@ def distinct_reports(matrix: Floats, law: Floats) -> NDArray[np.intp]:
     array of shape (m,)
         Their places, in order. Reports that are hardly ever sent are not among them.
     """
-    posterior = matrix * law
+    posterior = matrix * distribution
     mass = posterior.sum(axis=1)
     posterior /= np.maximum(mass, _TINY)[:, None]
     kept: list[int] = []
@@ -257,14 +262,14 @@ def distinct_reports(matrix: Floats, law: Floats) -> NDArray[np.intp]:
     return np.array(kept, dtype=np.intp)
 
 
-def decoder_cost(matrix: Floats, law: Floats) -> Floats:
+def decoder_cost(matrix: Floats, distribution: Floats) -> Floats:
     """Minus the logarithm of posterior over prior, of a slightly smoothed mechanism.
 
     Parameters
     ----------
     matrix : array of shape (b, a)
         Mechanism.
-    law : array of shape (a,)
+    distribution : array of shape (a,)
         Distribution of X.
 
     Returns
@@ -273,7 +278,7 @@ def decoder_cost(matrix: Floats, law: Floats) -> Floats:
         The posterior sums to 1 over the cells, or the bound on the information would not hold.
     """
     smooth = np.maximum(matrix, 0.0) + _SMOOTHING
-    return np.log((smooth @ law)[:, None] / smooth)
+    return np.log((smooth @ distribution)[:, None] / smooth)
 
 
 class _Schedule:

@@ -46,7 +46,7 @@ _PERTURBATION = 0.7
 
 
 def alternate(
-    law: Floats,
+    distribution: Floats,
     region: Region,
     eps: float,
     *,
@@ -58,7 +58,7 @@ def alternate(
 
     Parameters
     ----------
-    law : array of shape (number of cells of a row,)
+    distribution : array of shape (number of cells of a row,)
         Distribution of X, or of U if the region is blind, by which information counts.
     region : Region
         Conditionals that privacy must hold for.
@@ -79,28 +79,32 @@ def alternate(
         ``"converged"`` or ``"time_limit"``.
     """
     if len(region.pairs[0]) == 0:  # nothing is secret, so records are reported as they are
-        run = Annealing(law, region, eps, np.eye(law.size), callback)
-        run.matrix, run.information, run.finished = np.eye(law.size), entropy(law), True
+        run = Annealing(distribution, region, eps, np.eye(distribution.size), callback)
+        run.matrix, run.information, run.finished = (
+            np.eye(distribution.size),
+            entropy(distribution),
+            True,
+        )
         return [run], "converged"
     runs: list[Annealing] = []
     gathered: list[Annealing] = []
     best: list[float] = []
     for seed, (wanted, factor) in enumerate(_RUNS):
-        b = min(wanted, _most(law))
+        b = min(wanted, _most(distribution))
         if len(runs) > 1:
-            differ = len(distinct_reports(runs[-1].matrix, law))
+            differ = len(distinct_reports(runs[-1].matrix, distribution))
             if differ < _DISTINCT * len(runs[-1].matrix):
                 b = min(b, len(runs[-1].matrix))
         b = _affordable(b, runs[-1:], deadline)
-        if b < min(_FEWEST, 2 * law.size):
+        if b < min(_FEWEST, 2 * distribution.size):
             break
-        run = Annealing(law, region, eps, starts(region.row_shape, b, seed), callback)
+        run = Annealing(distribution, region, eps, starts(region.row_shape, b, seed), callback)
         run.anneal(factor, deadline)
         runs.append(run)
         if gathers and len(runs) >= _GATHERED:
-            rows = gather([*runs, *gathered[-1:]], law, region.row_shape)
+            rows = gather([*runs, *gathered[-1:]], distribution, region.row_shape)
             if _affordable(len(rows), runs[-1:], deadline) == len(rows):
-                joined = Annealing(law, region, eps, rows, callback)
+                joined = Annealing(distribution, region, eps, rows, callback)
                 joined.solve_fixed(deadline)
                 joined.refine(deadline)
                 gathered.append(joined)
@@ -114,9 +118,9 @@ def alternate(
     return [*runs, *gathered], "time_limit"
 
 
-def _most(law: Floats) -> int:
+def _most(distribution: Floats) -> int:
     """As many reports as are of use and have room."""
-    return min(_MOST, 2 * law.size, max(_ENTRIES // law.size**2, _FEWEST))
+    return min(_MOST, 2 * distribution.size, max(_ENTRIES // distribution.size**2, _FEWEST))
 
 
 def _affordable(b: int, before: list[Annealing], deadline: Deadline) -> int:
@@ -129,7 +133,7 @@ def _affordable(b: int, before: list[Annealing], deadline: Deadline) -> int:
     return min(b, int(left * len(run.matrix) / needed))
 
 
-def gather(runs: list[Annealing], law: Floats, shape: tuple[int, int]) -> Floats:
+def gather(runs: list[Annealing], distribution: Floats, shape: tuple[int, int]) -> Floats:
     """Take the reports of several runs whose posteriors differ, the best run's first.
 
     If they are few, perturbed copies join them: those of no use will not be sent.
@@ -138,7 +142,7 @@ def gather(runs: list[Annealing], law: Floats, shape: tuple[int, int]) -> Floats
     ----------
     runs : list of Annealing
         At least one.
-    law : array of shape (number of cells of a row,)
+    distribution : array of shape (number of cells of a row,)
         Distribution of X, or of U.
     shape : tuple (parts, a2)
         Shape of a row.
@@ -150,11 +154,11 @@ def gather(runs: list[Annealing], law: Floats, shape: tuple[int, int]) -> Floats
     """
     ranked = sorted(runs, key=lambda run: -run.information)
     rows = np.concatenate([run.matrix for run in ranked])
-    rows = rows[distinct_reports(rows, law)[: _most(law)]]
-    missing = max(min(_FILL, _most(law)) - len(rows), 0)
+    rows = rows[distinct_reports(rows, distribution)[: _most(distribution)]]
+    missing = max(min(_FILL, _most(distribution)) - len(rows), 0)
     noise = np.random.default_rng(len(runs)).normal(scale=_PERTURBATION, size=(2, missing, *shape))
     perturbed = rows[np.arange(missing) % len(rows)]
-    perturbed *= np.exp(noise[0] + noise[1, :, :, :1]).reshape(missing, law.size)
+    perturbed *= np.exp(noise[0] + noise[1, :, :, :1]).reshape(missing, distribution.size)
     rows = np.concatenate([rows, perturbed])
     unit: Floats = rows / rows.mean(axis=1, keepdims=True)
     return unit

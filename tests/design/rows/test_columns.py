@@ -38,13 +38,15 @@ def columns(joint, region, eps, seconds=None, patience=None, **options):
 
 def check(found, joint, region, eps):
     """What every result must be, whatever ended the search."""
-    law = joint.probabilities.ravel()
+    distribution = joint.probabilities.ravel()
     assert found.solver == "columns"
     np.testing.assert_allclose(found.matrix.sum(axis=0), 1.0, atol=1e-7)
     assert np.all(found.matrix >= 0.0)
     unit = found.matrix / found.matrix.sum(axis=1, keepdims=True)
     assert region.worst(unit.reshape(len(unit), *joint.counts.shape), eps).bound.max() <= 1e-12
-    assert found.objective == pytest.approx(mutual_information(found.matrix, law), rel=1e-6)
+    assert found.objective == pytest.approx(
+        mutual_information(found.matrix, distribution), rel=1e-6
+    )
     assert found.bound == mutual_information_bound(joint.probabilities, eps)
     assert found.objective <= found.bound
     # never worse than what is known beforehand
@@ -239,8 +241,8 @@ def test_large_tables(shape, cone):
     cells = shape[0] * shape[1]
     joint = JointDistribution(rng.multinomial(30_000, rng.dirichlet(np.ones(cells))).reshape(shape))
     region = region_of(joint)
-    law = joint.probabilities.ravel()
-    search = columns_module._Search(joint, Cones(region, 1.0, Deadline(0.0)), law)
+    distribution = joint.probabilities.ravel()
+    search = columns_module._Search(joint, Cones(region, 1.0, Deadline(0.0)), distribution)
     assert isinstance(search.cone, cone)
     found = generate_columns(joint, region, 1.0, deadline=Clock(1500))
     assert found.status == "time_limit"

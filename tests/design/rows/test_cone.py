@@ -88,17 +88,17 @@ def test_maxima_over_polyhedra(kind, table, same_secret):
         np.testing.assert_allclose(found, linear_maxima(facets(region, eps), directions), atol=1e-7)
 
 
-def pairs_of_laws(joint, alpha, radius, seed=5):
-    """Conditionals of many laws on the ball's boundary, (N, a1, a2)."""
+def pairs_of_conditionals(joint, alpha, radius, seed=5):
+    """Conditionals of many distributions on the ball's boundary, (N, a1, a2)."""
     centre = joint.probabilities.ravel()
     towards = random_directions(np.random.default_rng(seed), 1500, len(centre))
-    laws = on_the_boundary(centre, towards, alpha, radius).reshape(-1, *joint.counts.shape)
-    return laws / laws.sum(axis=2, keepdims=True)
+    distributions = on_the_boundary(centre, towards, alpha, radius).reshape(-1, *joint.counts.shape)
+    return distributions / distributions.sum(axis=2, keepdims=True)
 
 
 @pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
 def test_maxima_over_the_joint_ball(alpha):
-    """Between those over smaller cones and those under the constraints of sampled laws."""
+    """Between those over smaller cones and those under the constraints of sampled distributions."""
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     radius, eps = RenyiBall(alpha).radius_for(joint.n, 6), 0.5
     region = privacy_region(joint, RenyiSet(alpha, radius))
@@ -118,7 +118,7 @@ def test_maxima_over_the_joint_ball(alpha):
         private = PrivacyCone(region, eps, 0.0).inside(share * anything + (1 - share) * near)
         assert np.all(found >= (private @ directions.T).max(axis=0) - 1e-8)
 
-    conditionals = pairs_of_laws(joint, alpha, radius)
+    conditionals = pairs_of_conditionals(joint, alpha, radius)
     cuts = np.zeros((2, len(conditionals), 2, 3))
     for i in (0, 1):
         cuts[i, :, i] = conditionals[:, i]
@@ -150,7 +150,7 @@ def test_cuts_are_dropped_and_found_again(monkeypatch, kind):
 
     def counted(self, rows):
         dropped.extend(rows)
-        assert min(rows) > len(region.pairs[0])  # neither the sum nor the public law's
+        assert min(rows) > len(region.pairs[0])  # neither the sum nor the public distribution's
         delete(self, rows)
 
     monkeypatch.setattr(LinearProgram, "delete_rows", counted)

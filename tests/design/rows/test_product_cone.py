@@ -122,7 +122,7 @@ def test_every_radius(kind, radius):
     np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-6)
 
 
-def test_the_public_law_with_hundreds_of_cells():
+def test_the_public_distribution_with_hundreds_of_cells():
     rng = np.random.default_rng(4)
     region = region_of(rng.integers(0, 100, size=(9, 14)), "point")
     directions = directions_for(9 * 14, 4)[:20]
@@ -166,10 +166,12 @@ def test_ten_cells(seed, cdd):
     """Both solvers reach the optimum over cddlib's vertices."""
     joint, eps = jeffreys(seed), (0.1, 0.5, 1.0, 1.5, 2.5)[seed % 5]
     region = region_of(joint.counts, "lower")
-    law = joint.probabilities.ravel()
+    distribution = joint.probabilities.ravel()
     pytest.importorskip("cdd")
     every = _vertices(facets(region, eps))
-    best = linprog(-row_information(every, law), A_eq=every.T, b_eq=np.ones(10), method="highs")
+    best = linprog(
+        -row_information(every, distribution), A_eq=every.T, b_eq=np.ones(10), method="highs"
+    )
     assert best.status == 0
     listed = enumerate_vertices(joint, region, eps, deadline=Deadline(None), quick=True)
     assert listed.status == "optimal"

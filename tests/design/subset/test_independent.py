@@ -41,10 +41,10 @@ def tiled(rows, a1):
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4))
 def test_product_information(seed, b1, b2):
     rng = np.random.default_rng(seed)
-    law = rng.dirichlet(np.ones(6)).reshape(2, 3)
+    distribution = rng.dirichlet(np.ones(6)).reshape(2, 3)
     first, second = rng.dirichlet(np.ones(b1), 2).T, rng.dirichlet(np.ones(b2), 3).T
-    assert product_information(first, second, law) == pytest.approx(
-        mutual_information(np.kron(first, second), law.ravel()), abs=1e-12
+    assert product_information(first, second, distribution) == pytest.approx(
+        mutual_information(np.kron(first, second), distribution.ravel()), abs=1e-12
     )
 
 
@@ -135,8 +135,10 @@ def test_pairs_that_s_does_not_tell_apart_leave_more_for_u():
     part = np.log(1.5)
     together = values.reports(join, part, 0.3)["optimal"]
     alone = values.reports(np.ones((1, 3)), 0.0, 0.3)["optimal"]
-    law = joint.probabilities
-    assert product_information(join, together, law) > product_information(join, alone, law)
+    distribution = joint.probabilities
+    assert product_information(join, together, distribution) > product_information(
+        join, alone, distribution
+    )
     rows = np.kron(join, together).reshape(-1, 3, 5)
     assert region.worst(rows, part + 0.3).bound.max() <= 1e-9
 
@@ -146,10 +148,10 @@ def test_against_all_splits(monkeypatch):
     monkeypatch.setattr(independent, "_SPLITS", SplitSearch(17, 5, 6))
     joint = table(8, 2, 4, n=5_000)
     region, eps = proof_region(joint, RenyiSet(2.0, 0.002)), 1.0
-    law = joint.probabilities.sum(axis=0)
+    distribution = joint.probabilities.sum(axis=0)
     sets, best = all_sets(4), 0.0
     for part in np.linspace(0.0, eps, 101):
-        mixture = SetMixture(law)
+        mixture = SetMixture(distribution)
         mixture.add(sets, set_drops(region, sets, np.full(2, part)))
         first = optimal_response(joint.counts.sum(axis=1), eps - part).matrix
         second = mixture.matrix()
