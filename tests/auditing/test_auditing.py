@@ -35,6 +35,7 @@ from skrldp.auditing._bound import clopper_pearson
 from skrldp.auditing._coins import check_repeats, check_runs
 from skrldp.auditing._reports import ReportIndex
 from skrldp.auditing._subject import SanitizerSubject, strange_values
+from skrldp.sanitizers import codec_of, write_reports
 
 COUNTS = np.array([[120, 60, 90], [50, 140, 80]])
 ROWS = [[s, u] for s in range(2) for u in range(3)]
@@ -86,11 +87,11 @@ class Noiseless:
     """Leaves the noise out for 5 % of the records: they are sent as their likeliest report."""
 
     def transform(self, X):
-        codes = self._encode(X).cells(self._codec.n_values)
+        codes = codec_of(self).encode(X).cells(codec_of(self).n_values)
         reports = self.mechanism_.sample(codes).astype(np.int64)
         bare = fresh().random(len(reports)) < 0.05
         reports[bare] = self.mechanism_.matrix.argmax(axis=0)[codes[bare]]
-        return self._emitted(reports, X)
+        return write_reports(self, reports, X)
 
 
 class Swapped:

@@ -27,7 +27,7 @@ from skrldp import (
 )
 from skrldp.design import Solution
 from skrldp.sampling import RandomStream
-from skrldp.sanitizers import _blocks, _optimal, _reports
+from skrldp.sanitizers import _blocks, _optimal, _reports, codec_of
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -269,7 +269,7 @@ def test_optimal_reporting_in_every_form(encode):
     codes = np.asarray(best.set_params(encode="symbol").transform(X))[:, 0]
     if encode is None:  # each report stands for its most probable cell
         cells = best.mechanism_.likely_cells(best.joint_.probabilities)[codes]
-        expected = best._codec.decode(cells, like=X)
+        expected = codec_of(best).decode(cells, like=X)
         assert Y.astype(str).equals(expected.astype(str))
 
 
@@ -384,7 +384,7 @@ def test_every_form_in_every_library(cls, library, encode):
     shapes = {
         "symbol": 1,
         "onehot": sanitizer.mechanism_.shape[0],
-        "posterior": sum(len(column.categories) for column in sanitizer._codec.columns),
+        "posterior": sum(len(column.categories) for column in codec_of(sanitizer).columns),
         "cells": 2 if cls is RobustMSESanitizer else 3,  # RobustMSE's are U alone
     }
     form = encode or ("symbol" if cls in OPTIMA else "cells")
@@ -427,7 +427,7 @@ def test_posterior_of_an_impossible_report_is_the_marginal():
     # A mechanism whose second report comes from a cell that the public table lacks.
     matrix = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0]]
     sanitizer.mechanism_ = Mechanism.from_matrix(matrix, ("n", "y"), ("a", "b"))
-    table = _reports.posterior(sanitizer.mechanism_, sanitizer.joint_, sanitizer._codec)
+    table = _reports.posterior(sanitizer.mechanism_, sanitizer.joint_, codec_of(sanitizer))
     np.testing.assert_allclose(table, [[3 / 8, 5 / 8, 4 / 8, 4 / 8]] * 2)
 
 
@@ -507,7 +507,8 @@ def test_unknown_values_of_u_are_drawn_from_the_public_distribution():
     )
     n = 20_000
     drawn = {
-        s: sanitizer._encode(np.array([[s, "new"]] * n, dtype=object)).values for s in (0, 1, 2)
+        s: sanitizer._encode(np.array([[s, "new"]] * n, dtype=object), sanitizer._state()).values
+        for s in (0, 1, 2)
     }
     for secret, share in ((0, 0.75), (2, 0.5)):  # 2 is unseen: uniform
         deviation = abs(drawn[secret].mean() - share)
