@@ -42,9 +42,9 @@ from skrldp.region import Region
 __all__ = ["ProductReporting", "optimal_reporting"]
 
 
-# Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py), on a table whose sets are all
-# listed, they change the information by at most 1e-9; what those of the search for sets do beyond is
-# not known.
+# Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py), on a table whose sets are
+# all listed, they change the information by at most 1e-9; what those of the search for sets do on
+# larger ones was not measured.
 
 # The split of the budget: each point of the grid is a design, so the grid is coarser than that of
 # closed forms, and ends with a step of eps/1024. With more points it takes up to twice the time.
