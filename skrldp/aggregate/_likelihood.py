@@ -19,12 +19,12 @@ from skrldp.aggregate._channels import Channel, DenseChannel
 __all__ = ["Maximum", "maximise"]
 
 
-# EM. Not tuned: these numbers bear on the time alone, since the gap tells when to stop.
+# EM. Chosen by hand: these numbers bear on the time alone, since the gap tells when to stop.
 _EM_FIRST = 100  # steps of EM before Newton's method, where that is affordable
 _LEAST_SHARE = 0.1  # of a cell's probability that an extrapolation leaves: a zero would stay one
 
 # Newton's method on the primal-dual conditions; usual values of interior-point codes (Nocedal and
-# Wright, Numerical Optimization, ch. 14 and 19), not tuned.
+# Wright, Numerical Optimization, ch. 14 and 19), chosen by hand.
 _MOST_NEWTON = 2_500  # cells: a step factorises a matrix of that size, 50 MB
 _FRACTION_TO_BOUNDARY = 0.99  # of the way to the nearest zero that a step may go
 _LEAST_START = 1e-3  # least probability at the start, in units of the uniform distribution's

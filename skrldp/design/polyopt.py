@@ -24,7 +24,7 @@ SOLVERS = ("auto", "vertices", "columns", "alternation")
 # A larger eps is designed for as this one: its exponentials stay in range, and reports whose odds
 # are below exp(-40) are never sent.
 _LARGEST_EPS = 40.0
-# Part of the time limit that alternation has where columns go on from what it found. Not tuned.
+# Part of the time limit for alternation where columns go on from what it found. Chosen by hand.
 _TIME_BEFORE_COLUMNS = 0.5
 
 

@@ -30,16 +30,20 @@ from skrldp.region import JointRegion, LowerRegion, ProductRegion, Region, repai
 __all__ = ["Annealing", "Callback", "distinct_reports", "path_region"]
 
 
-# Where paths begin and end: duality gaps. benchmarks/bench_alternation.py varies the first; for
-# the others see docs/large_alphabets.md, sections 2 and 5.
-_FIRST_GAP = 30.0  # relative to the entropy: reports are nearly constant there
-_LAST_GAP = 1e-3  # relative to the information found, as the following ones are
-_FIXED_GAP = 2e-3  # where decoders that were fixed begin to be updated
-_REFINED_GAP = 1e-4  # and where their updates end
+# The numbers below were chosen on two tables of 240 and 252 cells: benchmarks/bench_alternation.py
+# and docs/large_alphabets.md, sections 2 and 5. "Doubled" is what benchmarks/bench_constants.py
+# finds on one of 12 cells, as relative loss of information; numbers without it lose nothing there.
+
+# Where paths begin and end: duality gaps.
+_FIRST_GAP = 30.0  # relative to the entropy: reports are nearly constant there. Doubled: 1e-4
+_LAST_GAP = 1e-3  # relative to the information found, as the following are. Doubled: 2e-6
+_FIXED_GAP = 2e-3  # where decoders that were fixed begin to be updated. Doubled: 1e-6
+_REFINED_GAP = 1e-4  # and where their updates end. Doubled: 3e-5
 _NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
 
 # Newton steps.
-_REFINING_FACTOR = 0.9  # of the gap that is left between two decoders of a refinement
+# Part of the gap that is left between two decoders of a refinement. 0.95: 4e-5 better, but slower.
+_REFINING_FACTOR = 0.9
 _CENTRING_STEPS = 6  # with one decoder, at most, until the path is centred
 _FINAL_STEPS = 30  # and with the last one: what is not centred is costly to repair
 _REPAIR_EVERY = 10  # steps between two mechanisms that are repaired and compared with the best
@@ -50,7 +54,8 @@ _PLANNED_TIME = 0.6
 _RESERVED_TIME = 0.5
 
 # Decoders and reports.
-_SMOOTHING = 1e-5  # added to the probabilities of reports before a decoder is made of them
+# Added to the probabilities of reports before a decoder is made of them. Doubled: 2e-4.
+_SMOOTHING = 1e-5
 _ALIKE = 0.05  # l1 distance of posteriors up to which reports are alike
 _RARE = 1e-5  # probability up to which a report hardly matters
 _TINY = 1e-9  # nats, or probability: instead of a zero that would be divided by

@@ -24,6 +24,9 @@ from skrldp.region import Region, repair
 __all__ = ["minimise"]
 
 
+# Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py) they change costs by at most
+# 4e-6, less than the gap of 1e-4 that is allowed.
+
 # The central path.
 _PATH_GAP = 0.3  # duality gap that it aims at, relative to the one that is allowed
 _NEAR = 1.5  # a gap up to so many times the one aimed at has arrived

@@ -29,8 +29,8 @@ __all__ = ["PairFunction", "concave_mean", "pair_function"]
 
 
 # Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
-# is the lesser of two means, which has a kink; near 1/2 Newton steps are short. Not tuned. The path
-# of the product region, or cuts, take its place.
+# is the lesser of two means, which has a kink; near 1/2 Newton steps are short. Chosen by hand. The
+# path of the product region, or cuts, take its place.
 _NEAR_HALF = 0.55
 
 

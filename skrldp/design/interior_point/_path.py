@@ -31,6 +31,11 @@ __all__ = ["CentralPath"]
 
 _Kind = tuple[Floats, Floats, Floats, Floats]
 
+# Usual values of interior-point codes. The path ends when its bounds meet, so they bear on time.
+# Doubled one at a time, or half of the way to 1, they change costs by less than the gap of 1e-4
+# that is allowed, information by at most 6e-5, and time by less than its noise, a sixth
+# (benchmarks/bench_constants.py).
+
 _FIRST_COMPLEMENTARITY = 1.0  # in units of the mean cost of a cell and report
 # Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
 _FRACTION_TO_BOUNDARY = 0.97
