@@ -13,16 +13,16 @@ from bench_large import ADULT, adult_file, counts_of
 from threadpoolctl import threadpool_limits
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design._cost import ExpectedCost
+from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Deadline
 from skrldp.design.alternation import Annealing
+from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.alternation import _annealing as annealing
-from skrldp.design.alternation import _restarts as alternation
-from skrldp.design.alternation._restarts import gather, starts
+from skrldp.design.alternation._alternate import gather, starts
 from skrldp.design.cutting_planes import minimise
 from skrldp.information import entropy, mutual_information
-from skrldp.region import privacy_region, repair
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import privacy_region, repair
+from skrldp.uncertainty_set import RenyiSet
 
 EPS = 1.5
 FACTOR, REPORTS = 0.9, 16

@@ -19,12 +19,12 @@ from threadpoolctl import threadpool_limits
 
 import skrldp.design
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design import distortion, polyopt
-from skrldp.design.cutting_planes import _search as search
-from skrldp.design.distortion import distance_matrix, expected_distance
+from skrldp.design.cutting_planes import _minimise as search
+from skrldp.design.objectives import distortion, polyopt
+from skrldp.design.objectives.distortion import distance_matrix, expected_distance
 from skrldp.design.subset import optimal_reporting
-from skrldp.region import privacy_region
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import privacy_region
+from skrldp.uncertainty_set import RenyiSet
 
 
 def draw(a1, a2, seed=0, n=20_000):

@@ -24,10 +24,10 @@ from skrldp import (
     RenyiBall,
     SRRSanitizer,
 )
-from skrldp.design.polyopt import solve
-from skrldp.region import privacy_region
+from skrldp.design.objectives.mutual_information import solve
+from skrldp.row_privacy import privacy_region
 from skrldp.table import learn
-from skrldp.uncertainty import RenyiSet
+from skrldp.uncertainty_set import RenyiSet
 
 # Counts of the reference cases, made by drawing from Jeffreys priors, and their shapes of interest.
 TABLES = {

@@ -19,11 +19,11 @@ from skrldp import JointDistribution, RenyiBall, SolverError
 from skrldp.certificate import certify
 from skrldp.design._conic import solve_conic
 from skrldp.design._run import Deadline
-from skrldp.design.cutting_planes import _search as search
+from skrldp.design.cutting_planes import _minimise as search
 from skrldp.design.cutting_planes import minimise
-from skrldp.design.distortion import distance_matrix, expected_distance
-from skrldp.region import privacy_region, repair
-from skrldp.uncertainty import RenyiSet
+from skrldp.design.objectives.distortion import distance_matrix, expected_distance
+from skrldp.row_privacy import privacy_region, repair
+from skrldp.uncertainty_set import RenyiSet
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "design"))
 from published_conic import solve_published

@@ -33,8 +33,8 @@ from skrldp import (
 from skrldp.design._run import Deadline
 from skrldp.design.alternation import alternate
 from skrldp.information import entropy
-from skrldp.region import privacy_region
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import privacy_region
+from skrldp.uncertainty_set import RenyiSet
 
 COLUMNS = [
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",

@@ -11,11 +11,11 @@ import time
 import numpy as np
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design.polyopt import solve
-from skrldp.design.rows import _choice as choice
+from skrldp.design.objectives.mutual_information import solve
+from skrldp.design.rows import _choose_cone as choice
 from skrldp.exceptions import SolverError
-from skrldp.region import privacy_region
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import privacy_region
+from skrldp.uncertainty_set import RenyiSet
 
 EPS = (0.1, 0.5, 1.0, 1.5, 2.5)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AllDistributions": "uncertainty",
+    "AllDistributions": "uncertainty_set",
     "Audit": "auditing",
     "Certificate": "certificate",
     "CertificateError": "exceptions",
@@ -27,7 +27,7 @@ _HOMES = {
     "PrivacyLeakWarning": "exceptions",
     "PrivacyReport": "privacy_reports",
     "PrivacyUtilityDisplay": "display",
-    "RenyiBall": "uncertainty",
+    "RenyiBall": "uncertainty_set",
     "RobustMSESanitizer": "sanitizers",
     "SRRSanitizer": "sanitizers",
     "SkrldpError": "exceptions",
@@ -98,7 +98,7 @@ if TYPE_CHECKING:
         RobustMSESanitizer,
         SRRSanitizer,
     )
-    from skrldp.uncertainty import AllDistributions, RenyiBall
+    from skrldp.uncertainty_set import AllDistributions, RenyiBall
 
 
 def __getattr__(name: str) -> Any:

@@ -33,32 +33,43 @@ MAY_IMPORT: dict[str, set[str]] = {
     "table": {"alphabet"},
     "information": set(),
     "joint": {"information"},
-    "support": set(),
-    "uncertainty": {"joint", "support"},
-    "region": {"joint", "support", "uncertainty"},
-    "design": {"_highs", "information", "joint", "region", "support", "uncertainty"},
+    "support_function": set(),
+    "uncertainty_set": {"joint", "support_function"},
+    "row_privacy": {"joint", "support_function", "uncertainty_set"},
+    "design": {
+        "_highs", "information", "joint", "row_privacy", "support_function", "uncertainty_set",
+    },
     "sampling": set(),
     "mechanism": {"alphabet", "information", "sampling"},
-    "certificate": {"alphabet", "information", "joint", "mechanism", "region", "uncertainty"},
+    "certificate": {
+        "alphabet", "information", "joint", "mechanism", "row_privacy", "uncertainty_set",
+    },
     "sanitizers": {
-        "alphabet", "certificate", "design", "information", "joint", "mechanism", "region",
-        "sampling", "table", "uncertainty",
+        "alphabet", "certificate", "design", "information", "joint", "mechanism", "row_privacy",
+        "sampling", "table", "uncertainty_set",
     },
     "client": {"alphabet", "mechanism", "sampling"},
     "aggregate": {"_highs", "alphabet", "joint", "mechanism", "sanitizers", "table"},
     "auditing": {
-        "alphabet", "information", "joint", "mechanism", "sanitizers", "support", "table",
+        "alphabet", "information", "joint", "mechanism", "sanitizers", "support_function", "table",
     },
-    "privacy_reports": {"certificate", "information", "mechanism", "sanitizers", "uncertainty"},
+    "privacy_reports": {"certificate", "information", "mechanism", "sanitizers", "uncertainty_set"},
     "display": {
-        "aggregate", "information", "joint", "mechanism", "sanitizers", "support", "uncertainty",
+        "aggregate", "information", "joint", "mechanism", "sanitizers", "support_function",
+        "uncertainty_set",
     },
     "model_selection": set(),
 }  # fmt: skip
 
 # Third parties that only these rooms know.
 ONLY_IN = {
-    "sklearn": {"sanitizers", "uncertainty._renyi", "aggregate", "model_selection", "display"},
+    "sklearn": {
+        "sanitizers",
+        "uncertainty_set._renyi_ball",
+        "aggregate",
+        "model_selection",
+        "display",
+    },
     "highspy": {"_highs"},
     "narwhals": {"table", "sanitizers", "aggregate", "auditing"},
 }
@@ -298,7 +309,10 @@ sys.meta_path.insert(0, Refuse())
 {action}
 """
 # Designs and proofs need no estimator; the solvers' own libraries they may load.
-PLAIN = "import skrldp.certificate, skrldp.design.polyopt, skrldp.design.distortion"
+PLAIN = """
+import skrldp.certificate
+import skrldp.design.objectives.distortion, skrldp.design.objectives.mutual_information
+"""
 ACTIONS = {
     "import": "import skrldp",
     "every name": "import skrldp; [getattr(skrldp, name) for name in skrldp.__all__]",
@@ -320,7 +334,11 @@ def test_import_loads_nothing_heavy(action):
 def test_designs_and_proofs_do_without_scikit_learn():
     assert run(REFUSED.format(modules=["sklearn"], action=PLAIN)) == ""
     with pytest.raises(AssertionError, match="sklearn must not be loaded"):
-        run(REFUSED.format(modules=["sklearn"], action="from skrldp.uncertainty import RenyiBall"))
+        run(
+            REFUSED.format(
+                modules=["sklearn"], action="from skrldp.uncertainty_set import RenyiBall"
+            )
+        )
 
 
 def test_no_machine_and_no_registry_is_named():
@@ -369,7 +387,7 @@ def test_versions_agree():
 def test_the_reader_sees_every_kind_of_import():
     source = """
 import numpy as np, cvxpy
-from . import region
+from . import rows
 from ..joint import JointDistribution
 from skrldp import table
 if TYPE_CHECKING:
@@ -383,7 +401,7 @@ def f():
     assert seen == {
         "numpy": True,
         "cvxpy": True,
-        "skrldp.design.region": True,
+        "skrldp.design.rows": True,
         "skrldp.joint.JointDistribution": True,
         "skrldp.table": True,
         "pandas": False,
@@ -395,22 +413,22 @@ def f():
 @pytest.mark.parametrize(
     ("module", "target", "wrong"),
     [
-        ("region", "skrldp.mechanism.Mechanism", ["mechanism"]),
-        ("region._balls", "skrldp.support.support", []),
+        ("row_privacy", "skrldp.mechanism.Mechanism", ["mechanism"]),
+        ("row_privacy._balls", "skrldp.support_function.support", []),
         ("joint", "skrldp.PolyOptSanitizer", ["skrldp itself"]),
         ("_highs", "skrldp.design.rows", ["design.rows"]),
         ("design.rows._columns", "skrldp._highs.LinearProgram", []),
         ("design.rows._columns", "skrldp.sanitizers.Base", ["sanitizers"]),
         ("sanitizers._grr", "skrldp.design.rows", []),
         ("sanitizers._grr", "skrldp.display.MechanismDisplay", ["display"]),
-        ("client", "skrldp.region.Region", ["region"]),
+        ("client", "skrldp.row_privacy.Region", ["row_privacy"]),
         ("table", "numpy.ndarray", []),
     ],
 )
 def test_the_order_is_told(module, target, wrong):
     modules = {
-        "", "_highs", "design", "design.rows", "display", "mechanism", "region", "sanitizers",
-        "support",
+        "", "_highs", "design", "design.rows", "display", "mechanism", "row_privacy", "sanitizers",
+        "support_function",
     }  # fmt: skip
     assert upward(module, [target], modules) == wrong
 
@@ -425,10 +443,10 @@ def test_a_new_room_needs_a_place():
     [
         ("design.rows._cone", "skrldp.design._run.Deadline", False),
         ("design.rows._cone", "skrldp.design.rows._facets.facets", False),
-        ("design.polyopt", "skrldp.design.rows._facets.facets", True),
-        ("design.polyopt", "skrldp.design.rows.facets", False),
-        ("sanitizers._grr", "skrldp.region._base.ROUNDING", True),
-        ("sanitizers._grr", "skrldp.region._ROUNDING", True),
+        ("design.objectives.distortion", "skrldp.design.rows._facets.facets", True),
+        ("design.objectives.distortion", "skrldp.design.rows.facets", False),
+        ("sanitizers._grr", "skrldp.row_privacy._region.ROUNDING", True),
+        ("sanitizers._grr", "skrldp.row_privacy._ROUNDING", True),
         ("sanitizers._grr", "skrldp._typing.Floats", False),
     ],
 )

@@ -15,8 +15,8 @@ from skrldp.information import (
     row_information,
     row_information_gradient,
 )
-from skrldp.region import privacy_region, repair
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import privacy_region, repair
+from skrldp.uncertainty_set import RenyiSet
 
 SEEDS = st.integers(0, 10**6)
 

@@ -7,11 +7,11 @@ from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
-from skrldp.design.polyopt import solve
+from skrldp.design.objectives.mutual_information import solve
 from skrldp.information import block_information, mutual_information
-from skrldp.region import privacy_region
-from skrldp.support import cell_bounds
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import privacy_region
+from skrldp.support_function import cell_bounds
+from skrldp.uncertainty_set import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 RADIUS = RenyiBall().radius_for(100, 4)

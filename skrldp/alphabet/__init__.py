@@ -7,8 +7,8 @@ another, and missing values of every kind are None. Only NumPy is imported.
 
 from skrldp.alphabet._columns import Column
 from skrldp.alphabet._combinations import Alphabet, combine
+from skrldp.alphabet._messages import listed, named, rows_in_words
 from skrldp.alphabet._scalars import is_missing, plain
-from skrldp.alphabet._words import listed, named, rows_in_words
 
 __all__ = [
     "Alphabet",

@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from skrldp._params import is_number, is_whole
 from skrldp._typing import Floats
-from skrldp.auditing._bets import check_mechanism, some_cells
 from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
-from skrldp.auditing._coins import check_repeats, check_runs, paired_cells
+from skrldp.auditing._fresh_randomness import check_repeats, check_runs, paired_cells
+from skrldp.auditing._likelihood_ratios import check_mechanism, some_cells
 from skrldp.auditing._result import Audit, Check
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, Subject
-from skrldp.auditing._unknown import check_unknown
+from skrldp.auditing._unknown_values import check_unknown
 from skrldp.information import conditionals_of
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import as_sanitizer
-from skrldp.support import divergence
+from skrldp.support_function import divergence
 
 __all__ = ["audit"]
 

@@ -19,11 +19,11 @@ from skrldp.certificate._views import (
 )
 from skrldp.joint import JointDistribution, real_numbers
 from skrldp.mechanism import Mechanism
-from skrldp.region import Region, privacy_region
-from skrldp.uncertainty import FittedSet
+from skrldp.row_privacy import Region, privacy_region
+from skrldp.uncertainty_set import FittedSet
 
 if TYPE_CHECKING:
-    from skrldp.uncertainty import AllDistributions, RenyiBall
+    from skrldp.uncertainty_set import AllDistributions, RenyiBall
 
 __all__ = ["Certificate", "certify", "proof_region", "prove"]
 

@@ -10,8 +10,8 @@ from skrldp.certificate._certify import Certificate, proof_region, prove
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
-from skrldp.region import constant_rows, repair
-from skrldp.uncertainty import FittedSet
+from skrldp.row_privacy import constant_rows, repair
+from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["may_stand_in", "release"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats
 from skrldp.information import conditionals_of
 from skrldp.mechanism import Mechanism
-from skrldp.region import Region, SimplexRegion, WorstPairs
+from skrldp.row_privacy import Region, SimplexRegion, WorstPairs
 
 __all__ = [
     "View",

@@ -1,7 +1,7 @@
 """The designs: how a mechanism is chosen.
 
-The doors are :mod:`skrldp.design.polyopt` (most information), :mod:`skrldp.design.distortion`
-(least distance) and :mod:`skrldp.design.closed_form`.
+What is optimised stands in :mod:`skrldp.design.objectives`, mechanisms by formula in
+:mod:`skrldp.design.closed_form`, and the methods in the folders beside them.
 """
 
 from skrldp.design._run import Solution

@@ -28,10 +28,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from skrldp._typing import Floats, Indices
-from skrldp.design._cost import ExpectedCost
-from skrldp.design._cuts import column_sums
+from skrldp.design._constraints import column_sums
+from skrldp.design._expected_cost import ExpectedCost
 from skrldp.exceptions import SolverError
-from skrldp.region import JointRegion, PointRegion, ProductRegion, Region, SimplexRegion
+from skrldp.row_privacy import JointRegion, PointRegion, ProductRegion, Region, SimplexRegion
 
 __all__ = ["ConicResult", "solve_conic"]
 

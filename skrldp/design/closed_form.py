@@ -12,11 +12,11 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from skrldp._typing import Floats, Indices
-from skrldp.design._screen import screened_maxima
+from skrldp.design._screened_maximum import screened_maxima
 from skrldp.information import Blocks, block_information
 from skrldp.joint import JointDistribution
-from skrldp.region import PointRegion, Region, SimplexRegion
-from skrldp.support import l1_radius
+from skrldp.row_privacy import PointRegion, Region, SimplexRegion
+from skrldp.support_function import l1_radius
 
 __all__ = [
     "Blocks",

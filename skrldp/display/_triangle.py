@@ -10,7 +10,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.display._style import BASELINE, COLOURS, GRID, LINES, MARKERS
-from skrldp.support import conditional_radius, support, worst_conditionals
+from skrldp.support_function import conditional_radius, support, worst_conditionals
 
 __all__ = [
     "CORNERS",

@@ -25,8 +25,8 @@ from skrldp.display._style import (
 from skrldp.display._triangle import Shape, are_small, box_outline, draw_triangle, region_outline
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import check_uncertainty, fitted_sanitizer
-from skrldp.support import cell_bounds
-from skrldp.uncertainty import AllDistributions, RenyiBall
+from skrldp.support_function import cell_bounds
+from skrldp.uncertainty_set import AllDistributions, RenyiBall
 
 __all__ = ["UncertaintyDisplay"]
 

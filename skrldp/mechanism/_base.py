@@ -16,11 +16,11 @@ from skrldp._typing import Floats
 from skrldp.information import conditionals_of
 from skrldp.mechanism import _json
 from skrldp.mechanism._categories import scalars
-from skrldp.mechanism._checks import check_columns
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import Guarantee
+from skrldp.mechanism._json_checks import check_columns
+from skrldp.mechanism._messages import claim, figures, sizes
 from skrldp.mechanism._rounding import check_matrix, round_columns, slot_bits
-from skrldp.mechanism._words import claim, figures, sizes
 from skrldp.sampling import BlockTable, RandomStream
 
 __all__ = ["Mechanism"]

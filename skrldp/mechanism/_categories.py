@@ -11,7 +11,7 @@ import numpy as np
 
 from skrldp.alphabet import is_missing
 from skrldp.alphabet import plain as comparable
-from skrldp.mechanism._checks import malformed, whole
+from skrldp.mechanism._json_checks import malformed, whole
 
 __all__ = ["plain", "revive", "scalars"]
 

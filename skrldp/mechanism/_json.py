@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skrldp.mechanism._categories import plain, revive
-from skrldp.mechanism._checks import (
+from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
+from skrldp.mechanism._guarantee import Guarantee
+from skrldp.mechanism._json_checks import (
     check_alphabets,
     check_blocks,
     check_keys,
@@ -22,8 +24,6 @@ from skrldp.mechanism._checks import (
     malformed,
     whole,
 )
-from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
-from skrldp.mechanism._guarantee import Guarantee
 from skrldp.sampling import BlockTable
 
 if TYPE_CHECKING:

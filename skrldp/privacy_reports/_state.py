@@ -16,7 +16,7 @@ from skrldp.sanitizers import (
     has_few_records,
     reported_its_own_table,
 )
-from skrldp.uncertainty import RenyiBall
+from skrldp.uncertainty_set import RenyiBall
 
 __all__ = ["privacy_report"]
 

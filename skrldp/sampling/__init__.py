@@ -11,9 +11,9 @@ probability: no floating-point number takes part, so what was certified is what 
 Only the standard library and NumPy are imported here: this module is all that a client needs.
 """
 
-from skrldp.sampling._alias import AliasTable
-from skrldp.sampling._block import BlockTable
+from skrldp.sampling._alias_table import AliasTable
+from skrldp.sampling._block_table import BlockTable
 from skrldp.sampling._codes import check_codes
-from skrldp.sampling._stream import RandomStream
+from skrldp.sampling._random_stream import RandomStream
 
 __all__ = ["AliasTable", "BlockTable", "RandomStream", "check_codes"]

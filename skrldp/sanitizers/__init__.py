@@ -1,8 +1,6 @@
 """Sanitizers: scikit-learn transformers that replace each record by a private report."""
 
-from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._checks import check_eps, check_uncertainty, has_few_records
-from skrldp.sanitizers._fitted import (
+from skrldp.sanitizers._as_sanitizer import (
     as_sanitizer,
     blank_record,
     changes_since_fit,
@@ -11,8 +9,10 @@ from skrldp.sanitizers._fitted import (
     reported_its_own_table,
     write_reports,
 )
+from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._checks import check_eps, check_uncertainty, has_few_records
 from skrldp.sanitizers._grr import GRRSanitizer
-from skrldp.sanitizers._ir import IRSanitizer
+from skrldp.sanitizers._independent_reporting import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
 from skrldp.sanitizers._polyopt import PolyOptSanitizer
 from skrldp.sanitizers._robust_mse import RobustMSESanitizer

@@ -23,14 +23,14 @@ from skrldp.sanitizers._checks import (
     warn_of_time_limit,
     warn_of_weak_sets,
 )
-from skrldp.sanitizers._designed import Designed, Fitted, FromFit, columns_of, information_of
+from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit, columns_of, information_of
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
 from skrldp.sanitizers._records import check_columns, impute
 from skrldp.sanitizers._reports import ENCODINGS
 from skrldp.sanitizers._snapshot import snapshot
 from skrldp.table import Codes, learn
-from skrldp.uncertainty import FittedSet, RenyiBall
+from skrldp.uncertainty_set import FittedSet, RenyiBall
 
 __all__ = ["BaseSanitizer"]
 

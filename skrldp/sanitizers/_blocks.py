@@ -11,8 +11,8 @@ from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information, mutual_information_bound
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.sanitizers._designed import Designed
-from skrldp.uncertainty import FittedSet
+from skrldp.sanitizers._fitted_state import Designed
+from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["release_blocks"]
 

@@ -6,8 +6,8 @@ from skrldp.design.closed_form import grr
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
-from skrldp.sanitizers._designed import Designed
-from skrldp.uncertainty import AllDistributions, FittedSet
+from skrldp.sanitizers._fitted_state import Designed
+from skrldp.uncertainty_set import AllDistributions, FittedSet
 
 __all__ = ["GRRSanitizer"]
 

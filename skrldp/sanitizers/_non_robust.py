@@ -3,10 +3,10 @@
 from typing import Any
 
 from skrldp.joint import JointDistribution
-from skrldp.region import privacy_region
-from skrldp.sanitizers._designed import Designed
-from skrldp.sanitizers._optimal import OptimalSanitizer
-from skrldp.uncertainty import FittedSet, RenyiBall
+from skrldp.row_privacy import privacy_region
+from skrldp.sanitizers._fitted_state import Designed
+from skrldp.sanitizers._optimal_base import OptimalSanitizer
+from skrldp.uncertainty_set import FittedSet, RenyiBall
 
 __all__ = ["NonRobustSanitizer"]
 

@@ -10,7 +10,7 @@ import sklearn
 from numpy.typing import NDArray
 
 from skrldp._params import check_choice
-from skrldp.sanitizers._designed import Fitted
+from skrldp.sanitizers._fitted_state import Fitted
 from skrldp.sanitizers._reports import (
     CONTAINERS,
     ENCODINGS,

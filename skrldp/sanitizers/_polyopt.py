@@ -4,11 +4,11 @@ from typing import Any
 
 from skrldp._params import OBSERVED, check_choice
 from skrldp.joint import JointDistribution
-from skrldp.region import REGIONS, privacy_region
+from skrldp.row_privacy import REGIONS, privacy_region
 from skrldp.sanitizers._checks import check_smoothing
-from skrldp.sanitizers._designed import Designed
-from skrldp.sanitizers._optimal import OptimalSanitizer
-from skrldp.uncertainty import FittedSet
+from skrldp.sanitizers._fitted_state import Designed
+from skrldp.sanitizers._optimal_base import OptimalSanitizer
+from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["PolyOptSanitizer"]
 

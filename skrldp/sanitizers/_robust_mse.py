@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from skrldp._params import OBSERVED, check_choice, check_flag
 from skrldp._typing import Floats
 from skrldp.certificate import release
-from skrldp.design.distortion import (
+from skrldp.design.objectives.distortion import (
     SOLVERS,
     distance_matrix,
     expected_distance,
@@ -17,15 +17,15 @@ from skrldp.design.distortion import (
 )
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.region import REGIONS, privacy_region
+from skrldp.row_privacy import REGIONS, privacy_region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import (
     check_outputs,
     check_time_limit,
     check_tolerance,
 )
-from skrldp.sanitizers._designed import Designed, Fitted, FromFit
-from skrldp.uncertainty import FittedSet
+from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
+from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["RobustMSESanitizer"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from skrldp._arrays import smallest_dtype
-from skrldp.alphabet import Alphabet, listed, named, rows_in_words
+from skrldp.alphabet import Alphabet
 from skrldp.table._codes import Codes
 from skrldp.table._columns import Column, encode_column
 from skrldp.table._read import Table, read_table
+from skrldp.table._unknown_categories import refuse_categories, refuse_combinations
 from skrldp.table._write import NewColumn, build_array, build_frame
 
 __all__ = ["CellCodec"]
@@ -157,11 +157,11 @@ class CellCodec:
             assert place is not None  # only columns of S may be absent
             code, unknown = encode_column(table, place, column)
             if unknown and not mark:
-                raise ValueError(_unknown_categories(column, unknown, table.n_rows, secret=secret))
+                refuse_categories(column, unknown, table.n_rows, secret=secret)
             codes.append(code)
         index = alphabet.index(codes)
         if not mark and index.min(initial=0) < 0:
-            raise ValueError(_unknown_combinations(columns, codes, index, secret=secret))
+            refuse_combinations(columns, codes, index, secret=secret)
         return index
 
     def _places(self, table: Table, *, values_only: bool = False) -> Sequence[int | None]:
@@ -327,35 +327,3 @@ class CellCodec:
 
 def _bullets(names: Sequence[Any]) -> str:
     return "".join(f"- {name}\n" for name in names)
-
-
-def _unknown_categories(column: Column, unknown: Counter[Any], n_rows: int, *, secret: bool) -> str:
-    """Say which values of a column are unknown; of a sensitive one, in how many rows alone."""
-    none = " (None for missing)" if None in unknown and not secret else ""
-    return (
-        f"column {column.name!r} has {rows_in_words(unknown, secret=secret)} unseen in fit "
-        f"(of {n_rows:,} row{'s' if n_rows > 1 else ''}); known are {listed(column.categories)}. "
-        f"{_mend(secret, none)}"
-    )
-
-
-def _unknown_combinations(
-    columns: Sequence[Column], codes: Sequence[np.ndarray], index: np.ndarray, *, secret: bool
-) -> str:
-    rows = index < 0
-    n_rows, which = int(rows.sum()), ""
-    if not secret:
-        places = np.unique(np.stack([code[rows] for code in codes], axis=1), axis=0)
-        new = [tuple(c.categories[p] for c, p in zip(columns, row, strict=True)) for row in places]
-        which = f", {listed(new)}"
-    return (
-        f"{named(columns)}: {n_rows:,} row{'s' if n_rows > 1 else ''} (of {len(index):,}) with a "
-        f"combination of values unseen in fit{which}; each value is known, but not together. "
-        f"Use categories='product' for all combinations. {_mend(secret)}"
-    )
-
-
-def _mend(secret: bool, note: str = "") -> str:
-    if secret:
-        return f"List every value in `categories`{note} to protect it; values are not shown"
-    return f"List every value in `categories`{note}, or use handle_unknown='impute'"

@@ -30,9 +30,9 @@ from skrldp import (
     SRRSanitizer,
     audit,
 )
-from skrldp.auditing._bets import check_mechanism
 from skrldp.auditing._bound import clopper_pearson
-from skrldp.auditing._coins import check_repeats, check_runs
+from skrldp.auditing._fresh_randomness import check_repeats, check_runs
+from skrldp.auditing._likelihood_ratios import check_mechanism
 from skrldp.auditing._reports import ReportIndex
 from skrldp.auditing._subject import SanitizerSubject, strange_values
 from skrldp.sanitizers import codec_of, write_reports

@@ -14,19 +14,19 @@ from skrldp import JointDistribution, Mechanism
 from skrldp.certificate import release
 from skrldp.certificate._release import may_stand_in
 from skrldp.design._run import Deadline
-from skrldp.design.distortion import distance_matrix, expected_distance
-from skrldp.design.distortion import solve as closest
 from skrldp.design.interior_point import pair_function
-from skrldp.design.interior_point._newton import row_system
-from skrldp.design.polyopt import solve as most_information
+from skrldp.design.interior_point._newton_system import row_system
+from skrldp.design.objectives.distortion import distance_matrix, expected_distance
+from skrldp.design.objectives.distortion import solve as closest
+from skrldp.design.objectives.mutual_information import solve as most_information
 from skrldp.design.rows import _cone as cone_module
 from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import extreme_conditionals, facets
 from skrldp.information import entropy, mutual_information, row_information
-from skrldp.region import REGIONS, privacy_region, repair
+from skrldp.row_privacy import REGIONS, privacy_region, repair
 from skrldp.sampling import RandomStream
-from skrldp.uncertainty import RenyiSet
+from skrldp.uncertainty_set import RenyiSet
 
 KINDS = [*REGIONS, "simplex", "point"]
 POLYHEDRAL = ["box", "lower", "simplex", "point"]

@@ -9,10 +9,10 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design import _conic as conic
 from skrldp.design._conic import solve_conic
-from skrldp.design._cost import ExpectedCost
+from skrldp.design._expected_cost import ExpectedCost
 from skrldp.exceptions import SolverError
-from skrldp.region import JointRegion, privacy_region, repair
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import JointRegion, privacy_region, repair
+from skrldp.uncertainty_set import RenyiSet
 
 CASES = REFERENCE["mse"]
 TABLES = {

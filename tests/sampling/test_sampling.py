@@ -512,11 +512,12 @@ def test_without_cryptography(monkeypatch):
 def test_sampling_needs_numpy_alone():
     # A client ships these and NumPy; cryptography is loaded by the first stream.
     script = (
-        "import sys, skrldp.sampling, skrldp.sampling._stream\n"
+        "import sys, skrldp.sampling, skrldp.sampling._random_stream\n"
         "assert not {'scipy', 'sklearn', 'pandas', 'cryptography'} & set(sys.modules)\n"
         "assert {name for name in sys.modules if name.startswith('skrldp')} <= {'skrldp', "
-        "'skrldp._arrays', 'skrldp.sampling', 'skrldp.sampling._alias', 'skrldp.sampling._block', "
-        "'skrldp.sampling._codes', 'skrldp.sampling._stream'}\n"
+        "'skrldp._arrays', 'skrldp.sampling', 'skrldp.sampling._alias_table', "
+        "'skrldp.sampling._block_table', "
+        "'skrldp.sampling._codes', 'skrldp.sampling._random_stream'}\n"
         "skrldp.sampling.RandomStream()\n"
         "assert 'cryptography' in sys.modules\n"
     )

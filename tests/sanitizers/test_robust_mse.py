@@ -27,7 +27,7 @@ from skrldp import (
     certify,
 )
 from skrldp.certificate import proof_region
-from skrldp.uncertainty import RenyiSet
+from skrldp.uncertainty_set import RenyiSet
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.design._cost import ExpectedCost
+from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Deadline
 from skrldp.design.interior_point import CentralPath, PairFunction, pair_function
 from skrldp.information import entropy, mutual_information
-from skrldp.region import JointRegion, LowerRegion, ProductRegion, Region, repair
+from skrldp.row_privacy import JointRegion, LowerRegion, ProductRegion, Region, repair
 
 __all__ = ["Annealing", "Callback", "distinct_reports", "path_region"]
 

@@ -5,9 +5,9 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Floats
-from skrldp.design._cost import ExpectedCost
-from skrldp.design._cuts import Cuts, column_sums
-from skrldp.region import Region
+from skrldp.design._constraints import Cuts, column_sums
+from skrldp.design._expected_cost import ExpectedCost
+from skrldp.row_privacy import Region
 
 __all__ = ["CutProgram", "cheapest", "weak_duality"]
 

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Floats, Indices
-from skrldp.design._cuts import Cuts
+from skrldp.design._constraints import Cuts
 from skrldp.design._run import Deadline
-from skrldp.region import LowerRegion, Region, lift
+from skrldp.row_privacy import LowerRegion, Region, lift
 
 __all__ = ["CompactCone", "Cone", "PrivacyCone", "unit_rows"]
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._cuts import Cuts
-from skrldp.region import BoxRegion, LowerRegion, PointRegion, Region, SimplexRegion
+from skrldp.design._constraints import Cuts
+from skrldp.row_privacy import BoxRegion, LowerRegion, PointRegion, Region, SimplexRegion
 
 __all__ = ["extreme_conditionals", "facet_count", "facets", "is_polyhedral"]
 

@@ -24,7 +24,7 @@ from skrldp.design._run import Deadline
 from skrldp.design.rows._cone import Cone
 from skrldp.design.rows._facets import extreme_conditionals, is_polyhedral
 from skrldp.exceptions import SolverError
-from skrldp.region import Region
+from skrldp.row_privacy import Region
 
 __all__ = ["ProductCone", "product_cone"]
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.design._screen import screened_maxima
-from skrldp.region import Region
+from skrldp.design._screened_maximum import screened_maxima
+from skrldp.row_privacy import Region
 
 __all__ = ["set_drops"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._mixture import LEAST_GAIN
+from skrldp.design._master_program import LEAST_GAIN
 from skrldp.design.subset._sets import SetMixture, best_sets, simple_sets
 from skrldp.information import entropy, mutual_information_bound, row_information
 

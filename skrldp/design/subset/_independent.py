@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._mixture import used
+from skrldp.design._master_program import used
 from skrldp.design.closed_form import (
     SplitSearch,
     best_split,
@@ -37,7 +37,7 @@ from skrldp.design.subset._sets import (
 )
 from skrldp.information import Blocks, product_information
 from skrldp.joint import JointDistribution
-from skrldp.region import Region
+from skrldp.row_privacy import Region
 
 __all__ = ["ProductReporting", "optimal_reporting"]
 
@@ -143,8 +143,8 @@ def optimal_reporting(
     Examples
     --------
     >>> from skrldp import JointDistribution
-    >>> from skrldp.region import privacy_region
-    >>> from skrldp.uncertainty import RenyiSet
+    >>> from skrldp.row_privacy import privacy_region
+    >>> from skrldp.uncertainty_set import RenyiSet
     >>> joint = JointDistribution([[400, 300, 200, 100], [100, 300, 200, 400]])
     >>> region = privacy_region(joint, RenyiSet(2.0, 0.001))
     >>> best = optimal_reporting(joint, region, 0.5)

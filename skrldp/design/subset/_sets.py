@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._mixture import LEAST_GAIN, RowMixture, used
+from skrldp.design._master_program import LEAST_GAIN, RowMixture, used
 
 __all__ = [
     "SetMixture",

@@ -9,15 +9,22 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design._run import Deadline
 from skrldp.design.alternation import Annealing, alternate
+from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.alternation import _annealing as annealing
-from skrldp.design.alternation import _restarts as alternation
+from skrldp.design.alternation._alternate import gather, starts
 from skrldp.design.alternation._annealing import distinct_reports, path_region
-from skrldp.design.alternation._restarts import gather, starts
 from skrldp.design.closed_form import grr, independent_reporting, srr
-from skrldp.design.polyopt import solve
+from skrldp.design.objectives.mutual_information import solve
 from skrldp.information import block_information, entropy, mutual_information
-from skrldp.region import REGIONS, JointRegion, LowerRegion, ProductRegion, privacy_region, repair
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import (
+    REGIONS,
+    JointRegion,
+    LowerRegion,
+    ProductRegion,
+    privacy_region,
+    repair,
+)
+from skrldp.uncertainty_set import RenyiSet
 
 TABLE = [[90, 40, 310], [400, 250, 140], [30, 5, 77]]
 EMPTY = [[90, 0, 310], [400, 250, 0], [0, 5, 77]]
@@ -175,7 +182,7 @@ def test_what_is_shown_on_the_way_is_private_and_rises():
 
 def test_the_end_of_a_path_is_stationary():
     """With its own decoder, no private mechanism is clearly better than the one found."""
-    from skrldp.design._cost import ExpectedCost
+    from skrldp.design._expected_cost import ExpectedCost
     from skrldp.design.cutting_planes import minimise
 
     region, distribution = region_of(TABLE), distribution_of(TABLE)

@@ -10,12 +10,12 @@ from conftest import optimum
 from scipy.optimize import linprog, minimize
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design._cost import ExpectedCost
+from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design.interior_point import CentralPath, pair_function
-from skrldp.design.interior_point._newton import Coupling, row_system
-from skrldp.design.interior_point._pairs import concave_mean
-from skrldp.region import privacy_region
-from skrldp.uncertainty import RenyiSet
+from skrldp.design.interior_point._newton_system import Coupling, row_system
+from skrldp.design.interior_point._pair_functions import concave_mean
+from skrldp.row_privacy import privacy_region
+from skrldp.uncertainty_set import RenyiSet
 
 TABLES = {
     "2x2": [[7, 10], [26, 57]],

@@ -9,14 +9,14 @@ from skrldp.certificate import release
 from skrldp.design._run import Deadline
 from skrldp.design.closed_form import independent_reporting, srr
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns
-from skrldp.design.rows import _choice as choice_module
-from skrldp.design.rows import _columns as columns_module
+from skrldp.design.rows import _choose_cone as choice_module
+from skrldp.design.rows import _column_generation as columns_module
 from skrldp.design.rows import _product_cone as product_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.exceptions import CertificateError
 from skrldp.information import block_information, mutual_information, mutual_information_bound
-from skrldp.region import privacy_region
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import privacy_region
+from skrldp.uncertainty_set import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 

@@ -11,8 +11,8 @@ from skrldp.design._run import Deadline
 from skrldp.design.rows import _cone as cone_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import facets
-from skrldp.region import privacy_region
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import privacy_region
+from skrldp.uncertainty_set import RenyiSet
 
 TABLES = {
     "2x2": EXAMPLE,

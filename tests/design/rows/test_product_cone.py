@@ -10,11 +10,11 @@ from skrldp.design._run import Deadline
 from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.rows._facets import facets
 from skrldp.design.rows._product_cone import ProductCone, product_cone
-from skrldp.design.rows._vertices import _vertices
+from skrldp.design.rows._vertex_enumeration import _vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import row_information
-from skrldp.region import privacy_region
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import privacy_region
+from skrldp.uncertainty_set import RenyiSet
 
 TABLES = {
     "1x3": [[5, 9, 20]],

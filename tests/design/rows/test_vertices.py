@@ -10,16 +10,16 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design._run import Deadline
-from skrldp.design.polyopt import solve
-from skrldp.design.rows import _choice as choice_module
-from skrldp.design.rows import _vertices as vertices_module
+from skrldp.design.objectives.mutual_information import solve
+from skrldp.design.rows import _choose_cone as choice_module
+from skrldp.design.rows import _vertex_enumeration as vertices_module
 from skrldp.design.rows import enumerate_vertices, is_polyhedral
 from skrldp.design.rows._facets import extreme_conditionals, facet_count, facets
-from skrldp.design.rows._vertices import _vertices
+from skrldp.design.rows._vertex_enumeration import _vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
-from skrldp.region import BoxRegion, privacy_region
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import BoxRegion, privacy_region
+from skrldp.uncertainty_set import RenyiSet
 
 cdd = pytest.importorskip("cdd", reason="cddlib is optional: skrldp[vertices]")
 

@@ -12,10 +12,10 @@ from skrldp import (
     PolyOptSanitizer,
     RobustMSESanitizer,
 )
-from skrldp.design.polyopt import solve
+from skrldp.design.objectives.mutual_information import solve
 from skrldp.exceptions import SolverError
-from skrldp.region import privacy_region
-from skrldp.uncertainty import RenyiSet
+from skrldp.row_privacy import privacy_region
+from skrldp.uncertainty_set import RenyiSet
 
 COUNTS = np.array([[46, 11, 8], [43, 2, 30]])
 ROWS = np.column_stack([index.ravel() for index in np.indices(COUNTS.shape)])

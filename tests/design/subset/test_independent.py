@@ -14,7 +14,7 @@ from skrldp.design.subset._budgets import set_drops
 from skrldp.design.subset._extremal import optimal_response
 from skrldp.design.subset._sets import SetMixture, all_sets, set_rows
 from skrldp.information import mutual_information, product_information
-from skrldp.uncertainty import RenyiSet
+from skrldp.uncertainty_set import RenyiSet
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,0 +1,284 @@
+r"""Linear programs over whole mechanisms, whose privacy constraints are found as they are needed.
+
+The cheapest private mechanism minimises a linear cost, or the worst of many, over stochastic
+matrices Q whose every row satisfies :math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}` for
+all conditionals of the region. Any finite number of these constraints, the *cuts*, gives a linear
+program, whose value is a lower bound; its solution, repaired, is a private mechanism, whose cost is
+an upper bound. The region's worst conditionals (:meth:`skrldp.row_privacy.Region.worst`) are cuts
+that the solution violates, and so on until the bounds meet. The first cuts come from a central path
+where there is one (:mod:`skrldp.design.interior_point`); mostly it closes the gap alone. RobustMSE
+is such a program, and so is a step of PolyOpt's alternation.
+"""
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from skrldp._typing import Floats
+from skrldp.design._constraints import Cuts
+from skrldp.design._expected_cost import ExpectedCost
+from skrldp.design._run import Deadline, Solution
+from skrldp.design.cutting_planes._program import CutProgram, cheapest, weak_duality
+from skrldp.design.interior_point import CentralPath, pair_function
+from skrldp.row_privacy import Region, repair
+
+__all__ = ["minimise"]
+
+
+# Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py) they change costs by at most
+# 4e-6, less than the gap of 1e-4 that is allowed.
+
+# The central path.
+_PATH_GAP = 0.3  # duality gap that it aims at, relative to the one that is allowed
+_NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
+_PROVE_BELOW = 5.0  # times the allowed gap: from there on its lower bound is computed
+_CENTRING_STEPS = 15  # steps at the gap aimed at, until the bounds meet or cuts take over
+# Numbers in the Hessians of all rows: 2 GB. Beyond, cuts alone are used.
+_LARGEST_HESSIANS = 250_000_000
+
+# Cuts.
+_NEGLIGIBLE = 1e-9  # gap that is none, in units of the costs: HiGHS's tolerance
+_VIOLATED = 1e-11  # violation, relative to the exponential of eps, that is worth a cut
+# In-out separation (Ben-Ameur and Neto 2007): cuts are sought at this weight of the program's
+# solution, the rest being the best private mechanism; with fewer cuts than _FEW, at the solution.
+_OUT_WEIGHT = 0.25
+_FEW = 5
+# Weights of the program's solution in mixtures with the best private mechanism; each is repaired.
+_MIXTURES = (1.0, 0.3, 0.1, 0.03)
+_STALLED = 25  # programs in a row without a gain of _GAIN of the gap, after which the search ends
+_GAIN = 0.01
+
+# Reports whose probability is at most the first of these everywhere are dropped if that costs at
+# most this part of the allowed gap; else those up to the second.
+_RARE = (1e-4, 1e-9)
+_DROP_COST = 0.05
+
+_ROUNDING = 1e-12  # of a comparison of probabilities
+
+
+def minimise(
+    cost: ExpectedCost,
+    region: Region,
+    eps: float,
+    *,
+    gap: float = 1e-4,
+    deadline: Deadline,
+    verbose: int = 0,
+) -> Solution:
+    """Find the cheapest private mechanism.
+
+    Parameters
+    ----------
+    cost : ExpectedCost
+        What to minimise.
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+    gap : float
+        Relative gap between the cost of the mechanism and the lower bound that ends the search.
+    deadline : Deadline
+        When to stop; the best mechanism found by then is returned.
+    verbose : int
+        Print a line for each linear program if greater than 1.
+
+    Returns
+    -------
+    Solution
+        ``objective`` is the cost of ``matrix``, which is private for the region, and ``bound`` a
+        lower bound on that of every private mechanism.
+    """
+    search = _Search(cost, region, eps, gap, deadline, verbose)
+    # Small matrices: a second thread gains little, and loses much where the cores are busy.
+    with threadpool_limits(limits=1, user_api="blas"):
+        search.follow_path()
+    status = search.add_cuts()
+    search.drop_rare_reports()
+    return Solution(
+        status=status,
+        solver="cuts",
+        objective=search.upper,
+        bound=search.lower,
+        iterations=search.path_steps + search.programs,
+        seconds=deadline.elapsed,
+        message=search.left(status) + search.message(),
+        matrix=search.best,
+    )
+
+
+class _Search:
+    """The best mechanism and the best bound so far."""
+
+    def __init__(
+        self,
+        cost: ExpectedCost,
+        region: Region,
+        eps: float,
+        gap: float,
+        deadline: Deadline,
+        verbose: int,
+    ) -> None:
+        self.cost, self.region, self.eps = cost, region, eps
+        self.gap, self.deadline, self.verbose = gap, deadline, verbose
+        self.shape = (len(cost.cost), *region.row_shape)
+        self.negligible = _NEGLIGIBLE * cost.scale
+        self.programs = self.path_steps = 0
+        self.program = CutProgram(cost, region, eps)
+        # Seldom private, but then unbeatable, and anyway a bound.
+        matrix, self.lower = cheapest(cost)
+        # The best constant report: always private.
+        constant = cost.worst_constant()
+        self.upper, report = float(constant.min()), int(constant.argmin())
+        self.best = np.zeros(cost.cost.shape)
+        self.best[report] = 1.0
+        if _private_at_centre(matrix, region, eps):
+            self.offer(matrix)
+
+    def offer(self, matrix: Floats) -> None:
+        """Repair a mechanism, and keep it if it is the best."""
+        private = repair(matrix, self.region, self.eps)
+        value = self.cost.worst(private)[0]
+        if value < self.upper:
+            self.upper, self.best = value, private
+
+    def drop_rare_reports(self) -> None:
+        """Drop reports that are hardly ever sent, if that costs next to nothing."""
+        for least in _RARE:
+            used = self.best.max(axis=1) > least
+            if used.all():
+                continue
+            matrix = np.where(used[:, None], self.best, 0.0)
+            private = repair(matrix, self.region, self.eps)
+            value = self.cost.worst(private)[0]
+            if value <= self.upper + _DROP_COST * self.allowed(self.upper):
+                self.upper, self.best = value, private
+                return
+
+    def closed(self) -> bool:
+        """Say whether the gap is."""
+        return self.upper - self.lower <= self.allowed(self.upper)
+
+    def allowed(self, value: float) -> float:
+        """Gap that ends the search at a cost."""
+        return max(self.gap * abs(value), self.negligible)
+
+    def follow_path(self) -> None:
+        """Go along the central path until the gap is closed, or rounding ends it."""
+        b, parts, a2 = self.shape
+        pairs = pair_function(self.region, self.eps)
+        if pairs is None or b * (parts * a2) ** 2 > _LARGEST_HESSIANS:
+            return
+        path = CentralPath(self.cost, pairs, (parts, a2))
+        arrived = 0
+        while not (self.closed() or self.deadline.passed) and arrived < _CENTRING_STEPS:
+            allowed = self.allowed(min(path.value, self.upper))
+            if not path.advance(_PATH_GAP * allowed):
+                break
+            arrived += path.gap <= _NEAR * _PATH_GAP * allowed
+            if path.gap <= _PROVE_BELOW * allowed:
+                self.prove(path)
+                if path.value - self.lower <= allowed:
+                    self.offer(path.rows.reshape(b, -1))
+        self.path_steps = path.steps
+        if self.closed():
+            return
+        cuts = self.prove(path)
+        self.offer(path.rows.reshape(b, -1))
+        if not self.deadline.passed:
+            self.program.add(cuts)
+            if self.cost.robust:
+                self.program.add_distribution(self.cost.pull_in(path.distribution()))
+            self.separate(path.rows.reshape(b, -1), above=-np.inf)
+
+    def prove(self, path: CentralPath) -> Cuts:
+        """Take the path's multipliers, made conditionals of the region, for a lower bound."""
+        b = self.shape[0]
+        conditionals, multipliers = path.conditionals()
+        row = np.repeat(np.arange(b), multipliers.shape[1])
+        first, second = (np.tile(secret, b) for secret in self.region.pairs)
+        conditionals = self.region.pull_in(first, second, conditionals.reshape(len(row), 2, -1))
+        cuts = Cuts(row, self.region.place(first), self.region.place(second), conditionals)
+        bound = weak_duality(
+            self.cost.at(self.cost.pull_in(path.distribution())),
+            cuts.coefficients(self.shape, self.eps),
+            multipliers.ravel(),
+        )
+        self.lower = max(self.lower, bound)
+        return cuts
+
+    def cut_off(self, matrix: Floats) -> None:
+        """Add cuts that a program's solution violates.
+
+        Those of a point on its way to the best private mechanism cut it off too, and deeper.
+        """
+        if self.separate(_OUT_WEIGHT * matrix + (1.0 - _OUT_WEIGHT) * self.best) < _FEW:
+            self.separate(matrix)
+
+    def separate(self, matrix: Floats, above: float = _VIOLATED) -> int:
+        """Add the cuts that a mechanism violates: the worst for each row and pair of secrets."""
+        table = matrix.reshape(self.shape)
+        least = above * float(np.exp(self.eps))
+        worst = self.region.worst(table, self.eps, above=least, conditionals=True)
+        assert worst.conditionals is not None
+        first, second = self.region.place(worst.first), self.region.place(worst.second)
+        self.program.add(Cuts(worst.row, first, second, worst.conditionals))
+        if self.cost.robust:
+            self.program.add_distribution(self.cost.worst(matrix)[1])
+        return len(worst.row)
+
+    def add_cuts(self) -> str:
+        """Add cuts until the gap is closed; return the status."""
+        if not self.closed() and len(self.program) == 0:
+            self.separate(self.best, above=-np.inf)
+        least_gap, stalled = np.inf, 0
+        while not self.closed():
+            try:
+                if self.deadline.passed:
+                    return "time_limit"
+                matrix, bound = self.program.solve(self.deadline.left)
+            except TimeoutError:
+                return "time_limit"
+            self.programs += 1
+            self.lower = max(self.lower, bound)
+            for weight in _MIXTURES:
+                self.offer(weight * matrix + (1.0 - weight) * self.best)
+            if self.verbose > 1:
+                self.report()
+            stalled = 0 if self.upper - self.lower < (1.0 - _GAIN) * least_gap else stalled + 1
+            least_gap = min(least_gap, self.upper - self.lower)
+            if stalled == _STALLED:
+                return "converged"
+            self.cut_off(matrix)
+        return "optimal"
+
+    def report(self) -> None:
+        """Print where the search stands."""
+        print(
+            f"[skrldp] {self.message()} Cost {self.upper:.8g}, bound {self.lower:.8g} after "
+            f"{self.deadline.elapsed:.2f} s."
+        )
+
+    def left(self, status: str) -> str:
+        """Say what was left to do when the search ended; nothing if the gap is closed."""
+        if status == "optimal":
+            return ""
+        reason = {
+            "time_limit": "The time limit ended the search",
+            "converged": f"The last {_STALLED} linear programs gained next to nothing",
+        }[status]
+        gap = (self.upper - self.lower) / max(abs(self.upper), self.negligible)
+        return f"{reason} at a relative gap of {gap:.2g}, where {self.gap:.2g} was asked for. "
+
+    def message(self) -> str:
+        """Say what was done."""
+        return (
+            f"{self.path_steps} steps along the central path, {self.programs} linear programs with "
+            f"{len(self.program)} cuts."
+        )
+
+
+def _private_at_centre(matrix: Floats, region: Region, eps: float) -> bool:
+    """Whether a mechanism is private at the public distribution, which is quickly seen."""
+    seen = region.marginal > 0
+    rows = region.spread(matrix.reshape(len(matrix), *region.row_shape))
+    reports = np.einsum("bsu,su->bs", rows, region.conditionals)[:, seen]
+    return bool(np.all(reports.max(axis=1) <= np.exp(eps) * reports.min(axis=1) + _ROUNDING))

@@ -1,0 +1,248 @@
+r"""Privacy of a pair of secrets as one concave function of a row: what the central path needs.
+
+With :math:`x_i = \lambda_i - q_i \ge 0`, :math:`q_1 = e^{-\epsilon} v_{s_1}` and
+:math:`q_2 = -v_{s_2}`, a row is private for a pair iff some λ has
+:math:`\varphi(x_1, x_2) \ge \lambda_1 + \lambda_2`, where φ is a concave mean that the region
+gives: :math:`A^{-1/\theta} N_\sigma(w_i^{1/\theta} M_\theta(x_i))` for a shared budget,
+:math:`\sum_i c_i M_\theta(x_i)` for conditionals that are free of one another. Lower bounds L are
+the case :math:`\theta = 1`, :math:`c_i M_1(x_i) = L_i \cdot x_i`, and no bounds :math:`c_i = 0`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._typing import Floats, Indices
+from skrldp.row_privacy import (
+    JointRegion,
+    LowerRegion,
+    PointRegion,
+    ProductRegion,
+    Region,
+    SimplexRegion,
+)
+from skrldp.support_function import conditional_radius, log_mean_exp, support_shrink
+
+__all__ = ["PairFunction", "concave_mean", "pair_function"]
+
+
+# Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
+# is the lesser of two means, which has a kink; near 1/2 Newton steps are short. Chosen by hand. The
+# path of the product region, or cuts, take its place.
+_NEAR_HALF = 0.55
+
+
+def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
+    """Power mean of exponent theta <= 1 over the last axis, and its gradient.
+
+    Parameters
+    ----------
+    x : array of shape (..., k)
+        Positive numbers.
+    p : array of shape (..., k)
+        Weights that sum to 1.
+    theta : float
+        Exponent; 0 is the geometric mean.
+
+    Returns
+    -------
+    mean : array of shape (...)
+    gradient : array of shape (..., k)
+    """
+    if x.ndim == 1:
+        mean, gradient = concave_mean(x[None], p, theta)
+        return mean[0], gradient[0]
+    if theta == 0.5:  # the default order, without transcendental functions
+        root = p / np.sqrt(x)
+        total = np.einsum("...u,...u->...", root, x)
+        return total * total, root * total[..., None]
+    if theta == 1.0:
+        return np.einsum("...u,...u->...", p, x), np.broadcast_to(p, x.shape)
+    logs = np.log(x)
+    centre = np.einsum("...u,...u->...", p, logs)
+    if theta == 0.0:
+        mean = np.exp(centre)
+        return mean, mean[..., None] * p / x
+    log_total, weights = log_mean_exp(
+        theta * (logs - centre[..., None]), np.broadcast_to(p, x.shape)
+    )
+    mean = np.exp(centre + log_total / theta)
+    return mean, mean[..., None] * weights / x
+
+
+@dataclass(frozen=True, eq=False)
+class PairFunction:
+    """The function φ of each pair of secrets.
+
+    Attributes
+    ----------
+    first, second : arrays of shape (m,)
+        The parts of a row that the secrets of each pair have: all different, or all the same.
+    p : array of shape (m, 2, k)
+        Weights of the means.
+    scale : array of shape (m, 2)
+        The factors c; used where the budget is not shared.
+    theta : float
+        Exponent of the means.
+    shared : array of shape (m,)
+        Pairs with a shared budget.
+    weight : array of shape (m, 2)
+        Marginals of the secrets.
+    sigma : float
+        Exponent that couples a shared pair.
+    factor : array of shape (2, 1)
+        What the parts of a row are multiplied by: exp(-eps) and -1.
+    fixed : bool
+        The conditionals p are the only ones: privacy is linear and there are no λ.
+    """
+
+    first: Indices
+    second: Indices
+    p: Floats
+    scale: Floats
+    theta: float
+    shared: NDArray[np.bool_]
+    weight: Floats
+    sigma: float
+    factor: Floats
+    fixed: bool = False
+
+    @cached_property
+    def of_part(self) -> tuple[Indices, Indices]:
+        """Pairs in which each part is the first, and the second: arrays of shape (parts, n)."""
+        count = int(self.first.max(initial=0)) + 1
+        first, second = (np.argsort(s, kind="stable") for s in (self.first, self.second))
+        return first.reshape(count, -1), second.reshape(count, -1)
+
+    def parts(self, rows: Floats) -> Floats:
+        """Return the q of each row and pair.
+
+        Parameters
+        ----------
+        rows : array of shape (b, parts, k)
+            Rows of a mechanism.
+
+        Returns
+        -------
+        array of shape (b, m, 2, k)
+        """
+        return self.factor * np.stack([rows[:, self.first], rows[:, self.second]], axis=2)
+
+    def collect(self, parts: Floats) -> Floats:
+        """Add up what belongs to each part of each row: the adjoint of :meth:`parts`.
+
+        Parameters
+        ----------
+        parts : array of shape (b, m, 2, k)
+            A linear function of the q.
+
+        Returns
+        -------
+        array of shape (b, parts, k)
+            The same function of the rows.
+        """
+        scaled = self.factor * parts
+        first, second = self.of_part
+        return scaled[:, first, 0].sum(axis=2) + scaled[:, second, 1].sum(axis=2)
+
+    def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        r"""Evaluate φ and what its derivatives are made of.
+
+        Parameters
+        ----------
+        x : array of shape (b, m, 2, k)
+            Positive numbers.
+
+        Returns
+        -------
+        value : array of shape (b, m)
+        slope : array of shape (b, m, 2)
+            Derivatives by the two means.
+        curvature : array of shape (b, m, 2, 2)
+            Minus the second derivatives by the means, and minus the part
+            :math:`f_i (1-\theta) / M_i` of theirs that is not diagonal in x.
+        gradient : array of shape (b, m, 2, k)
+            Gradients of the means.
+        """
+        mean, gradient = concave_mean(x, self.p, self.theta)
+        slope = np.broadcast_to(self.scale, mean.shape).copy()
+        value = np.einsum("bmi,mi->bm", mean, self.scale)
+        curvature = np.zeros((*mean.shape, 2))
+        if self.shared.any():
+            part = self.shared
+            ratio = mean[:, part] / self.weight[part]
+            share = self.weight[part] / self.weight[part].sum(axis=1, keepdims=True)
+            top, inner = concave_mean(ratio, share, self.sigma)
+            # scale holds the factor that the budget takes off, the same for both
+            top = top * self.weight[part].sum(axis=1) * self.scale[part, 0]
+            inner = inner / share * self.scale[part]
+            value[:, part], slope[:, part] = top, inner
+            outer = -(1.0 - self.sigma) * inner[..., :, None] * inner[..., None, :]
+            outer /= top[..., None, None]
+            for i in (0, 1):
+                outer[..., i, i] += (1.0 - self.sigma) * inner[..., i] / mean[:, part, i]
+            curvature[:, part] = outer
+        for i in (0, 1):
+            curvature[..., i, i] -= slope[..., i] * (1.0 - self.theta) / mean[..., i]
+        return value, slope, curvature, gradient
+
+
+def pair_function(region: Region, eps: float) -> PairFunction | None:
+    """Find the function φ of a region.
+
+    Parameters
+    ----------
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+
+    Returns
+    -------
+    PairFunction or None
+        None for boxes, for the public distribution with unseen secrets, and for a shared budget
+        near order 1/2, where φ has a kink.
+    """
+    pair = np.stack(region.pairs, axis=1)
+    weight = region.marginal[pair]
+    p, scale, theta, sigma = region.conditionals[pair], np.ones(pair.shape), 1.0, 1.0
+    shared = np.zeros(len(pair), dtype=bool)
+    if isinstance(region, SimplexRegion):
+        scale = np.zeros(pair.shape)
+    elif isinstance(region, PointRegion):
+        if not np.all(region.marginal > 0):
+            return None
+    elif isinstance(region, LowerRegion):
+        total = region.lower.sum(axis=1)
+        free = (total <= 0)[:, None]
+        p = np.where(free, region.conditionals, region.lower / np.where(free, 1.0, total[:, None]))
+        p, scale = p[pair], total[pair]
+    elif isinstance(region, ProductRegion):
+        alpha, own = region.alpha, region.uncertainty.single_radius
+        theta = (alpha - 1.0) / alpha
+        scale = np.exp(-conditional_radius(region.marginal, alpha, own))[pair]
+        if isinstance(region, JointRegion):
+            if alpha <= _NEAR_HALF:
+                return None
+            sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)
+            both = (weight > 0).all(axis=1) & (pair[:, 0] != pair[:, 1])
+            budget = region.uncertainty.pair_radius
+            together = np.exp(-support_shrink(np.where(both[:, None], weight, 1.0), alpha, budget))
+            scale = np.where(both[:, None], together[:, None], scale)
+            shared = both & (together > 0)  # without a bound on either, nothing is shared
+    else:
+        return None
+    return PairFunction(
+        first=region.place(pair[:, 0]),
+        second=region.place(pair[:, 1]),
+        p=p,
+        scale=scale,
+        theta=theta,
+        shared=shared,
+        weight=weight,
+        sigma=sigma,
+        factor=np.array([[np.exp(-eps)], [-1.0]]),
+        fixed=isinstance(region, PointRegion),
+    )

@@ -1,0 +1,1 @@
+"""What a design optimises, one module for each objective: import these modules."""

@@ -1,0 +1,314 @@
+r"""RobustMSE: the mechanism whose reports are closest to U among the private ones.
+
+Utility and privacy may each be robust or not, which makes ISIT's four problems: NUNP, NURP, RUNP
+and RURP (ISIT (7)-(10)). All minimise :math:`\max_P \mathbb E_P\, d(U, Y)`, over distributions
+P of a ball if the utility is robust and at the public one alone if not, under the same for privacy.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._params import OBSERVED, check_choice
+from skrldp._typing import Floats
+from skrldp.design._constraints import Cuts
+from skrldp.design._expected_cost import ExpectedCost
+from skrldp.design._run import Deadline, Solution
+from skrldp.design.cutting_planes import CutProgram, cheapest, minimise
+from skrldp.exceptions import InfeasibleError, SolverError
+from skrldp.joint import JointDistribution
+from skrldp.row_privacy import Region, repair
+from skrldp.uncertainty_set import FittedSet
+
+__all__ = ["DISTANCES", "SOLVERS", "ExpectedCost", "distance_matrix", "expected_distance", "solve"]
+
+
+DISTANCES = ("squared", "absolute", "hamming")
+SOLVERS = ("auto", "cuts", "conic")
+_OTHER = {"auto": "solver='conic'", "cuts": "solver='conic'", "conic": "solver='cuts'"}
+_LARGEST = 1e100  # greatest size of numbers whose squares are taken: those stay finite
+
+
+def distance_matrix(
+    distance: str | Callable[[Any, Any], float] | Sequence[Sequence[float]] | Floats,
+    values: Sequence[Any],
+    outputs: Sequence[Any],
+) -> Floats:
+    """Tabulate the distance of each output from each value.
+
+    Parameters
+    ----------
+    distance : {"squared", "absolute", "hamming"}, callable or array of shape (a2, b)
+        A name, a function of a value and an output, or the table itself. Hamming's distance is 1
+        between different values, and the number of different columns if U has several.
+    values : sequence of length a2
+        The values of U.
+    outputs : sequence of length b
+        The values that reports may have.
+
+    Returns
+    -------
+    array of shape (a2, b)
+
+    Raises
+    ------
+    ValueError
+        If the distance is unknown, is not a table of that shape, or is not made of finite
+        non-negative numbers; if it is a numeric one and values or outputs are not numbers.
+
+    Examples
+    --------
+    >>> distance_matrix("squared", (1, 2, 4), (1, 3))
+    array([[0., 4.],
+           [1., 1.],
+           [9., 1.]])
+    """
+    if isinstance(distance, str):
+        table = _named(distance, values, outputs)
+    elif callable(distance):
+        table = np.array([[_measured(distance, u, y) for y in outputs] for u in values])
+    else:
+        table = _as_table(distance)
+        if table.shape != (len(values), len(outputs)):
+            raise ValueError(
+                f"the table `distance` has shape {table.shape}, but there are {len(values)} values "
+                f"of U and {len(outputs)} outputs: it needs shape {(len(values), len(outputs))}, "
+                "values of U in rows, in the order of `joint_.values`."
+            )
+    wrong = ~np.isfinite(table) | (table < 0)
+    if wrong.any():
+        u, y = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"distances must be finite and not negative, but that from value {values[u]!r} to "
+            f"output {outputs[y]!r} is {table[u, y]}."
+        )
+    return table
+
+
+def _as_table(distance: Any) -> Floats:
+    try:
+        table = np.asarray(distance)
+        if table.ndim == 2 and not np.iscomplexobj(table):
+            return table.astype(float)
+    except (TypeError, ValueError):  # rows of different lengths, or words
+        pass
+    kind = f"a {type(distance).__name__}" if hasattr(distance, "__len__") else repr(distance)
+    raise ValueError(
+        "distance must be 'squared', 'absolute', 'hamming', a function of a value and an output, "
+        f"or a table of numbers (real, values by outputs), got {kind}."
+    )
+
+
+def _named(name: str, values: Sequence[Any], outputs: Sequence[Any]) -> Floats:
+    if name not in DISTANCES:
+        raise ValueError(
+            f"distance={name!r} must be one of {', '.join(map(repr, DISTANCES))}, a function of a "
+            "value and an output, or a table."
+        )
+    if name == "hamming":
+        return np.array([[_hamming(u, y) for y in outputs] for u in values])
+    gap = np.subtract.outer(_numbers(name, values, "U"), _numbers(name, outputs, "outputs"))
+    return np.abs(gap) if name == "absolute" else gap * gap
+
+
+def _numbers(name: str, values: Sequence[Any], label: str) -> Floats:
+    """Values of U, or outputs, as floats."""
+    for value in values:
+        if not isinstance(value, Real):
+            found = "several columns" if isinstance(value, tuple) else f"the value {value!r}"
+            found = "missing values" if value is None else found
+            raise ValueError(
+                f"distance={name!r} needs numbers, but {label} has {found}; use "
+                "distance='hamming', a function of two values, or a table of distances."
+            )
+        if abs(value) > _LARGEST:  # type: ignore[operator]
+            raise ValueError(
+                f"distance={name!r} needs numbers of moderate size, but {label} has one beyond "
+                f"{_LARGEST:g}."
+            )
+    return np.array(values, dtype=float)
+
+
+def _hamming(value: Any, output: Any) -> float:
+    if isinstance(value, tuple) and isinstance(output, tuple):
+        return float(sum(u != y for u, y in zip(value, output, strict=True)))
+    return float(value != output)
+
+
+def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) -> float:
+    found = distance(value, output)
+    try:
+        return float(found)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"distance({value!r}, {output!r}) must be a number, got {found!r}."
+        ) from error
+
+
+def expected_distance(
+    joint: JointDistribution,
+    distance: Floats,
+    uncertainty: FittedSet,
+    *,
+    observe: str = "all",
+) -> ExpectedCost:
+    """Make the distance of reports from U the cost of a design.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    distance : array of shape (a2, b)
+        Distance of each output from each value of U.
+    uncertainty : FittedSet
+        The distributions for which the utility must hold.
+    observe : {"all", "nonsensitive"}
+        The cost of functions of U alone, at distributions of U: a ball for (S, U) is one of the
+        same order and radius for U.
+
+    Returns
+    -------
+    ExpectedCost
+    """
+    alpha, radius = uncertainty.alpha, uncertainty.joint_radius
+    check_choice("observe", observe, OBSERVED)
+    if observe == "nonsensitive":
+        return ExpectedCost(distance.T, joint.probabilities.sum(axis=0), alpha, radius)
+    cost = np.tile(distance.T, (1, len(joint.secrets)))
+    return ExpectedCost(cost, joint.probabilities.ravel(), alpha, radius)
+
+
+def solve(
+    cost: ExpectedCost,
+    region: Region,
+    eps: float,
+    *,
+    solver: str = "auto",
+    gap: float = 1e-4,
+    time_limit: float | None = 60.0,
+    verbose: int = 0,
+) -> Solution:
+    """Minimise the expected distance over mechanisms private for the region.
+
+    Parameters
+    ----------
+    cost : ExpectedCost
+        The expected distance, at one distribution or at the worst.
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+    solver : {"auto", "cuts", "conic"}
+        ``"auto"`` and ``"cuts"`` are :func:`skrldp.design.cutting_planes.minimise`; ``"conic"`` is
+        ISIT's program, put right, repaired, and bounded from below by a linear program.
+    gap : float
+        Relative gap between the cost and the lower bound at which to stop.
+    time_limit : float or None
+        Seconds after which the best mechanism found is returned; None for no limit.
+    verbose : int
+        Print a line on what was done if positive, and on each step if greater than 1.
+
+    Returns
+    -------
+    Solution
+        Its matrix is private for the region.
+
+    Raises
+    ------
+    ValueError
+        If the solver is unknown, or is "conic" and the region is not for it.
+    SolverError
+        If it fails; the message names ε, the region and the alphabets.
+    """
+    check_choice("solver", solver, SOLVERS)
+    deadline = Deadline(time_limit)
+    # Sending an output that is nowhere nearer than another instead of that one is no use: to merge
+    # the two is private as well.
+    useful = _undominated(cost.cost)
+    some = replace(cost, cost=cost.cost[useful])
+    try:
+        if solver == "conic":
+            solution = _conic(some, region, eps, deadline, verbose)
+        else:
+            solution = minimise(some, region, eps, gap=gap, deadline=deadline, verbose=verbose)
+    except (SolverError, InfeasibleError) as error:
+        a1, a2 = region.conditionals.shape
+        raise type(error)(
+            f"no mechanism was designed for eps={eps:g} over {type(region).__name__} with {a1} "
+            f"secrets x {a2} values (solver={solver!r}): {error} Try "
+            f"{_OTHER[solver]}, another region, or fewer categories."
+        ) from error
+    assert solution.matrix is not None
+    matrix = np.zeros(cost.cost.shape)
+    matrix[useful] = solution.matrix
+    solution = replace(solution, matrix=matrix)
+    if verbose:
+        print(
+            f"[skrldp] {solution.solver}: {solution.objective:.6g} ({solution.status}, gap "
+            f"{solution.gap:.1e}) after {solution.seconds:.1f} s. {solution.message}"
+        )
+    return solution
+
+
+def _undominated(cost: Floats) -> NDArray[np.intp]:
+    """Find the outputs to which no other is preferable for every value; of equals the first."""
+    kept: list[int] = []
+    for y in np.lexsort((np.arange(len(cost)), cost.sum(axis=1))):
+        if not np.any(np.all(cost[kept] <= cost[y], axis=1)):
+            kept.append(int(y))
+    return np.sort(kept)
+
+
+def _conic(
+    cost: ExpectedCost, region: Region, eps: float, deadline: Deadline, verbose: int
+) -> Solution:
+    """Solve the conic program; repair what it finds, and bound it by cuts it nearly violates."""
+    from skrldp.design._conic import solve_conic
+
+    found = solve_conic(cost, region, eps, seconds=deadline.left, verbose=max(verbose - 1, 0))
+    shape = (len(found.matrix), *region.row_shape)
+    clean = np.clip(found.matrix, 0.0, None)
+    clean /= clean.sum(axis=0)
+    worst = region.worst(clean.reshape(shape), eps, conditionals=True)
+    assert worst.conditionals is not None
+    program = CutProgram(cost, region, eps)
+    first, second = region.place(worst.first), region.place(worst.second)
+    program.add(Cuts(worst.row, first, second, worst.conditionals))
+    if cost.robust:
+        program.add_distribution(cost.worst(clean)[1])
+    status, left = found.status, _LEFT.get(found.status, "")
+    try:
+        _, bound = program.solve(deadline.left)
+    except TimeoutError:
+        bound = cheapest(cost)[1]
+        if status == "optimal":
+            status, left = "time_limit", _LEFT["bound"]
+    matrix = repair(clean, region, eps)
+    return Solution(
+        status=status,
+        solver="conic",
+        objective=cost.worst(matrix)[0],
+        bound=bound,
+        iterations=found.iterations,
+        seconds=deadline.elapsed,
+        message=(
+            f"{left}Clarabel reports {found.value:.7g}; its solution violates privacy by up to "
+            f"{max(worst.bound.max(initial=0.0), 0.0):.1e} before repair."
+        ),
+        matrix=matrix,
+    )
+
+
+# What was left to do when the conic solver, or the program of its bound, did not end by itself.
+_LEFT = {
+    "time_limit": "The time limit ended the conic solver before its optimum. ",
+    "optimal_inaccurate": "The conic solver stopped near its optimum, short of its tolerances. ",
+    "bound": (
+        "The time limit ended the linear program of the lower bound; the bound stated is that of "
+        "mechanisms without privacy. "
+    ),
+}

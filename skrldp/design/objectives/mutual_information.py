@@ -1,0 +1,212 @@
+"""PolyOpt: the mechanism with the most information about X, by whichever solver fits."""
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from skrldp._params import check_choice
+from skrldp._typing import Floats
+from skrldp.design._run import Deadline, Progress, Solution
+from skrldp.design.alternation import Annealing, alternate
+from skrldp.design.closed_form import closed_forms
+from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
+from skrldp.exceptions import InfeasibleError, SolverError
+from skrldp.information import entropy, mutual_information, mutual_information_bound
+from skrldp.joint import JointDistribution
+from skrldp.row_privacy import Region
+
+__all__ = ["SOLVERS", "solve"]
+
+
+SOLVERS = ("auto", "vertices", "columns", "alternation")
+# A larger eps is designed for as this one: its exponentials stay in range, and reports whose odds
+# are below exp(-40) are never sent.
+_LARGEST_EPS = 40.0
+# Part of the time limit for alternation where columns go on from what it found. Chosen by hand.
+_TIME_BEFORE_COLUMNS = 0.5
+
+
+def solve(
+    joint: JointDistribution,
+    region: Region,
+    eps: float,
+    *,
+    distribution: Floats | None = None,
+    solver: str = "auto",
+    time_limit: float | None = 60.0,
+    verbose: int = 0,
+) -> Solution:
+    """Maximise I(X; Y) over mechanisms private for the region.
+
+    If U alone is observed, the mechanisms are functions of U, and I(X; Y) is I(U; Y).
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+    distribution : array of shape (number of cells of a row,), optional
+        Distribution of X, or of U if U alone is observed, at which information is maximised,
+        positive where the public one is; None is the public one. The solution's objective and bound
+        are about the public one.
+    solver : {"auto", "vertices", "columns", "alternation"}
+        ``"auto"`` enumerates vertices where that is the global optimum and fast; otherwise it
+        alternates, and where the exact cone can be searched it goes on by columns. It needs no
+        optional dependency.
+    time_limit : float or None
+        Seconds after which the best mechanism found is returned; None for no limit.
+    verbose : int
+        Show a progress bar, and print a line on what was done, if positive.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    ValueError
+        If the solver is unknown.
+    SolverError
+        If it fails; the message names ε, the region and the alphabets, and what to try.
+    """
+    check_choice("solver", solver, SOLVERS)
+    search = _Design(
+        joint, region, min(eps, _LARGEST_EPS), distribution, Deadline(time_limit), verbose
+    )
+    try:
+        with search.progress, threadpool_limits(limits=1, user_api="blas"):
+            solution = search.solve(solver)
+    except (SolverError, InfeasibleError) as error:
+        a1, a2 = joint.counts.shape
+        raise type(error)(
+            f"no mechanism was designed for eps={eps:g} over {type(region).__name__} with {a1} "
+            f"secrets x {a2} values (solver={solver!r}): {error} Try solver='columns', another "
+            "region, or fewer categories."
+        ) from error
+    if verbose:
+        print(
+            f"[skrldp] {solution.solver}: {solution.objective:.5f} nats ({solution.status}) after "
+            f"{solution.seconds:.1f} s. {solution.message}"
+        )
+    return solution
+
+
+class _Design:
+    """What is asked, and the solvers in the order in which they are tried.
+
+    They run with one thread of linear algebra: their matrices are so small that a second one gains
+    little, loses a factor of hundreds where the cores are busy, and would change the last digits.
+    """
+
+    def __init__(
+        self,
+        joint: JointDistribution,
+        region: Region,
+        eps: float,
+        distribution: Floats | None,
+        deadline: Deadline,
+        verbose: int,
+    ) -> None:
+        self.joint, self.region, self.eps = joint, region, eps
+        self.cones = Cones(region, eps, deadline)
+        self.public = region.fold(joint.probabilities)
+        self.distribution = self.public if distribution is None else distribution
+        self.deadline = deadline
+        self.bound = min(mutual_information_bound(joint.probabilities, eps), entropy(self.public))
+        self.progress = Progress(verbose, deadline, self.bound)
+
+    def solve(self, solver: str) -> Solution:
+        notes: list[str] = []
+        if solver == "vertices" or (solver == "auto" and is_polyhedral(self.region)):
+            try:
+                return enumerate_vertices(
+                    self.joint,
+                    self.region,
+                    self.eps,
+                    deadline=self.deadline,
+                    distribution=self.distribution,
+                    quick=solver == "auto",
+                    cones=self.cones,
+                )
+            except SolverError as error:
+                if solver == "vertices":
+                    raise
+                notes.append(f"Vertices were not used: {error}")
+        if solver == "columns":
+            solution = self.columns(None)
+        else:
+            more = solver == "auto" and self.cones.exact is not None
+            if not more:
+                self.progress.show(mutual_information(self.known[1], self.public))
+            runs, status = self.alternate(before_columns=more)
+            if more and not self.deadline.passed:
+                solution = self.columns(np.concatenate([run.matrix for run in runs]))
+                notes.append(_account(runs))
+            else:
+                solution = self.best(runs, "time_limit" if more else status)
+        return replace(solution, message=" ".join([solution.message, *notes]))
+
+    @cached_property
+    def known(self) -> tuple[float, Floats]:
+        """Information of the best closed form, and its matrix."""
+        forms = closed_forms(self.joint, self.region, self.eps)
+        values = [mutual_information(form, self.distribution) for form in forms]
+        return max(values), forms[int(np.argmax(values))]
+
+    def columns(self, first: Floats | None) -> Solution:
+        """Generate columns, from some rows if there are any."""
+        return generate_columns(
+            self.joint,
+            self.region,
+            self.eps,
+            deadline=self.deadline,
+            distribution=self.distribution,
+            first=first,
+            cones=self.cones,
+            callback=lambda matrix: self.progress.show(mutual_information(matrix, self.public)),
+        )
+
+    def alternate(self, before_columns: bool) -> tuple[list[Annealing], str]:
+        """Alternate between decoder and mechanism; before columns, for half of the time."""
+        left = self.deadline.left
+        if left is not None and before_columns:
+            left *= _TIME_BEFORE_COLUMNS
+        return alternate(
+            self.distribution,
+            self.region,
+            self.eps,
+            deadline=Deadline(left),
+            callback=lambda matrix, _: self.progress.show(mutual_information(matrix, self.public)),
+            gathers=not before_columns,
+        )
+
+    def best(self, runs: list[Annealing], status: str) -> Solution:
+        """Take the best run, or a closed form where there was no time to be better."""
+        run = max(runs, key=lambda run: run.information)
+        matrix, best, message = run.matrix, run.information, _account(runs)
+        if status == "time_limit":
+            message = f"The time limit ended the search for better mechanisms. {message}"
+        if self.known[0] > best:
+            best, matrix = self.known
+            message += " A closed form was better."
+        return Solution(
+            status=status,
+            solver="alternation",
+            objective=mutual_information(matrix, self.public),
+            bound=self.bound,
+            iterations=sum(run.steps for run in runs),
+            seconds=self.deadline.elapsed,
+            message=message,
+            matrix=matrix,
+        )
+
+
+def _account(runs: list[Annealing]) -> str:
+    steps = sum(run.steps for run in runs)
+    reports = ", ".join(str(len(run.matrix)) for run in runs)
+    return f"{len(runs)} runs of annealing with {reports} reports, {steps} Newton steps."

@@ -1,0 +1,279 @@
+r"""PolyOpt by column generation: good rows are found one after the other.
+
+The best mechanism is :math:`\max \sum_v \theta_v \mu(v)` over :math:`\theta \ge 0` with
+:math:`\sum_v \theta_v v = 1`, where v runs over the private rows (Entropy Theorem 3). A linear
+program over the rows known so far gives dual variables λ; a new row is worth having if its reduced
+profit :math:`\mu(v) - \lambda \cdot v` is positive. That function is convex, so a row that
+maximises its linearisation :math:`(\nabla\mu(v_0) - \lambda) \cdot v` is at least as good as
+:math:`v_0`. Repeating this, a *climb*, ends at a local maximum, and many different starts make it a
+good one. Where all extreme rays of the cone are quickly listed, the best of the list is better.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design._master_program import LEAST_GAIN, RowMixture, used
+from skrldp.design._run import Deadline, Solution
+from skrldp.design.closed_form import closed_forms
+from skrldp.design.rows._choose_cone import SEARCH_TOLERANCES, Cones
+from skrldp.design.rows._cone import PrivacyCone
+from skrldp.design.rows._facets import is_polyhedral
+from skrldp.design.rows._product_cone import ProductCone
+from skrldp.information import (
+    entropy,
+    mutual_information,
+    mutual_information_bound,
+    row_information,
+    row_information_gradient,
+)
+from skrldp.joint import JointDistribution
+from skrldp.row_privacy import Region
+
+__all__ = ["generate_columns"]
+
+
+# Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py: tables of 4, 6 and 18 cells)
+# they change the information by at most 2e-5 either way. Only the batch costs time: 1.7 times as
+# much.
+
+# When a search ends: rounds over which the gain is judged, and what it must exceed, relatively. The
+# rounds are twice and once the kinds of start. A polyhedral cone is cheap to search and has many
+# local maxima, a curved one is dear and smooth.
+_KINDS = 6
+_POLYHEDRAL, _BALL = (12, 5e-6), (6, 5e-5)
+# The last rounds: the rows in use are pushed to within this tolerance of the boundary.
+_LAST_TOLERANCE, _LAST_ROUNDS = 1e-8, 10
+
+# Climbs.
+_MOST_CLIMB = 6  # linear programs for one
+_LEAST_PROFIT = 1e-8  # nats, of a row of unit sum, that is kept while searching
+_LEAST_RISE = 0.1  # of the least profit: a climb that rises by less ends
+# Climbs at once: on small tables twenty, on large ones few, so that time is well kept. Without
+# linear programs they are so cheap that hundreds begin at once.
+_BATCH_CELLS, _BATCH = 600, (4, 20)
+_PRODUCT_BATCH = 150
+_MOST_KEPT = 40  # rows of one batch, or of one pass over the list, that are kept
+_SAME_DIGITS = 9  # decimals in which equal rows agree
+
+# Starts and first directions, random ones among them, are scaled by the root of a cell's
+# probability, and of so much more for rare cells, in units of the uniform distribution's.
+_RARE_CELLS = 1e-3
+_PERTURBATIONS = (0.3, 1.0, 2.0)  # standard deviations of the logarithms of a perturbation
+_FACTORS = (1e-3, 1e3)  # for one entry
+_DIRICHLET = 0.3  # parameter of a start anywhere: most entries are near 0
+_LEAST_ENTRY = 1e-300  # so that logarithms exist
+
+
+def generate_columns(
+    joint: JointDistribution,
+    region: Region,
+    eps: float,
+    *,
+    deadline: Deadline,
+    distribution: Floats | None = None,
+    first: Floats | None = None,
+    cones: Cones | None = None,
+    callback: Callable[[Floats], None] | None = None,
+) -> Solution:
+    """Maximise the mutual information over mechanisms private for the region.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    region : Region
+        Conditionals that privacy must hold for.
+    eps : float
+        Privacy parameter, in nats.
+    deadline : Deadline
+        When to stop; the best mechanism found by then is returned.
+    distribution : array, optional
+        Distribution of a row's cells by which information counts; None is the public one.
+    first : array of shape (m, a), optional
+        Private rows to begin with.
+    cones : Cones, optional
+        The region's cones, if they were asked for before.
+    callback : callable, optional
+        Gets the mechanism of each round.
+
+    Returns
+    -------
+    Solution
+        Its matrix is private up to the tolerance of a linear program.
+    """
+    public = region.fold(joint.probabilities)
+    cones = cones or Cones(region, eps, deadline)
+    search = _Search(
+        joint, cones, public if distribution is None else distribution, first, callback
+    )
+    status = search.run()
+    matrix = search.mixture.mechanism(search.mixture.solve()[0])
+    left = "The time limit ended the search for better rows. " if status == "time_limit" else ""
+    n_rows = len(search.mixture.rows)
+    return Solution(
+        status=status,
+        solver="columns",
+        objective=mutual_information(matrix, public),
+        bound=min(mutual_information_bound(joint.probabilities, eps), entropy(public)),
+        iterations=search.rounds,
+        seconds=deadline.elapsed,
+        message=f"{left}{n_rows} rows generated, {search.cone.solves} linear programs.",
+        matrix=matrix,
+    )
+
+
+class _Search:
+    """The rows known so far, their mixture, and ways to find more."""
+
+    def __init__(
+        self,
+        joint: JointDistribution,
+        cones: Cones,
+        distribution: Floats,
+        first: Floats | None = None,
+        callback: Callable[[Floats], None] | None = None,
+    ) -> None:
+        region, eps, self.deadline = cones.region, cones.eps, cones.deadline
+        self.distribution, self.callback = distribution, callback
+        self.shape = region.row_shape
+        self.cone = cones.best
+        self.rng = np.random.default_rng(0)  # the design is deterministic
+        self.rounds = 0
+        self.polyhedral = is_polyhedral(region)
+        self.batch = int(np.clip(_BATCH_CELLS // len(self.distribution), *_BATCH))
+        if isinstance(self.cone, ProductCone):
+            self.batch = _PRODUCT_BATCH
+        self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
+        self.mixture = RowMixture(self.distribution)
+        self.mixture.add(_known_rows(joint, region, eps))
+        if first is not None:
+            self.mixture.add(self.cone.inside(first))
+        for directions in self._first_directions():
+            if self.deadline.passed:
+                break
+            self.mixture.add(self.cone.maximise(directions))
+
+    def run(self) -> str:
+        """Search ever closer to the boundary, each time until little is gained."""
+        cone = self.cone
+        if isinstance(cone, ProductCone) and cone.listable:
+            return self._exhaust(cone.rows())
+        turn, least = _POLYHEDRAL if self.polyhedral else _BALL
+        for tolerance in (0.0,) if isinstance(cone, ProductCone) else SEARCH_TOLERANCES:
+            cone.tolerance = tolerance
+            values: list[float] = []
+            while len(values) <= turn or values[-1] - values[-1 - turn] > least * values[-1]:
+                if self.deadline.passed:
+                    return "time_limit"
+                weights, duals, value = self.mixture.solve()
+                values.append(value)
+                if self.callback is not None:
+                    self.callback(self.mixture.mechanism(weights))
+                starts = self._starts(self.mixture.rows[used(weights)])
+                self._climb_and_keep(starts, duals, _LEAST_PROFIT)
+                self.rounds += 1
+        return self._refine()
+
+    def _exhaust(self, every: Floats) -> str:
+        """Take the most profitable of all extreme rays until none has a profit."""
+        information = row_information(every, self.distribution)
+        while not self.deadline.passed:
+            self.rounds += 1
+            _, duals, _ = self.mixture.solve()
+            profits = information - every @ duals
+            best = np.argsort(-profits)[:_MOST_KEPT]
+            best = best[profits[best] > LEAST_GAIN]
+            if len(best) == 0:
+                return "converged"
+            self.mixture.add(self.cone.inside(every[best]))
+            information[best] = -np.inf
+        return "time_limit"
+
+    def _refine(self) -> str:
+        """Push the rows in use to the very boundary."""
+        self.cone.tolerance = _LAST_TOLERANCE
+        for _ in range(_LAST_ROUNDS):
+            if self.deadline.passed:
+                return "time_limit"
+            weights, duals, _ = self.mixture.solve()
+            gain = self._climb_and_keep(self.mixture.rows[used(weights)], duals, LEAST_GAIN)
+            if gain == 0.0:
+                break
+        return "converged"
+
+    def _climb_and_keep(self, starts: Floats, duals: Floats, least: float) -> float:
+        """Climb from each start; return the best reduced profit among the rows kept, or 0."""
+        best = 0.0
+        for i in range(0, len(starts), self.batch):
+            if self.deadline.passed:
+                break
+            rows, profits = self._climb(starts[i : i + self.batch], duals, _LEAST_RISE * least)
+            good = profits > least
+            if good.any():
+                self.mixture.add(_different(rows[good], profits[good]))
+                best = max(best, float(profits.max()))
+        return best
+
+    def _climb(self, starts: Floats, duals: Floats, least: float) -> tuple[Floats, Floats]:
+        rows = starts / starts.sum(axis=1, keepdims=True)
+        profits = np.full(len(rows), -np.inf)
+        climbing = np.arange(len(rows))
+        for _ in range(_MOST_CLIMB):
+            slopes = row_information_gradient(rows[climbing], self.distribution) - duals
+            higher = self.cone.maximise(slopes)
+            reached = row_information(higher, self.distribution) - higher @ duals
+            better = reached > profits[climbing] + least
+            climbing = climbing[better]
+            rows[climbing], profits[climbing] = higher[better], reached[better]
+            if len(climbing) == 0 or self.deadline.passed:
+                break
+        return rows, profits
+
+    def _first_directions(self) -> Iterator[Floats]:
+        a = len(self.distribution)
+        units = np.eye(a) * self.scale
+        random = self.rng.normal(size=(2 * a, a)) * self.scale
+        directions = np.concatenate([units, -units, random])
+        for i in range(0, len(directions), self.batch):
+            yield directions[i : i + self.batch]
+
+    def _starts(self, support: Floats) -> Floats:
+        """Rows to climb from; each kind finds maxima that the others miss, so they take turns."""
+        rng, (a1, a2), a = self.rng, self.shape, len(self.distribution)
+        count = self.batch
+        some = support[rng.integers(len(support), size=count)]
+        kind = self.rounds % _KINDS
+        if kind == 0:  # the rows in use, with the new duals
+            starts = support
+        elif kind == 1:  # perturbed
+            size = rng.choice(_PERTURBATIONS, size=(count, 1))
+            starts = some * np.exp(rng.normal(size=(count, a)) * size)
+        elif kind == 2:  # put together, each secret's part from another row
+            pick = rng.integers(len(support), size=(count, a1))
+            starts = support.reshape(-1, a1, a2)[pick, np.arange(a1)].reshape(count, a)
+        elif kind == 3:  # vertices in random directions
+            starts = self.cone.maximise(rng.normal(size=(count, a)) * self.scale)
+        elif kind == 4:  # one entry made rare or frequent
+            starts = some
+            cell = rng.integers(a, size=count)
+            starts[np.arange(count), cell] *= rng.choice(_FACTORS, size=count)
+        else:  # anywhere
+            starts = rng.dirichlet(np.full(a, _DIRICHLET), size=count)
+        return np.maximum(starts, _LEAST_ENTRY)
+
+
+def _different(rows: Floats, profits: Floats) -> Floats:
+    """Return the most profitable rows, each once."""
+    order = np.argsort(-profits, kind="stable")
+    _, first = np.unique(np.round(rows[order], _SAME_DIGITS), axis=0, return_index=True)
+    return rows[order][np.sort(first)[:_MOST_KEPT]]
+
+
+def _known_rows(joint: JointDistribution, region: Region, eps: float) -> Floats:
+    """Rows of the closed forms, so that the result is never worse than they are."""
+    ones = np.ones((1, math.prod(region.row_shape)))
+    rows = np.concatenate([ones, *closed_forms(joint, region, eps)])
+    return PrivacyCone(region, eps, 0.0).inside(rows)

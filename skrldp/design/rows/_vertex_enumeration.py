@@ -1,0 +1,235 @@
+r"""PolyOpt by vertex enumeration: the global optimum for polyhedral regions (Entropy Theorem 3).
+
+The mutual information of a mechanism is a sum over its rows of a convex function, so some optimal
+mechanism has only vertices of the polytope of private rows of unit sum. They are among the products
+of the secrets' own vertices, which are quickly listed. Where that list would be too long, the
+double description method in floating point is used; it now and then fails or silently drops
+vertices. Whatever the list, it is compared with a linear program before it is trusted.
+
+The double description method is cddlib's. It is an optional dependency, which no default needs:
+``solver="auto"`` goes on by columns where it is absent.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from skrldp._typing import Floats, Indices
+from skrldp.design._master_program import LEAST_GAIN, RowMixture, used
+from skrldp.design._run import Deadline, Solution
+from skrldp.design.rows._choose_cone import Cones
+from skrldp.design.rows._cone import unit_rows
+from skrldp.design.rows._facets import facet_count, facets, is_polyhedral
+from skrldp.design.rows._product_cone import MOST_LISTED_CELLS
+from skrldp.exceptions import SolverError
+from skrldp.information import mutual_information, row_information
+from skrldp.joint import JointDistribution
+from skrldp.row_privacy import Region
+
+__all__ = ["enumerate_vertices"]
+
+
+# Double description takes a second or two at these sizes; beyond, its time explodes. The last is
+# of facets times 2**cells, where U alone is observed: there rows of few cells have facets of many
+# pairs.
+_MOST_CELLS, _MOST_FACETS, _MOST_WORK = 10, 400, 40_000
+_ORDERS = 4  # of the cells, that are tried in turn: on which of them it fails is chance
+# Directions in which a list is compared with a linear program, and by how much that may reach
+# further: a lost vertex shows if it is the farthest in one of them.
+_PROBES, _PROBE_TOLERANCE = 200, 1e-6
+_MOST_ADDED = 100  # rows that join the mixture at once
+_LOST = 1e-9  # weight of the row that says nothing from which vertices must have been lost
+_OUTSIDE = 1e-7  # by how much cddlib's vertices may miss the polytope, and 1
+_NO_RAY = 1e-9  # by how much the mark of a vertex may miss 1
+
+
+def enumerate_vertices(
+    joint: JointDistribution,
+    region: Region,
+    eps: float,
+    *,
+    deadline: Deadline,
+    distribution: Floats | None = None,
+    quick: bool = False,
+    cones: Cones | None = None,
+) -> Solution:
+    """Maximise the mutual information over a polyhedral region, globally.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    region : Region
+        A polyhedral region.
+    eps : float
+        Privacy parameter, in nats.
+    deadline : Deadline
+        For the time taken; an enumeration cannot be interrupted.
+    distribution : array, optional
+        Distribution of a row's cells by which information counts; None is the public one.
+    quick : bool
+        Refuse what takes more than a second or two.
+    cones : Cones, optional
+        The region's cones, if they were asked for before.
+
+    Returns
+    -------
+    Solution
+        With status ``"optimal"``.
+
+    Raises
+    ------
+    SolverError
+        If the region is not polyhedral, the list too long to be quick, the enumeration failed or
+        lost vertices, or it needs cddlib and that is not installed.
+    """
+    if not is_polyhedral(region):
+        raise SolverError(
+            f"{type(region).__name__} has no finite list of vertices: solver='vertices' needs "
+            "region='lower' (or 'box' with at most 6 values), all distributions, or the public one "
+            "alone."
+        )
+    lists = _lists(cones or Cones(region, eps, deadline), quick)
+    inequalities = facets(region, eps)
+    public = region.fold(joint.probabilities)
+    distribution = public if distribution is None else distribution
+    n_vertices, matrix, value = _best_mixture(lists, inequalities, distribution)
+    # Information is concave in the distribution: where `distribution` has at least a share of each
+    # probability, it has at least that share of the information.
+    share = float((distribution[public > 0] / public[public > 0]).min())
+    objective = mutual_information(matrix, public)
+    return Solution(
+        status="optimal",
+        solver="vertices",
+        objective=objective,
+        bound=max(value / share, objective),  # they may differ in the last digit
+        iterations=1,
+        seconds=deadline.elapsed,
+        message=f"{n_vertices} rows, among them the vertices of {len(inequalities)} facets.",
+        matrix=matrix,
+    )
+
+
+def _lists(cones: Cones, quick: bool) -> list[Callable[[], Floats]]:
+    """Ways to list the vertices, to be tried in turn."""
+    region, eps = cones.region, cones.eps
+    cells, count = math.prod(region.row_shape), facet_count(region)
+    small = cells <= _MOST_CELLS and count <= _MOST_FACETS
+    small = small and not (region.observe == "nonsensitive" and count << cells > _MOST_WORK)
+    ways: list[Callable[[], Floats]] = []
+    cone = cones.product if cells <= MOST_LISTED_CELLS else None
+    if cone is not None and cone.listable:
+        ways.append(cone.rows)
+    if small or not (ways or quick):
+        rng = np.random.default_rng(0)
+        orders = [np.arange(cells), *(rng.permutation(cells) for _ in range(_ORDERS - 1))]
+        ways += [partial(_double_description, region, eps, order) for order in orders]
+    if not ways:
+        raise SolverError("there are too many vertices to list them quickly.")
+    return ways
+
+
+def _best_mixture(
+    lists: list[Callable[[], Floats]], inequalities: Floats, distribution: Floats
+) -> tuple[int, Floats, float]:
+    """Mix the vertices for the most information, from the first list that can be trusted.
+
+    Returns their number, the mechanism, and its information.
+    """
+    failure = None
+    for vertices_of in lists:
+        try:
+            vertices = vertices_of()
+            matrix, value = _mix(vertices, distribution)
+            _probe(vertices, inequalities)
+            return len(vertices), matrix, value
+        except SolverError as error:
+            failure = error
+    assert failure is not None
+    raise failure
+
+
+def _mix(vertices: Floats, distribution: Floats) -> tuple[Floats, float]:
+    """Weigh the rows; those of a long list join the program when they have a reduced profit."""
+    profits = row_information(vertices, distribution)
+    mixture = RowMixture(distribution)
+    # The row that says nothing makes some mechanism, at a loss: the optimum cannot want it.
+    mixture.add(np.ones((1, len(distribution))), np.array([-1.0]))
+    known = np.zeros(0, dtype=np.intp)
+    left = profits.copy()
+    while True:
+        weights, duals, value = mixture.solve()
+        gain = left - vertices @ duals
+        best = np.argpartition(-gain, min(_MOST_ADDED, len(gain) - 1))[:_MOST_ADDED]
+        best = best[gain[best] > LEAST_GAIN]
+        if len(best) == 0:
+            break
+        mixture.add(vertices[best], profits[best])
+        known = np.append(known, best)
+        left[best] = -np.inf
+    if weights[0] > _LOST:
+        raise SolverError("vertices were lost: those found cannot make a mechanism.")
+    spread = np.zeros(len(vertices))
+    spread[known] = weights[1:]
+    in_use = used(spread)
+    return vertices[in_use] * spread[in_use, None], value
+
+
+def _double_description(region: Region, eps: float, order: Indices) -> Floats:
+    """Vertices by cddlib; whether it fails depends on the order of the cells."""
+    return _vertices(facets(region, eps)[:, order])[:, np.argsort(order)]
+
+
+def _cddlib() -> Any:
+    """Load cddlib, which need not be installed."""
+    try:
+        import cdd
+    except ImportError as error:
+        raise SolverError(
+            "these vertices are listed by cddlib, which is not installed: pip install "
+            "'skrldp[vertices]'."
+        ) from error
+    return cdd
+
+
+def _vertices(inequalities: Floats) -> Floats:
+    """Vertices of {v >= 0, sum v = 1, inequalities @ v <= 0}."""
+    cdd = _cddlib()
+    cells = inequalities.shape[1]
+    rows = np.block(
+        [
+            [-np.ones((1, 1)), np.ones((1, cells))],
+            [np.zeros((len(inequalities), 1)), -inequalities],
+            [np.zeros((cells, 1)), np.eye(cells)],
+        ]
+    )
+    try:
+        matrix = cdd.matrix_from_array(rows.tolist(), lin_set=[0], rep_type=cdd.RepType.INEQUALITY)
+        generators = cdd.copy_generators(cdd.polyhedron_from_matrix(matrix))
+    except (RuntimeError, ArithmeticError, ValueError) as error:
+        raise SolverError(f"cddlib failed: {' '.join(str(error).split())}") from error
+    table = np.array(generators.array, dtype=float).reshape(-1, cells + 1)
+    if generators.lin_set or len(table) == 0 or np.any(np.abs(table[:, 0] - 1.0) > _NO_RAY):
+        raise SolverError("cddlib lost vertices: what it returned is not a polytope.")
+    vertices = table[:, 1:]
+    outside = max(-vertices.min(), float((vertices @ inequalities.T).max(initial=0.0)))
+    if outside > _OUTSIDE or np.abs(vertices.sum(axis=1) - 1.0).max() > _OUTSIDE:
+        raise SolverError(f"cddlib returned points that are not vertices ({outside:.1e} outside).")
+    return np.maximum(vertices, 0.0)
+
+
+def _probe(vertices: Floats, inequalities: Floats) -> None:
+    """Compare maxima of random linear functions with a linear program's: a lost vertex shows."""
+    cells = vertices.shape[1]
+    program = unit_rows(cells)
+    program.add_rows(inequalities, -np.inf, 0.0)
+    directions = np.random.default_rng(0).normal(size=(_PROBES, cells))
+    directions[:cells] = np.eye(cells)[: min(cells, _PROBES)]
+    for direction in directions:
+        program.set_cost(direction)
+        _, _, reach = program.solve()
+        if reach > float((vertices @ direction).max()) + _PROBE_TOLERANCE:
+            raise SolverError("vertices were lost: a linear program reaches further than they do.")

@@ -1,0 +1,34 @@
+r"""Privacy regions: the conditionals that privacy must hold for, and the worst pair of them.
+
+A *row* of a mechanism is :math:`v = (Q_{y|s,u})_{s,u}`. It is private when, for all distinct
+secrets :math:`s_1, s_2` and all conditionals :math:`(R_1, R_2)` of the region,
+:math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}`. The regions are nested, each safe for
+those before it: ``"joint"`` (exactly what the ball of distributions allows) ⊂ ``"product"`` (each
+conditional in its own ball) ⊂ ``"box"`` (bounds on each probability) ⊂ ``"lower"`` (lower bounds,
+the paper's PolyOpt) ⊂ all conditionals.
+
+With ``observe="nonsensitive"`` a mechanism sees U alone. Its rows are functions
+:math:`(Q_{y|u})_u` of U, private under the same condition with :math:`v_s = Q_y` for every secret.
+"""
+
+from skrldp.row_privacy._balls import JointRegion, ProductRegion
+from skrldp.row_privacy._build import REGIONS, privacy_region
+from skrldp.row_privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
+from skrldp.row_privacy._region import Region, WorstPairs
+from skrldp.row_privacy._repair import constant_rows, lift, repair
+
+__all__ = [
+    "REGIONS",
+    "BoxRegion",
+    "JointRegion",
+    "LowerRegion",
+    "PointRegion",
+    "ProductRegion",
+    "Region",
+    "SimplexRegion",
+    "WorstPairs",
+    "constant_rows",
+    "lift",
+    "privacy_region",
+    "repair",
+]

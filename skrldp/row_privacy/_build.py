@@ -1,0 +1,66 @@
+"""From a public distribution and a set around it to the region that privacy must hold for."""
+
+from skrldp._params import OBSERVED, check_choice
+from skrldp.joint import JointDistribution
+from skrldp.row_privacy._balls import JointRegion, ProductRegion
+from skrldp.row_privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
+from skrldp.row_privacy._region import Region
+from skrldp.uncertainty_set import FittedSet
+
+__all__ = ["REGIONS", "privacy_region"]
+
+REGIONS = ("joint", "product", "box", "lower")
+
+
+def privacy_region(
+    joint: JointDistribution,
+    uncertainty: FittedSet,
+    *,
+    region: str = "joint",
+    same_secret: bool = False,
+    observe: str = "all",
+) -> Region:
+    """Build the privacy region of a set of distributions around the public one.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    uncertainty : FittedSet
+        The set of distributions.
+    region : {"joint", "product", "box", "lower"}
+        How closely the region follows the set.
+    same_secret : bool
+        Also compare a secret with itself under two distributions, as Entropy Definition 3 does; it
+        is not part of the privacy promise and only costs utility.
+    observe : {"all", "nonsensitive"}
+        For mechanisms that do not see the secret: rows are functions of U alone.
+
+    Returns
+    -------
+    Region
+
+    Raises
+    ------
+    ValueError
+        If the region is unknown, or is the joint one with alpha < 1/2, where it is not convex.
+    """
+    check_choice("region", region, REGIONS)
+    check_choice("observe", observe, OBSERVED)
+    arguments = joint.conditionals, joint.marginal, uncertainty, same_secret, observe
+    if uncertainty.is_point:
+        return PointRegion(*arguments)
+    if uncertainty.is_everything:
+        return SimplexRegion(*arguments)
+    if region == "joint":
+        if not uncertainty.joint_is_convex:
+            raise ValueError(
+                f"region='joint' needs alpha >= 1/2, got alpha={uncertainty.alpha}: below, what "
+                "the ball allows for two conditionals together is not convex, and a bound from "
+                "duality would be loose. Use region='product', 'box' or 'lower', or a larger alpha."
+            )
+        return JointRegion(*arguments)
+    ball = ProductRegion(*arguments)
+    if region == "product":
+        return ball
+    return BoxRegion.around(ball) if region == "box" else LowerRegion.around(ball)

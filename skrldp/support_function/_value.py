@@ -1,0 +1,120 @@
+"""The support function: a rigorous upper bound, rounding included."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.support_function._dual import FLOOR, Problem, prepare, value
+from skrldp.support_function._multiplier import minimise_by_price
+from skrldp.support_function._newton import minimise, start
+
+__all__ = ["Support", "support"]
+
+
+# Cells of a batch: its arrays, a megabyte each, stay in the cache. Half or twice as many took 12 %
+# and 5 % longer on 60,000 pairs of 8 values.
+_CHUNK = 1 << 17
+# Up to this order pairs are solved by their price, for at 1/2 the dual function has a kink. Above,
+# Newton's method is tried first; up to .6 it fails on one pair in a hundred if the ball is large.
+_NEAR_HALF = 0.52
+# Rounding of a power mean, in units: a few operations at alpha = 2, and elsewhere powers whose
+# exponents multiply relative errors. Twice as much would raise bounds by some 1e-14.
+_UNITS_SQUARE, _UNITS_OTHER = 8.0, 128.0
+_UNITS_SUM = 16  # of the few sums besides the one over the cells
+
+
+@dataclass(frozen=True)
+class Support:
+    """Upper bounds on N support functions, and the dual slacks that prove them.
+
+    Attributes
+    ----------
+    bound : array of shape (N,)
+        Rigorous upper bounds, rounding included.
+    slack : array of shape (N, T)
+        Dual slacks, relative to ``scale``.
+    scale : array of shape (N,)
+        Range of q in each problem.
+    """
+
+    bound: Floats
+    slack: Floats
+    scale: Floats
+
+
+def _solve(problem: Problem, radius: float) -> Floats:
+    """Minimise by Newton's method, and by the price where that is known to fail or did."""
+    pairs = problem.weight.shape[1] == 2
+    if pairs and 0.5 <= problem.alpha <= _NEAR_HALF:
+        return minimise_by_price(problem)
+    found, stuck = minimise(problem, np.maximum(start(problem, radius), FLOOR))
+    if pairs and problem.alpha < 1.0 and len(stuck):
+        other = minimise_by_price(problem[stuck])
+        better = value(problem[stuck], other)[0] < value(problem[stuck], found[stuck])[0]
+        found[stuck] = np.where(better[:, None], other, found[stuck])
+    return found
+
+
+def _support(q: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Support:
+    problem, top, scale = prepare(q, p, weight, alpha, radius)
+    slack = np.full(weight.shape, FLOOR)
+    reduction = np.zeros(len(q))
+    size = np.zeros(len(q))
+    bound_by_budget = (scale > 0) & np.isfinite(problem.shrink) & (radius > 0)
+    if bound_by_budget.any():
+        inner = problem[bound_by_budget]
+        found = _solve(inner, radius)
+        reached, means = value(inner, found)
+        slack[bound_by_budget] = found
+        helps = reached < 0.0
+        reduction[bound_by_budget] = np.where(helps, reached, 0.0)
+        size[bound_by_budget] = np.where(helps, found.sum(axis=1) + means, 0.0)
+    # Rounding: sums of k products, and powers whose exponent multiplies the relative error.
+    amplification = _UNITS_SQUARE if alpha == 2.0 else _UNITS_OTHER
+    unit = (q.shape[-1] + _UNITS_SUM) * np.finfo(float).eps
+    margin = unit * (np.abs(top).sum(axis=1) + scale * (1.0 + amplification * size))
+    return Support(top.sum(axis=1) + scale * reduction + margin, slack, scale)
+
+
+def support(q: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Support:
+    """Upper bounds on the support function, N problems at once.
+
+    Parameters
+    ----------
+    q : array of shape (N, T, k)
+        Linear functions of the conditionals; T is 1 or 2.
+    p : array of shape (N, T, k)
+        Empirical conditionals, rows summing to 1. Zeros are allowed.
+    weight : array of shape (N, T)
+        Empirical marginals of the secrets, positive.
+    alpha : float
+        Order of the divergence; at least 1/2 if T is 2.
+    radius : float
+        Radius B of the ball around the joint distribution, in nats; positive.
+
+    Returns
+    -------
+    Support
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> q = np.array([[[1.0, 0.0]]])
+    >>> p = np.array([[[0.4118, 0.5882]]])
+    >>> found = support(q, p, np.array([[0.17]]), 2.0, 0.0752)
+    >>> round(float(found.bound[0]), 3)    # 1 - 0.2727, Entropy Example 2 put right
+    0.727
+    """
+    count = max(1, _CHUNK // max(1, q.shape[1] * q.shape[2]))
+    parts = [
+        _support(q[i : i + count], p[i : i + count], weight[i : i + count], alpha, radius)
+        for i in range(0, max(len(q), 1), count)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    return Support(
+        np.concatenate([part.bound for part in parts]),
+        np.concatenate([part.slack for part in parts]),
+        np.concatenate([part.scale for part in parts]),
+    )

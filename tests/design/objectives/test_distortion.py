@@ -1,0 +1,266 @@
+"""NUNP, NURP, RUNP and RURP: reference values by two routes, relations, and what stops a search."""
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import REFERENCE
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from skrldp import JointDistribution, RenyiBall
+from skrldp.design._constraints import Cuts
+from skrldp.design._run import Deadline
+from skrldp.design.cutting_planes import CutProgram, minimise
+from skrldp.design.cutting_planes import _minimise as search_module
+from skrldp.design.cutting_planes._program import weak_duality
+from skrldp.design.objectives.distortion import distance_matrix, expected_distance, solve
+from skrldp.row_privacy import privacy_region
+from skrldp.support_function import divergence
+from skrldp.uncertainty_set import RenyiSet
+
+CASES = REFERENCE["mse"]
+PROBLEMS = {
+    "NUNP": (False, False),
+    "NURP": (False, True),
+    "RUNP": (True, False),
+    "RURP": (True, True),
+}
+
+
+def program(counts, problem, alpha=2.0, region="joint", values=None, radius=None, name="squared"):
+    joint = JointDistribution(counts)
+    if radius is None:
+        radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
+    robust_utility, robust_privacy = PROBLEMS[problem]
+    values = joint.values if values is None else values
+    distance = distance_matrix(name, values, values)
+    cost = expected_distance(joint, distance, RenyiSet(alpha, radius if robust_utility else 0.0))
+    around = radius if robust_privacy else 0.0
+    return cost, privacy_region(joint, RenyiSet(alpha, around), region=region)
+
+
+def search(cost, region, eps, central=True, **options):
+    """Minimise with the central path, or by cuts alone as where a region has none."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not central:
+            patch.setattr(search_module, "pair_function", lambda *_: None)
+        return minimise(cost, region, eps, **options)
+
+
+def value(*args, eps=0.5, gap=1e-5, central=True, **options):
+    cost, region = program(*args, **options)
+    found = search(cost, region, eps, central, gap=gap, deadline=Deadline(None))
+    check(found, cost, region, eps)
+    return found.objective
+
+
+def check(found, cost, region, eps):
+    matrix = found.matrix
+    assert np.all(matrix >= 0)
+    np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-12)
+    rows = matrix.reshape(len(matrix), *region.conditionals.shape)
+    worst = region.worst(rows, eps, conditionals=True)
+    first, second = rows[worst.row, worst.first], rows[worst.row, worst.second]
+    odds = np.stack([first, -np.exp(eps) * second], axis=1)
+    assert (
+        np.einsum("mtu,mtu->m", odds, worst.conditionals).max() <= 1e-15
+    )  # no distribution breaks the promise
+    assert worst.bound.max() <= rounding(region)
+    assert found.objective == pytest.approx(cost.worst(matrix)[0], rel=1e-12)
+    assert found.bound <= found.objective + 1e-15
+
+
+def rounding(region):
+    """What the proven bounds of a repaired row may be off zero.
+
+    `support` adds to a bound the rounding of its dual slacks, (k + 16) units times 8 or, where
+    alpha is not 2, 128 times their size; and that goes like 1 / sqrt(radius).
+    """
+    if not 0.0 < region.uncertainty.pair_radius < np.inf:
+        return 1e-12
+    unit = (region.conditionals.shape[1] + 16) * np.finfo(float).eps
+    return max(
+        1e-12,
+        (8.0 if region.alpha == 2.0 else 128.0) * unit / np.sqrt(region.uncertainty.pair_radius),
+    )
+
+
+@pytest.mark.parametrize("central", [True, False], ids=["path", "cuts"])
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_reference_values(case, problem, central):
+    """The references are right to about 1e-6."""
+    counts, eps, expected = CASES[case]["counts"], CASES[case]["eps"], CASES[case][problem]
+    cost, region = program(counts, problem)
+    found = search(cost, region, eps, central, gap=1e-5, deadline=Deadline(60))
+    check(found, cost, region, eps)
+    assert found.status == "optimal" and found.gap <= 1e-5
+    assert found.objective == pytest.approx(expected, rel=1.2e-5)
+    assert found.bound == pytest.approx(expected, rel=1.2e-5)
+
+
+TABLES = st.tuples(st.integers(2, 3), st.integers(2, 4)).flatmap(
+    lambda shape: st.lists(
+        st.lists(st.integers(0, 60), min_size=shape[1], max_size=shape[1]).filter(any),
+        min_size=shape[0],
+        max_size=shape[0],
+    )
+)
+
+
+@settings(max_examples=15)
+@given(TABLES, st.sampled_from([0.1, 0.5, 2.0]), st.sampled_from([1.0, 2.0]))
+def test_relations(counts, eps, alpha):
+    by = {problem: value(counts, problem, alpha, eps=eps) for problem in PROBLEMS}
+    for less, more in (("NUNP", "NURP"), ("NURP", "RURP"), ("NUNP", "RUNP"), ("RUNP", "RURP")):
+        assert by[less] <= by[more] * (1 + 2e-5) + 1e-8
+
+
+@settings(max_examples=8)
+@given(
+    TABLES,
+    st.sampled_from(["joint", "product", "box", "lower"]),
+    st.sampled_from([0.5, 0.6, 1.0, 2.0, 3.0]),
+    st.sampled_from(list(PROBLEMS)),
+    st.sampled_from([0.2, 1.0]),
+)
+def test_the_central_path_and_cuts_agree(counts, region, alpha, problem, eps):
+    options = {"alpha": alpha, "region": region, "eps": eps}
+    path = value(counts, problem, **options)
+    cuts = value(counts, problem, central=False, **options)
+    assert path == pytest.approx(cuts, rel=2e-5, abs=1e-8)
+
+
+COUNTS = [[30, 9, 2, 40], [5, 22, 31, 12], [14, 3, 50, 8]]
+
+
+def test_nested_regions_cost_more():
+    values = [value(COUNTS, "RURP", region=name) for name in ("joint", "product", "box", "lower")]
+    assert all(b >= a * (1 - 2e-5) for a, b in itertools.pairwise(values))
+    assert values[-1] > 1.01 * values[0]
+
+
+def test_no_radius_makes_all_equal():
+    """What a radius costs goes like its square root."""
+    for radius, most in ((1e-4, 0.06), (1e-6, 6e-3), (1e-8, 6e-4)):
+        values = [value(COUNTS, problem, radius=radius) for problem in PROBLEMS]
+        np.testing.assert_allclose(values, values[0], rtol=most)
+    assert value(COUNTS, "RURP", radius=0.0) == value(COUNTS, "NUNP")
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_shifting_and_scaling_u(problem):
+    base = np.array([0.0, 1.0, 2.0, 3.0])
+    plain = value(COUNTS, problem, values=list(base))
+    assert value(COUNTS, problem, values=list(base + 17.5)) == pytest.approx(plain, rel=3e-5)
+    assert value(COUNTS, problem, values=list(-3.0 * base)) == pytest.approx(9.0 * plain, rel=3e-5)
+    near = value(COUNTS, problem, values=list(base), name="absolute")
+    far = value(COUNTS, problem, values=list(-3.0 * base), name="absolute")
+    assert far == pytest.approx(3.0 * near, rel=3e-5)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_large_and_small_eps(problem):
+    assert value(COUNTS, problem, eps=36.0) <= 1e-8
+    cost, _ = program(COUNTS, problem)
+    constant = cost.worst_constant().min()
+    values = [constant, *(value(COUNTS, problem, eps=eps) for eps in (1e-6, 0.1, 0.5, 1.0, 2.0))]
+    assert all(b <= a * (1 + 2e-5) for a, b in itertools.pairwise(values))
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.7, 1.0, 2.0, 4.0])
+def test_the_worst_distribution_attains_the_worst_case(alpha):
+    cost, region = program(COUNTS, "RURP", alpha, region="product")
+    found = minimise(cost, region, 0.5, deadline=Deadline(None))
+    bound, distribution = cost.worst(found.matrix)
+    assert divergence(cost.distribution, distribution, alpha) <= cost.radius * (1 + 1e-9)
+    assert distribution @ cost.by_cell(found.matrix) == pytest.approx(bound, rel=1e-6)
+
+
+def test_time_runs_out():
+    cost, region = program(COUNTS, "RURP")
+    for central in (True, False):
+        found = search(cost, region, 0.5, central, deadline=Deadline(1e-9))
+        assert found.status == "time_limit" and found.unfinished
+        assert found.message.startswith("The time limit ended the search at a relative gap of ")
+        check(found, cost, region, 0.5)
+    rough = solve(cost, region, 0.5, time_limit=1e-9)
+    assert rough.status == "time_limit"
+    fine = solve(cost, region, 0.5)
+    assert rough.objective >= fine.objective and rough.bound <= fine.bound
+
+
+def test_outputs_of_no_use_are_left_out():
+    cost, region = program(COUNTS, "NURP")
+    far = np.vstack([cost.cost, cost.cost.max(axis=0) + 1e12, cost.cost[1]])
+    more = type(cost)(far, cost.distribution)
+    plain, found = solve(cost, region, 0.5), solve(more, region, 0.5)
+    assert found.matrix.shape == far.shape and not found.matrix[4:].any()
+    assert found.objective == plain.objective
+
+
+def test_second_route_of_the_estimators_solver():
+    cost, region = program(COUNTS, "RURP")
+    conic, cuts = (solve(cost, region, 0.5, solver=name, gap=1e-5) for name in ("conic", "cuts"))
+    check(conic, cost, region, 0.5)
+    assert conic.objective == pytest.approx(cuts.objective, rel=2e-5)
+    assert conic.bound == pytest.approx(cuts.bound, rel=1e-4)
+    assert "before repair" in conic.message
+
+
+def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):
+    """Its linear program has what time is left; without it the bound is a simpler one."""
+    cost, region = program(COUNTS, "RURP")
+    full = solve(cost, region, 0.5, solver="conic", time_limit=600.0)
+    asked = []
+
+    def out_of_time(program, seconds=None):
+        asked.append(seconds)
+        raise TimeoutError
+
+    monkeypatch.setattr(CutProgram, "solve", out_of_time)
+    found = solve(cost, region, 0.5, solver="conic", time_limit=600.0)
+    assert 0.0 < asked[0] <= 600.0
+    assert (found.status, found.unfinished) == ("time_limit", True)
+    assert found.message.startswith("The time limit ended the linear program of the lower bound")
+    assert found.bound <= full.bound and found.objective == full.objective
+    check(found, cost, region, 0.5)
+
+
+def test_cuts_are_written_as_they_read():
+    rng = np.random.default_rng(0)
+    distributions = rng.dirichlet(np.ones(4), size=(5, 2))
+    cuts = Cuts(
+        np.array([0, 1, 2, 1, 0]),
+        np.array([0, 2, 1, 1, 2]),
+        np.array([1, 0, 2, 1, 0]),
+        distributions,
+    )
+    rows = rng.random((3, 3, 4))
+    expected = [
+        np.exp(-0.7) * distributions[i, 0] @ rows[y, s] - distributions[i, 1] @ rows[y, t]
+        for i, (y, s, t) in enumerate(zip(cuts.row, cuts.first, cuts.second, strict=True))
+    ]
+    found = cuts.coefficients((3, 3, 4), 0.7) @ rows.ravel()
+    np.testing.assert_allclose(found, expected, atol=1e-15)
+
+
+def test_any_multipliers_bound_the_linear_program():
+    rng = np.random.default_rng(1)
+    cost, region = program(COUNTS, "NURP")
+    worst = region.worst(
+        rng.dirichlet(np.ones(4), size=12).T.reshape(4, 3, 4), 0.5, conditionals=True
+    )
+    cuts = Cuts(worst.row, worst.first, worst.second, worst.conditionals)
+    table = cuts.coefficients((4, 3, 4), 0.5)
+    linear = cost.at(cost.distribution)
+    sums = np.tile(np.eye(12), 4)
+    optimum = linprog(
+        linear.ravel(), table.toarray(), np.zeros(len(cuts)), A_eq=sums, b_eq=np.ones(12)
+    )
+    for multipliers in rng.exponential(0.1, size=(50, len(cuts))):
+        assert weak_duality(linear, table, multipliers) <= optimum.fun + 1e-9
+    best = weak_duality(linear, table, -optimum.ineqlin.marginals)
+    assert best == pytest.approx(optimum.fun, abs=1e-9)

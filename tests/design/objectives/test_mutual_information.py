@@ -1,0 +1,396 @@
+"""PolyOpt as a whole: reference optima, and how the optimum moves with what it is asked."""
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import EXAMPLE, REFERENCE
+from scipy.optimize import linprog
+
+from skrldp import JointDistribution, RenyiBall
+from skrldp.certificate import release
+from skrldp.design._run import Deadline
+from skrldp.design.closed_form import grr, independent_reporting, srr
+from skrldp.design.objectives.mutual_information import SOLVERS, solve
+from skrldp.design.rows import _column_generation as columns_module
+from skrldp.design.rows import generate_columns
+from skrldp.exceptions import SolverError
+from skrldp.information import block_information, row_information
+from skrldp.row_privacy import privacy_region
+from skrldp.uncertainty_set import RenyiSet
+
+CASES = REFERENCE["mi"]
+NAMES = ["x".join(map(str, np.shape(case["counts"]))) for case in CASES]
+SMALL = [[9, 4, 31], [40, 25, 14]]
+MANY = [[90, 40, 310], [400, 250, 140]]  # with few records the exact ball takes long
+
+
+def region_of(joint, kind="joint", alpha=2.0, **options):
+    radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, **options)
+
+
+def few_rounds(joint, region, eps, **options):
+    """Columns that are judged over two rounds, or four for polyhedra."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns_module, "_POLYHEDRAL", (4, 5e-6))
+        patch.setattr(columns_module, "_BALL", (2, 5e-5))
+        return generate_columns(joint, region, eps, **options)
+
+
+def optimum(counts, eps, kind="joint", **options):
+    """The objective, without a time limit, so that it is the same on every machine."""
+    joint = counts if isinstance(counts, JointDistribution) else JointDistribution(counts)
+    if kind in ("simplex", "point"):
+        region = privacy_region(joint, RenyiSet(2.0, np.inf if kind == "simplex" else 0.0))
+    else:
+        region = region_of(joint, kind)
+    return solve(joint, region, eps, time_limit=None, **options).objective
+
+
+# -- reference values -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+@pytest.mark.parametrize(("key", "same_secret"), [("published", True), ("distinct_secrets", False)])
+def test_enumerated_optima(case, key, same_secret):
+    joint = JointDistribution(case["counts"])
+    region = region_of(joint, "lower", same_secret=same_secret)
+    listed = solve(joint, region, case["eps"], solver="vertices")
+    assert listed.objective == pytest.approx(case[key], abs=1e-5)
+    assert listed.status == "optimal"
+    generated = solve(joint, region, case["eps"], solver="columns", time_limit=None)
+    assert generated.objective == pytest.approx(case[key], rel=1e-4)
+    assert generated.objective <= listed.objective * (1.0 + 1e-7)
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_exact_ball(case):
+    joint = JointDistribution(case["counts"])
+    region = region_of(joint)
+    found = solve(joint, region, case["eps"], time_limit=None)
+    assert found.solver == "columns"
+    assert found.objective >= case["exact_ball_at_least"] * (1.0 - 5e-4)
+    assert found.objective >= case["distinct_secrets"] * (1.0 - 1e-4)
+    assert found.objective <= found.bound
+    assert joint.entropy == pytest.approx(case["entropy_X"], abs=1e-6)
+    radius = RenyiBall().radius_for(joint.n, joint.counts.size)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), case["eps"])
+    assert certificate.holds(case["eps"])
+    value = mechanism.mutual_information(joint.probabilities)
+    assert value == pytest.approx(found.objective, rel=1e-6)
+
+
+# -- what is asked, and what is said --------------------------------------------------------------
+
+
+def test_unknown_solver():
+    joint = JointDistribution(EXAMPLE)
+    with pytest.raises(ValueError, match=r"solver='simplex' must be one of 'auto', 'vertices'"):
+        solve(joint, region_of(joint), 1.0, solver="simplex")
+    assert SOLVERS == ("auto", "vertices", "columns", "alternation")
+
+
+def test_a_failure_names_the_problem():
+    joint = JointDistribution(SMALL)
+    with pytest.raises(SolverError) as found:
+        solve(joint, region_of(joint), 0.25, solver="vertices")
+    for part in (
+        *("eps=0.25", "JointRegion", "2 secrets x 3 values", "solver='vertices'"),
+        *("no finite list of vertices", "Try solver='columns'"),
+    ):
+        assert part in str(found.value)
+
+
+@pytest.mark.parametrize("solver", ["vertices", "columns"])
+def test_verbose(capsys, solver):
+    joint = JointDistribution(EXAMPLE)
+    region = region_of(joint, "lower")
+    silent = solve(joint, region, 0.5, solver=solver)
+    assert capsys.readouterr().out == ""
+    solve(joint, region, 0.5, solver=solver, verbose=1)
+    out = capsys.readouterr().out
+    assert f"[skrldp] {solver}: {silent.objective:.5f} nats ({silent.status})" in out
+    assert silent.message in out
+
+
+def test_auto():
+    joint, large = JointDistribution(EXAMPLE), JointDistribution(np.arange(1, 21).reshape(4, 5))
+    for case, kind, solver in (
+        (joint, "lower", "vertices"),
+        (joint, "box", "vertices"),
+        (joint, "product", "columns"),
+        (joint, "joint", "columns"),
+        (large, "lower", "columns"),
+    ):
+        assert solve(case, region_of(case, kind), 0.5, time_limit=None).solver == solver
+    for radius in (0.0, np.inf):
+        region = privacy_region(joint, RenyiSet(2.0, radius))
+        assert solve(joint, region, 0.5, time_limit=0.0).solver == "vertices"
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.3])
+def test_what_there_is_when_time_is_up(limit):
+    """On 80 cells: a valid mechanism, no worse than the closed forms."""
+    rng = np.random.default_rng(0)
+    joint = JointDistribution(rng.integers(0, 300, size=(8, 10)))
+    region, eps = region_of(joint), 0.8
+    found = solve(joint, region, eps, time_limit=limit)
+    assert found.status == "time_limit"
+    known = independent_reporting(joint, region, eps).information
+    assert found.objective >= known * (1.0 - 1e-7)
+    radius = RenyiBall().radius_for(joint.n, 80)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), eps)
+    assert certificate.holds(eps)
+    value = mechanism.mutual_information(joint.probabilities)
+    assert value >= known * (1.0 - 1e-6)
+
+
+def test_deterministic():
+    joint = JointDistribution(EXAMPLE)
+    for solver in ("vertices", "columns"):
+        region = region_of(joint, "lower")
+        first, second = (
+            solve(joint, region, 0.7, solver=solver, time_limit=None) for _ in range(2)
+        )
+        np.testing.assert_array_equal(first.matrix, second.matrix)
+        assert first.objective == second.objective
+
+
+@pytest.mark.parametrize("eps", [100.0, 800.0])
+def test_large_budgets(eps):
+    """Nothing overflows, and all is told."""
+    joint = JointDistribution(EXAMPLE)
+    for kind in ("lower", "joint"):
+        assert optimum(joint, eps, kind) == pytest.approx(joint.entropy, rel=1e-6)
+
+
+# -- relations ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("counts", [EXAMPLE, SMALL, [[20, 35], [40, 10], [12, 50]]])
+def test_never_worse_than_the_closed_forms(counts):
+    joint = JointDistribution(counts)
+    a1, a2 = joint.counts.shape
+    for eps, kind in itertools.product((0.2, 2.0), ("lower", "box", "simplex")):
+        region = (
+            privacy_region(joint, RenyiSet(2.0, np.inf))
+            if kind == "simplex"
+            else region_of(joint, kind)
+        )
+        found = solve(joint, region, eps)
+        for blocks in (
+            grr(eps, a1 * a2),
+            srr(eps, a1, a2),
+            independent_reporting(joint, region, eps).blocks,
+        ):
+            value = block_information(blocks, joint.probabilities)
+            assert found.objective >= value * (1.0 - 1e-8)
+        assert found.objective <= found.bound + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("counts", "eps"),
+    [(EXAMPLE, 1.2), (10 * EXAMPLE, 0.4), (MANY, 1.2), ([[46, 11], [43, 0]], 0.8)],
+)
+def test_utility_never_falls_from_region_to_region(counts, eps):
+    order = ("simplex", "lower", "box", "product", "joint", "point")
+    values = [optimum(counts, eps, kind) for kind in order]
+    for less, more in itertools.pairwise(values):
+        assert more >= less * (1.0 - 1e-4)
+    assert values[-2] > values[0] * 1.01
+
+
+def test_utility_grows_with_eps():
+    for kind in ("simplex", "lower", "joint"):
+        values = [optimum(10 * EXAMPLE, eps, kind) for eps in (0.3, 0.8, 1.5)]
+        assert np.all(np.diff(values) > 1e-3)
+
+
+def test_utility_grows_with_n():
+    counts = np.array(EXAMPLE)
+    for kind in ("lower", "joint"):
+        values = [optimum(counts * factor, 0.5, kind) for factor in (3, 30, 1000)]
+        assert np.all(np.diff(values) > 1e-3)
+        limit = optimum(counts, 0.5, "point")
+        assert values[-1] < limit
+        assert values[-1] == pytest.approx(limit, abs=0.02)
+
+
+@pytest.mark.parametrize("kind", ["joint", "product", "box", "lower"])
+def test_a_vanishing_radius_gives_the_non_robust_optimum(kind):
+    joint = JointDistribution(SMALL)
+    point = optimum(joint, 0.5, "point")
+    for alpha in (1.0, 2.0):
+        region = privacy_region(joint, RenyiSet(alpha, 1e-12), region=kind)
+        found = solve(joint, region, 0.5, time_limit=None).objective
+        assert found == pytest.approx(point, rel=1e-4)
+        assert found <= point * (1.0 + 1e-7)
+
+
+@pytest.mark.parametrize("solver", ["vertices", "columns"])
+@pytest.mark.parametrize("eps", [4.0, 6.0])
+@pytest.mark.parametrize("counts", [EXAMPLE, [[30, 40], [60, 20], [20, 30]], [[30, 40, 25]] * 2])
+def test_srr_is_optimal_for_all_distributions_and_large_eps(counts, eps, solver):
+    joint = JointDistribution(counts)
+    blocks = srr(eps, *joint.counts.shape)
+    expected = block_information(blocks, joint.probabilities)
+    found = optimum(joint, eps, "simplex", solver=solver)
+    assert found == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("eps", [0.3, 2.0])
+@pytest.mark.parametrize("counts", [[5, 9], [3, 20, 8]])
+def test_one_value_reduces_to_ldp_on_the_secret(counts, eps):
+    joint = JointDistribution(np.array(counts)[:, None])
+    patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=len(counts))))
+    worth = row_information(patterns, joint.probabilities.ravel())
+    best = -linprog(-worth, A_eq=patterns.T, b_eq=np.ones(len(counts))).fun
+    for kind in ("joint", "product", "box", "lower", "simplex", "point"):
+        assert optimum(joint, eps, kind) == pytest.approx(best, rel=1e-6)
+    assert optimum(joint, eps, "lower", solver="columns") == pytest.approx(best, rel=1e-6)
+
+
+def test_relabelling():
+    counts = np.array([[9, 4, 31], [40, 25, 14], [22, 50, 3]])
+    moved = counts[[2, 0, 1]][:, [1, 2, 0]]
+    small, small_moved = 10 * counts[:2], 10 * counts[[1, 0]][:, [2, 0, 1]]
+    listed = [optimum(part, 0.6, "lower") for part in (counts, moved)]
+    assert listed[0] == pytest.approx(listed[1], rel=1e-8)
+    for kind in ("lower", "joint"):
+        found = [optimum(part, 0.6, kind, solver="columns") for part in (small, small_moved)]
+        assert found[0] == pytest.approx(found[1], rel=1e-4)
+    assert optimum(counts[:, [0, 0, 0]], 0.6, "lower") != pytest.approx(listed[0], rel=1e-2)
+    blocks = []
+    for part in (counts, moved):
+        joint = JointDistribution(part)
+        blocks.append(independent_reporting(joint, region_of(joint), 0.6).blocks)
+    np.testing.assert_allclose(blocks[0], blocks[1], rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["joint", "product", "box", "lower"])
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[20, 30], [0, 0]],
+        [[200, 300, 0], [140, 60, 0]],
+        [[0, 30], [25, 0]],
+        [[20, 30], [0, 0], [14, 60]],
+    ],
+    ids=["unseen secret", "unseen value", "diagonal", "unseen of three"],
+)
+def test_unseen_secrets_and_values(counts, kind):
+    joint = JointDistribution(counts)
+    region, eps = region_of(joint, kind), 0.7
+    deadline = Deadline(None)
+    found = few_rounds(joint, region, eps, deadline=deadline)
+    assert found.objective >= independent_reporting(joint, region, eps).information * (1 - 1e-7)
+    if kind in ("box", "lower"):
+        best = solve(joint, region, eps, solver="vertices").objective
+        assert best >= found.objective * (1.0 - 1e-7)
+        assert found.objective >= best * (1.0 - 2e-3)
+    radius = RenyiBall().radius_for(joint.n, joint.counts.size)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), eps)
+    assert certificate.holds(eps)
+    value = mechanism.mutual_information(joint.probabilities)
+    assert value == pytest.approx(found.objective, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "kind"),
+    [
+        *((0.5, "lower"), (0.7, "joint"), (1.0, "joint"), (3.0, "joint")),
+        *((0.3, "product"), (0.3, "box"), (0.3, "lower"), (0.7, "product"), (3.0, "box")),
+    ],
+)
+def test_every_order(alpha, kind):
+    joint = JointDistribution(np.array(EXAMPLE) * 4)
+    region, eps = region_of(joint, kind, alpha), 0.6
+    found = few_rounds(joint, region, eps, deadline=Deadline(None))
+    assert found.objective > 1.2 * independent_reporting(joint, region, eps).information
+    radius = RenyiBall(alpha).radius_for(joint.n, 4)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(alpha, radius), eps)
+    assert certificate.holds(eps)
+    assert certificate.eps_attained <= eps
+    value = mechanism.mutual_information(joint.probabilities)
+    assert value == pytest.approx(found.objective, rel=1e-5)
+
+
+def test_the_joint_ball_at_one_half():
+    """Its oracle is slow, so the search is cut short."""
+    joint = JointDistribution(EXAMPLE)
+    region, eps = region_of(joint, "joint", 0.5), 0.8
+    found = solve(joint, region, eps, time_limit=0.5)
+    radius = RenyiBall(0.5).radius_for(joint.n, 4)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(0.5, radius), eps)
+    assert certificate.holds(eps)
+    known = independent_reporting(joint, region, eps).information
+    assert mechanism.mutual_information(joint.probabilities) >= known * (1.0 - 1e-6)
+
+
+def test_below_one_half_there_is_no_joint_region():
+    joint = JointDistribution(EXAMPLE)
+    with pytest.raises(ValueError, match="alpha >= 1/2"):
+        region_of(joint, "joint", 0.3)
+
+
+# -- where the public table is empty --------------------------------------------------------------
+
+
+def informations(counts, distribution, eps, smoothing, solver="vertices", kind="lower"):
+    """Information at the public distribution and at another, of the design with some smoothing."""
+    joint = JointDistribution(counts)
+    found = solve(
+        joint,
+        region_of(joint, kind),
+        eps,
+        distribution=joint.smoothed(smoothing).ravel(),
+        solver=solver,
+        time_limit=None,
+    )
+    radius = RenyiBall().radius_for(joint.n, joint.counts.size)
+    assert release(found.matrix, joint, RenyiSet(2.0, radius), eps)[1].holds(eps)
+    public = joint.probabilities.ravel()
+    assert found.objective == pytest.approx(row_information(found.matrix, public).sum(), abs=1e-12)
+    assert found.objective <= found.bound * (1.0 + 1e-9)
+    return found.objective, float(row_information(found.matrix, distribution).sum())
+
+
+def test_smoothing_helps_the_true_distribution_and_costs_nothing_at_the_public_one():
+    """Draws from Jeffreys' prior, with so few records that cells are empty."""
+    found = []
+    for seed in range(36):
+        rng = np.random.default_rng(seed)
+        true = rng.dirichlet(np.full(8, 0.5))
+        counts = rng.multinomial(80, true).reshape(2, 4)
+        if (counts == 0).any() and (counts.sum(axis=1) > 0).all():
+            plain, smooth = (informations(counts, true, 1.0, c) for c in (0.0, 0.5))
+            found.append(np.array(smooth) / np.array(plain) - 1.0)
+    public, true = np.mean(found, axis=0)
+    assert len(found) > 20
+    assert public > -1e-3
+    assert true > 0.003
+    assert true > 2.0 * np.std(found, axis=0)[1] / np.sqrt(len(found))  # not by chance
+
+
+def test_smoothing_leaves_no_column_to_chance():
+    """What a cell without records reports is then decided by what it would tell."""
+    counts = np.array([[30, 0, 50], [20, 40, 10]])
+    joint = JointDistribution(counts)
+    region = region_of(joint, "lower")
+    for smoothing in (1e-6, 0.5):
+        distribution = joint.smoothed(smoothing).ravel()
+        best = solve(joint, region, 1.0, distribution=distribution, solver="vertices")
+        plain = solve(joint, region, 1.0, solver="vertices")
+        at = [float(row_information(found.matrix, distribution).sum()) for found in (best, plain)]
+        assert at[0] >= at[1] * (1.0 - 1e-12)
+        assert best.objective >= plain.objective * (1.0 - smoothing * 0.02)
+    # the bound is about all private mechanisms at the public distribution
+    assert plain.objective <= best.bound
+
+
+def test_smoothed_distributions():
+    joint = JointDistribution([[3, 0], [1, 4]])
+    np.testing.assert_array_equal(joint.smoothed(0.0), joint.probabilities)
+    np.testing.assert_allclose(joint.smoothed(2.0), (joint.counts + 0.5) / 10.0)
+    np.testing.assert_allclose(joint.smoothed(1e308), 0.25)

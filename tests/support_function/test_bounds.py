@@ -1,0 +1,221 @@
+"""Bounds on one conditional, against Proposition 1's own equation and against random
+distributions."""
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import (
+    EXAMPLE,
+    EXAMPLE_RADIUS,
+    on_the_boundary,
+    radius_of_secret,
+    random_directions,
+    renyi,
+    set_probability,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skrldp.support_function import cell_bounds, conditional_radius, l1_radius
+
+ALPHAS = (0.3, 0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 20.0)
+P = EXAMPLE / EXAMPLE.sum(axis=1, keepdims=True)
+MARGINAL = EXAMPLE.sum(axis=1) / EXAMPLE.sum()
+
+
+def greatest_over_subsets(p, marginal, alpha, radius):
+    """Entropy (30) as it stands: the ℓ1 radius by looking at every subset of the values."""
+    sums = np.array([[0.0]] * len(p))
+    for column in np.asarray(p).T:
+        sums = np.hstack([sums, sums + column[:, None]])
+    sums = np.clip(sums, 0.0, 1.0)
+    _, upper = cell_bounds(sums, marginal, alpha, radius)
+    return np.clip(2.0 * (upper - sums)[:, 1:].max(axis=1), 0.0, 2.0)
+
+
+def test_entropy_example_2_put_right():
+    radii = conditional_radius(MARGINAL, 2.0, EXAMPLE_RADIUS)
+    np.testing.assert_allclose(radii, [0.4067, 0.0903], atol=5e-5)
+    lower, upper = cell_bounds(P, MARGINAL, 2.0, EXAMPLE_RADIUS)
+    np.testing.assert_allclose(lower, [[0.1552, 0.2727], [0.1921, 0.5334]], atol=5e-5)
+    np.testing.assert_allclose(upper, 1.0 - lower[:, ::-1], atol=1e-14)  # two values
+    exact = greatest_over_subsets(P, MARGINAL, 2.0, EXAMPLE_RADIUS)
+    np.testing.assert_allclose(exact, [0.6310, 0.3067], atol=5e-5)
+    bound = l1_radius(P, MARGINAL, 2.0, EXAMPLE_RADIUS)
+    # The second is below the peak's place, so Proposition 2 only bounds it.
+    np.testing.assert_allclose(bound, [0.6310, np.sqrt(np.expm1(0.0903))], atol=1e-4)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("radius", [1e-6, 0.05, 1.0, 20.0])
+def test_conditional_radius_is_theorem_1(alpha, radius):
+    weights = np.array([0.0, 1e-3, 0.05, 0.35, 0.599])
+    expected = [radius_of_secret(weight, alpha, radius) for weight in weights]
+    np.testing.assert_allclose(conditional_radius(weights, alpha, radius), expected, rtol=1e-7)
+
+
+def test_conditional_radius_below_alpha_one_can_be_infinite():
+    weights, alpha = np.array([0.1, 0.3, 0.6]), 0.5
+    # C = exp(-B) = 0.65 at alpha = 1/2: free exactly where C <= 1 - P_s
+    radius = -np.log(0.65)
+    np.testing.assert_array_equal(
+        np.isinf(conditional_radius(weights, alpha, radius)), [True, True, False]
+    )
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("radius", [1e-8, 1e-3, 0.05, 0.3, 2.0])
+def test_cell_bounds_solve_proposition_1(alpha, radius):
+    rho = np.array([0.0, 1e-6, 0.01, 0.2, 0.5, 0.77, 0.999, 1.0])
+    weights = np.array([0.02, 0.3, 0.68, 1.0])
+    lower, upper = cell_bounds(np.tile(rho, (4, 1)), weights, alpha, radius)
+    for i, weight in enumerate(weights):
+        own = radius_of_secret(weight, alpha, radius)
+        least = [set_probability(r, alpha, own, -1) for r in rho]
+        most = [set_probability(r, alpha, own, 1) for r in rho]
+        # rounding of the divergence, 1e-16, moves a small ball's edge by 1e-16 / its slope
+        np.testing.assert_allclose(lower[i], least, atol=1e-7 if radius < 1e-6 else 2e-10)
+        np.testing.assert_allclose(upper[i], most, atol=1e-7 if radius < 1e-6 else 2e-10)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("weight", [0.1, 0.4, 1.0])
+def test_the_ends_of_section_3(alpha, weight):
+    radius = 0.4
+    own = radius_of_secret(weight, alpha, radius)
+    (lower,), (upper,) = cell_bounds([[0.0, 1.0]], [weight], alpha, radius)
+    if alpha >= 1.0:
+        assert (lower[0], upper[1]) == (0.0, 1.0)
+        np.testing.assert_allclose([upper[0], lower[1]], [-np.expm1(-own), np.exp(-own)])
+    rho = np.linspace(0.01, 0.99, 99) if alpha < 1.0 else np.linspace(0.3, 0.7, 9)
+    lower, upper = cell_bounds(rho[None], [weight], alpha, radius)
+    if alpha < 1.0:
+        edge = np.exp((alpha - 1.0) * own)
+        np.testing.assert_array_equal(lower[0] < 1e-14, (1.0 - rho) ** alpha >= edge)
+        np.testing.assert_array_equal(upper[0] > 1.0 - 1e-14, rho**alpha >= edge)
+    else:
+        assert lower.min() > 0.0 and upper.max() < 1.0
+
+
+def test_at_alpha_two_the_closed_form_is_the_general_solution():
+    rho = np.tile(np.linspace(0.0, 1.0, 41), (3, 1))
+    weights = [0.01, 0.3, 1.0]
+    for radius in (1e-4, 0.05, 0.7, 3.0):
+        exact = cell_bounds(rho, weights, 2.0, radius)
+        for alpha in (2.0 - 1e-9, 2.0 + 1e-9):
+            near = cell_bounds(rho, weights, alpha, radius)
+            np.testing.assert_allclose(near, exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.7, 1.0, 1.5, 2.0, 4.0])
+@pytest.mark.parametrize("radius", [1e-12, 1e-9, 1e-6])
+def test_tiny_balls_are_ellipsoids(alpha, radius):
+    """D_alpha is alpha/2 times chi-squared there, for every alpha."""
+    rho, weight = np.array([0.05, 0.3, 0.65]), 0.4
+    lower, upper = cell_bounds(rho[None], [weight], alpha, radius)
+    step = np.sqrt(2.0 * radius / (alpha * weight) * rho * (1.0 - rho))
+    # The allowance for rounding grows as the ball shrinks, as machine epsilon / sqrt(radius).
+    allowance = 0.0 if alpha == 2.0 else 4e-13 / np.sqrt(radius)
+    for found in (rho - lower[0], upper[0] - rho):
+        assert np.all(found >= step * (1.0 - 10.0 * np.sqrt(radius)))
+        assert np.all(found <= step * (1.0 + 10.0 * np.sqrt(radius)) + allowance)
+
+
+def test_no_ball_and_every_distribution():
+    p, marginal = np.array([[0.2, 0.8], [0.5, 0.5], [0.5, 0.5]]), np.array([0.4, 0.6, 0.0])
+    for alpha in ALPHAS:
+        lower, upper = cell_bounds(p, marginal, alpha, 0.0)
+        np.testing.assert_array_equal(lower, [[0.2, 0.8], [0.5, 0.5], [0.0, 0.0]])
+        np.testing.assert_array_equal(upper, [[0.2, 0.8], [0.5, 0.5], [1.0, 1.0]])
+        lower, upper = cell_bounds(p, marginal, alpha, np.inf)
+        assert lower.max() == 0.0 and upper.min() == 1.0
+        np.testing.assert_allclose(l1_radius(p, marginal, alpha, 0.0), [0, 0, 2], atol=1e-14)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("radius", [300.0, 1e3, 1e6])
+def test_huge_balls(alpha, radius):
+    lower, upper = cell_bounds([[0.3, 0.7], [0.5, 0.5]], [0.2, 0.8], alpha, radius)
+    assert np.all((lower >= 0) & (lower < 1e-10)) and np.all((upper <= 1) & (upper > 1 - 1e-10))
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("radius", [0.01, 0.2, 1.0])
+def test_no_distribution_of_the_ball_is_outside_the_bounds(alpha, radius):
+    rng = np.random.default_rng(8)
+    centre = rng.dirichlet(np.ones(8)).reshape(2, 4)
+    centre[0, 2] = 0.0
+    centre /= centre.sum()
+    distributions = on_the_boundary(centre.ravel(), random_directions(rng, 6000, 8), alpha, radius)
+    distributions = distributions.reshape(-1, 2, 4)
+    distributions = distributions[distributions.sum(axis=2).min(axis=1) > 0]
+    conditionals = distributions / distributions.sum(axis=2, keepdims=True)
+    marginal = centre.sum(axis=1)
+    p = centre / marginal[:, None]
+    lower, upper = cell_bounds(p, marginal, alpha, radius)
+    assert np.all(conditionals.min(axis=0) >= lower - 1e-12)
+    assert np.all(conditionals.max(axis=0) <= upper + 1e-12)
+    # and they come near: each bound is used to a good part
+    reach = (conditionals.max(axis=0) - p) / np.maximum(upper - p, 1e-300)
+    assert reach.min() > 0.3
+    distance = np.abs(conditionals - p).sum(axis=2).max(axis=0)
+    exact = greatest_over_subsets(p, marginal, alpha, radius)
+    assert np.all(distance <= exact + 1e-12)
+    assert np.all(distance <= l1_radius(p, marginal, alpha, radius) + 1e-12)
+    assert np.all(distance > 0.5 * exact)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("radius", [0.02, 0.4])
+def test_the_greatest_over_subsets_is_attained(alpha, radius):
+    """Move the subset's mass in proportion (Entropy (30)): the yardstick of these tests holds."""
+    rng = np.random.default_rng(9)
+    p, weight = rng.dirichlet(np.ones(5)), 0.35
+    own = radius_of_secret(weight, alpha, radius)
+    best = 0.0
+    for size in range(1, 5):
+        for subset in itertools.combinations(range(5), size):
+            inside = list(subset)
+            rho = p[inside].sum()
+            most = set_probability(rho, alpha, own, 1)
+            best = max(best, 2.0 * (most - rho))
+            if np.isfinite(own):
+                distribution = p * (1.0 - most) / (1.0 - rho)
+                distribution[inside] = p[inside] * most / rho
+                assert renyi(p, distribution, alpha) <= own + 1e-7
+                assert np.abs(distribution - p).sum() == pytest.approx(2.0 * (most - rho))
+    found = greatest_over_subsets([p], [weight], alpha, radius)[0]
+    assert found == pytest.approx(min(best, 2.0), abs=1e-9)
+    assert found >= min(best, 2.0) - 1e-12
+
+
+@given(
+    st.lists(st.integers(1, 1000), min_size=2, max_size=9),
+    st.floats(0.05, 1.0),
+    st.floats(1e-4, 1.5),
+    st.sampled_from([0.55, 1.0, 2.0, 3.0]),
+)
+def test_l1_bound_is_above_the_exact_radius(counts, weight, radius, alpha):
+    p = np.array([counts]) / sum(counts)
+    exact = greatest_over_subsets(p, [weight], alpha, radius)[0]
+    bound = l1_radius(p, [weight], alpha, radius)[0]
+    assert exact <= bound + 1e-13 <= 2.0 + 1e-12
+    if alpha == 2.0:
+        growth = ((np.expm1(radius / 2.0) + weight) / weight) ** 2  # E = exp(B_s)
+        least = p.min()
+        if least >= (1.0 - np.sqrt(growth - 1.0)) / 2.0:
+            square = (growth - 1.0) * (growth - (2.0 * least - 1.0) ** 2)
+            peak = ((growth - 1.0) * (1.0 - 2.0 * least) + np.sqrt(square)) / growth
+            assert exact == pytest.approx(peak, abs=1e-9)
+        else:
+            peak = np.sqrt(growth - 1.0)
+        assert bound == pytest.approx(peak, abs=1e-9)
+
+
+def test_a_secret_without_records_may_be_anywhere():
+    p, marginal = [[0.2, 0.3, 0.5], [1 / 3] * 3], [1.0, 0.0]
+    assert conditional_radius(marginal, 2.0, 0.1)[1] == np.inf
+    lower, upper = cell_bounds(p, marginal, 2.0, 0.1)
+    assert lower[1].max() == 0.0 and upper[1].min() == 1.0
+    assert l1_radius(p, marginal, 2.0, 0.1)[1] == 2.0
