@@ -15,6 +15,7 @@ from skrldp import (
 from skrldp.design.polyopt import solve
 from skrldp.exceptions import SolverError
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 COUNTS = np.array([[46, 11, 8], [43, 2, 30]])
 ROWS = np.column_stack([index.ravel() for index in np.indices(COUNTS.shape)])
@@ -45,7 +46,7 @@ def test_defaults_need_no_cddlib(no_cddlib, name):
 
 def region_of(radius=0.01, blind=False):
     joint = JointDistribution(COUNTS)
-    return privacy_region(joint, alpha=2.0, radius=radius, region="lower", blind=blind)
+    return privacy_region(joint, RenyiSet(2.0, radius), region="lower", blind=blind)
 
 
 def test_vertices_need_it_only_where_products_do_not_list_them(no_cddlib):
