@@ -52,32 +52,32 @@ def counting(n):
     print("target: below 1 s")
 
 
-def log_likelihood(matrix, counts, law):
+def log_likelihood(matrix, counts, distribution):
     seen = counts > 0
     with np.errstate(divide="ignore"):
-        return counts[seen] @ np.log((matrix @ law)[seen]) / counts.sum()
+        return counts[seen] @ np.log((matrix @ distribution)[seen]) / counts.sum()
 
 
 def convex_solve(matrix, counts):
-    seen, law = counts > 0, cp.Variable(matrix.shape[1], nonneg=True)
-    gain = counts[seen] / counts.sum() @ cp.log(matrix[seen] @ law)
+    seen, distribution = counts > 0, cp.Variable(matrix.shape[1], nonneg=True)
+    gain = counts[seen] / counts.sum() @ cp.log(matrix[seen] @ distribution)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            cp.Problem(cp.Maximize(gain), [cp.sum(law) == 1]).solve(solver=cp.CLARABEL)
+            cp.Problem(cp.Maximize(gain), [cp.sum(distribution) == 1]).solve(solver=cp.CLARABEL)
     except cp.error.SolverError:
         return None
-    found = np.maximum(law.value, 0.0)
+    found = np.maximum(distribution.value, 0.0)
     return found / found.sum()
 
 
 def plain_em(matrix, counts, spent):
     """EM as it is written, for as long as ours took."""
-    law, shares = np.full(matrix.shape[1], 1.0 / matrix.shape[1]), counts / counts.sum()
+    distribution, shares = np.full(matrix.shape[1], 1.0 / matrix.shape[1]), counts / counts.sum()
     start = time.perf_counter()
     while time.perf_counter() - start < spent:
-        law = law * (matrix.T @ (shares / (matrix @ law)))
-    return law
+        distribution = distribution * (matrix.T @ (shares / (matrix @ distribution)))
+    return distribution
 
 
 def likelihood(sizes, numbers):
@@ -98,12 +98,14 @@ def likelihood(sizes, numbers):
                 symbols = np.arange(len(counts))
                 spent, _ = seconds(lambda e=estimator, s=symbols, c=counts: e.fit(s, None, c))
                 ours = log_likelihood(mechanism.matrix, counts, estimator.frequencies_[0])
-                other, law = seconds(lambda m=mechanism, c=counts: convex_solve(m.matrix, c), 1)
+                other, distribution = seconds(
+                    lambda m=mechanism, c=counts: convex_solve(m.matrix, c), 1
+                )
                 theirs = "fails"
-                if law is not None:
-                    theirs = f"{ours - log_likelihood(mechanism.matrix, counts, law):.1e}"
-                law = plain_em(mechanism.matrix, counts, spent)
-                em = ours - log_likelihood(mechanism.matrix, counts, law)
+                if distribution is not None:
+                    theirs = f"{ours - log_likelihood(mechanism.matrix, counts, distribution):.1e}"
+                distribution = plain_em(mechanism.matrix, counts, spent)
+                em = ours - log_likelihood(mechanism.matrix, counts, distribution)
                 print(
                     f"  {k:5} {name:<12} {n:9,} {spent:8.3f} {estimator.gap_:10.1e} "
                     f"{other:9.3f} {theirs:>10} {em:9.1e}"
@@ -114,25 +116,27 @@ def errors(n, repeat):
     print(f"Standard errors of GRR on 10 values at eps=1, {n:,} reports, {repeat:,} samples")
     k, rng = 10, np.random.default_rng(2)
     mechanism = Mechanism.from_matrix(response(k, 1.0), range(1), range(k))
-    law = np.array([0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02, 0.0])
+    distribution = np.array([0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02, 0.0])
     p, q = mechanism.matrix[0, 0], mechanism.matrix[0, 1]
     symbols = np.arange(k)
     fits = [
         FrequencyEstimator(mechanism, encode="symbol").fit(symbols, sample_weight=counts)
-        for counts in rng.multinomial(n, mechanism.matrix @ law, size=repeat)
+        for counts in rng.multinomial(n, mechanism.matrix @ distribution, size=repeat)
     ]
     found = np.array([fit.frequencies_[0] for fit in fits])
     said = np.array([fit.std_error_[0] for fit in fits]).mean(axis=0)
     intervals = np.array([fit.confidence_interval()[0] for fit in fits])
-    covered = ((intervals[..., 0] <= law) & (law <= intervals[..., 1])).mean(axis=0)
+    covered = ((intervals[..., 0] <= distribution) & (distribution <= intervals[..., 1])).mean(
+        axis=0
+    )
     print(f"  {'truth':>5} {'mean':>7} {'spread':>8} {'said':>8} {'theory':>8} {'covered':>8}")
     for x in (0, 4, 8, 9):
         theory = np.sqrt(q * (1 - q) / n) / (p - q)
         print(
-            f"  {law[x]:5.2f} {found[:, x].mean():7.4f} {found[:, x].std():8.5f} {said[x]:8.5f} "
-            f"{theory:8.5f} {covered[x]:8.1%}"
+            f"  {distribution[x]:5.2f} {found[:, x].mean():7.4f} {found[:, x].std():8.5f} "
+            f"{said[x]:8.5f} {theory:8.5f} {covered[x]:8.1%}"
         )
-    reports = rng.choice(k, size=100 * n, p=mechanism.matrix @ law)
+    reports = rng.choice(k, size=100 * n, p=mechanism.matrix @ distribution)
     ours, _ = seconds(lambda: FrequencyEstimator(mechanism).fit(reports))
     print(f"  {len(reports):,} reports: ours {ours:.4f} s, with errors", end="")
     try:

@@ -22,6 +22,7 @@ from skrldp.design.alternation._restarts import gather, starts
 from skrldp.design.cutting_planes import minimise
 from skrldp.information import entropy, mutual_information
 from skrldp.region import privacy_region, repair
+from skrldp.uncertainty import RenyiSet
 
 EPS = 1.5
 FACTOR, REPORTS = 0.9, 16
@@ -44,9 +45,9 @@ class Case:
     def __init__(self, name):
         self.joint = JointDistribution(counts_of(name))
         radius = RenyiBall().radius_for(self.joint.n, self.joint.counts.size)
-        self.region = privacy_region(self.joint, alpha=2.0, radius=radius)
-        self.law = self.joint.probabilities.ravel()
-        self.whole = entropy(self.law)
+        self.region = privacy_region(self.joint, RenyiSet(2.0, radius))
+        self.distribution = self.joint.probabilities.ravel()
+        self.whole = entropy(self.distribution)
 
     def start(self, b, seed, kind="both"):
         """A fixed start, with its noise, its report for each value, or both."""
@@ -63,15 +64,15 @@ class Case:
     def path(self, b=REPORTS, factor=FACTOR, seed=0, kind="both"):
         deadline = Deadline(None)
         start = self.start(b, seed, kind)
-        run = Annealing(self.law, self.region, EPS, start)
+        run = Annealing(self.distribution, self.region, EPS, start)
         run.anneal(factor, deadline)
         return run.information / self.whole, deadline.elapsed, run.steps
 
     def gathered(self, runs, refine=True):
         """What comes of the decoders of two paths; seconds and steps without those of the paths."""
         deadline = Deadline(None)
-        rows = gather(runs, self.law, self.region.row_shape)
-        joined = Annealing(self.law, self.region, EPS, rows)
+        rows = gather(runs, self.distribution, self.region.row_shape)
+        joined = Annealing(self.distribution, self.region, EPS, rows)
         joined.solve_fixed(deadline)
         if refine:
             joined.refine(deadline)
@@ -79,7 +80,7 @@ class Case:
 
     def run(self, seed):
         """A path as it is."""
-        found = Annealing(self.law, self.region, EPS, self.start(REPORTS, seed))
+        found = Annealing(self.distribution, self.region, EPS, self.start(REPORTS, seed))
         found.anneal(FACTOR, Deadline(None))
         return found
 
@@ -88,9 +89,11 @@ class Case:
         deadline, best, rounds = Deadline(seconds), 0.0, 0
         matrix = self.start(b, seed, "value")
         while not deadline.passed:
-            cost = ExpectedCost(annealing.decoder_cost(matrix, self.law), self.law)
+            cost = ExpectedCost(
+                annealing.decoder_cost(matrix, self.distribution), self.distribution
+            )
             matrix = minimise(cost, self.region, EPS, gap=1e-3, deadline=deadline).matrix
-            value = mutual_information(repair(matrix, self.region, EPS), self.law)
+            value = mutual_information(repair(matrix, self.region, EPS), self.distribution)
             rounds += 1
             if value <= best * (1.0 + 1e-5):
                 break

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 
 from skrldp import GRRSanitizer, PolyOptSanitizer, PrivacyLeakWarning, audit
+from skrldp.sanitizers import codec_of, write_reports
 
 SIZES = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
 FAULT = 0.05
@@ -36,11 +37,11 @@ def with_fault(sanitizer):
 
     class Faulty(type(sanitizer)):
         def transform(self, X):
-            codes = self._encode(X).cells(self._codec.n_values)
+            codes = codec_of(self).encode(X).cells(codec_of(self).n_values)
             reports = self.mechanism_.sample(codes).astype(np.int64)
             bare = rng.random(len(reports)) < FAULT
             reports[bare] = self.mechanism_.matrix.argmax(axis=0)[codes[bare]]
-            return self._emitted(reports, X)
+            return write_reports(self, reports, X)
 
     faulty = copy.copy(sanitizer)
     faulty.__class__ = Faulty

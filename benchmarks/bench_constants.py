@@ -24,29 +24,31 @@ from skrldp.design.cutting_planes import _search as search
 from skrldp.design.distortion import distance_matrix, expected_distance
 from skrldp.design.subset import optimal_reporting
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 
 def draw(a1, a2, seed=0, n=20_000):
     rng = np.random.default_rng(seed)
-    law = rng.dirichlet(np.full(a1 * a2, 0.5))
-    return JointDistribution(rng.multinomial(n, law).reshape(a1, a2))
+    distribution = rng.dirichlet(np.full(a1 * a2, 0.5))
+    return JointDistribution(rng.multinomial(n, distribution).reshape(a1, a2))
+
+
+def ball(joint):
+    return RenyiSet(2.0, RenyiBall(2.0).radius_for(joint.n, joint.counts.size))
 
 
 def region_of(joint, kind="joint"):
-    radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    return privacy_region(joint, alpha=2.0, radius=radius, region=kind)
+    return privacy_region(joint, ball(joint), region=kind)
 
 
 def information(joint, kind, solver):
-    return polyopt.solve(
-        joint, region_of(joint, kind), 1.0, solver=solver, time_limit=None
-    ).objective
+    region = region_of(joint, kind)
+    return polyopt.solve(joint, region, 1.0, solver=solver, time_limit=None).objective
 
 
 def distance(joint, kind, robust=True):
     table = distance_matrix("squared", joint.values, joint.values)
-    radius = RenyiBall().radius_for(joint.n, joint.counts.size) if robust else 0.0
-    cost = expected_distance(joint, table, 2.0, radius)
+    cost = expected_distance(joint, table, ball(joint) if robust else RenyiSet(2.0, 0.0))
     return -distortion.solve(cost, region_of(joint, kind), 0.5, time_limit=None).objective
 
 

@@ -26,7 +26,8 @@ from skrldp import (
 )
 from skrldp.design.polyopt import solve
 from skrldp.region import privacy_region
-from skrldp.table import learn_codec
+from skrldp.table import learn
+from skrldp.uncertainty import RenyiSet
 
 # Counts of the reference cases, made by drawing from Jeffreys priors, and their shapes of interest.
 TABLES = {
@@ -64,7 +65,7 @@ def designs():
             line(f"PolyOpt fit, joint, {name}, eps={eps}", f"{seconds:.2f} s", "<= 2 s")
         joint = JointDistribution(counts)
         radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-        lower = privacy_region(joint, alpha=2.0, radius=radius, region="lower")
+        lower = privacy_region(joint, RenyiSet(2.0, radius), region="lower")
         for solver in ("vertices", "columns"):
             solution = solve(joint, lower, 0.75, solver=solver)
             what = f"PolyOpt {solver}, lower bounds, {name}, eps=0.75"
@@ -74,7 +75,7 @@ def designs():
 def support_function():
     rng = np.random.default_rng(0)
     joint = JointDistribution(rng.integers(0, 50, (15, 16)) * 100)
-    region = privacy_region(joint, alpha=2.0, radius=0.01)
+    region = privacy_region(joint, RenyiSet(2.0, 0.01))
     row = rng.random((1, 15, 16))
     seconds = median_time(lambda: region.worst(row, 0.5), 51)
     line("support function, all 210 pairs of one 15 x 16 row", f"{seconds * 1e3:.2f} ms", "<= 5 ms")
@@ -110,7 +111,7 @@ def encoding():
             ),
         }
     )
-    codec = learn_codec(table, sensitive="s")
+    codec, _ = learn(table, sensitive="s")
     seconds = median_time(lambda: codec.encode(table).cells(codec.n_values), 3)
     line("encode 1e7 rows of two pandas categories into cells", f"{seconds:.2f} s", "<= 2 s")
 

@@ -18,24 +18,24 @@ SETS = {
     "chi2, alpha = 2": RenyiBall(alpha=2),
     "finite-sample": RenyiBall(alpha=1, radius="finite-sample"),
 }
-LAWS = ("uniform", "Zipf", "Jeffreys")
+DISTRIBUTIONS = ("uniform", "Zipf", "Jeffreys")
 
 
-def true_laws(name, cells, tables, rng):
-    """Laws of shape (1 or tables, cells)."""
+def true_distributions(name, cells, tables, rng):
+    """Distributions of shape (1 or tables, cells)."""
     if name == "Jeffreys":
         return rng.dirichlet(np.full(cells, 0.5), size=tables)
-    law = np.ones(cells) if name == "uniform" else 1.0 / np.arange(1, cells + 1)
-    return law[None] / law.sum()
+    distribution = np.ones(cells) if name == "uniform" else 1.0 / np.arange(1, cells + 1)
+    return distribution[None] / distribution.sum()
 
 
-def covered(ball, shares, laws, n):
+def covered(ball, shares, distributions, n):
     """Whether the ball around each empirical distribution (tables, cells) holds the true one."""
     if ball.alpha == 1.0:
-        divergence = rel_entr(shares, laws).sum(axis=-1)
+        divergence = rel_entr(shares, distributions).sum(axis=-1)
     else:  # order 2
         with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(shares > 0, shares**2 / laws, 0.0)
+            terms = np.where(shares > 0, shares**2 / distributions, 0.0)
         divergence = np.log(terms.sum(axis=-1))
     return divergence <= ball.radius_for(n, shares.shape[1])
 
@@ -46,12 +46,12 @@ def main(tables):
         f"{'truth':<9} {'cells':>5} {'n':>6}" + "".join(f"{name:>17}" for name in SETS) + "   ratio"
     )
     rng = np.random.default_rng(0)
-    for name in LAWS:
+    for name in DISTRIBUTIONS:
         for cells in CELLS:
             for n in (cells * share for share in PER_CELL):
-                laws = true_laws(name, cells, tables, rng)
-                shares = rng.multinomial(n, laws, size=tables) / n
-                held = [covered(ball, shares, laws, n).mean() for ball in SETS.values()]
+                distributions = true_distributions(name, cells, tables, rng)
+                shares = rng.multinomial(n, distributions, size=tables) / n
+                held = [covered(ball, shares, distributions, n).mean() for ball in SETS.values()]
                 radii = [ball.radius_for(n, cells) for ball in SETS.values()]
                 print(
                     f"{name:<9} {cells:>5} {n:>6}"

@@ -1,9 +1,9 @@
 """RobustMSE: the central path and cuts against conic programs, and how time grows with the table.
 
 Run it with ``python benchmarks/bench_distortion.py [--quick] [--plot FILE]``. Tables are drawn from
-Jeffreys priors, n = 20,000, squared distance, eps = 0.5, exact region; a problem is solved to a
+Jeffreys priors, n = 20,000, squared distance, eps = 0.5, exact region. A problem is solved to a
 certified gap of 1e-4. The conic programs are solved by Clarabel: the one that we write, and the one
-that ISIT Theorems 2 and 4 print (with the sign of (30) put right), which the tests have.
+that ISIT Theorems 2 and 4 print (with the sign of (30) corrected), which the tests have.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from skrldp.design.cutting_planes import _search as search
 from skrldp.design.cutting_planes import minimise
 from skrldp.design.distortion import distance_matrix, expected_distance
 from skrldp.region import privacy_region, repair
+from skrldp.uncertainty import RenyiSet
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "design"))
 from published_conic import solve_published
@@ -39,8 +40,8 @@ PROBLEMS = {  # robust utility, robust privacy
 
 def draw(a1, a2, seed=0):
     rng = np.random.default_rng(seed)
-    law = rng.dirichlet(np.full(a1 * a2, 0.5))
-    return JointDistribution(rng.multinomial(N, law).reshape(a1, a2))
+    distribution = rng.dirichlet(np.full(a1 * a2, 0.5))
+    return JointDistribution(rng.multinomial(N, distribution).reshape(a1, a2))
 
 
 def program(joint, problem):
@@ -48,8 +49,8 @@ def program(joint, problem):
     robust_utility, robust_privacy = PROBLEMS[problem]
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
     distance = distance_matrix("squared", joint.values, joint.values)
-    cost = expected_distance(joint, distance, 2.0, radius if robust_utility else 0.0)
-    return cost, privacy_region(joint, alpha=2.0, radius=radius if robust_privacy else 0.0)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, radius if robust_utility else 0.0))
+    return cost, privacy_region(joint, RenyiSet(2.0, radius if robust_privacy else 0.0))
 
 
 def solved(joint, problem, seconds=None):

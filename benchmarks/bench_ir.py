@@ -47,8 +47,8 @@ def adult():
 def jeffreys(shapes):
     for shape in shapes:
         rng = np.random.default_rng(0)
-        law = rng.dirichlet(np.full(np.prod(shape), 0.5))
-        yield "Jeffreys", rng.multinomial(20_000, law).reshape(shape)
+        distribution = rng.dirichlet(np.full(np.prod(shape), 0.5))
+        yield "Jeffreys", rng.multinomial(20_000, distribution).reshape(shape)
 
 
 def fitted(table, eps, underlying):

@@ -34,6 +34,7 @@ from skrldp.design._run import Deadline
 from skrldp.design.alternation import alternate
 from skrldp.information import entropy
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 COLUMNS = [
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -145,18 +146,18 @@ def over_time(name, eps, limit):
     """Best information so far, by seconds, on the exact ball."""
     joint = JointDistribution(counts_of(name))
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    region = privacy_region(joint, alpha=2.0, radius=radius)
-    law = joint.probabilities.ravel()
+    region = privacy_region(joint, RenyiSet(2.0, radius))
+    distribution = joint.probabilities.ravel()
     deadline, seen = Deadline(limit), []
     alternate(
-        law,
+        distribution,
         region,
         eps,
         deadline=deadline,
         callback=lambda _, information: seen.append((deadline.elapsed, information)),
     )
     seconds, values = np.array(seen).T
-    return seconds, np.maximum.accumulate(values) / entropy(law)
+    return seconds, np.maximum.accumulate(values) / entropy(distribution)
 
 
 def plot(names, eps, limit, path):

@@ -15,6 +15,7 @@ from skrldp.design.polyopt import solve
 from skrldp.design.rows import _choice as choice
 from skrldp.exceptions import SolverError
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 EPS = (0.1, 0.5, 1.0, 1.5, 2.5)
 
@@ -27,7 +28,7 @@ def tables(count):
         counts = rng.multinomial(n, rng.dirichlet(np.full(10, 0.5))).reshape(shape)
         joint = JointDistribution(counts)
         radius = RenyiBall().radius_for(joint.n, 10)
-        region = privacy_region(joint, alpha=2.0, radius=radius, region="lower")
+        region = privacy_region(joint, RenyiSet(2.0, radius), region="lower")
         yield joint, region, EPS[seed % 5]
 
 

@@ -11,6 +11,7 @@ import time
 import warnings
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from statsmodels.datasets import fair
 
 from skrldp import (
@@ -110,9 +111,10 @@ def main(seconds=15.0):
 
 
 def fit_quietly(sanitizer, table):
-    """Fit; the table above says what the warning about the non-robust mechanism says."""
+    """Fit; the table and the report say what the warnings say."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
         return sanitizer.fit(table)
 
 

@@ -130,11 +130,11 @@ def draw(shape, instance):
 
     Returns
     -------
-    law, counts : arrays of the given shape
+    distribution, counts : arrays of the given shape
     """
     rng = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(*shape, instance)))
-    law = rng.dirichlet(np.full(shape[0] * shape[1], 0.5))
-    return law.reshape(shape), rng.multinomial(RECORDS, law).reshape(shape)
+    distribution = rng.dirichlet(np.full(shape[0] * shape[1], 0.5))
+    return distribution.reshape(shape), rng.multinomial(RECORDS, distribution).reshape(shape)
 
 
 @lru_cache(maxsize=1)
@@ -207,7 +207,7 @@ def measure(task, adult=None):
         and ``true_eps``, the leakage ε*, at the true distribution, and whether it is ``inside`` the
         set. If there is no mechanism, ``error`` instead of all this.
     """
-    law, counts = table(task, adult)
+    distribution, counts = table(task, adult)
     a1, a2 = counts.shape
     ball = RenyiBall(alpha=2.0, beta=task.beta)
     sanitizer = METHODS[task.method](task.eps, ball, task.limit)
@@ -230,12 +230,12 @@ def measure(task, adult=None):
         "seconds": round(seconds, 3),
         "status": sanitizer.solution_.status,
     }
-    if law is not None:
-        chi2 = float(((counts / counts.sum() - law) ** 2 / law).sum())
+    if distribution is not None:
+        chi2 = float(((counts / counts.sum() - distribution) ** 2 / distribution).sum())
         radius = ball.radius_for(int(counts.sum()), counts.size)
         found |= {
-            "true_information": mechanism.mutual_information(law),
-            "true_eps": mechanism.leakage(law),
+            "true_information": mechanism.mutual_information(distribution),
+            "true_eps": mechanism.leakage(distribution),
             "inside": bool(np.log1p(chi2) <= radius),
         }
     return found

@@ -109,14 +109,14 @@ def draw(instance, n, seed=SEED):
 
     Returns
     -------
-    law, counts : arrays of shape (3, 5)
+    distribution, counts : arrays of shape (3, 5)
     """
     stream = np.random.SeedSequence(seed, spawn_key=(instance,))
-    law = np.random.default_rng(stream).dirichlet(np.full(len(CELLS), 0.5))
+    distribution = np.random.default_rng(stream).dirichlet(np.full(len(CELLS), 0.5))
     records = np.random.SeedSequence(seed, spawn_key=(instance, n))
-    counts = np.random.default_rng(records).multinomial(n, law)
+    counts = np.random.default_rng(records).multinomial(n, distribution)
     shape = len(SECRETS), len(VALUES)
-    return law.reshape(shape), counts.reshape(shape)
+    return distribution.reshape(shape), counts.reshape(shape)
 
 
 def design(counts, problem):
@@ -135,10 +135,10 @@ def design(counts, problem):
         return sanitizer.fit(CELLS, sample_weight=counts.ravel())
 
 
-def expected_distance(mechanism, law):
+def expected_distance(mechanism, distribution):
     """E (U - Y)² at a distribution, for a mechanism whose symbols are values of U."""
     distance = np.subtract.outer(np.array(mechanism.symbols, float), CELLS[:, 1]) ** 2
-    return float((mechanism.matrix * distance).sum(axis=0) @ law.ravel())
+    return float((mechanism.matrix * distance).sum(axis=0) @ distribution.ravel())
 
 
 def measure(instance, sizes, seed=SEED):
@@ -152,19 +152,19 @@ def measure(instance, sizes, seed=SEED):
     # One thread: the instances fill the cores, and rounding must not depend on their number.
     with threadpool_limits(1):
         for n in sizes:
-            law, counts = draw(instance, n, seed)
-            found.append([_measured(counts, law, problem) for problem in PROBLEMS])
+            distribution, counts = draw(instance, n, seed)
+            found.append([_measured(counts, distribution, problem) for problem in PROBLEMS])
     return found
 
 
-def _measured(counts, law, problem):
+def _measured(counts, distribution, problem):
     start = time.process_time()
     sanitizer = design(counts, problem)
     seconds = time.process_time() - start
-    chi2 = float(((counts / counts.sum() - law) ** 2 / law).sum())  # ISIT (2)
+    chi2 = float(((counts / counts.sum() - distribution) ** 2 / distribution).sum())  # ISIT (2)
     return (
-        sanitizer.mechanism_.leakage(law),  # ISIT (32)
-        expected_distance(sanitizer.mechanism_, law),  # ISIT (31)
+        sanitizer.mechanism_.leakage(distribution),  # ISIT (32)
+        expected_distance(sanitizer.mechanism_, distribution),  # ISIT (31)
         np.log1p(chi2) <= sanitizer.uncertainty_.B_,
         seconds,
         sanitizer.solution_.gap,
@@ -187,9 +187,9 @@ def run(instances, sizes=SIZES, *, jobs=1, seed=SEED, progress=True):
     if progress:
         results = _with_progress(results, instances, 4 * len(sizes))
     eps, far, inside, cpu, gap = np.moveaxis(np.array(list(results), dtype=float), -1, 0)
-    laws = np.array([draw(instance, 1, seed)[0].ravel() for instance in range(instances)])
+    distributions = np.array([draw(instance, 1, seed)[0].ravel() for instance in range(instances)])
     constant = np.subtract.outer(CELLS[:, 1], np.array(VALUES)) ** 2
-    silence = (laws @ constant).min(axis=1)
+    silence = (distributions @ constant).min(axis=1)
     return Experiment(sizes, eps, far, inside[:, :, 0] > 0, silence, cpu, gap)
 
 

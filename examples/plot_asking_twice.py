@@ -76,12 +76,14 @@ for name, sanitizer in sanitizers.items():
 # simulated.
 
 
-def leakage(mechanism, law, k):
+def leakage(mechanism, distribution, k):
     """Return the leakage of k independent reports about one record at a distribution, in nats."""
-    given = law / law.sum(axis=1, keepdims=True)  # the distribution of U for each secret
+    given = distribution / distribution.sum(
+        axis=1, keepdims=True
+    )  # the distribution of U for each secret
     worst = 0.0
     for symbols in itertools.combinations_with_replacement(range(mechanism.shape[0]), k):
-        together = mechanism.matrix[list(symbols)].prod(axis=0).reshape(law.shape)
+        together = mechanism.matrix[list(symbols)].prod(axis=0).reshape(distribution.shape)
         for_secret = (together * given).sum(axis=1)
         if for_secret.max() > 0:
             with np.errstate(divide="ignore"):
@@ -142,8 +144,8 @@ print([device.report(record, id="Ada") for _ in range(10)])
 # In words
 # --------
 
-law = sanitizers["PolyOpt"].joint_
-given = law.probabilities / law.probabilities.sum(axis=1, keepdims=True)
+distribution = sanitizers["PolyOpt"].joint_
+given = distribution.probabilities / distribution.probabilities.sum(axis=1, keepdims=True)
 matrix = sanitizers["PolyOpt"].mechanism_.matrix
 pairs = (matrix[:, None] * matrix[None]).reshape(-1, *given.shape)  # of reports, by cell
 no, yes = (pairs * given).sum(axis=2).T

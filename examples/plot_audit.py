@@ -42,7 +42,9 @@ print(audit(sanitizer, n=30_000, level=0.99))
 # and the worst one that the certificate knows, because faults show best there.
 
 mechanism, joint = sanitizer.mechanism_, sanitizer.joint_
-worst = JointDistribution(sanitizer.certificate_.law * 1_000_000 // 1, joint.secrets, joint.values)
+worst = JointDistribution(
+    sanitizer.certificate_.distribution * 1_000_000 // 1, joint.secrets, joint.values
+)
 known = pd.MultiIndex.from_tuples(mechanism.cells)
 
 
@@ -78,7 +80,9 @@ def sparing(records):
 
 SIZES = (1_000, 3_000, 10_000, 30_000)
 found = {
-    sampler.__name__: [audit(sampler, n=n, law=[joint, worst], eps=EPS, level=0.99) for n in SIZES]
+    sampler.__name__: [
+        audit(sampler, n=n, distribution=[joint, worst], eps=EPS, level=0.99) for n in SIZES
+    ]
     for sampler in (sound, frank, seeded, sparing)
 }
 for name, audits in found.items():
@@ -114,7 +118,7 @@ class HastySanitizer(PolyOptSanitizer):
 
 broken = HastySanitizer(EPS, sensitive="affair", time_limit=4.0).fit(public)
 found["hasty, a function"] = [
-    audit(hasty, n=n, law=[joint, worst], eps=EPS, level=0.99) for n in SIZES
+    audit(hasty, n=n, distribution=[joint, worst], eps=EPS, level=0.99) for n in SIZES
 ]
 found["hasty, a sanitizer"] = [audit(broken, n=n, level=0.99) for n in SIZES]
 for name in list(found)[-2:]:

@@ -88,7 +88,11 @@ constant = min(truth @ (visits - y) ** 2 for y in range(6))
 def at_the_truth(counts, uncertainty):
     """Design from counts; return the mean squared distance and the leakage at the truth."""
     sanitizer = RobustMSESanitizer(
-        EPS, uncertainty=uncertainty, categories=[sorted(set(cells["health"])), range(6)], tol=1e-3
+        EPS,
+        sensitive="health",
+        uncertainty=uncertainty,
+        categories=[sorted(set(cells["health"])), range(6)],
+        tol=1e-3,
     )
     with warnings.catch_warnings():
         # That few records for a cell or no set at all are risky is what this page is about.

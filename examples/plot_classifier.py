@@ -95,16 +95,18 @@ def score(table, weights=None):
 
 def rows(name):
     """Write each report as its most probable row, as ``encode="cells"`` does."""
-    mechanism, law = sanitizers[name].mechanism_, sanitizers[name].joint_.probabilities
-    cells = mechanism.likely_cells(law)[reports[name]["report"]]
+    mechanism, distribution = sanitizers[name].mechanism_, sanitizers[name].joint_.probabilities
+    cells = mechanism.likely_cells(distribution)[reports[name]["report"]]
     return pd.DataFrame([mechanism.cells[cell][1] for cell in cells], columns=[*FEATURES, LABEL])
 
 
 def weighted(name, prior=None):
     """Estimate the distribution of features and label: a table of its cells, and their weights."""
     estimator = FrequencyEstimator(sanitizers[name], method="ml", prior=prior).fit(reports[name])
-    law = estimator.marginal([*FEATURES, LABEL])
-    return pd.DataFrame(law.categories, columns=law.columns), law.frequencies * len(private)
+    distribution = estimator.marginal([*FEATURES, LABEL])
+    return pd.DataFrame(
+        distribution.categories, columns=distribution.columns
+    ), distribution.frequencies * len(private)
 
 
 WAYS = ["as rows", "by their distribution", "by their distribution, with\nthe public records"]

@@ -106,7 +106,7 @@ cells = {
 }
 
 
-def law_of(table):
+def distribution_of(table):
     """Return the distribution of a table, with half a record more in each cell."""
     codes = table.apply(tuple, axis=1).map(cells)
     counts = np.bincount(codes, minlength=len(cells)) + 0.5
@@ -115,9 +115,9 @@ def law_of(table):
 
 found = []
 for group, members in GROUPS.items():
-    law = law_of(survey[members.to_numpy()])
-    divergence = np.log((joint.probabilities**2 / law).sum())  # Rényi's, of order 2
-    leaks = {name: each.mechanism_.leakage(law) for name, each in sanitizers.items()}
+    distribution = distribution_of(survey[members.to_numpy()])
+    divergence = np.log((joint.probabilities**2 / distribution).sum())  # Rényi's, of order 2
+    leaks = {name: each.mechanism_.leakage(distribution) for name, each in sanitizers.items()}
     found.append({"group": group, "women": members.sum(), "D": divergence, **leaks})
 found = pd.DataFrame(found).sort_values("D").set_index("group")
 print(found.round(3).to_string())

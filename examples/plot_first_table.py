@@ -95,11 +95,11 @@ print(kept.assign(guess=guess).to_string(float_format="{:.0%}".format))
 # public records that would send this report with the share among all records. If nothing is known
 # about a person but the report, nobody can do better than these shares.
 
-law, secrets = sanitizer.joint_.probabilities, sanitizer.joint_.secrets
-by_report = sanitizer.mechanism_.report_law(law)
+distribution, secrets = sanitizer.joint_.probabilities, sanitizer.joint_.secrets
+by_report = sanitizer.mechanism_.report_distribution(distribution)
 probability = by_report[:, secrets.index("yes")] / by_report.sum(axis=1)
-before = law.sum(axis=1)[secrets.index("yes")]
-by_value = law[secrets.index("yes")] / law.sum(axis=0)
+before = distribution.sum(axis=1)[secrets.index("yes")]
+by_value = distribution[secrets.index("yes")] / distribution.sum(axis=0)
 limits = [1 / (1 + (1 - before) / before * np.exp(-step)) for step in (-1.0, 1.0)]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")

@@ -1,22 +1,26 @@
-"""The joint law of the secret and the non-sensitive value, as the public table has it."""
+"""The joint distribution of the secret and the non-sensitive value, as the public table has it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Floats
-from skrldp.information import entropy
+from skrldp.information import conditionals_of, entropy
 
-__all__ = ["JointDistribution", "as_counts"]
+__all__ = ["JointDistribution", "as_counts", "real_numbers"]
+
+# Up to here float64 holds every whole number, so that no count is rounded.
+_MOST_RECORDS = 2**53
 
 
 @dataclass(frozen=True, eq=False)
 class JointDistribution:
-    """Counts of public records and the empirical law they make.
+    """Counts of public records and the empirical distribution they make.
 
     Parameters
     ----------
@@ -30,7 +34,8 @@ class JointDistribution:
     Raises
     ------
     ValueError
-        If the counts are not a finite, non-negative table of whole numbers with a record in it.
+        If the counts are not a finite, non-negative table of whole numbers with a record in it,
+        if some are masked, or if there are more than 2**53 records.
 
     Examples
     --------
@@ -49,15 +54,22 @@ class JointDistribution:
         secrets: Sequence[Any] | None = None,
         values: Sequence[Any] | None = None,
     ) -> None:
-        table = np.asarray(counts)
+        table = real_numbers(counts, "counts")
         if table.ndim != 2 or table.size == 0:
             raise ValueError(
                 f"counts must be a table of secrets by values, got shape {table.shape}."
             )
-        if not np.issubdtype(table.dtype, np.number) or not np.all(np.isfinite(table)):
+        if not np.all(np.isfinite(table)):
             raise ValueError("counts must be finite numbers.")
         if np.any(table < 0) or np.any(table != np.floor(table)):
             raise ValueError("counts must be non-negative whole numbers of records.")
+        # The first sum cannot overflow and nearly tells; then the second, which is exact, cannot.
+        rough = table.sum(dtype=float)
+        if rough > _MOST_RECORDS or table.astype(np.int64).sum() > _MOST_RECORDS:
+            raise ValueError(
+                "counts sum to more than 2**53 records, beyond which they are not exact; give the "
+                "number of records in each cell, not weights or shares on a large scale."
+            )
         whole = table.astype(np.int64)
         if whole.sum() == 0:
             raise ValueError("counts are all zero: there is no public record.")
@@ -114,11 +126,11 @@ class JointDistribution:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Empirical law of (S, U), shape (a1, a2)."""
+        """Empirical distribution of (S, U), shape (a1, a2)."""
         return self.counts / self.n
 
     def smoothed(self, records: float) -> Floats:
-        """Law of (S, U) with some records more, spread evenly over all cells.
+        """Distribution of (S, U) with some records more, spread evenly over all cells.
 
         Parameters
         ----------
@@ -135,15 +147,13 @@ class JointDistribution:
 
     @cached_property
     def marginal(self) -> Floats:
-        """Empirical law of S, shape (a1,)."""
+        """Empirical distribution of S, shape (a1,)."""
         return self.counts.sum(axis=1) / self.n
 
     @cached_property
     def conditionals(self) -> Floats:
-        """Empirical law of U given each secret, shape (a1, a2); uniform for an unseen secret."""
-        totals = self.counts.sum(axis=1, keepdims=True)
-        seen = self.counts / np.maximum(totals, 1)
-        return np.where(totals > 0, seen, 1.0 / self.counts.shape[1])
+        """Empirical distributions of U given each secret, (a1, a2); uniform for an unseen one."""
+        return conditionals_of(self.counts, unseen=1.0 / self.counts.shape[1])
 
     @property
     def entropy(self) -> float:
@@ -153,6 +163,42 @@ class JointDistribution:
     def __repr__(self) -> str:
         a1, a2 = self.counts.shape
         return f"JointDistribution({a1} secrets x {a2} values, n={self.n:,})"
+
+
+def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Take an array of real numbers, none of them masked.
+
+    Parameters
+    ----------
+    values : array-like
+        Numbers.
+    name : str
+        What they are, for the messages.
+
+    Returns
+    -------
+    array
+        Of an integer or floating dtype.
+
+    Raises
+    ------
+    ValueError
+        If they are complex, or no numbers at all, or if some are masked.
+    """
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} must not be masked: a masked entry has no value. Fill it, with "
+            "numpy.ma.filled, or leave it out."
+        )
+    array = np.asarray(values)
+    if array.dtype == object and all(isinstance(x, Real) for x in array.ravel()):
+        try:  # whole numbers beyond 64 bits, fractions
+            array = array.astype(float)
+        except OverflowError as error:
+            raise ValueError(f"{name} must be finite numbers.") from error
+    if not np.issubdtype(array.dtype, np.integer) and not np.issubdtype(array.dtype, np.floating):
+        raise ValueError(f"{name} must be finite real numbers, got an array of {array.dtype}.")
+    return array
 
 
 def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public record") -> Floats:
@@ -195,7 +241,7 @@ def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public recor
             f"{weights[row]!r}. What can be said depends on the number of records, so weights "
             "that are not counts have no meaning here."
         )
-    if numbers.sum() > 2**53:
+    if numbers.sum() > _MOST_RECORDS:
         raise ValueError("sample_weight sums to more than 2**53 records.")
     if not numbers.any():
         raise ValueError(f"sample_weight is zero in every row: there is no {record}.")

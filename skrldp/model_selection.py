@@ -1,13 +1,13 @@
 """The choice of ε by cross-validation: the smallest that is useful enough."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skrldp._params import is_finite
 
 __all__ = ["smallest_eps"]
 
@@ -81,11 +81,13 @@ def smallest_eps(
     -----
     **Search on public data only.** Scores and the choice depend on every record that the search is
     given, and nothing of that is private. Sanitizers' own scores need no private record: they are
-    those of the mechanism at the law of the public records left out.
+    those of the mechanism at the distribution of the public records left out.
 
     A fold has fewer public records than the whole table, so its uncertainty set is larger and its
-    utility smaller. Give `categories`, or a fold that lacks a rare value fails on those that have
-    it; shuffle a sorted table, as by ``cv=KFold(5, shuffle=True)``.
+    utility smaller. A fold that lacks a rare value fails on those that have it: give `categories`,
+    or columns whose dtype declares its levels (category, Enum). With several columns of U, or of
+    S, a rare combination is lacked sooner than a value: ``categories="product"`` knows all. Shuffle
+    a sorted table, as by ``cv=KFold(5, shuffle=True)``.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def smallest_eps(
     >>> search.fit(X).best_params_
     {'eps': 8.0}
     """
-    if tolerance != "std" and not (_is_number(tolerance) and 0 <= float(tolerance) < math.inf):
+    if tolerance != "std" and not (is_finite(tolerance) and tolerance >= 0):
         raise ValueError(
             f"tolerance={tolerance!r} must be a share of the best score, a number >= 0, or 'std'."
         )
@@ -106,10 +108,6 @@ def smallest_eps(
         if value is not None and not isinstance(value, str):
             raise ValueError(f"{name}={value!r} must be a name or None.")
     return _SmallestEps(tolerance, scoring, param)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.float64]:
@@ -139,7 +137,7 @@ def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.f
                 f"candidate {place} ({candidate}) does not say what {param} is: give it in every "
                 "grid of the search."
             )
-        if not (_is_number(candidate[param]) and math.isfinite(candidate[param])):
+        if not is_finite(candidate[param]):
             raise ValueError(
                 f"candidate {place} has {param}={candidate[param]!r}, which is no finite number."
             )

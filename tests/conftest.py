@@ -20,7 +20,7 @@ REFERENCE = json.loads((ROOT / "tests" / "reference_cases.json").read_text("utf-
 
 # Entropy Examples 1-5: 100 public records over two secrets and two values.
 EXAMPLE = np.array([[7, 10], [26, 57]])
-EXAMPLE_LAW = np.array([[0.1, 0.1], [0.2, 0.6]])  # P* of Entropy (10)
+EXAMPLE_DISTRIBUTION = np.array([[0.1, 0.1], [0.2, 0.6]])  # P* of Entropy (10)
 EXAMPLE_RADIUS = float(np.log(1.0 + 7.814727903251179 / 100.0))  # chi2(3) quantile at 0.95
 
 ADULT_COLUMNS = [
@@ -30,24 +30,28 @@ ADULT_COLUMNS = [
 ]
 
 
-def renyi(centre, law, alpha):
-    """Rényi divergence D_alpha(centre || law) over the last axis (Entropy (21))."""
-    centre, law = np.broadcast_arrays(np.asarray(centre, float), np.asarray(law, float))
+def renyi(centre, distribution, alpha):
+    """Rényi divergence D_alpha(centre || distribution) over the last axis (Entropy (21))."""
+    centre, distribution = np.broadcast_arrays(
+        np.asarray(centre, float), np.asarray(distribution, float)
+    )
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         if alpha == 1.0:
-            terms = np.where(centre > 0, centre * (np.log(centre) - np.log(law)), 0.0)
+            terms = np.where(centre > 0, centre * (np.log(centre) - np.log(distribution)), 0.0)
             return terms.sum(axis=-1)
-        logs = alpha * np.log(centre) + (1.0 - alpha) * np.log(law)
+        logs = alpha * np.log(centre) + (1.0 - alpha) * np.log(distribution)
         terms = np.where(centre > 0, np.exp(logs), 0.0)
         return np.log(terms.sum(axis=-1)) / (alpha - 1.0)
 
 
-def cost(p, law, alpha):
+def cost(p, distribution, alpha):
     """What one conditional takes of the budget, before the weight of its secret (section 3)."""
     if alpha == 1.0:
-        return renyi(p, law, 1.0)
+        return renyi(p, distribution, 1.0)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        terms = np.where(p > 0, np.asarray(p) ** alpha * np.asarray(law) ** (1.0 - alpha), 0.0)
+        terms = np.where(
+            p > 0, np.asarray(p) ** alpha * np.asarray(distribution) ** (1.0 - alpha), 0.0
+        )
     mean = terms.sum(axis=-1) ** (1.0 / alpha)
     return mean - 1.0 if alpha > 1.0 else 1.0 - mean
 
@@ -58,7 +62,7 @@ def budget(alpha, radius):
 
 
 def completed(conditionals, joint, alpha):
-    """The law closest to `joint` (a1, a2) with these conditionals (..., a1, a2)."""
+    """The distribution closest to `joint` (a1, a2) with these conditionals (..., a1, a2)."""
     marginal = joint.sum(axis=1)
     p = joint / marginal[:, None]
     scale = np.ones(np.shape(conditionals)[:-1])
@@ -71,22 +75,22 @@ def completed(conditionals, joint, alpha):
 
 
 def on_the_boundary(centre, towards, alpha, radius, steps=70):
-    """Go from `centre` (m,) towards each law (N, m) until the divergence is the radius."""
+    """Go from `centre` (m,) towards each distribution (N, m) until the divergence is the radius."""
     low, high = np.zeros(len(towards)), np.ones(len(towards))
     low[renyi(centre, towards, alpha) <= radius] = 1.0
     for _ in range(steps):
         middle = (low + high) / 2.0
-        law = (1.0 - middle[:, None]) * centre + middle[:, None] * towards
-        inside = renyi(centre, law, alpha) <= radius
+        distribution = (1.0 - middle[:, None]) * centre + middle[:, None] * towards
+        inside = renyi(centre, distribution, alpha) <= radius
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return (1.0 - low[:, None]) * centre + low[:, None] * towards
 
 
 def random_directions(rng, count, size):
-    """Laws of all kinds: flat, spiky, and on few cells."""
-    laws = [rng.dirichlet(np.full(size, c), size=count // 3) for c in (1.0, 0.3, 0.05)]
-    laws = np.concatenate(laws)
-    return laws[np.all(np.isfinite(laws), axis=1)]
+    """Distributions of all kinds: flat, spiky, and on few cells."""
+    distributions = [rng.dirichlet(np.full(size, c), size=count // 3) for c in (1.0, 0.3, 0.05)]
+    distributions = np.concatenate(distributions)
+    return distributions[np.all(np.isfinite(distributions), axis=1)]
 
 
 def optimum(problem):
@@ -106,18 +110,25 @@ def convex_solve(q, p, weight, alpha, radius):
     """Solve max R1.q1 + R2.q2 under the budget of section 3 directly (alpha > 1/2)."""
     import cvxpy as cp
 
-    laws = [cp.Variable(q.shape[1], nonneg=True) for _ in q]
+    distributions = [cp.Variable(q.shape[1], nonneg=True) for _ in q]
     theta, used = (alpha - 1.0) / alpha, 0.0
-    for w, centre, law in zip(weight, p, laws, strict=True):
+    for w, centre, distribution in zip(weight, p, distributions, strict=True):
         seen = np.flatnonzero(centre > 0)
-        held, mass = law[seen], centre[seen]
+        held, mass = distribution[seen], centre[seen]
         if alpha == 1.0:
             used += w * (mass @ np.log(mass) - mass @ cp.log(held))
             continue
         mean = cp.pnorm(cp.multiply(mass, cp.power(held, -theta)), alpha)
         used += w * (mean - 1.0 if alpha > 1.0 else 1.0 - mean)
-    limits = [used <= budget(alpha, radius)] + [cp.sum(law) == 1 for law in laws]
-    problem = cp.Problem(cp.Maximize(sum(c @ law for c, law in zip(q, laws, strict=True))), limits)
+    limits = [used <= budget(alpha, radius)] + [
+        cp.sum(distribution) == 1 for distribution in distributions
+    ]
+    problem = cp.Problem(
+        cp.Maximize(
+            sum(c @ distribution for c, distribution in zip(q, distributions, strict=True))
+        ),
+        limits,
+    )
     return optimum(problem)
 
 
@@ -125,7 +136,7 @@ def set_probability(rho, alpha, radius_of_secret, sign):
     """Greatest (sign=1) or least (-1) probability of a set of public probability rho.
 
     Entropy Proposition 1's scalar equation with MATH's ends, solved by bracketing. The divergence
-    is that of two laws on {the set, the rest}.
+    is that of two distributions on {the set, the rest}.
     """
     end = 1.0 if sign > 0 else 0.0
 

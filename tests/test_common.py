@@ -44,6 +44,7 @@ def expected(sanitizer):
 
 
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")  # the checks' tables are tiny
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # so are time limits
 @parametrize_with_checks(SANITIZERS, expected_failed_checks=expected)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -89,10 +89,13 @@ def test_asking_twice(run):
         assert np.all(told[name] <= eps * page["steps"]), name
     assert told["PolyOpt"][1] > 10 * 2 * eps  # which is false of the others
     # Two draws by another route: the mechanism of pairs of reports.
-    mechanism, law = page["sanitizers"]["GRR"].mechanism_, page["law"].probabilities
+    mechanism, distribution = (
+        page["sanitizers"]["GRR"].mechanism_,
+        page["distribution"].probabilities,
+    )
     pairs = (mechanism.matrix[:, None] * mechanism.matrix[None]).reshape(-1, mechanism.shape[1])
     both = type(mechanism).from_matrix(pairs, mechanism.secrets, mechanism.values)
-    assert told["GRR"][1] == pytest.approx(both.leakage(law), abs=1e-6)
+    assert told["GRR"][1] == pytest.approx(both.leakage(distribution), abs=1e-6)
 
 
 def test_a_first_table(run):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, EXAMPLE_LAW
+from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +16,7 @@ from skrldp.information import (
     row_information_gradient,
 )
 from skrldp.region import privacy_region, repair
+from skrldp.uncertainty import RenyiSet
 
 SEEDS = st.integers(0, 10**6)
 
@@ -23,43 +24,45 @@ SEEDS = st.integers(0, 10**6)
 def draw(seed, b=5, a=6, zeros=True):
     rng = np.random.default_rng(seed)
     matrix = rng.dirichlet(np.full(b, 0.5), size=a).T
-    law = rng.dirichlet(np.full(a, 0.7))
+    distribution = rng.dirichlet(np.full(a, 0.7))
     if zeros:
         matrix[rng.random(matrix.shape) < 0.2] = 0.0
         matrix[0] += 1e-3
         matrix /= matrix.sum(axis=0)
-        law[1] = 0.0
-        law /= law.sum()
-    return matrix, law
+        distribution[1] = 0.0
+        distribution /= distribution.sum()
+    return matrix, distribution
 
 
-def by_definition(matrix, law):
+def by_definition(matrix, distribution):
     """The sum of P(x, y) log P(x, y) / (P(x) P(y)), one term after the other."""
-    report = [sum(row[x] * law[x] for x in range(len(law))) for row in matrix]
+    report = [sum(row[x] * distribution[x] for x in range(len(distribution))) for row in matrix]
     total = 0.0
     for y, x in np.ndindex(matrix.shape):
-        if law[x] * matrix[y, x] > 0:
-            total += law[x] * matrix[y, x] * np.log(matrix[y, x] / report[y])
+        if distribution[x] * matrix[y, x] > 0:
+            total += distribution[x] * matrix[y, x] * np.log(matrix[y, x] / report[y])
     return total
 
 
 @given(SEEDS)
 def test_mutual_information_is_its_definition(seed):
-    matrix, law = draw(seed)
-    assert mutual_information(matrix, law) == pytest.approx(by_definition(matrix, law), abs=1e-12)
-    assert row_information(matrix, law).sum() == pytest.approx(
-        by_definition(matrix, law), abs=1e-12
+    matrix, distribution = draw(seed)
+    assert mutual_information(matrix, distribution) == pytest.approx(
+        by_definition(matrix, distribution), abs=1e-12
     )
-    joint = matrix * law
-    split = entropy(joint.sum(axis=1)) + entropy(law) - entropy(joint)
-    assert mutual_information(matrix, law) == pytest.approx(split, abs=1e-12)
-    assert -1e-15 <= mutual_information(matrix, law) <= entropy(law) + 1e-12
+    assert row_information(matrix, distribution).sum() == pytest.approx(
+        by_definition(matrix, distribution), abs=1e-12
+    )
+    joint = matrix * distribution
+    split = entropy(joint.sum(axis=1)) + entropy(distribution) - entropy(joint)
+    assert mutual_information(matrix, distribution) == pytest.approx(split, abs=1e-12)
+    assert -1e-15 <= mutual_information(matrix, distribution) <= entropy(distribution) + 1e-12
 
 
 def test_known_values():
-    law = np.array([0.1, 0.2, 0.7])
-    assert mutual_information(np.eye(3), law) == pytest.approx(entropy(law))
-    assert mutual_information(np.full((4, 3), 0.25), law) == 0.0
+    distribution = np.array([0.1, 0.2, 0.7])
+    assert mutual_information(np.eye(3), distribution) == pytest.approx(entropy(distribution))
+    assert mutual_information(np.full((4, 3), 0.25), distribution) == 0.0
     assert entropy(np.full(8, 1 / 8)) == pytest.approx(np.log(8))
     assert entropy(np.array([1.0, 0.0])) == 0.0
     response = np.array([[0.75, 0.25], [0.25, 0.75]])  # binary symmetric channel
@@ -69,40 +72,43 @@ def test_known_values():
 
 @given(SEEDS, st.sampled_from([1e-9, 0.3, 7.0, 1e9]))
 def test_rows_are_homogeneous_and_convex(seed, scale):
-    matrix, law = draw(seed)
+    matrix, distribution = draw(seed)
     np.testing.assert_allclose(
-        row_information(scale * matrix, law), scale * row_information(matrix, law),
+        row_information(scale * matrix, distribution),
+        scale * row_information(matrix, distribution),
         atol=1e-12 * scale,
     )  # fmt: skip
-    both = row_information(matrix[:1] + matrix[1:2], law)
-    assert both[0] <= row_information(matrix[:2], law).sum() + 1e-12
-    assert row_information(np.zeros((1, 6)), law)[0] == 0.0
+    both = row_information(matrix[:1] + matrix[1:2], distribution)
+    assert both[0] <= row_information(matrix[:2], distribution).sum() + 1e-12
+    assert row_information(np.zeros((1, 6)), distribution)[0] == 0.0
 
 
 @given(SEEDS)
 def test_gradient_by_differences(seed):
-    matrix, law = draw(seed, zeros=False)
+    matrix, distribution = draw(seed, zeros=False)
     matrix = 0.05 + 0.9 * matrix
-    gradient = row_information_gradient(matrix, law)
+    gradient = row_information_gradient(matrix, distribution)
     step = 1e-6
     for x in range(6):
         ahead, behind = matrix.copy(), matrix.copy()
         ahead[:, x] += step
         behind[:, x] -= step
-        slope = (row_information(ahead, law) - row_information(behind, law)) / (2 * step)
+        slope = (row_information(ahead, distribution) - row_information(behind, distribution)) / (
+            2 * step
+        )
         np.testing.assert_allclose(gradient[:, x], slope, atol=1e-8)
     # Euler: a function of degree 1 is its gradient times the point
     np.testing.assert_allclose(
-        (gradient * matrix).sum(axis=1), row_information(matrix, law), atol=1e-12
+        (gradient * matrix).sum(axis=1), row_information(matrix, distribution), atol=1e-12
     )
 
 
 def test_gradient_at_zero_entries_is_finite_and_a_lower_slope():
-    matrix, law = draw(3)
-    gradient = row_information_gradient(matrix, law)
+    matrix, distribution = draw(3)
+    gradient = row_information_gradient(matrix, distribution)
     assert np.all(np.isfinite(gradient))
-    assert np.all(np.isfinite(row_information_gradient(np.zeros((1, 6)), law)))
-    assert np.all(gradient[(matrix == 0) & (law > 0)] < 0)
+    assert np.all(np.isfinite(row_information_gradient(np.zeros((1, 6)), distribution)))
+    assert np.all(gradient[(matrix == 0) & (distribution > 0)] < 0)
 
 
 @given(SEEDS, st.floats(0.01, 4.0), st.sampled_from([0.0, 0.05, np.inf]))
@@ -110,21 +116,28 @@ def test_no_private_mechanism_passes_the_bound(seed, eps, radius):
     rng = np.random.default_rng(seed)
     a1, a2 = rng.integers(2, 5), rng.integers(1, 4)
     joint = JointDistribution(rng.integers(1, 50, size=(a1, a2)))
-    region = privacy_region(joint, alpha=2.0, radius=radius)
+    region = privacy_region(joint, RenyiSet(2.0, radius))
     sharp = rng.dirichlet(np.full(6, 0.02), size=a1 * a2).T + 1e-9
     private = repair(sharp / sharp.sum(axis=0), region, eps)
-    law = joint.probabilities
-    assert mutual_information(private, law.ravel()) <= mutual_information_bound(law, eps) + 1e-12
+    distribution = joint.probabilities
+    assert (
+        mutual_information(private, distribution.ravel())
+        <= mutual_information_bound(distribution, eps) + 1e-12
+    )
 
 
 def test_the_bound_is_reached():
     # S hidden altogether, U in clear and independent of S: H(U|S), at eps -> 0
-    law = np.outer([0.3, 0.7], [0.2, 0.5, 0.3])
+    distribution = np.outer([0.3, 0.7], [0.2, 0.5, 0.3])
     clear = np.tile(np.eye(3), (1, 2))
-    assert mutual_information(clear, law.ravel()) == pytest.approx(entropy(law.sum(axis=0)))
-    assert mutual_information_bound(law, 1e-9) == pytest.approx(entropy(law.sum(axis=0)))
+    assert mutual_information(clear, distribution.ravel()) == pytest.approx(
+        entropy(distribution.sum(axis=0))
+    )
+    assert mutual_information_bound(distribution, 1e-9) == pytest.approx(
+        entropy(distribution.sum(axis=0))
+    )
     # everything in clear: H(X), at a large eps
-    assert mutual_information_bound(law, 50.0) == pytest.approx(entropy(law))
+    assert mutual_information_bound(distribution, 50.0) == pytest.approx(entropy(distribution))
     # a binary secret alone: eps tanh(eps/2) / 2 against the binary symmetric channel
     even = np.array([[0.5], [0.5]])
     for eps in (0.01, 0.1):
@@ -137,7 +150,7 @@ def test_the_bound_is_reached():
 @given(SEEDS, st.integers(1, 4), st.integers(1, 4))
 def test_blocks_are_their_dense_matrix(seed, a1, a2):
     rng = np.random.default_rng(seed)
-    law = rng.dirichlet(np.ones(a1 * a2)).reshape(a1, a2)
+    distribution = rng.dirichlet(np.ones(a1 * a2)).reshape(a1, a2)
     raw = rng.random(4) * (rng.random(4) > 0.2) + np.array([1e-3, 0, 0, 0])
     counts = np.array([1.0, a2 - 1.0, a1 - 1.0, (a1 - 1.0) * (a2 - 1.0)])
     blocks = tuple(raw / (raw @ counts))
@@ -146,14 +159,17 @@ def test_blocks_are_their_dense_matrix(seed, a1, a2):
     matrix = np.where(
         same_s, np.where(same_u, blocks[0], blocks[1]), np.where(same_u, blocks[2], blocks[3])
     )
-    assert block_information(blocks, law) == pytest.approx(
-        by_definition(matrix, law.ravel()), abs=1e-12
+    assert block_information(blocks, distribution) == pytest.approx(
+        by_definition(matrix, distribution.ravel()), abs=1e-12
     )
 
 
 def test_entropy_example_4():
     grr = (0.4, 0.2, 0.2, 0.2)
     srr = (4 / 9, 1 / 9, 2 / 9, 2 / 9)
-    for law, expected in ((EXAMPLE / 100, (0.0419, 0.1005)), (EXAMPLE_LAW, (0.0412, 0.0942))):
-        values = [block_information(blocks, law) for blocks in (grr, srr)]
+    for distribution, expected in (
+        (EXAMPLE / 100, (0.0419, 0.1005)),
+        (EXAMPLE_DISTRIBUTION, (0.0412, 0.0942)),
+    ):
+        values = [block_information(blocks, distribution) for blocks in (grr, srr)]
         np.testing.assert_allclose(values, expected, atol=5e-5)

@@ -1,4 +1,4 @@
-"""The public law: counts in, probabilities out."""
+"""The public distribution: counts in, probabilities out."""
 
 import numpy as np
 import pytest
@@ -59,6 +59,13 @@ def test_it_keeps_its_own_counts():
         [[1.5, 1], [2, 3]],
         [[np.nan, 1], [2, 3]],
         [[np.inf, 1], [2, 3]],
+        [[1e19, 1], [1, 1]],
+        [[10**19, 1], [1, 1]],
+        [[10**400, 1], [1, 1]],
+        np.array([[2**64 - 50, 100], [30, 60]], dtype=np.uint64),  # -50 as int64
+        [[2**52, 2**52], [1, 0]],
+        np.ma.masked_array([[5, 1], [2, 3]], [[True, False], [False, False]]),
+        [[1 + 2j, 1], [2, 3]],
         [["1", "2"]],
         [1, 2, 3],
         [[]],
@@ -67,6 +74,13 @@ def test_it_keeps_its_own_counts():
 def test_what_is_not_a_table_of_counts_is_refused(counts):
     with pytest.raises(ValueError, match="counts"):
         JointDistribution(counts)
+
+
+def test_the_greatest_tables_are_exact():
+    most = np.array([[2**53 - 2, 1], [1, 0]], dtype=np.uint64)
+    for counts in (most, most.astype(object), np.ma.masked_array(most, False)):
+        assert JointDistribution(counts).n == 2**53
+        assert JointDistribution(counts).counts[0, 0] == 2**53 - 2
 
 
 @pytest.mark.parametrize("names", [{"secrets": ("a",)}, {"values": ("a", "b", "c")}])

@@ -41,20 +41,20 @@ def test_theorem_4(rng, alpha):
     joint = rng.dirichlet(np.ones(6)).reshape(2, 3)
     weight, p = joint.sum(axis=1), joint / joint.sum(axis=1, keepdims=True)
     for _ in range(5):
-        laws = rng.dirichlet(np.ones(3), size=2)
+        distributions = rng.dirichlet(np.ones(3), size=2)
 
-        def divergence(share, laws=laws):
-            law = np.array([share, 1.0 - share])[:, None] * laws
-            return float(renyi(joint.ravel(), law.ravel(), alpha))
+        def divergence(share, conditionals=distributions):
+            distribution = np.array([share, 1.0 - share])[:, None] * conditionals
+            return float(renyi(joint.ravel(), distribution.ravel(), alpha))
 
         found = minimize_scalar(divergence, bounds=(1e-9, 1.0 - 1e-9), options={"xatol": 1e-12})
         least = divergence(found.x)
-        assert_allclose(weight @ cost(p, laws, alpha), budget(alpha, least), rtol=1e-6)
-        best = completed(laws, joint, alpha)
+        assert_allclose(weight @ cost(p, distributions, alpha), budget(alpha, least), rtol=1e-6)
+        best = completed(distributions, joint, alpha)
         assert_allclose(renyi(joint.ravel(), best.ravel(), alpha), least, rtol=1e-6)
         # One secret alone: the other keeps its public conditional.
-        alone = completed(np.array([laws[0], p[1]]), joint, alpha)
-        used = weight[0] * cost(p[0], laws[0], alpha)
+        alone = completed(np.array([distributions[0], p[1]]), joint, alpha)
+        used = weight[0] * cost(p[0], distributions[0], alpha)
         assert_allclose(used, budget(alpha, renyi(joint.ravel(), alone.ravel(), alpha)), rtol=1e-6)
 
 
@@ -75,10 +75,10 @@ def test_theorem_8_and_10(rng, alpha):
     """Merging never raises divergence and loses none of the ball; H is concave."""
     p = np.append(rng.dirichlet(np.ones(4)), 0.0)
     inside = np.array([True, False, True, False, True])
-    for law in random_directions(rng, 99, 5):
-        rho, r = p[inside].sum(), law[inside].sum()
+    for distribution in random_directions(rng, 99, 5):
+        rho, r = p[inside].sum(), distribution[inside].sum()
         merged = renyi(np.array([rho, 1.0 - rho]), np.array([r, 1.0 - r]), alpha)
-        assert merged <= renyi(p, law, alpha) + 1e-12
+        assert merged <= renyi(p, distribution, alpha) + 1e-12
         spread = np.where(inside, p * r / rho, p * (1.0 - r) / (1.0 - rho))
         if 0.0 < r < 1.0:
             assert_allclose(renyi(p, spread, alpha), merged, rtol=1e-9, atol=1e-12)
@@ -100,34 +100,38 @@ def pieces(weight, p, q, alpha, radius, multipliers):
     c = weight ** (1.0 / theta) * sums ** (1.0 / theta)
     z = room ** (-1.0 / theta) * (c**sigma).sum() ** (1.0 / sigma)
     share = c**sigma / (c**sigma).sum()
-    laws = z * (share / sums)[:, None] * p * gaps ** (-1.0 / alpha)
-    return multipliers.sum() - z, laws
+    distributions = z * (share / sums)[:, None] * p * gaps ** (-1.0 / alpha)
+    return multipliers.sum() - z, distributions
 
 
 @pytest.mark.parametrize("alpha", ORDERS)
 def test_theorem_12_to_15(rng, alpha):
     """The bound holds for allowed pairs; gradient, budget and value are those of Lemma 13; at the
-    least bound, the gradient's laws attain it; the price of Theorem 15 gives the same bound.
+    least bound, the gradient's distributions attain it; the price of Theorem 15 gives the same
+    bound.
     """
     radius, theta = 0.1, (alpha - 1.0) / alpha
     weight = np.array([0.5, 0.3])
     p, q = rng.dirichlet(np.full(4, 2.0), size=2), rng.normal(size=(2, 4))
     sign = 1.0 if alpha > 1.0 else -1.0
 
-    def used(laws):  # of the budget; laws need not sum to 1
-        return sign * (weight * ((p**alpha * laws ** (1 - alpha)).sum(1) ** (1 / alpha) - 1)).sum()
+    def used(distributions):  # of the budget; distributions need not sum to 1
+        return (
+            sign
+            * (weight * ((p**alpha * distributions ** (1 - alpha)).sum(1) ** (1 / alpha) - 1)).sum()
+        )
 
     lowest = np.inf
     for _ in range(50):
         multipliers = q.max(axis=1) + rng.gamma(0.5, size=2) + 0.05
-        bound, laws = pieces(weight, p, q, alpha, radius, multipliers)
-        assert_allclose(used(laws), budget(alpha, radius), rtol=1e-9)
-        slack = (multipliers * (1.0 - laws.sum(axis=1))).sum()
-        assert_allclose(bound, (laws * q).sum() + slack, rtol=1e-9, atol=1e-12)
+        bound, distributions = pieces(weight, p, q, alpha, radius, multipliers)
+        assert_allclose(used(distributions), budget(alpha, radius), rtol=1e-9)
+        slack = (multipliers * (1.0 - distributions.sum(axis=1))).sum()
+        assert_allclose(bound, (distributions * q).sum() + slack, rtol=1e-9, atol=1e-12)
         for i, step in enumerate(np.eye(2) * 1e-6):
             up = pieces(weight, p, q, alpha, radius, multipliers + step)[0]
             down = pieces(weight, p, q, alpha, radius, multipliers - step)[0]
-            assert_allclose((up - down) / 2e-6, 1.0 - laws[i].sum(), rtol=1e-4, atol=1e-6)
+            assert_allclose((up - down) / 2e-6, 1.0 - distributions[i].sum(), rtol=1e-4, atol=1e-6)
         lowest = min(lowest, bound)
         some = rng.dirichlet(np.ones(4), size=2)
         low, high = 0.0, 1.0
@@ -144,9 +148,9 @@ def test_theorem_12_to_15(rng, alpha):
         log_gaps, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-15}
     )
     multipliers = q.max(axis=1) + np.exp(best.x)
-    bound, laws = pieces(weight, p, q, alpha, radius, multipliers)
-    assert_allclose(laws.sum(axis=1), 1.0, atol=1e-5)
-    assert_allclose((laws * q).sum(), bound, atol=1e-5)
+    bound, distributions = pieces(weight, p, q, alpha, radius, multipliers)
+    assert_allclose(distributions.sum(axis=1), 1.0, atol=1e-5)
+    assert_allclose((distributions * q).sum(), bound, atol=1e-5)
 
     powers = (p * (multipliers[:, None] - q) ** theta).sum(axis=1)
 
@@ -172,17 +176,17 @@ def test_proposition_17(rng):
 
 
 def test_lemma_18_and_corollary_19(rng):
-    """Any matrix is repaired for random laws, at the price that is stated."""
+    """Any matrix is repaired for random distributions, at the price that is stated."""
     eps = 0.5
     for _ in range(50):
         matrix = rng.dirichlet(np.full(4, 0.3), size=6).T.reshape(4, 2, 3)
-        laws = rng.dirichlet(np.ones(3), size=(2, 40))
-        probability = np.einsum("snu,ysu->ysn", laws, matrix)
+        distributions = rng.dirichlet(np.ones(3), size=(2, 40))
+        probability = np.einsum("snu,ysu->ysn", distributions, matrix)
         gaps = probability[:, [0, 1]].max(2) - np.exp(eps) * probability[:, [1, 0]].min(2)
         lift = np.maximum(gaps.max(axis=1), 0.0) / np.expm1(eps)
         repaired = (matrix + lift[:, None, None]) / (1.0 + lift.sum())
         assert_allclose(repaired.sum(axis=0), 1.0)
-        probability = np.einsum("snu,ysu->ysn", laws, repaired)
+        probability = np.einsum("snu,ysu->ysn", distributions, repaired)
         gaps = probability[:, [0, 1]].max(2) - np.exp(eps) * probability[:, [1, 0]].min(2)
         assert gaps.max() <= 1e-12
         assert np.abs(repaired - matrix).max() <= lift.sum() + 1e-12

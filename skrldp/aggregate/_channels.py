@@ -1,10 +1,10 @@
-"""What reports can tell: a mechanism as a linear map from laws of X to laws of the report.
+"""What reports can tell: a mechanism as a linear map from distributions of X to those of Y.
 
-A channel Q answers three questions. Which linear functions c·π of the law π does the law Qπ of the
-report determine: those with c in the row space of Q. Which weights w on the reports estimate such
-a function, without bias and with the least variance at a given law: those of generalised least
-squares. And how much do they vary: w is the same linear function of independent reports, so the
-variance is that of a multinomial.
+A channel Q answers three questions. Which linear functions c·π of the distribution π does the
+distribution Qπ of the report determine: those with c in the row space of Q. Which weights w on the
+reports estimate such a function, without bias and with the least variance at a given distribution:
+those of generalised least squares. And how much do they vary: w is the same linear function of
+independent reports, so the variance is that of a multinomial.
 """
 
 from abc import ABC, abstractmethod
@@ -30,19 +30,19 @@ _MOST_NUMBERS = 4_000_000  # in one piece of a table of functions by cells or re
 
 
 class Weights(ABC):
-    """Weights of reports that estimate functions of the law: A with A Q = 1 on the row space."""
+    """Weights A of reports, with A Q = 1 on the row space: they estimate linear functions."""
 
     @abstractmethod
     def estimate(self, shares: Floats) -> Floats:
-        """Estimate the law of X from the shares of the reports: (b,) to (a,)."""
+        """Estimate the distribution of X from the shares of the reports: (b,) to (a,)."""
 
     @abstractmethod
     def of(self, functions: Floats) -> Floats:
-        """Weights of the reports for some functions of the law: (m, a) to (m, b)."""
+        """Weights of the reports for some functions of the distribution: (m, a) to (m, b)."""
 
     @abstractmethod
-    def variances(self, law: Floats) -> Floats:
-        """Variance of one report's weight for each cell, at a law of the report: (b,) to (a,)."""
+    def variances(self, distribution: Floats) -> Floats:
+        """Variance of one report's weight for each cell, (a,), at a distribution of Y, (b,)."""
 
 
 class Channel(ABC):
@@ -53,7 +53,7 @@ class Channel(ABC):
     n_symbols, n_cells : int
         Numbers b of symbols and a of cells.
     rank : int
-        Of Q: how many linear functions of the law the reports determine.
+        Of Q: how many linear functions of the distribution the reports determine.
     identifiable : array of shape (a,)
         Whether they determine the probability of each cell.
     possible : array of shape (b,)
@@ -67,8 +67,8 @@ class Channel(ABC):
     possible: NDArray[np.bool_]
 
     @abstractmethod
-    def forward(self, law: Floats) -> Floats:
-        """Law of the report, Qπ: (a,) to (b,)."""
+    def forward(self, distribution: Floats) -> Floats:
+        """Distribution of the report, Qπ: (a,) to (b,)."""
 
     @abstractmethod
     def backward(self, prices: Floats) -> Floats:
@@ -76,24 +76,24 @@ class Channel(ABC):
 
     @abstractmethod
     def determines(self, functions: Floats) -> NDArray[np.bool_]:
-        """Whether the law of the report determines each function: (m, a) to (m,)."""
+        """Whether the distribution of the report determines each function: (m, a) to (m,)."""
 
     @abstractmethod
-    def weights(self, law: Floats) -> Weights:
-        """Best weights at a law of the report with no zeros on the possible symbols, (b,)."""
+    def weights(self, distribution: Floats) -> Weights:
+        """Best weights at a distribution of Y, (b,), with no zeros on the possible symbols."""
 
     @property
     def uniform(self) -> Floats:
-        """Law of the report if X is uniform, shape (b,)."""
+        """Distribution of the report if X is uniform, shape (b,)."""
         return self.forward(np.full(self.n_cells, 1.0 / self.n_cells))
 
-    def floored(self, law: Floats, n: float) -> Floats:
-        """Law of the report with at least one of `n` reports on each possible symbol.
+    def floored(self, distribution: Floats, n: float) -> Floats:
+        """Distribution of the report with at least one of `n` reports on each possible symbol.
 
         A symbol that has not been seen may yet have some probability: a variance at its share, 0,
         would claim certainty.
         """
-        raised = np.where(self.possible, np.maximum(law, 1.0 / n), 0.0)
+        raised = np.where(self.possible, np.maximum(distribution, 1.0 / n), 0.0)
         return raised / raised.sum()
 
     def indicators(self, labels: NDArray[np.intp], n_labels: int) -> Iterator[tuple[slice, Floats]]:
@@ -107,15 +107,15 @@ class Channel(ABC):
             yield rows, (labels == np.arange(rows.start, rows.stop)[:, None]).astype(float)
 
 
-def covariance(weights: Floats, law: Floats, n: float) -> Floats:
+def covariance(weights: Floats, distribution: Floats, n: float) -> Floats:
     """Covariance of averages over n reports of some weights.
 
     Parameters
     ----------
     weights : array of shape (m, b)
         A row for each average.
-    law : array of shape (b,)
-        Law of the report.
+    distribution : array of shape (b,)
+        Distribution of the report.
     n : float
         Number of reports.
 
@@ -124,8 +124,8 @@ def covariance(weights: Floats, law: Floats, n: float) -> Floats:
     array of shape (m, m)
         W (diag p − p pᵀ) Wᵀ / n.
     """
-    centred = weights - (weights @ law)[:, None]  # first, lest digits cancel
-    result: Floats = (centred * law) @ centred.T / n
+    centred = weights - (weights @ distribution)[:, None]  # first, lest digits cancel
+    result: Floats = (centred * distribution) @ centred.T / n
     return result
 
 
@@ -144,8 +144,10 @@ class _DenseWeights(Weights):
         weights: Floats = functions @ self._matrix
         return weights
 
-    def variances(self, law: Floats) -> Floats:
-        variances: Floats = (self._matrix - (self._matrix @ law)[:, None]) ** 2 @ law
+    def variances(self, distribution: Floats) -> Floats:
+        variances: Floats = (
+            self._matrix - (self._matrix @ distribution)[:, None]
+        ) ** 2 @ distribution
         return variances
 
 
@@ -182,9 +184,9 @@ class DenseChannel(Channel):
         """Whether the reports determine the probability of each cell."""
         return 1.0 - np.sum(self.basis**2, axis=1) <= _ROW_TOLERANCE**2
 
-    def forward(self, law: Floats) -> Floats:
-        """Law of the report, Qπ: (a,) to (b,)."""
-        report: Floats = self.matrix @ law
+    def forward(self, distribution: Floats) -> Floats:
+        """Distribution of the report, Qπ: (a,) to (b,)."""
+        report: Floats = self.matrix @ distribution
         return report
 
     def backward(self, prices: Floats) -> Floats:
@@ -193,18 +195,18 @@ class DenseChannel(Channel):
         return cells
 
     def determines(self, functions: Floats) -> NDArray[np.bool_]:
-        """Whether the law of the report determines each function: (m, a) to (m,)."""
+        """Whether the distribution of the report determines each function: (m, a) to (m,)."""
         outside = functions - (functions @ self.basis) @ self.basis.T
         lengths = np.linalg.norm(functions, axis=1)
         return np.linalg.norm(outside, axis=1) <= _ROW_TOLERANCE * lengths
 
-    def weights(self, law: Floats) -> Weights:
-        """Best weights at a law of the report with no zeros on the possible symbols, (b,).
+    def weights(self, distribution: Floats) -> Weights:
+        """Best weights at a distribution of the report with no zeros on the possible symbols, (b,).
 
         With V a basis of the row space and W = 1/p they are V (Vᵀ Qᵀ W Q V)⁻¹ Vᵀ Qᵀ W.
         """
         root = np.zeros(self.n_symbols)
-        root[self.possible] = 1.0 / np.sqrt(law[self.possible])
+        root[self.possible] = 1.0 / np.sqrt(distribution[self.possible])
         reduced = (self.matrix * root[:, None]) @ self.basis
         q, r = np.linalg.qr(reduced)
         return _DenseWeights(self.basis @ np.linalg.solve(r, q.T) * root)
@@ -268,15 +270,15 @@ class _BlockWeights(Weights):
     def of(self, functions: Floats) -> Floats:
         return self._inverse.apply(functions)  # symmetric
 
-    def variances(self, law: Floats) -> Floats:
-        return self._inverse.squared().apply(law) - self._inverse.apply(law) ** 2
+    def variances(self, distribution: Floats) -> Floats:
+        return self._inverse.squared().apply(distribution) - self._inverse.apply(distribution) ** 2
 
 
 class BlockChannel(Channel):
     """A channel given by four probabilities, without its matrix.
 
-    Its best weights at the uniform law are used at every law: where Q is invertible there are no
-    others.
+    Its best weights at the uniform distribution are used at every distribution: where Q is
+    invertible there are no others.
 
     Parameters
     ----------
@@ -305,22 +307,22 @@ class BlockChannel(Channel):
         self.identifiable = np.full(self.n_cells, self.rank == self.n_cells)
         self.possible = np.ones(self.n_symbols, dtype=bool)
 
-    def forward(self, law: Floats) -> Floats:
-        """Law of the report, Qπ: (a,) to (b,)."""
-        return self._matrix.apply(law)
+    def forward(self, distribution: Floats) -> Floats:
+        """Distribution of the report, Qπ: (a,) to (b,)."""
+        return self._matrix.apply(distribution)
 
     def backward(self, prices: Floats) -> Floats:
         """Transposed map, Qᵀg: (b,) to (a,)."""
         return self._matrix.apply(prices)  # symmetric
 
     def determines(self, functions: Floats) -> NDArray[np.bool_]:
-        """Whether the law of the report determines each function: (m, a) to (m,)."""
+        """Whether the distribution of the report determines each function: (m, a) to (m,)."""
         outside = functions - self._projector.apply(functions)
         lengths = np.linalg.norm(functions, axis=1)
         return np.linalg.norm(outside, axis=1) <= _ROW_TOLERANCE * lengths
 
-    def weights(self, law: Floats) -> Weights:
-        """Weights that estimate without bias; the best at the uniform law."""
+    def weights(self, distribution: Floats) -> Weights:
+        """Weights that estimate without bias; the best at the uniform distribution."""
         return _BlockWeights(self._inverse)
 
 

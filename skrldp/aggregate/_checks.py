@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from skrldp._params import check_choice, is_finite
 from skrldp._typing import Floats
 from skrldp.aggregate._channels import Channel, DenseChannel
-from skrldp.aggregate._estimate import is_number
 from skrldp.aggregate._reports import ENCODINGS
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
@@ -22,15 +22,11 @@ MOST_DENSE = 2_500  # cells up to which maximum likelihood uses the matrix of fo
 
 def check_parameters(estimator: Any) -> None:
     """Refuse parameters that are not as described."""
-    for name, value, choices in (
-        ("method", estimator.method, METHODS),
-        ("encode", estimator.encode, ENCODINGS),
-    ):
-        if not isinstance(value, str) or value not in choices:
-            raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}.")
-    if not (is_number(estimator.tol) and estimator.tol > 0):
+    check_choice("method", estimator.method, METHODS)
+    check_choice("encode", estimator.encode, ENCODINGS)
+    if not (is_finite(estimator.tol) and estimator.tol > 0):
         raise ValueError(f"tol={estimator.tol!r} must be a positive number (nats per report).")
-    if not (is_number(estimator.max_iter) and estimator.max_iter == int(estimator.max_iter) >= 1):
+    if not (is_finite(estimator.max_iter) and estimator.max_iter == int(estimator.max_iter) >= 1):
         raise ValueError(f"max_iter={estimator.max_iter!r} must be a whole number >= 1.")
     if estimator.prior is None:
         return

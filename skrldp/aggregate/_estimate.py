@@ -1,7 +1,6 @@
 """What is estimated, with how sure one can be."""
 
 from dataclasses import dataclass
-from numbers import Real
 from statistics import NormalDist
 from typing import Any
 
@@ -9,17 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._html import page
+from skrldp._params import is_finite
 from skrldp._typing import Floats
 
-__all__ = ["Estimate", "critical_value", "is_number", "project", "wald"]
+__all__ = ["Estimate", "critical_value", "project", "wald"]
 
 _SHOWN = 50  # categories in HTML
-
-
-def is_number(value: Any) -> bool:
-    """Whether a parameter is a finite real number, and not a truth value."""
-    real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    return real and bool(np.isfinite(value))
 
 
 def critical_value(level: Any, n_intervals: int = 1) -> float:
@@ -41,7 +35,7 @@ def critical_value(level: Any, n_intervals: int = 1) -> float:
     >>> round(critical_value(0.95), 2), round(critical_value(0.95, 20), 2)
     (1.96, 3.02)
     """
-    if not (is_number(level) and 0.0 < level < 1.0):
+    if not (is_finite(level) and 0.0 < level < 1.0):
         raise ValueError(f"level={level!r} must be a number between 0 and 1.")
     # 1 - level ** (1 / k), without losing digits.
     outside = -np.expm1(np.log(level) / max(n_intervals, 1))
@@ -70,7 +64,7 @@ def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floa
 
 
 def project(values: Floats) -> Floats:
-    """Closest law to a point, in Euclidean distance.
+    """Closest distribution to a point, in Euclidean distance.
 
     Parameters
     ----------
@@ -100,7 +94,7 @@ def _digits(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """The estimated law of some columns.
+    """The estimated distribution of some columns.
 
     Attributes
     ----------
@@ -110,11 +104,11 @@ class Estimate:
         What has these frequencies: scalars for one column, tuples for several.
     frequencies : array of shape (k,)
         Estimated probabilities. By least squares they are unbiased, may be negative, and are NaN
-        where the reports do not determine them; by maximum likelihood they are a law.
+        where the reports do not determine them; by maximum likelihood they are a distribution.
     std_error : array of shape (k,)
         Standard errors; NaN where the reports do not determine the probability.
     identifiable : array of shape (k,)
-        Whether the law of the report determines the probability.
+        Whether the distribution of the report determines the probability.
     n_reports : int
         Number of reports.
     """
@@ -150,7 +144,7 @@ class Estimate:
         return wald(self.frequencies, self.std_error, level, simultaneous)
 
     def projected(self) -> Floats:
-        """Closest law to the frequencies.
+        """Closest distribution to the frequencies.
 
         Returns
         -------
@@ -167,7 +161,7 @@ class Estimate:
             raise ValueError(
                 f"the reports do not determine the frequencies of {len(unknown)} of "
                 f"{len(self.categories)} categories, such as {unknown[0]!r}, so there is nothing "
-                "to project. method='ml' always estimates a law."
+                "to project. method='ml' always estimates a distribution."
             )
         return project(self.frequencies)
 

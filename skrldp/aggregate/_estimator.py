@@ -1,4 +1,4 @@
-"""The law of X estimated from reports, as a scikit-learn estimator."""
+"""The distribution of X estimated from reports, as a scikit-learn estimator."""
 
 from typing import Any
 
@@ -32,23 +32,25 @@ _MOST_COVARIANCE = 25_000_000  # categories by cells: some hundred megabytes
 
 
 class FrequencyEstimator(NumericSummaries, BaseEstimator):
-    """Law of X and of its columns, estimated from the reports of a mechanism.
+    """Distribution of X and of its columns, estimated from the reports of a mechanism.
 
-    A report of a record with cell x has law Q_x, so that the reports of records from a law π have
-    law Qπ. The estimator looks for the π behind the shares of the reports.
+    A report of a record with cell x has distribution Q_x, so that the reports of records from a
+    distribution π have distribution Qπ. The estimator looks for the π behind the shares of the
+    reports.
 
     Parameters
     ----------
-    mechanism : Mechanism, str or fitted sanitizer
-        What made the reports: a mechanism, its JSON, or the sanitizer, which also knows how it
-        writes symbols as cells. (scikit-learn's ``clone`` unfits a sanitizer; wrap it in
-        :class:`~sklearn.frozen.FrozenEstimator` if this estimator is to be cloned.)
+    mechanism : Mechanism, str, fitted sanitizer or Pipeline
+        What made the reports: a mechanism, its JSON, or the sanitizer (or a Pipeline that ends in
+        it), which also knows how it writes symbols as cells. (scikit-learn's ``clone`` unfits a
+        sanitizer; wrap it in :class:`~sklearn.frozen.FrozenEstimator` if this estimator is to be
+        cloned.)
     method : {"least-squares", "ml"}, default="least-squares"
-        "least-squares" is unbiased and may be negative. "ml" is the most likely law.
+        "least-squares" is unbiased and may be negative. "ml" is the most likely distribution.
     prior : JointDistribution, optional
-        Public records to count beside the reports, if both come from one law: the estimate is
-        the mode of the posterior under a Dirichlet law with parameters ``counts + 1``. Needs
-        ``method="ml"``.
+        Public records to count beside the reports, if both come from one distribution: the estimate
+        is the mode of the posterior under a Dirichlet distribution with parameters ``counts + 1``.
+        Needs ``method="ml"``.
     encode : {"auto", "symbol", "onehot", "cells"}, default="auto"
         Form of the reports, as in the sanitizers. Clients and :meth:`Mechanism.sample` make
         "symbol", the numbers of the mechanism's ``symbols``. "auto" goes by the names of the
@@ -64,14 +66,15 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
     Attributes
     ----------
     frequencies_ : array of shape (a1, a2)
-        Estimated law of X: secrets in rows, values of U in columns. With least squares it is NaN in
-        cells that the reports do not determine; with "ml" it is one of the most likely laws.
+        Estimated distribution of X: secrets in rows, values of U in columns. With least squares it
+        is NaN in cells that the reports do not determine; with "ml" it is one of the most likely
+        distributions.
     std_error_ : array of shape (a1, a2)
         Standard errors; NaN where the reports (and the prior) do not determine the cell.
     identifiable_ : array of bool, shape (a1, a2)
         Whether reports, however many, determine the cell's probability.
     rank_ : int
-        Rank of Q; the law as a whole is identifiable if this is the number of cells.
+        Rank of Q; the distribution as a whole is identifiable if this is the number of cells.
     counts_ : array
         Number of reports of each symbol (or of each cell that symbols are written as, in the order
         of the first symbol of each).
@@ -108,8 +111,8 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
     there, lest it claim certainty.
 
     *Maximum likelihood* takes steps of EM, accelerated, and of Newton's method. Its standard errors
-    are those of the Fisher information at the estimate, for a law with no zeros; where the estimate
-    is at the boundary, they tend to be too large.
+    are those of the Fisher information at the estimate, for a distribution with no zeros; where the
+    estimate is at the boundary, they tend to be too large.
 
     Reports must be about different persons: repeated reports of one are not independent, and
     the errors would be too small. (They would not be private at ε either: with GRR and SRR, k
@@ -161,7 +164,7 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
     def fit(
         self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> "FrequencyEstimator":
-        """Count reports and estimate the law behind them.
+        """Count reports and estimate the distribution behind them.
 
         Parameters
         ----------
@@ -240,7 +243,7 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         return wald(self.frequencies_, self.std_error_, level, simultaneous)
 
     def marginal(self, columns: Any = None, *, part: str = "all") -> Estimate:
-        """Estimate the law of some columns.
+        """Estimate the distribution of some columns.
 
         Parameters
         ----------
@@ -298,10 +301,10 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         return self._fit.covariance(functions)
 
     def bounds(self, columns: Any = None, *, part: str = "all") -> Floats:
-        """Least and greatest frequencies among all laws that explain the reports as well.
+        """Least and greatest frequencies among all distributions that explain the reports as well.
 
-        For what is not identifiable: :meth:`marginal` gives one of many most likely laws, and this
-        how far they reach. More reports do not narrow it.
+        For what is not identifiable: :meth:`marginal` gives one of many most likely distributions,
+        and this how far they reach. More reports do not narrow it.
 
         Parameters
         ----------
@@ -323,8 +326,8 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         check_is_fitted(self)
         if self._fit.unbiased or not isinstance(self._channel, DenseChannel):
             raise ValueError(
-                "bounds are over laws that explain the reports, which least squares does not find: "
-                f"use method='ml' (and at most {MOST_DENSE:,} cells)."
+                "bounds are over distributions that explain the reports, which least squares does "
+                f"not find: use method='ml' (and at most {MOST_DENSE:,} cells)."
             )
         group = grouping(self.mechanism_, columns, part)
         values, _, known = self._by_category(group)
@@ -332,12 +335,12 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         for rows, functions in self._channel.indicators(group.labels, len(group.categories)):
             left = np.flatnonzero(~known[rows])
             if left.size:
-                ends = extremes(self._channel.basis, self._fit.law, functions[left])
+                ends = extremes(self._channel.basis, self._fit.distribution, functions[left])
                 found[rows.start + left] = ends
         return found
 
     def score(self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Average log-likelihood of reports at the estimated law.
+        """Average log-likelihood of reports at the estimated distribution.
 
         Parameters
         ----------
@@ -351,8 +354,8 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         Returns
         -------
         float
-            In nats per report. Least squares is first moved to the closest law; minus infinity if
-            the estimate rules a report out.
+            In nats per report. Least squares is first moved to the closest distribution; minus
+            infinity if the estimate rules a report out.
         """
         check_is_fitted(self)
         counts, kinds = count_reports(as_rows(Y), self._source, self.encode, sample_weight)

@@ -1,4 +1,4 @@
-"""The two ways from counts to a law, and what either says of linear functions of it."""
+"""The two ways from counts to a distribution, and what either says of linear functions of it."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -30,18 +30,18 @@ def one_thread() -> AbstractContextManager[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A law fitted to reports.
+    """A distribution fitted to reports.
 
     Attributes
     ----------
-    law : array of shape (a,)
+    distribution : array of shape (a,)
         The estimate; by least squares the shortest of all, if it is not determined.
     probable : array of shape (a,)
-        The same as a law: non-negative.
+        The same as a distribution: non-negative.
     weights : Weights
         Of the reports, for standard errors.
-    report_law : array of shape (b,)
-        Law of the reports, for standard errors.
+    report_distribution : array of shape (b,)
+        Distribution of the reports, for standard errors.
     channel : Channel
         What was reported: it determines which functions have standard errors.
     n : float
@@ -50,34 +50,34 @@ class Fit:
         Whether to say nothing of functions that are not determined.
     """
 
-    law: Floats
+    distribution: Floats
     probable: Floats
     weights: Weights
-    report_law: Floats
+    report_distribution: Floats
     channel: Channel
     n: float
     unbiased: bool
 
     def evaluate(self, functions: Floats) -> tuple[Floats, Floats]:
-        """Estimates and standard errors of linear functions of the law, (m, a).
+        """Estimates and standard errors of linear functions of the distribution, (m, a).
 
         Errors are NaN where the reports do not determine the function; so are unbiased estimates.
         """
         known = self.channel.determines(functions)
         weights = self.weights.of(functions)
-        centred = weights - (weights @ self.report_law)[:, None]
-        errors = np.sqrt(centred**2 @ self.report_law / self.n)
-        return self._shown(functions @ self.law, known), np.where(known, errors, np.nan)
+        centred = weights - (weights @ self.report_distribution)[:, None]
+        errors = np.sqrt(centred**2 @ self.report_distribution / self.n)
+        return self._shown(functions @ self.distribution, known), np.where(known, errors, np.nan)
 
     def cells(self) -> tuple[Floats, Floats]:
         """Estimates and standard errors of the probabilities of the cells."""
         known = self.channel.identifiable
-        variances = np.maximum(self.weights.variances(self.report_law), 0.0) / self.n
-        return self._shown(self.law, known), np.where(known, np.sqrt(variances), np.nan)
+        variances = np.maximum(self.weights.variances(self.report_distribution), 0.0) / self.n
+        return self._shown(self.distribution, known), np.where(known, np.sqrt(variances), np.nan)
 
     def covariance(self, functions: Floats) -> Floats:
-        """Covariance of the estimates of linear functions of the law, (m, a) to (m, m)."""
-        result = covariance(self.weights.of(functions), self.report_law, self.n)
+        """Covariance of the estimates of linear functions of the distribution, (m, a) to (m, m)."""
+        result = covariance(self.weights.of(functions), self.report_distribution, self.n)
         unknown = ~self.channel.determines(functions)
         result[unknown, :] = result[:, unknown] = np.nan
         return result
@@ -92,7 +92,7 @@ def least_squares(channel: Channel, counts: Floats) -> Fit:
     Parameters
     ----------
     channel : Channel
-        From laws of X to laws of the report.
+        From distributions of X to distributions of the report.
     counts : array of shape (b,)
         Number of reports of each symbol.
 
@@ -102,8 +102,16 @@ def least_squares(channel: Channel, counts: Floats) -> Fit:
     """
     n = float(counts.sum())
     weights = channel.weights(channel.uniform)
-    law = weights.estimate(counts / n)
-    return Fit(law, project(law), weights, channel.floored(counts / n, n), channel, n, True)
+    distribution = weights.estimate(counts / n)
+    return Fit(
+        distribution,
+        project(distribution),
+        weights,
+        channel.floored(counts / n, n),
+        channel,
+        n,
+        True,
+    )
 
 
 def most_likely(
@@ -114,7 +122,7 @@ def most_likely(
     Parameters
     ----------
     channel : Channel
-        From laws of X to laws of the report.
+        From distributions of X to distributions of the report.
     counts : array of shape (b,)
         Number of reports of each symbol.
     prior : array of shape (a,), optional
@@ -137,6 +145,8 @@ def most_likely(
         counts = np.concatenate([counts, prior])
     n = float(counts.sum())
     best = maximise(channel, counts / n, tol, max_iter)
-    report_law = channel.floored(channel.forward(best.law), n)
-    weights = channel.weights(report_law)
-    return Fit(best.law, best.law, weights, report_law, channel, n, False), best
+    report_distribution = channel.floored(channel.forward(best.distribution), n)
+    weights = channel.weights(report_distribution)
+    return Fit(
+        best.distribution, best.distribution, weights, report_distribution, channel, n, False
+    ), best

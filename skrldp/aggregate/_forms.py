@@ -4,6 +4,7 @@ from numbers import Real
 from typing import Any
 
 from skrldp.aggregate._source import Source, as_strings
+from skrldp.alphabet import Column
 from skrldp.table import encode_column
 
 __all__ = ["LOST", "form_of"]
@@ -99,5 +100,5 @@ def _numbers_or_values(table: Any, source: Source) -> str:
                 f"for values, as transform writes them. {value!r} is the value of report {symbol}, "
                 "and the number of another."
             )
-    _, unknown = encode_column(table, 0, list(dict.fromkeys(alphabet)))
+    _, unknown = encode_column(table, 0, Column.of_values(table.names[0], alphabet))
     return "symbol" if unknown and all(isinstance(v, Real) for v in unknown) else "cells"

@@ -19,12 +19,12 @@ from skrldp.aggregate._channels import Channel, DenseChannel
 __all__ = ["Maximum", "maximise"]
 
 
-# EM. Not tuned: these numbers bear on the time alone, since the gap tells when to stop.
+# EM. Chosen by hand: these numbers bear on the time alone, since the gap tells when to stop.
 _EM_FIRST = 100  # steps of EM before Newton's method, where that is affordable
 _LEAST_SHARE = 0.1  # of a cell's probability that an extrapolation leaves: a zero would stay one
 
 # Newton's method on the primal-dual conditions; usual values of interior-point codes (Nocedal and
-# Wright, Numerical Optimization, ch. 14 and 19), not tuned.
+# Wright, Numerical Optimization, ch. 14 and 19), chosen by hand.
 _MOST_NEWTON = 2_500  # cells: a step factorises a matrix of that size, 50 MB
 _FRACTION_TO_BOUNDARY = 0.99  # of the way to the nearest zero that a step may go
 _LEAST_START = 1e-3  # least probability at the start, in units of the uniform distribution's
@@ -44,7 +44,7 @@ class Maximum:
 
     Attributes
     ----------
-    law : array of shape (a,)
+    distribution : array of shape (a,)
         Distribution of X.
     log_likelihood : float
         Average over reports, in nats.
@@ -54,7 +54,7 @@ class Maximum:
         Steps of EM and of Newton's method.
     """
 
-    law: Floats
+    distribution: Floats
     log_likelihood: float
     gap: float
     iterations: int
@@ -112,29 +112,29 @@ def _em(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
     One step of EM is π ← π ∘ Qᵀ(f / Qπ). An extrapolation that makes the likelihood smaller than
     the plain steps do is not taken.
     """
-    law = np.full(channel.n_cells, 1.0 / channel.n_cells)
-    report = channel.forward(law)
+    distribution = np.full(channel.n_cells, 1.0 / channel.n_cells)
+    report = channel.forward(distribution)
     steps = 0
     while True:
         slope = _gradient(channel, shares, report)
         gap = float(slope.max()) - 1.0
         if gap <= tol or steps + 2 > max_iter:
-            return Maximum(law, _value(shares, report), max(gap, 0.0), steps)
-        once = law * slope
+            return Maximum(distribution, _value(shares, report), max(gap, 0.0), steps)
+        once = distribution * slope
         twice = once * _gradient(channel, shares, channel.forward(once))
         steps += 2
-        first, second = once - law, twice - 2.0 * once + law
+        first, second = once - distribution, twice - 2.0 * once + distribution
         curvature = float(np.linalg.norm(second))
         length = float(np.linalg.norm(first)) / curvature if curvature > 0 else 1.0
-        start, law, report = law, twice, channel.forward(twice)
+        start, distribution, report = distribution, twice, channel.forward(twice)
         if length > 1.0:
             further = start + 2.0 * length * first + length**2 * second
             further = np.maximum(further, _LEAST_SHARE * twice)
             further /= further.sum()
             there = channel.forward(further)
             if _value(shares, there) >= _value(shares, report):
-                law, report = further, there
-        law = law / law.sum()
+                distribution, report = further, there
+        distribution = distribution / distribution.sum()
 
 
 # -- Newton ---------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter
     seen = shares > 0
     rows, f = matrix[seen], shares[seen]
     n_cells = matrix.shape[1]
-    x = np.maximum(start.law, _LEAST_START / n_cells)
+    x = np.maximum(start.distribution, _LEAST_START / n_cells)
     x /= x.sum()
     barrier = max(start.gap, tol) / n_cells
     dual = barrier / x
@@ -184,7 +184,7 @@ def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter
         dual = np.clip(dual, *(end * barrier / x for end in _DUAL_RANGE))
         barrier = min(barrier, float(x @ dual) / n_cells)
         barrier *= _BARRIER_FACTORS[0 if step > _LONG_STEP else 1]
-    return Maximum(best.law, best.log_likelihood, best.gap, steps)
+    return Maximum(best.distribution, best.log_likelihood, best.gap, steps)
 
 
 def _solve(scaled: Floats, diagonal: Floats, rhs: Floats) -> Floats | None:

@@ -1,13 +1,16 @@
 """Which cells belong to which category of a column, or of several."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._params import check_choice
 from skrldp.mechanism import Mechanism
 
 __all__ = ["PARTS", "Grouping", "grouping"]
@@ -55,8 +58,7 @@ def grouping(mechanism: Mechanism, columns: Any, part: str) -> Grouping:
     ValueError
         If there are no such columns.
     """
-    if part not in PARTS:
-        raise ValueError(f"part={part!r} must be one of {', '.join(map(repr, PARTS))}.")
+    check_choice("part", part, PARTS)
     a1, a2 = len(mechanism.secrets), len(mechanism.values)
     secret, value = np.divmod(np.arange(a1 * a2), a2)
     if columns is None:
@@ -126,9 +128,35 @@ def _column(mechanism: Mechanism, place: int) -> tuple[list[Any], NDArray[np.int
         own, ordered = tuple(alphabet), True
     categories = list(dict.fromkeys(own))
     if not ordered:
-        categories = _sorted(categories)
+        categories = _ordered(columns[:within], own)
     index = {category: code for code, category in enumerate(categories)}
     return categories, np.array([index[c] for c in own], dtype=np.intp), sensitive
+
+
+def _ordered(prefixes: Sequence[Sequence[Any]], own: Sequence[Any]) -> list[Any]:
+    """Order a column's categories as the alphabet has them, if it is in lexicographic order.
+
+    Rows that agree in the columns before (`prefixes`) have the categories in their order. Where no
+    such rows tell, sorted categories come in theirs.
+    """
+    before: dict[Any, set[Any]] = {category: set() for category in own}
+    rows = list(zip(*prefixes, own, strict=True))
+    for row, other in itertools.pairwise(rows):
+        if row[:-1] == other[:-1]:
+            before[other[-1]].add(row[-1])
+    rank = {category: place for place, category in enumerate(_sorted(list(before)))}
+    sorter = TopologicalSorter(before)
+    try:
+        sorter.prepare()
+    except CycleError:  # the alphabet is in another order
+        return list(rank)
+    found: list[Any] = []
+    ready: list[Any] = []
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()], key=rank.__getitem__)
+        found.append(ready.pop(0))
+        sorter.done(found[-1])
+    return found
 
 
 def _sorted(categories: list[Any]) -> list[Any]:

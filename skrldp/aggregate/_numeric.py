@@ -1,22 +1,25 @@
 """Mean, variance and quantiles of a column of numbers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skrldp._params import is_finite
 from skrldp._typing import Floats
-from skrldp.aggregate._estimate import critical_value, is_number
+from skrldp.aggregate._estimate import critical_value
 from skrldp.aggregate._fit import Fit
 from skrldp.aggregate._marginals import Grouping, grouping
 from skrldp.mechanism import Mechanism
 
 __all__ = ["NumericEstimate", "NumericSummaries", "mean", "quantile", "variance"]
 
-# Estimates and standard errors of linear functions (m, a) of the law: NaN where not determined.
+# Estimates and standard errors of linear functions (m, a) of the distribution: NaN where not
+# determined.
 Evaluate = Callable[[Floats], tuple[Floats, Floats]]
 
 _ROUNDING = 1e-12  # a share this close to q has reached it
@@ -29,17 +32,19 @@ class NumericEstimate:
     Attributes
     ----------
     value : float
-        The estimate; NaN if least squares cannot determine it from the reports.
+        The estimate; NaN if least squares cannot determine it from the reports. A category if it
+        is a quantile of ordered categories.
     std_error : float
         Its standard error (of a quantile, Woodruff's: the 95 % interval's length over 2 · 1.96);
-        NaN if the reports do not determine it.
+        NaN if the reports do not determine it, and for ordered categories.
     """
 
-    value: float
+    value: Any
     std_error: float
     _band: tuple[Floats, Floats, Floats] | None = field(default=None, repr=False)
+    _order: tuple[Any, ...] | None = field(default=None, repr=False)
 
-    def confidence_interval(self, level: float = 0.95) -> Floats:
+    def confidence_interval(self, level: float = 0.95) -> NDArray[Any]:
         """Interval that holds the true number with a given probability.
 
         Parameters
@@ -50,7 +55,7 @@ class NumericEstimate:
         Returns
         -------
         array of shape (2,)
-            NaN if the reports do not determine the number.
+            NaN if the reports do not determine the number. Of ordered categories the two ends.
 
         Raises
         ------
@@ -60,7 +65,14 @@ class NumericEstimate:
         z = critical_value(level)
         if self._band is None:
             return np.array([self.value - z * self.std_error, self.value + z * self.std_error])
-        return _inverted(*self._band, z)
+        ends = _inverted(*self._band, z)
+        if self._order is None:
+            return ends
+        return np.array([_category(end, self._order) for end in ends], dtype=object)
+
+
+def _category(rank: float, order: tuple[Any, ...]) -> Any:
+    return np.nan if np.isnan(rank) else order[int(rank)]
 
 
 def _numbers(group: Grouping) -> tuple[Floats, Floats]:
@@ -69,7 +81,8 @@ def _numbers(group: Grouping) -> tuple[Floats, Floats]:
     for category in group.categories:
         if category is not None and not isinstance(category, Real):
             raise ValueError(
-                f"column {group.name[0]!r} is not numeric: it has the category {category!r}."
+                f"column {group.name[0]!r} is not numeric: it has the category {category!r}. "
+                "(Quantiles of ordered categories need their `order`.)"
             )
         numbers.append(np.nan if category is None else float(category))
     cells = np.array(numbers)[group.labels]
@@ -92,7 +105,7 @@ def mean(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
     group : Grouping
         Of one column.
     evaluate : callable
-        Gives estimates and standard errors of linear functions of the law.
+        Gives estimates and standard errors of linear functions of the distribution.
 
     Returns
     -------
@@ -114,7 +127,7 @@ def variance(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
     group : Grouping
         Of one column.
     evaluate : callable
-        Gives estimates and standard errors of linear functions of the law.
+        Gives estimates and standard errors of linear functions of the distribution.
 
     Returns
     -------
@@ -128,7 +141,22 @@ def variance(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
     return NumericEstimate(value, float(error + 0.0 * centre.std_error))  # NaN if the mean's is
 
 
-def quantile(group: Grouping, evaluate: Evaluate, q: Any) -> NumericEstimate:
+def _ranked(group: Grouping, order: Sequence[Any]) -> tuple[Grouping, tuple[Any, ...]]:
+    """Put ranks in place of categories."""
+    names = tuple(order)
+    lacks = [c for c in group.categories if c is not None and c not in names]
+    if isinstance(order, str) or lacks or len(set(names)) < len(names) or None in names:
+        raise ValueError(
+            f"order={order!r} must list the categories of column {group.name[0]!r} from least to "
+            f"greatest, each once: {[c for c in group.categories if c is not None]}."
+        )
+    ranks = tuple(None if c is None else names.index(c) for c in group.categories)
+    return Grouping(group.name, ranks, group.labels), names
+
+
+def quantile(
+    group: Grouping, evaluate: Evaluate, q: Any, order: Sequence[Any] | None = None
+) -> NumericEstimate:
     """Quantile of a column over the records that have a number: the least with F(number) >= q.
 
     The interval holds the numbers t that the reports do not contradict: they do not show that
@@ -140,16 +168,21 @@ def quantile(group: Grouping, evaluate: Evaluate, q: Any) -> NumericEstimate:
     group : Grouping
         Of one column.
     evaluate : callable
-        Gives estimates and standard errors of linear functions of the law.
+        Gives estimates and standard errors of linear functions of the distribution.
     q : float
         Between 0 and 1.
+    order : sequence, optional
+        The categories from least to greatest, if they are no numbers.
 
     Returns
     -------
     NumericEstimate
     """
-    if not (is_number(q) and 0.0 < q < 1.0):
+    if not (is_finite(q) and 0.0 < q < 1.0):
         raise ValueError(f"q={q!r} must be a number between 0 and 1.")
+    names = None
+    if order is not None:
+        group, names = _ranked(group, order)
     numbers, present = _numbers(group)
     steps = np.unique(numbers[present > 0])
     below = numbers[None, :] <= steps[:-1, None]  # at the last number, F is 1 for sure
@@ -157,6 +190,8 @@ def quantile(group: Grouping, evaluate: Evaluate, q: Any) -> NumericEstimate:
     reached = np.append(excess >= -_ROUNDING, True)
     value = np.nan if np.isnan(excess).any() else float(steps[np.argmax(reached)])
     band = steps, excess, errors
+    if names is not None:
+        return NumericEstimate(_category(value, names), np.nan, band, names)
     z = critical_value(0.95)
     lower, upper = _inverted(*band, z)
     return NumericEstimate(value, float(upper - lower) / (2.0 * z), band)
@@ -189,7 +224,7 @@ class NumericSummaries:
         Returns
         -------
         NumericEstimate
-            It may be identifiable where the column's law is not.
+            It may be identifiable where the column's distribution is not.
 
         Raises
         ------
@@ -218,8 +253,10 @@ class NumericSummaries:
         """
         return variance(*self._asked(column))
 
-    def quantile(self, column: Any, q: float) -> NumericEstimate:
-        """Estimate a quantile of a column of numbers: the least that a share q does not exceed.
+    def quantile(
+        self, column: Any, q: float, *, order: Sequence[Any] | None = None
+    ) -> NumericEstimate:
+        """Estimate a quantile: the least number or category that a share q does not exceed.
 
         Parameters
         ----------
@@ -227,18 +264,22 @@ class NumericSummaries:
             A column of the table. Records where it is missing are left out.
         q : float
             Between 0 and 1; 0.5 for the median.
+        order : sequence, optional
+            The column's categories from least to greatest, for ordered categories that are no
+            numbers, such as ``table["size"].cat.categories``.
 
         Returns
         -------
         NumericEstimate
-            One of the column's numbers, with an interval between two of them.
+            One of the column's numbers or categories, with an interval between two of them.
 
         Raises
         ------
         ValueError
-            If there is no such column, it is not numeric, or q is not between 0 and 1.
+            If there is no such column, it is not numeric and has no `order`, the order lacks a
+            category, or q is not between 0 and 1.
         """
-        return quantile(*self._asked(column), q)
+        return quantile(*self._asked(column), q, order)
 
     def _asked(self, column: Any) -> tuple[Grouping, Evaluate]:
         check_is_fitted(self)

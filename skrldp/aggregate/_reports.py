@@ -6,9 +6,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._arrays import chunks
 from skrldp._typing import Floats
 from skrldp.aggregate._forms import LOST, form_of
 from skrldp.aggregate._source import Source
+from skrldp.alphabet import Column
 from skrldp.joint import as_counts
 from skrldp.table import encode_column, read_table
 
@@ -126,18 +128,19 @@ def _numbers(table: Any, position: int, what: str) -> NDArray[Any]:
 
 def _count(numbers: NDArray[Any], size: int, weights: Floats | None) -> Floats:
     counts = np.zeros(size)
-    for start in range(0, len(numbers), _BLOCK):
-        block = numbers[start : start + _BLOCK]
+    for rows in chunks(len(numbers), _BLOCK):
+        block = numbers[rows]
         wrong = (block < 0) | (block >= size) if block.dtype.kind != "u" else block >= size
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
-                f"row {start + row} of Y has symbol {block[row]}, but the mechanism's symbols are "
-                f"numbered 0 to {size - 1}: these are reports of another mechanism, or not symbols."
+                f"row {rows.start + row} of Y has symbol {block[row]}, but the mechanism's symbols "
+                f"are numbered 0 to {size - 1}: these are reports of another mechanism, or not "
+                "symbols."
             )
         if block.dtype.kind == "f" or block.dtype == np.uint64:
             block = block.astype(np.intp)
-        own = None if weights is None else weights[start : start + _BLOCK]
+        own = None if weights is None else weights[rows]
         counts += np.bincount(block, weights=own, minlength=size)
     return counts
 
@@ -189,7 +192,7 @@ def _count_cells(
     keys = np.zeros(table.n_rows, dtype=np.int64)
     symbol_keys = np.zeros(len(source.rows), dtype=np.int64)
     for place, column, alphabet, size in zip(places, written, alphabets, sizes, strict=True):
-        codes, unknown = encode_column(table, place, alphabet)
+        codes, unknown = encode_column(table, place, Column(table.names[place], alphabet))
         if unknown:
             raise ValueError(
                 f"column {table.names[place]!r} of Y has {list(unknown)[:3]}, which no report of "

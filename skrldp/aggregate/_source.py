@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
 from skrldp.mechanism import Mechanism
+from skrldp.sanitizers import as_sanitizer
 
 __all__ = ["Source", "as_strings", "read_source"]
 
@@ -37,11 +39,11 @@ class Source:
 
 
 def read_source(mechanism: Any) -> Source:
-    """Accept a mechanism, its JSON, or the fitted sanitizer that has it.
+    """Accept a mechanism, its JSON, or the fitted sanitizer or pipeline that has it.
 
     Parameters
     ----------
-    mechanism : Mechanism, str or sanitizer
+    mechanism : Mechanism, str, sanitizer or Pipeline
         Who made the reports.
 
     Returns
@@ -64,19 +66,26 @@ def read_source(mechanism: Any) -> Source:
             "mechanism must be a Mechanism, its JSON text or a fitted sanitizer, got "
             f"{type(mechanism).__name__}."
         )
-    if not isinstance(getattr(mechanism, "mechanism_", None), Mechanism):
+    try:
+        sanitizer = as_sanitizer(mechanism)
+    except NotFittedError as error:
         raise ValueError(
             f"mechanism is a {type(mechanism).__name__} that is not fitted, so it has made no "
             "reports. scikit-learn's clone (in cross-validation, say) unfits a sanitizer: pass its "
             "`mechanism_`, or wrap it in sklearn.frozen.FrozenEstimator."
+        ) from error
+    if sanitizer is None:
+        raise TypeError(
+            f"mechanism is a {type(mechanism).__name__}, which is no sanitizer: give a Mechanism, "
+            "its JSON text, a fitted sanitizer or a Pipeline that ends in a sanitizer."
         )
-    own, joint = mechanism.mechanism_, mechanism.joint_
-    names = tuple(mechanism.get_feature_names_out())
+    own, joint = sanitizer.mechanism_, sanitizer.joint_
+    names = tuple(sanitizer.get_feature_names_out())
     return Source(own, *_written(own, joint.probabilities, names), names)
 
 
 def _written(
-    mechanism: Mechanism, law: NDArray[Any] | None, written_names: tuple[Any, ...] = ()
+    mechanism: Mechanism, distribution: NDArray[Any] | None, written_names: tuple[Any, ...] = ()
 ) -> tuple[list[tuple[Any, ...]] | None, tuple[Any, ...]]:
     """Return what each symbol looks like as a row of cells, and the names of the columns.
 
@@ -88,9 +97,9 @@ def _written(
     of_u = tuple(name for name, sensitive in mechanism.columns if not sensitive)
     numbered = mechanism.symbols == tuple(range(mechanism.shape[0]))
     if numbered and not (of_u and written_names == as_strings(of_u)):
-        if law is None:
+        if distribution is None:
             return None, tuple(name for name, _ in mechanism.columns)
-        written: Sequence[Any] = [cells[cell] for cell in mechanism.likely_cells(law)]
+        written: Sequence[Any] = [cells[cell] for cell in mechanism.likely_cells(distribution)]
     else:
         written = mechanism.symbols
         if not set(written) <= set(cells):

@@ -1,8 +1,22 @@
-"""Categories: when two values of a table are one.
+"""Alphabets: the categories of columns, and which combinations of them S and U can take.
 
-Only NumPy is imported: clients compare as the table does.
+Tables and clients look values up here, so a client knows the same categories as the sanitizer.
+Categories are plain Python scalars and compare as such: 1, 1.0 and True are one category, "1" is
+another, and missing values of every kind are None. Only NumPy is imported.
 """
 
+from skrldp.alphabet._columns import Column
+from skrldp.alphabet._combinations import Alphabet, combine
 from skrldp.alphabet._scalars import is_missing, plain
+from skrldp.alphabet._words import listed, named, rows_in_words
 
-__all__ = ["is_missing", "plain"]
+__all__ = [
+    "Alphabet",
+    "Column",
+    "combine",
+    "is_missing",
+    "listed",
+    "named",
+    "plain",
+    "rows_in_words",
+]

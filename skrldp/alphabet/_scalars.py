@@ -18,8 +18,8 @@ def plain(value: Any) -> Any:
     """Turn one cell of a table into a Python scalar that equals its peers in other libraries.
 
     Missing values of every kind become None, numpy scalars Python ones. Dates with a time become
-    `datetime`, in UTC where they have a zone, because two moments an hour apart may read the same
-    on the wall; those with nanoseconds, which `datetime` cannot hold, stay `pandas.Timestamp`.
+    `datetime`, in UTC where they have a zone, because clocks show two moments an hour apart alike
+    in autumn; those with nanoseconds, which `datetime` cannot hold, stay `pandas.Timestamp`.
 
     Raises
     ------

@@ -3,12 +3,12 @@
 import copy
 import math
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._params import is_number, is_whole
 from skrldp._typing import Floats
 from skrldp.auditing._bets import check_mechanism, some_cells
 from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
@@ -16,6 +16,7 @@ from skrldp.auditing._coins import check_repeats, check_runs, paired_cells
 from skrldp.auditing._result import Audit, Check
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, Subject
 from skrldp.auditing._unknown import check_unknown
+from skrldp.information import conditionals_of
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import as_sanitizer
 from skrldp.support import divergence
@@ -30,15 +31,15 @@ def audit(
     sanitizer: Any,
     *,
     n: int = 100_000,
-    law: JointDistribution | ArrayLike | Sequence[Any] | None = None,
+    distribution: JointDistribution | ArrayLike | Sequence[Any] | None = None,
     eps: float | None = None,
     level: float = 0.95,
     random_state: Any = None,
 ) -> Audit:
     r"""Audit what a sanitizer, or any black box, does to records.
 
-    Records are drawn at a law, reported, and counted. Some of them choose the pair of secrets and
-    the event of reports that tell most; the others bound
+    Records are drawn at a distribution, reported, and counted. Some of them choose the pair of
+    secrets and the event of reports that tell most; the others bound
     :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's intervals. Then the draws
     are checked: whether reports follow the certified mechanism, are drawn anew in each call, in
     copies of the sanitizer and within a call, and whether unknown values are refused.
@@ -48,19 +49,21 @@ def audit(
     Parameters
     ----------
     sanitizer : sanitizer or callable
-        A fitted sanitizer (or one inside a FrozenEstimator). Or a function, such as a pipeline's
-        `transform`, that maps an array of records, with the columns of S first and those of U
-        next, to as many reports: an array, a list or a data frame.
+        A fitted sanitizer, or a Pipeline that ends in one, or either in a FrozenEstimator. Of a
+        pipeline the last step alone is audited, on records such as that step is given. Or a
+        function, such as a whole pipeline's `transform`, that maps an array of records, with the
+        columns of S first and those of U next, to as many reports: an array, a list or a data
+        frame.
     n : int, default=100_000
         Number of records for the bound, and for each of the checks.
-    law : JointDistribution, array of shape (a1, a2), or list of them, optional
-        Laws of (S, U) to draw records at; only the conditionals of U matter, and secrets without
-        mass are left out. For a sanitizer the default is the worst law that its certificate knows
-        and the public law. For a function they must be `JointDistribution`: their names are the
-        values of the records.
+    distribution : JointDistribution, array of shape (a1, a2), or list of them, optional
+        Distributions of (S, U) to draw records at; only the conditionals of U matter, and secrets
+        without mass are left out. For a sanitizer the default is the worst distribution that its
+        certificate knows and the public distribution. For a function they must be
+        `JointDistribution`: their names are the values of the records.
     eps : float, optional
-        The claim, in nats. For a sanitizer the default is its certificate's upper bound (at a law
-        outside the confidence set, what the mechanism leaks there if that is more).
+        The claim, in nats. For a sanitizer the default is its certificate's upper bound (at a
+        distribution outside the confidence set, what the mechanism leaks there if that is more).
     level : float, default=0.95
         Confidence. Half of ``1 - level`` is spent on the bound, the rest on the checks.
     random_state : None, int or numpy Generator
@@ -97,26 +100,27 @@ def audit(
     A function that adds no noise:
 
     >>> from skrldp import JointDistribution
-    >>> law = JointDistribution([[7, 10], [26, 57]], ["no", "yes"], ["rare", "often"])
-    >>> audit(lambda records: records, n=20_000, law=law, eps=1.0).passed
+    >>> distribution = JointDistribution([[7, 10], [26, 57]], ["no", "yes"], ["rare", "often"])
+    >>> audit(lambda records: records, n=20_000, distribution=distribution, eps=1.0).passed
     False
     """
     _check(n, eps, level)
     generator = _generator(random_state)
     fitted = as_sanitizer(sanitizer)
-    subject, laws = _subject(sanitizer, fitted, law)
-    conditionals = [_conditionals(table) for table in laws]
-    fewest = max(200, fewest_records(max(map(_secrets_of, conditionals)), len(laws)))
+    subject, distributions = _subject(sanitizer, fitted, distribution)
+    conditionals = [_conditionals(table) for table in distributions]
+    fewest = max(200, fewest_records(max(map(_secrets_of, conditionals)), len(distributions)))
     if n < fewest:
         raise ValueError(
-            f"n={n} records are too few for {len(subject.secrets)} secrets and {len(laws)} "
-            f"law{'s' if len(laws) > 1 else ''}: give at least n={fewest:,}."
+            f"n={n} records are too few for {len(subject.secrets)} secrets and "
+            f"{len(distributions)} distribution{'s' if len(distributions) > 1 else ''}: give at "
+            f"least n={fewest:,}."
         )
     miss = (1.0 - level) / 2.0
     bound = bound_leakage(subject, conditionals, int(n), miss, generator)
     claimed = math.nan if eps is None else float(eps)
     if fitted is not None and eps is None:
-        claimed = _claim(fitted, laws[bound.law])
+        claimed = _claim(fitted, distributions[bound.distribution])
     checks = [
         _judge_bound(bound, claimed, miss, subject),
         *_check_draws(subject, fitted, int(n), miss / _CHECKS, generator),
@@ -130,7 +134,7 @@ def audit(
         eps_claimed=claimed,
         level=float(level),
         n=int(n),
-        law=laws[bound.law],
+        distribution=distributions[bound.distribution],
         secrets=(subject.secrets[first], subject.secrets[second]),
         reports=tuple(subject.index.row(number) for number in bound.event),
         counts=bound.counts,
@@ -200,20 +204,17 @@ def _judge_bound(bound: Bound, claimed: float, miss: float, subject: Subject) ->
     return Check("bound", True, 1.0, f"{pair[0]} against {pair[1]}: {event}")
 
 
-# --- What is audited, and at which laws ----------------------------------------------------------
+# --- What is audited, and at which distributions
+# ----------------------------------------------------------
 
 
 def _check(n: Any, eps: Any, level: Any) -> None:
-    if not (_is_number(n) and isinstance(n, Integral) and int(n) >= 1):
+    if not (is_whole(n) and n >= 1):
         raise ValueError(f"n={n!r} must be a whole number of records.")
-    if eps is not None and not (_is_number(eps) and eps >= 0):
+    if eps is not None and not (is_number(eps) and eps >= 0):
         raise ValueError(f"eps={eps!r} must be None or a number >= 0 (in nats).")
-    if not (_is_number(level) and 0.0 < level < 1.0):
+    if not (is_number(level) and 0.0 < level < 1.0):
         raise ValueError(f"level={level!r} must be a confidence between 0 and 1.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def _generator(random_state: Any) -> np.random.Generator:
@@ -225,10 +226,10 @@ def _generator(random_state: Any) -> np.random.Generator:
         ) from error
 
 
-def _subject(sanitizer: Any, fitted: Any, law: Any) -> tuple[Subject, list[Floats]]:
+def _subject(sanitizer: Any, fitted: Any, distribution: Any) -> tuple[Subject, list[Floats]]:
     if fitted is not None:
-        laws = _sanitizer_laws(fitted, law)
-        return SanitizerSubject.of(fitted), laws
+        distributions = _sanitizer_distributions(fitted, distribution)
+        return SanitizerSubject.of(fitted), distributions
     if not callable(sanitizer) or isinstance(sanitizer, type):
         what = getattr(sanitizer, "__name__", type(sanitizer).__name__)
         mend = ""
@@ -236,82 +237,91 @@ def _subject(sanitizer: Any, fitted: Any, law: Any) -> tuple[Subject, list[Float
             mend = f": write {what}().fit(X)"
         elif hasattr(sanitizer, "transform"):
             mend = (
-                ": audit its transform, audit(pipeline.transform, law=JointDistribution(...)), or "
-                "the sanitizer in it, audit(pipeline[-1])"
+                ": audit its transform, "
+                "audit(pipeline.transform, distribution=JointDistribution(...)), or the step that "
+                "is a sanitizer"
             )
         raise TypeError(f"a fitted sanitizer or a function is needed, got {what}{mend}.")
-    listed = list(law) if isinstance(law, list | tuple) else [law]
+    listed = list(distribution) if isinstance(distribution, list | tuple) else [distribution]
     if not listed or not all(isinstance(one, JointDistribution) for one in listed):
         raise ValueError(
-            "a function is audited on the values of a law: give "
-            "law=JointDistribution(counts, secrets, values), or a list of them."
+            "a function is audited on the values of a distribution: give "
+            "distribution=JointDistribution(counts, secrets, values), or a list of them."
         )
     names = {(one.secrets, one.values) for one in listed}
     if len(names) > 1:
-        raise ValueError("the laws must have the same secrets and the same values.")
+        raise ValueError("the distributions must have the same secrets and the same values.")
     return CallableSubject.of(sanitizer, listed[0]), [one.probabilities for one in listed]
 
 
-def _sanitizer_laws(fitted: Any, law: Any) -> list[Floats]:
+def _sanitizer_distributions(fitted: Any, distribution: Any) -> list[Floats]:
     joint = fitted.joint_
-    if law is None:
-        worst, public = fitted.certificate_.law, joint.probabilities
-        laws = [worst] if np.array_equal(worst, public) else [worst, public]
-        return [one for one in laws if _secrets_of(one) > 1] or [worst]
-    several = isinstance(law, list | tuple | np.ndarray) and (
-        len(law) == 0 or isinstance(law[0], JointDistribution) or np.ndim(law[0]) == 2
+    if distribution is None:
+        worst, public = fitted.certificate_.distribution, joint.probabilities
+        distributions = [worst] if np.array_equal(worst, public) else [worst, public]
+        return [one for one in distributions if _secrets_of(one) > 1] or [worst]
+    several = isinstance(distribution, list | tuple | np.ndarray) and (
+        len(distribution) == 0
+        or isinstance(distribution[0], JointDistribution)
+        or np.ndim(distribution[0]) == 2
     )
-    listed = list(law) if several else [law]
+    listed = list(distribution) if several else [distribution]
     if not listed:
-        raise ValueError("law is an empty list: give at least one law, or None.")
-    return [_law_on(joint, one) for one in listed]
+        raise ValueError("distribution is an empty list: give at least one distribution, or None.")
+    return [_distribution_on(joint, one) for one in listed]
 
 
-def _law_on(joint: JointDistribution, law: Any) -> Floats:
-    """Check one law of a sanitizer's alphabets, and normalise it."""
-    if isinstance(law, JointDistribution):
-        plain = tuple(range(len(law.secrets))), tuple(range(len(law.values)))
-        if (law.secrets, law.values) not in (plain, (joint.secrets, joint.values)):
+def _distribution_on(joint: JointDistribution, distribution: Any) -> Floats:
+    """Check one distribution of a sanitizer's alphabets, and normalise it."""
+    if isinstance(distribution, JointDistribution):
+        plain = tuple(range(len(distribution.secrets))), tuple(range(len(distribution.values)))
+        if (distribution.secrets, distribution.values) not in (
+            plain,
+            (joint.secrets, joint.values),
+        ):
             raise ValueError(
-                "the law's secrets and values are not those of the sanitizer, "
+                "the distribution's secrets and values are not those of the sanitizer, "
                 "joint_.secrets and joint_.values, in their order."
             )
-        law = law.probabilities
+        distribution = distribution.probabilities
     try:
-        table = np.asarray(law, dtype=float)
+        table = np.asarray(distribution, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"law={law!r} must be an array of probabilities.") from error
+        raise ValueError(
+            f"distribution={distribution!r} must be an array of probabilities."
+        ) from error
     if table.shape != joint.counts.shape:
-        raise ValueError(f"the law must have shape {joint.counts.shape}, got {table.shape}.")
+        raise ValueError(
+            f"the distribution must have shape {joint.counts.shape}, got {table.shape}."
+        )
     if not np.all(np.isfinite(table)) or np.any(table < 0) or not table.any():
-        raise ValueError("the law must hold finite probabilities >= 0, not all of them 0.")
+        raise ValueError("the distribution must hold finite probabilities >= 0, not all of them 0.")
     return table / table.sum()
 
 
-def _conditionals(law: Floats) -> Floats:
+def _conditionals(distribution: Floats) -> Floats:
     """Return the conditionals of U, NaN for secrets without mass."""
-    marginal = law.sum(axis=1, keepdims=True)
-    seen = marginal > 0
-    if seen.sum() < 2:
+    if _secrets_of(distribution) < 2:
         raise ValueError(
-            "the law gives mass to one secret only, so there is no pair of secrets to compare."
+            "the distribution gives mass to one secret only, so there is no pair of secrets to "
+            "compare."
         )
-    table = np.where(seen, law / np.where(seen, marginal, 1.0), np.nan)
+    table = conditionals_of(distribution, unseen=np.nan)
     return table / table.sum(axis=1, keepdims=True)
 
 
 def _secrets_of(table: Floats) -> int:
-    """How many secrets a law (or its conditionals) has."""
+    """How many secrets a distribution (or its conditionals) has."""
     return int((np.nan_to_num(table).sum(axis=1) > 0).sum())
 
 
-def _claim(fitted: Any, law: Floats) -> float:
-    """Return what the reports of a sanitizer should leak at most at a law."""
+def _claim(fitted: Any, distribution: Floats) -> float:
+    """Return what the reports of a sanitizer should leak at most at a distribution."""
     certificate = fitted.certificate_
-    distance = divergence(fitted.joint_.probabilities, law, certificate.alpha)
+    distance = divergence(fitted.joint_.probabilities, distribution, certificate.alpha)
     if distance <= certificate.radius * (1.0 + 1e-9) + 1e-12:
         return float(certificate.eps)
-    return max(float(certificate.eps), fitted.mechanism_.leakage(law))
+    return max(float(certificate.eps), fitted.mechanism_.leakage(distribution))
 
 
 def _name(sanitizer: Any, fitted: Any) -> str:

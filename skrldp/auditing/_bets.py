@@ -1,10 +1,10 @@
 r"""A bet against the mechanism: reports follow what was certified, or the bet pays.
 
-Under the mechanism, the likelihood ratio of any other law of the reports has expectation 1, and so
-has any average of such ratios. By Markov's inequality it passes :math:`1/p` with probability at
-most p, however many cells and reports there are and however few records of each. The bets: some
-records leave the noise out; two secrets are swapped; and the reports of a cell follow any law,
-Dirichlet around the mechanism's.
+Under the mechanism, the likelihood ratio of any other distribution of the reports has expectation
+1, and so has any average of such ratios. By Markov's inequality it passes :math:`1/p` with
+probability at most p, however many cells and reports there are and however few records of each. The
+bets: some records leave the noise out; two secrets are swapped; and the reports of a cell follow
+any distribution, Dirichlet around the mechanism's.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ __all__ = ["check_mechanism", "some_cells"]
 
 _MATRIX = 4_000_000  # entries of the mechanism to look at
 _SHARES = np.geomspace(0.003, 0.9, 24)  # of the records that leave the noise out
-_STRENGTHS = 10.0 ** np.arange(6)  # of the Dirichlet laws
+_STRENGTHS = 10.0 ** np.arange(6)  # of the Dirichlet distributions
 _TINY = 1e-300  # stands for a probability of 0 that cannot be
 _MOST_SECRETS = 48  # for which all swaps are tried
 
@@ -76,18 +76,20 @@ def check_mechanism(
         )
     assert subject.mechanism is not None
     columns = subject.mechanism.form.columns(cells)
-    law = np.zeros((n_reports, len(cells)))
-    np.add.at(law, subject.symbols, columns)  # symbols that look alike are one report
+    distribution = np.zeros((n_reports, len(cells)))
+    np.add.at(distribution, subject.symbols, columns)  # symbols that look alike are one report
     column = np.searchsorted(cells, places)
     pairs, counts = np.unique(reports * len(cells) + column, return_counts=True)
     row, column = np.divmod(pairs, len(cells))
-    impossible = law[row, column] <= 0
-    law[row[impossible], column[impossible]] = _TINY  # so that the bets can say what it looks like
-    expected = law[row, column]
-    bets = [_noiseless(law, row, column, counts, expected)]
+    impossible = distribution[row, column] <= 0
+    distribution[row[impossible], column[impossible]] = (
+        _TINY  # so that the bets can say what it looks like
+    )
+    expected = distribution[row, column]
+    bets = [_noiseless(distribution, row, column, counts, expected)]
     if len(subject.secrets) <= _MOST_SECRETS and len(cells) == subject.n_cells:
-        bets.append(_swapped(law, row, column, counts, len(subject.secrets)))
-    bets.append(_any_law(law, row, column, counts, expected))
+        bets.append(_swapped(distribution, row, column, counts, len(subject.secrets)))
+    bets.append(_any_distribution(distribution, row, column, counts, expected))
     logs = np.array([logsumexp(bet) - np.log(len(bet)) for bet in bets])
     evidence = float(logsumexp(logs) - np.log(len(logs)))
     p_value = float(np.exp(min(0.0, -evidence)))
@@ -112,23 +114,23 @@ def check_mechanism(
 
 
 def _noiseless(
-    law: Floats, row: Integers, column: Integers, counts: Integers, expected: Floats
+    distribution: Floats, row: Integers, column: Integers, counts: Integers, expected: Floats
 ) -> Floats:
-    """Log-likelihood ratios of laws that give a share of the records their likeliest report."""
-    favourite = law.argmax(axis=0)[column] == row
+    """Log-likelihood ratios where a share of the records gets its most probable report."""
+    favourite = distribution.argmax(axis=0)[column] == row
     share = _SHARES[:, None]
     ratio = 1.0 - share + share * np.where(favourite, 1.0 / expected, 0.0)
     return np.log(ratio) @ counts
 
 
 def _swapped(
-    law: Floats, row: Integers, column: Integers, counts: Integers, n_secrets: int
+    distribution: Floats, row: Integers, column: Integers, counts: Integers, n_secrets: int
 ) -> Floats:
-    """Log-likelihood ratios of laws with two secrets swapped, or all in reverse order."""
-    n_values = law.shape[1] // n_secrets
+    """Log-likelihood ratios of distributions with two secrets swapped, or all in reverse order."""
+    n_values = distribution.shape[1] // n_secrets
     secret, value = np.divmod(column, n_values)
     with np.errstate(divide="ignore"):
-        logs = np.log(law.reshape(len(law), n_secrets, n_values))
+        logs = np.log(distribution.reshape(len(distribution), n_secrets, n_values))
     # likelihood[s, t]: of the records of s, if their columns were those of t
     likelihood = np.full((n_secrets, n_secrets), -np.inf)
     for other in range(n_secrets):
@@ -143,11 +145,11 @@ def _swapped(
     return np.append(ratio, in_reverse)
 
 
-def _any_law(
-    law: Floats, row: Integers, column: Integers, counts: Integers, expected: Floats
+def _any_distribution(
+    distribution: Floats, row: Integers, column: Integers, counts: Integers, expected: Floats
 ) -> Floats:
-    """Log-likelihood ratios of Dirichlet mixtures around the mechanism's own law of each cell."""
-    totals = np.bincount(column, counts, minlength=law.shape[1])
+    """Log-likelihood ratios of Dirichlet mixtures around the mechanism's own columns."""
+    totals = np.bincount(column, counts, minlength=distribution.shape[1])
     strength = _STRENGTHS[:, None]
     mixed = gammaln(strength) - gammaln(strength + totals)
     hits = gammaln(strength * expected + counts) - gammaln(strength * expected)

@@ -1,11 +1,12 @@
 r"""The lower bound: choose the worst event on some records, test it on others.
 
-For a law with conditionals :math:`R_s` of U, every event A of reports and every pair of secrets has
+For a distribution with conditionals :math:`R_s` of U, every event A of reports and every pair of
+secrets has
 :math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. Some of the records, the pilot, are spent on choosing
-the law, the pair and the event that promise the greatest bound; what a mechanism is known to do
-counts there as some records more. The rest all go to that pair, and
-Clopper and Pearson's interval for each of the two probabilities bounds the ratio. The choice does
-not depend on the records of the test, so the number of events to choose from does not matter.
+the distribution, the pair and the event that promise the greatest bound; what a mechanism is known
+to do counts there as some records more. The rest all go to that pair, and Clopper and Pearson's
+interval for each of the two probabilities bounds the ratio. The choice does not depend on the
+records of the test, so the number of events to choose from does not matter.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ __all__ = ["Bound", "bound_leakage", "clopper_pearson", "fewest_records"]
 
 _PILOT = 0.25  # of the records
 _MOST_SECRETS = 64  # that one pilot looks at: more are chosen at random
-_LEAST = 16  # records of each secret and law in the pilot
+_LEAST = 16  # records of each secret and distribution in the pilot
 _IMAGINED = 1000  # records of each secret that the known mechanism stands for
 _DOUBT = 1.0  # standard deviations of the pilot
 _MOST_EVENTS = 2_000_000  # that one pilot compares
@@ -36,8 +37,8 @@ class Bound:
     ----------
     eps, estimate : float
         Lower bound and estimate, in nats; not less than 0.
-    law : int
-        Which of the laws.
+    distribution : int
+        Which of the distributions.
     pair : (int, int)
         Codes of the secrets: the event is more probable under the first.
     event : tuple of int
@@ -48,7 +49,7 @@ class Bound:
 
     eps: float
     estimate: float
-    law: int
+    distribution: int
     pair: tuple[int, int]
     event: tuple[int, ...]
     counts: tuple[int, int]
@@ -80,19 +81,19 @@ def clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]:
     return low, high
 
 
-def fewest_records(n_secrets: int, n_laws: int) -> int:
+def fewest_records(n_secrets: int, n_distributions: int) -> int:
     """Smallest number of records that a bound can be had from.
 
     Parameters
     ----------
-    n_secrets, n_laws : int
+    n_secrets, n_distributions : int
         How many there are.
 
     Returns
     -------
     int
     """
-    return int(np.ceil(_LEAST * min(n_secrets, _MOST_SECRETS) * n_laws / _PILOT))
+    return int(np.ceil(_LEAST * min(n_secrets, _MOST_SECRETS) * n_distributions / _PILOT))
 
 
 def bound_leakage(
@@ -109,7 +110,7 @@ def bound_leakage(
     subject : Subject
         The black box.
     conditionals : sequence of arrays of shape (a1, a2)
-        Laws of U given each secret; NaN for secrets that a law does not have.
+        Distributions of U given each secret; NaN for secrets that a distribution does not have.
     n : int
         Number of records, at least :func:`fewest_records`.
     miss : float
@@ -121,9 +122,12 @@ def bound_leakage(
     -------
     Bound
     """
-    law, pair, event, spent = _pilot(subject, conditionals, n, miss, generator)
+    distribution, pair, event, spent = _pilot(subject, conditionals, n, miss, generator)
     sizes = (n - spent) // 2, (n - spent) - (n - spent) // 2
-    cells = [_draw(conditionals[law][s], s, m, generator) for s, m in zip(pair, sizes, strict=True)]
+    cells = [
+        _draw(conditionals[distribution][s], s, m, generator)
+        for s, m in zip(pair, sizes, strict=True)
+    ]
     hit = np.isin(_reports(subject, np.concatenate(cells), generator), event)
     counts = int(hit[: sizes[0]].sum()), int(hit[sizes[0] :].sum())
     low, _ = clopper_pearson(counts[0], sizes[0], miss / 2.0)
@@ -133,7 +137,7 @@ def bound_leakage(
     return Bound(
         eps=float(np.log(low / high)) if low > high else 0.0,
         estimate=max(0.0, float(rates[0] - rates[1])) if counts[0] else 0.0,
-        law=law,
+        distribution=distribution,
         pair=pair,
         event=tuple(event.tolist()),
         counts=counts,
@@ -141,9 +145,9 @@ def bound_leakage(
     )
 
 
-def _draw(law: Floats, secret: int, size: int, generator: np.random.Generator) -> Integers:
+def _draw(distribution: Floats, secret: int, size: int, generator: np.random.Generator) -> Integers:
     """Draw cells of one secret."""
-    return secret * len(law) + generator.choice(len(law), size, p=law)
+    return secret * len(distribution) + generator.choice(len(distribution), size, p=distribution)
 
 
 def _reports(subject: Subject, cells: Integers, generator: np.random.Generator) -> Integers:
@@ -161,22 +165,29 @@ def _pilot(
     miss: float,
     generator: np.random.Generator,
 ) -> tuple[int, tuple[int, int], Integers, int]:
-    """Choose a law, a pair of secrets and an event; also return how many records it took."""
+    """Choose a distribution, a pair of secrets and an event; also count the records used."""
     chosen = []
-    for law in conditionals:
-        present = np.flatnonzero(np.isfinite(law).all(axis=1))
+    for distribution in conditionals:
+        present = np.flatnonzero(np.isfinite(distribution).all(axis=1))
         chosen.append(generator.permutation(present)[:_MOST_SECRETS])
     size = int(_PILOT * n) // sum(map(len, chosen))
     pairs = list(zip(conditionals, chosen, strict=True))
-    cells = [_draw(law[s], s, size, generator) for law, some in pairs for s in some]
+    cells = [
+        _draw(distribution[s], s, size, generator) for distribution, some in pairs for s in some
+    ]
     reports = _reports(subject, np.concatenate(cells), generator)
-    known = [subject.report_law(np.nan_to_num(law)) for law in conditionals]
+    known = [
+        subject.report_distribution(np.nan_to_num(distribution)) for distribution in conditionals
+    ]
     distinct = np.unique(reports)
     if known[0] is not None:
         distinct = np.union1d(distinct, subject.known_reports())
-    codes = np.searchsorted(distinct, reports).reshape(-1, size)  # a row for each law and secret
+    codes = np.searchsorted(distinct, reports).reshape(
+        -1, size
+    )  # a row for each distribution and secret
     expected = [
-        _expected(subject, law, some, distinct) for law, some in zip(known, chosen, strict=True)
+        _expected(subject, distribution, some, distinct)
+        for distribution, some in zip(known, chosen, strict=True)
     ]
     # Events are put in order on one half and judged on the other.
     ordering = _rates(codes[:, : size // 2], np.concatenate(expected))

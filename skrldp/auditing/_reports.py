@@ -34,8 +34,8 @@ class ReportIndex:
             values = tuple(int(v) if v.is_integer() else v for v in numbers)
         return values[0] if len(values) == 1 else values
 
-    def numbers(self, reports: Any, n_rows: int) -> NDArray[np.int64]:
-        """Give the reports about some records their numbers.
+    def add(self, reports: Any, n_rows: int) -> NDArray[np.int64]:
+        """Add the reports about some records to the index, and return their numbers.
 
         Parameters
         ----------

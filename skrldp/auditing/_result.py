@@ -48,15 +48,15 @@ class Audit:
     eps_estimate : float
         Estimate of the leakage of the event that the bound is for.
     eps_claimed : float
-        What it should not exceed at ``law``, in nats: the certificate's upper bound. NaN if
-        nothing is claimed.
+        What it should not exceed at ``distribution``, in nats: the certificate's upper bound. NaN
+        if nothing is claimed.
     level : float
         Confidence. If nothing is wrong, it is at least the probability that `eps` does not exceed
         the leakage and that all checks pass.
     n : int
         Number of records that the bound was made from; each check took at most as many.
-    law : array of shape (a1, a2)
-        The law of (S, U) that the bound is for.
+    distribution : array of shape (a1, a2)
+        The distribution of (S, U) that the bound is for.
     secrets : (secret, secret)
         The pair: the event is more probable under the first.
     reports : tuple
@@ -73,7 +73,7 @@ class Audit:
     eps_claimed: float
     level: float
     n: int
-    law: NDArray[np.float64]
+    distribution: NDArray[np.float64]
     secrets: tuple[Any, Any]
     reports: tuple[Any, ...]
     counts: tuple[int, int]

@@ -6,7 +6,6 @@ from datetime import date, datetime, timedelta
 from numbers import Number
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +13,7 @@ from skrldp._typing import Floats, Integers
 from skrldp.auditing._reports import ReportIndex
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
+from skrldp.sanitizers import blank_record, codec_of, write_reports
 
 __all__ = ["CallableSubject", "SanitizerSubject", "Subject", "strange_values"]
 
@@ -65,8 +65,8 @@ class Subject:
         """Return the numbers of the reports that are known to exist."""
         return np.empty(0, dtype=np.int64)
 
-    def report_law(self, conditionals: Floats) -> Floats | None:
-        """Return the law of the known reports given each secret, if it is known."""
+    def report_distribution(self, conditionals: Floats) -> Floats | None:
+        """Return the distribution of the known reports given each secret, if it is known."""
         return None
 
     def reports(self, cells: Integers, report: Callable[[Any], Any] | None = None) -> Integers:
@@ -74,7 +74,7 @@ class Subject:
         report = self.report if report is None else report
         step = self.rows_per_call
         parts = [cells[start : start + step] for start in range(0, len(cells), step)]
-        found = [self.index.numbers(report(self.records(part)), len(part)) for part in parts]
+        found = [self.index.add(report(self.records(part)), len(part)) for part in parts]
         return np.concatenate(found)
 
 
@@ -86,13 +86,14 @@ class SanitizerSubject(Subject):
     symbols: Integers = field(init=False)  # the number of the report that each symbol makes
 
     def __post_init__(self) -> None:
-        self._like = _blank(self.sanitizer._codec)
+        self._like, self._codec = blank_record(self.sanitizer), codec_of(self.sanitizer)
         n_symbols, step = self.sanitizer.mechanism_.shape[0], self.rows_per_call
         parts = []
         for start in range(0, n_symbols, step):
             symbols = np.arange(start, min(start + step, n_symbols))
             like = self.records(np.zeros(len(symbols), dtype=np.int64))
-            parts.append(self.index.numbers(self.sanitizer._emitted(symbols, like), len(symbols)))
+            written = write_reports(self.sanitizer, symbols, like)
+            parts.append(self.index.add(written, len(symbols)))
         self.symbols = np.concatenate(parts)
 
     @classmethod
@@ -115,26 +116,25 @@ class SanitizerSubject(Subject):
 
     def records(self, cells: Integers, strange: tuple[int, Any] | None = None) -> Any:
         """Write records that have these cells, with one column's values replaced if asked."""
-        return self.sanitizer._codec.decode(cells, like=self._like, strange=strange)
+        return self._codec.decode(cells, like=self._like, strange=strange)
 
     def known_reports(self) -> Integers:
         """Return the numbers of the symbols' reports; symbols that look alike have the same."""
         return self.symbols
 
-    def report_law(self, conditionals: Floats) -> Floats | None:
-        """Return the law of each symbol given each secret, unless it is too large."""
+    def report_distribution(self, conditionals: Floats) -> Floats | None:
+        """Return the distribution of each symbol given each secret, unless it is too large."""
         mechanism = self.sanitizer.mechanism_
         if mechanism.shape[0] * len(self.secrets) > _ENTRIES:
             return None
-        law: Floats = mechanism.report_law(conditionals)
-        return law
+        distribution: Floats = mechanism.report_distribution(conditionals)
+        return distribution
 
     def columns(self) -> Sequence[tuple[Any, bool, tuple[Any, ...]]]:
         """Name of each column, whether it is sensitive, and its known values."""
-        codec = self.sanitizer._codec
         return [
-            (column.name, place in codec.sensitive, column.categories)
-            for place, column in enumerate(codec.columns)
+            (column.name, place in self._codec.sensitive, column.categories)
+            for place, column in enumerate(self._codec.columns)
         ]
 
 
@@ -150,15 +150,15 @@ class CallableSubject(Subject):
         self.n_sensitive = len(_several(self.secrets[0]))
         if len({len(row) for row in rows}) > 1:
             raise ValueError(
-                "the law's secrets (or values) are tuples of different lengths: each must name a "
-                "value for every column."
+                "the distribution's secrets (or values) are tuples of different lengths: each must "
+                "name a value for every column."
             )
         numeric = all(isinstance(value, Number) for row in rows for value in row)
         self.table = np.array(rows) if numeric else _objects(rows)
 
     @classmethod
     def of(cls, report: Callable[[Any], Any], joint: JointDistribution) -> "CallableSubject":
-        """Make the subject that a function is, on the alphabets of a law."""
+        """Make the subject that a function is, on the alphabets of a distribution."""
         return cls(report, joint.secrets, joint.values)
 
     def records(self, cells: Integers, strange: tuple[int, Any] | None = None) -> Any:
@@ -199,18 +199,6 @@ def strange_values(known: Sequence[Any]) -> list[Any]:
     while word in known:
         word += "!"
     return [word, *strange]
-
-
-def _blank(codec: Any) -> Any:
-    """Return a row of the library and with the names of the public table, to write others like."""
-    names = [column.name for column in codec.columns]
-    if codec.library == "numpy":
-        return np.zeros((1, len(names)))
-    if codec.library == "pandas":  # names need not be strings
-        import pandas as pd
-
-        return pd.DataFrame([[None] * len(names)], columns=names)
-    return nw.from_dict({name: [None] for name in names}, backend=codec.library).to_native()
 
 
 def _several(value: Any) -> tuple[Any, ...]:

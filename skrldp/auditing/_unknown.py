@@ -49,7 +49,7 @@ def check_unknown(
             answer = subject.report(records)
         except Exception:  # whatever it is, nothing was reported
             continue
-        reports = subject.index.numbers(answer, len(cells))
+        reports = subject.index.add(answer, len(cells))
         if isinstance(subject, SanitizerSubject):
             p_value, words = _judge_sanitizer(subject, reports, sensitive)
         else:
@@ -85,7 +85,7 @@ def _judge_callable(
     if any(value in (row if isinstance(row, tuple) else (row,)) for row in rows):
         return 0.0, f"it passes through; reports such as {rows[0]!r} hold it"
     # The mass of what n records have not shown is about the share of reports seen once (Good); the
-    # law of one cell may weigh it as often as there are cells.
+    # distribution of one cell may weigh it as often as there are cells.
     once = int((np.unique(seen, return_counts=True)[1] == 1).sum())
     unseen = min(1.0, subject.n_cells * (once + 5.0) / len(seen))
     p_value = float(bdtrc(int(new.sum()) - 1, len(new), unseen))

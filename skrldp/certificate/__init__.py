@@ -1,8 +1,8 @@
 r"""Proof that a mechanism is private, as it will be sampled, and the repair that makes it so.
 
-A certificate is an upper bound on the leakage over every law of the uncertainty set. It comes from
-the oracle's dual expressions, which are upper bounds wherever they are evaluated, with the rounding
-of the arithmetic added; no solver's word is taken for anything.
+A certificate is an upper bound on the leakage at every distribution of the uncertainty set. It
+comes from dual expressions of the support function, which are upper bounds wherever they are
+evaluated, with the rounding of the arithmetic added; no solver's word is taken for anything.
 """
 
 from skrldp.certificate._certify import Certificate, certify, proof_region, prove

@@ -1,12 +1,14 @@
-"""The certificate: a proven bound, and the worst law found."""
+"""The certificate: a proven bound, and the worst distribution found."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._html import page
 from skrldp._typing import Floats
+from skrldp.certificate._alphabets import order_in_table
 from skrldp.certificate._views import (
     View,
     dense_view,
@@ -15,13 +17,19 @@ from skrldp.certificate._views import (
     least_provable,
     mechanism_views,
 )
-from skrldp.joint import JointDistribution
+from skrldp.joint import JointDistribution, real_numbers
 from skrldp.mechanism import Mechanism
 from skrldp.region import Region, privacy_region
-from skrldp.support import divergence
-from skrldp.uncertainty import AllDistributions, RenyiBall
+from skrldp.uncertainty import FittedSet
+
+if TYPE_CHECKING:
+    from skrldp.uncertainty import AllDistributions, RenyiBall
 
 __all__ = ["Certificate", "certify", "proof_region", "prove"]
+
+# Sums of b probabilities that were divided by their sum are 1 up to about b units of rounding, and
+# a few more. Twice as many would let pass sums that are off by some 1e-15 more.
+_LAST_DIGITS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,20 +39,29 @@ class Certificate:
     Attributes
     ----------
     eps : float
-        Upper bound on the leakage at every law of the set, in nats.
+        Upper bound on the leakage at every distribution of the set, in nats.
     eps_attained : float
-        Leakage at ``law``: no smaller bound is true.
-    law : array of shape (a1, a2)
-        The worst law found, inside the set.
-    alpha, radius : float
-        Order and radius (nats) of the set; the radius is infinite for all laws.
+        Leakage at ``distribution``: no smaller bound is true.
+    distribution : array of shape (a1, a2)
+        The worst distribution found, inside the set.
+    uncertainty : FittedSet
+        The set of distributions that it holds for.
     """
 
     eps: float
     eps_attained: float
-    law: Floats
-    alpha: float
-    radius: float
+    distribution: Floats
+    uncertainty: FittedSet
+
+    @property
+    def alpha(self) -> float:
+        """Order of the set."""
+        return self.uncertainty.alpha
+
+    @property
+    def radius(self) -> float:
+        """Radius of the set, in nats; infinite for all distributions."""
+        return self.uncertainty.joint_radius
 
     def holds(self, eps: float) -> bool:
         """Whether the mechanism is proven private at this ε.
@@ -61,7 +78,9 @@ class Certificate:
         return self.eps <= eps
 
     def __repr__(self) -> str:
-        over = "all laws" if np.isinf(self.radius) else f"alpha={self.alpha:g}, B={self.radius:.4g}"
+        over = "all distributions"
+        if not self.uncertainty.is_everything:
+            over = f"alpha={self.alpha:g}, B={self.radius:.4g}"
         return f"Certificate(eps<={self.eps:.9g}, attained {self.eps_attained:.9g}, {over})"
 
     def _repr_html_(self) -> str:
@@ -71,7 +90,7 @@ class Certificate:
             over = "all distributions"
         elif self.radius == 0:
             over = "the public distribution alone"
-        a1, a2 = self.law.shape
+        a1, a2 = self.distribution.shape
         rows = [
             ("proven", f"eps <= {self.eps:.9g} nats"),
             ("attained", f"eps = {self.eps_attained:.9g} nats, at the worst distribution found"),
@@ -83,7 +102,7 @@ class Certificate:
 
 def certify(
     mechanism: Mechanism | ArrayLike,
-    uncertainty: RenyiBall | AllDistributions,
+    uncertainty: "RenyiBall | AllDistributions | FittedSet",
     joint: JointDistribution,
 ) -> Certificate:
     """Prove a bound on any mechanism's leakage over an uncertainty set.
@@ -91,87 +110,102 @@ def certify(
     Parameters
     ----------
     mechanism : Mechanism or array of shape (b, a1 * a2)
-        A mechanism, ours or hand-written: probabilities with columns that sum to 1, cells in the
-        order ``s * a2 + u`` of ``joint``.
-    uncertainty : RenyiBall or AllDistributions
-        The set of laws.
+        A mechanism, ours or hand-written. A `Mechanism` names its secrets and values: they must be
+        those of ``joint``, in any order. An array holds probabilities with columns that sum to 1 up
+        to the last digits, cells in the order ``s * a2 + u`` of ``joint``.
+    uncertainty : RenyiBall, AllDistributions or FittedSet
+        The set of distributions.
     joint : JointDistribution
-        The public law the set is around.
+        The public distribution the set is around.
 
     Returns
     -------
     Certificate
-        ``eps`` is infinite if a report rules out a secret at some law of the set.
+        ``eps`` is infinite if a report rules out a secret at some distribution of the set.
 
     Raises
     ------
     ValueError
-        If the matrix is not a mechanism on the cells of ``joint``.
+        If the matrix is not a mechanism on the cells of ``joint``, or if a `Mechanism` has other
+        secrets or values than ``joint``.
 
     Examples
     --------
+    >>> from skrldp import RenyiBall
     >>> joint = JointDistribution([[7, 10], [26, 57]])
     >>> response = [[0.4, 0.4, 0.2, 0.2], [0.6, 0.6, 0.8, 0.8]]
     >>> certify(response, RenyiBall(), joint)
     Certificate(eps<=0.693147181, attained 0.693147181, alpha=2, B=0.07524)
     """
-    radius = uncertainty.radius_for(joint.n, joint.counts.size)
+    fitted = uncertainty if isinstance(uncertainty, FittedSet) else uncertainty.fit_set(joint)
     if not isinstance(mechanism, Mechanism):
-        matrix = np.asarray(mechanism, dtype=float)
-        Mechanism.from_matrix(matrix, joint.secrets, joint.values)  # checks the matrix
-        views: list[View] = [dense_view(matrix, proof_region(joint, uncertainty.alpha, radius))]
-    else:
-        if mechanism.shape[1] != joint.counts.size or len(mechanism.secrets) != len(joint.secrets):
-            raise ValueError(
-                f"the mechanism has {len(mechanism.secrets)} secrets and {mechanism.shape[1]} "
-                f"cells, but the public law has {joint.counts.shape[0]} and {joint.counts.size}."
-            )
-        views = list(mechanism_views(mechanism, proof_region(joint, uncertainty.alpha, radius)))
-    return _certificate(views, joint, uncertainty.alpha, radius)
+        matrix = _checked(mechanism, joint)
+        return _certificate([dense_view(matrix, proof_region(joint, fitted))], joint, fitted)
+    # The proof is in the mechanism's order; the worst distribution is told in the table's.
+    cells = np.ix_(*order_in_table(joint, mechanism))
+    reordered = JointDistribution(joint.counts[cells], mechanism.secrets, mechanism.values)
+    certificate = prove(mechanism, reordered, fitted)
+    distribution = np.empty_like(certificate.distribution)
+    distribution[cells] = certificate.distribution
+    return replace(certificate, distribution=distribution)
 
 
-def prove(
-    mechanism: Mechanism, joint: JointDistribution, alpha: float, radius: float
-) -> Certificate:
-    """Certify a mechanism over a ball that is known already; see :func:`certify`.
+def _checked(matrix: ArrayLike, joint: JointDistribution) -> Floats:
+    """Check that an array is a mechanism as it stands, so that what is proven is about it."""
+    numbers = real_numbers(matrix, "the mechanism")
+    Mechanism.from_matrix(numbers, joint.secrets, joint.values)  # checks shape and signs
+    table = numbers.astype(float)
+    off = np.abs(table.sum(axis=0) - 1.0)
+    if off.max() > (len(table) + _LAST_DIGITS) * np.finfo(float).eps:
+        raise ValueError(
+            f"column {int(off.argmax())} of the mechanism sums to 1 only up to {off.max():.1g}, so "
+            "it is not clear what would be sampled. Divide by the sums, matrix / "
+            "matrix.sum(axis=0), or certify Mechanism.from_matrix(matrix, secrets, values), which "
+            "is exact."
+        )
+    return table
+
+
+def prove(mechanism: Mechanism, joint: JointDistribution, uncertainty: FittedSet) -> Certificate:
+    """Certify a mechanism over a set that is fitted already; see :func:`certify`.
 
     Parameters
     ----------
     mechanism : Mechanism
-        On the cells of ``joint``.
+        On the cells of ``joint``, in its order, which is not checked.
     joint : JointDistribution
-        The public law.
-    alpha, radius : float
-        Order and radius (nats) of the ball.
+        The public distribution.
+    uncertainty : FittedSet
+        The set of distributions.
 
     Returns
     -------
     Certificate
     """
-    views = list(mechanism_views(mechanism, proof_region(joint, alpha, radius)))
-    return _certificate(views, joint, alpha, radius)
+    views = list(mechanism_views(mechanism, proof_region(joint, uncertainty)))
+    return _certificate(views, joint, uncertainty)
 
 
-def proof_region(joint: JointDistribution, alpha: float, radius: float) -> Region:
+def proof_region(joint: JointDistribution, uncertainty: FittedSet) -> Region:
     """Return the tightest region that proofs can use: the exact one where that is convex.
 
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
-    alpha, radius : float
-        Order and radius (nats) of the ball.
+        The public distribution.
+    uncertainty : FittedSet
+        The set of distributions.
 
     Returns
     -------
     Region
     """
-    exact = "joint" if alpha >= 0.5 else "product"
-    return privacy_region(joint, alpha=alpha, radius=radius, region=exact)
+    exact = "joint" if uncertainty.joint_is_convex else "product"
+    return privacy_region(joint, uncertainty, region=exact)
 
 
 def _certificate(
-    views: list[View], joint: JointDistribution, alpha: float, radius: float
+    views: list[View], joint: JointDistribution, uncertainty: FittedSet
 ) -> Certificate:
     attained = max(leakage_at_centre(view) for view in views)
     witness: tuple[View, int, int, Floats] | None = None
@@ -181,20 +215,17 @@ def _certificate(
         proven = max(proven, bound)
         if found is not None:
             witness = (view, *found)
-    law = joint.probabilities
+    distribution = joint.probabilities
     if witness is not None:
-        law = _joint_law(witness, joint, alpha, radius)
-        attained = max(attained, *(leakage_at(view, law) for view in views))
-    return Certificate(proven, min(attained, proven), law, alpha, radius)
+        distribution = _distribution_of(witness, joint, uncertainty)
+        attained = max(attained, *(leakage_at(view, distribution) for view in views))
+    return Certificate(proven, min(attained, proven), distribution, uncertainty)
 
 
-def _joint_law(
-    witness: tuple[View, int, int, Floats],
-    joint: JointDistribution,
-    alpha: float,
-    radius: float,
+def _distribution_of(
+    witness: tuple[View, int, int, Floats], joint: JointDistribution, uncertainty: FittedSet
 ) -> Floats:
-    """Complete the worst pair of conditionals to a law of the ball, pulled inside if need be."""
+    """Complete the worst pair of conditionals to a distribution of the set."""
     view, first, second, pair = witness
     conditionals = joint.conditionals.copy()
     for s, conditional in ((first, pair[0]), (second, pair[1])):
@@ -204,28 +235,4 @@ def _joint_law(
             rest = np.delete(conditionals[s], view.value)
             spread = rest / rest.sum() if rest.sum() > 0 else np.full(len(rest), 1.0 / len(rest))
             conditionals[s] = np.insert(spread * conditional[1], view.value, conditional[0])
-    marginal = joint.marginal.copy()
-    for s in (first, second):
-        if marginal[s] <= 0:
-            marginal[s] = 1e-9  # stands for the limit in which an unseen secret costs nothing
-    if np.isfinite(radius) and radius > 0 and alpha != 1.0:
-        ratio = np.where(joint.conditionals > 0, joint.conditionals, 1.0)
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            power = np.where(
-                joint.conditionals > 0, ratio**alpha * conditionals ** (1.0 - alpha), 0.0
-            ).sum(axis=1)
-        scale = power ** (1.0 / alpha)
-        marginal *= np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
-    marginal /= marginal.sum()
-    law = marginal[:, None] * conditionals
-    if np.isinf(radius):
-        return law
-    centre = joint.probabilities
-    low, high = 0.0, 1.0
-    if divergence(centre, law, alpha) <= radius:
-        return law
-    for _ in range(60):  # the divergence is quasi-convex along the way to the centre
-        middle = (low + high) / 2.0
-        inside = divergence(centre, middle * law + (1.0 - middle) * centre, alpha) <= radius
-        low, high = (middle, high) if inside else (low, middle)
-    return low * law + (1.0 - low) * centre
+    return uncertainty.distribution_with(joint, conditionals, np.array([first, second]))

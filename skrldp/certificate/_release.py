@@ -11,37 +11,41 @@ from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
 from skrldp.region import constant_rows, repair
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["may_stand_in", "release"]
 
 
+# Proofs that are tried, each with eight times the slack of the one before. The last has 3e4 times
+# the slack that rounding calls for: where that fails, something else is wrong.
 _ATTEMPTS = 6
+_MORE = 8.0
 
 
 def may_stand_in(
     mechanism: Mechanism,
-    law: Floats,
+    distribution: Floats,
     joint: JointDistribution,
-    alpha: float,
-    radius: float,
+    uncertainty: FittedSet,
     eps: float,
 ) -> bool:
-    r"""Prove that values of U outside the alphabet may be replaced by draws from a law.
+    r"""Prove that values of U outside the alphabet may be replaced by draws from a distribution.
 
-    Whether a value is unknown may depend on S, so it must not matter: with D the law, all secrets
-    and all conditionals R of the region need :math:`R \cdot v_s \le e^\epsilon D \cdot v` and
+    Whether a value is unknown may depend on S, so it must not matter: with D the distribution, all
+    secrets and all conditionals R of the region need
+    :math:`R \cdot v_s \le e^\epsilon D \cdot v` and
     :math:`D \cdot v \le e^\epsilon R \cdot v_s`. Then any mixture of the two is private as well.
 
     Parameters
     ----------
     mechanism : Mechanism
         A blind one, private itself.
-    law : array of shape (a2,)
+    distribution : array of shape (a2,)
         What unknown values are drawn from.
     joint : JointDistribution
-        The public law.
-    alpha, radius : float
-        Order and radius (nats) of the ball.
+        The public distribution.
+    uncertainty : FittedSet
+        The set of distributions.
     eps : float
         Privacy parameter, in nats.
 
@@ -49,10 +53,10 @@ def may_stand_in(
     -------
     bool
     """
-    region = proof_region(joint, alpha, radius)
+    region = proof_region(joint, uncertainty)
     rows = mechanism.matrix.reshape(-1, *region.row_shape)
-    constant = constant_rows(rows, law)
-    rounding = (len(law) + 4) * np.finfo(float).eps
+    constant = constant_rows(rows, distribution)
+    rounding = (len(distribution) + 4) * np.finfo(float).eps
     low, high = constant * (1.0 - rounding), constant * (1.0 + rounding)
     above = region.worst(rows, eps, against=low, above=0.0)
     below = region.worst(high, eps, against=rows, above=0.0)
@@ -62,8 +66,7 @@ def may_stand_in(
 def release(
     matrix: Floats,
     joint: JointDistribution,
-    alpha: float,
-    radius: float,
+    uncertainty: FittedSet,
     eps: float,
     *,
     blind: bool = False,
@@ -76,15 +79,15 @@ def release(
     matrix : array of shape (b, a), or (b, a2) if blind
         A design; a solver's output will do.
     joint : JointDistribution
-        The public law.
-    alpha, radius : float
-        Order and radius (nats) of the ball.
+        The public distribution.
+    uncertainty : FittedSet
+        The set of distributions.
     eps : float
         Privacy parameter, in nats.
     blind : bool
         The mechanism does not see the secret. The certificate is the full one, over all cells.
     stand_in : array of shape (a2,), optional
-        A law that the values unknown to a blind mechanism may be drawn from; see
+        A distribution that values unknown to a blind mechanism may be drawn from; see
         :func:`may_stand_in`.
 
     Returns
@@ -98,18 +101,18 @@ def release(
     CertificateError
         If no proof is found.
     """
-    region = replace(proof_region(joint, alpha, radius), blind=blind)
+    region = replace(proof_region(joint, uncertainty), blind=blind)
     unit = 2.0 ** -slot_bits(len(matrix))
     slack = 2.0 * (1.0 + np.exp(eps)) * unit
     for _ in range(_ATTEMPTS):
         repaired = repair(matrix, region, eps, slack, stand_in)
         mechanism = _sampled(repaired, joint, blind)
-        certificate = prove(mechanism, joint, alpha, radius)
+        certificate = prove(mechanism, joint, uncertainty)
         if certificate.holds(eps) and (
-            stand_in is None or may_stand_in(mechanism, stand_in, joint, alpha, radius, eps)
+            stand_in is None or may_stand_in(mechanism, stand_in, joint, uncertainty, eps)
         ):
             return mechanism, certificate
-        slack *= 8.0
+        slack *= _MORE
     raise CertificateError(_unproven(eps, certificate, mechanism, joint))
 
 
@@ -129,8 +132,8 @@ def _unproven(
 ) -> str:
     a1, a2 = joint.counts.shape
     return (
-        f"the mechanism could not be proven private at eps={eps:g}: the bound is "
-        f"{certificate.eps:.9g} on {a1} secrets x {a2} values with {mechanism.shape[0]} reports "
-        f"({certificate!r}). Nothing is released. Try a larger eps, a coarser alphabet or another "
-        "region."
+        f"the mechanism could not be proven private at eps={eps:g}: over "
+        f"{certificate.uncertainty.describe()} the bound is {certificate.eps:.9g}, on {a1} secrets "
+        f"x {a2} values with {mechanism.shape[0]} reports. Nothing is released. Try a larger eps, "
+        "a coarser alphabet or another region."
     )

@@ -1,4 +1,4 @@
-"""What the oracle has to look at, and the least ε that it proves."""
+"""The rows that a proof compares over a region, and the least ε that holds for them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
+from skrldp.information import conditionals_of
 from skrldp.mechanism import Mechanism
-from skrldp.region import PointRegion, Region, SimplexRegion, WorstPairs
+from skrldp.region import Region, SimplexRegion, WorstPairs
 
 __all__ = [
     "View",
@@ -20,7 +21,10 @@ __all__ = [
 ]
 
 
-_STEP = 1e-12  # least rise of the trial ε while closing in on the proven one
+# Least rise of the trial ε while closing in on the proven one, in nats; it doubles from there. What
+# is proven is at most about as much above what is true; twice as much saves a step at most.
+_STEP = 1e-12
+_HOPELESS = 1e3  # a rise by this much proves nothing: infinite
 
 
 @dataclass(frozen=True)
@@ -73,55 +77,51 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
 def least_provable(view: View, start: float) -> tuple[float, tuple[int, int, Floats] | None]:
     """Smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
 
-    Each step goes to the greatest log-ratio among the worst laws found, which cannot pass the
-    true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
+    Each step goes to the greatest log-ratio among the worst conditionals found, which cannot pass
+    the true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
     """
     eps, step = start, _STEP
     rows, against = view.rows, view.against
     found = None
     while np.isfinite(eps):
-        worst = view.region.worst(rows, eps, against=against, above=0.0, laws=True)
+        worst = view.region.worst(rows, eps, against=against, above=0.0, conditionals=True)
         if len(worst.row) == 0:
             return eps, found
         ratio = _log_ratios(worst, rows, against)
         best = int(ratio.argmax())
         if ratio[best] > eps + step:
             eps = float(ratio[best])
-            assert worst.laws is not None
-            found = int(worst.first[best]), int(worst.second[best]), worst.laws[best]
+            assert worst.conditionals is not None
+            found = int(worst.first[best]), int(worst.second[best]), worst.conditionals[best]
         else:
             eps, step = eps + step, 2.0 * step
         kept = np.unique(worst.row)  # a row that is proven stays so as ε grows
         rows, against = rows[kept], against[kept]
-        if step > 1e3:
+        if step > _HOPELESS:
             return float("inf"), found
     return eps, found
 
 
 def _log_ratios(worst: WorstPairs, rows: Floats, against: Floats) -> Floats:
-    assert worst.laws is not None
-    most = np.einsum("mu,mu->m", worst.laws[:, 0], rows[worst.row, worst.first])
-    least = np.einsum("mu,mu->m", worst.laws[:, 1], against[worst.row, worst.second])
+    assert worst.conditionals is not None
+    most = np.einsum("mu,mu->m", worst.conditionals[:, 0], rows[worst.row, worst.first])
+    least = np.einsum("mu,mu->m", worst.conditionals[:, 1], against[worst.row, worst.second])
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(most > 0, np.log(most / least), -np.inf)
 
 
 def leakage_at_centre(view: View) -> float:
     region = view.region
-    seen = region.marginal > 0
-    centre = PointRegion(region.conditionals, region.marginal).conditionals
-    return _ratio_of(view, centre, seen)
+    return _ratio_of(view, region.conditionals, region.marginal > 0)
 
 
-def leakage_at(view: View, law: Floats) -> float:
-    law = law[: view.region.n_secrets]
-    marginal = law.sum(axis=1)
-    seen = marginal > 0
-    conditionals = law / np.where(seen, marginal, 1.0)[:, None]
+def leakage_at(view: View, distribution: Floats) -> float:
+    distribution = distribution[: view.region.n_secrets]
+    conditionals = conditionals_of(distribution)
     if view.value is not None:
         part = conditionals[:, view.value]
         conditionals = np.stack([part, 1.0 - part], axis=1)
-    return _ratio_of(view, conditionals, seen)
+    return _ratio_of(view, conditionals, distribution.sum(axis=1) > 0)
 
 
 def _ratio_of(view: View, conditionals: Floats, seen: NDArray[np.bool_]) -> float:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet import plain
+from skrldp.alphabet import Alphabet, Column, combine, listed, named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,8 +21,7 @@ _NOTHING = "Nothing was reported."
 class RecordReader:
     """Finds the cell of raw records.
 
-    Values compare as in :mod:`skrldp.table`: 1, 1.0 and True are one category, "1" is another, and
-    missing values of every kind are None.
+    Values compare as in :mod:`skrldp.alphabet`.
 
     Parameters
     ----------
@@ -43,14 +42,14 @@ class RecordReader:
     ) -> None:
         self._names = [name for name, _ in columns]
         self._blind = observe == "nonsensitive"
-        self._n_values = len(values)
+        self._shape = len(secrets), len(values)
         wanted = [(values, False)] if self._blind else [(secrets, True), (values, False)]
         self._parts = []
         for members, flag in wanted:
             places = [place for place, (_, sensitive) in enumerate(columns) if sensitive is flag]
-            self._parts.append(_Part([self._names[p] for p in places], places, members))
+            alphabet = Alphabet.of_members([self._names[p] for p in places], members)
+            self._parts.append(_Part(alphabet, places, is_secret=flag))
         self._wanted = sorted(place for part in self._parts for place in part.places)
-        self._dtype = np.min_scalar_type(len(values) * (1 if self._blind else len(secrets)) - 1)
 
     def cell(self, record: Any) -> int:
         """Find the cell of one record.
@@ -64,7 +63,10 @@ class RecordReader:
         int
         """
         raw = self._picked(record, "the record")
-        return int(self._coded({place: [value] for place, value in raw.items()})[0])
+        numbers = [part.number(raw) for part in self._parts]
+        if min(numbers) < 0:  # this raises the error
+            return int(self._coded({place: [value] for place, value in raw.items()})[0])
+        return numbers[0] if self._blind else numbers[0] * self._shape[1] + numbers[1]
 
     def cells(self, records: Any) -> NDArray[Any]:
         """Find the cells of many records.
@@ -83,8 +85,9 @@ class RecordReader:
     def _coded(self, columns: dict[int, Any]) -> NDArray[Any]:
         """Combine the parts' members into cells."""
         found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
-        cells = found[0] if self._blind else found[0] * self._n_values + found[1]
-        return cells.astype(self._dtype)
+        if self._blind:
+            return combine(np.zeros_like(found[0]), found[0], (1, self._shape[1]))
+        return combine(found[0], found[1], self._shape)
 
     # -- shapes of records ------------------------------------------------------------------------
 
@@ -186,108 +189,24 @@ def _refuse_masked(array: Any) -> None:
         raise ValueError(f"masked arrays are not supported; pass None for a hole. {_NOTHING}")
 
 
-# --- Alphabets -----------------------------------------------------------------------------------
-
-
-class _Places(dict[Any, int]):
-    """Places of a column's categories; −1 for what is none."""
-
-    def __missing__(self, value: Any) -> int:
-        return self.of_plain(value)
-
-    def of_plain(self, value: Any) -> int:
-        try:
-            return self.get(plain(value), -1)
-        except (ValueError, OverflowError, ImportError):  # infinite, or a moment out of range
-            return -1
-
-
-class _Column:
-    """One column's categories."""
-
-    def __init__(self, name: Any, categories: Iterable[Any]) -> None:
-        self.name = name
-        self.places = _Places()
-        for category in categories:
-            self.places.setdefault(plain(category), len(self.places))
-        self.size = len(self.places)
-
-    def codes(self, values: Any) -> NDArray[np.int64]:
-        """Find the place of each value; −1 for those that are no category."""
-        if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-            return self._codes_of_numbers(values)
-        if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
-            distinct, inverse = np.unique(values, return_inverse=True)
-            return self._codes_of_objects(list(distinct))[inverse]
-        return self._codes_of_objects(values.tolist() if isinstance(values, np.ndarray) else values)
-
-    def _codes_of_objects(self, values: Sequence[Any]) -> NDArray[np.int64]:
-        find = self.places.__getitem__
-        if np.timedelta64 in set(map(type, values)):  # for some NumPys it equals a number
-            find = self.places.of_plain
-        try:
-            return np.fromiter(map(find, values), dtype=np.int64, count=len(values))
-        except TypeError as error:
-            raise ValueError(
-                f"column {self.name!r} holds values that cannot be categories ({error}). {_NOTHING}"
-            ) from error
-
-    def _codes_of_numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        kind = values.dtype.kind
-        wide = np.dtype({"b": "u8", "u": "u8", "i": "i8", "f": "f8"}[kind])
-        values = values.astype(wide, copy=False)
-        known = _exactly(wide, self.places)
-        codes = np.full(len(values), -1, dtype=np.int64)
-        if known:
-            numbers = np.array(sorted(known), dtype=wide)
-            places = np.array([known[number] for number in sorted(known)], dtype=np.int64)
-            near = np.searchsorted(numbers, values)
-            np.minimum(near, len(numbers) - 1, out=near)
-            codes = np.where(numbers[near] == values, places[near], -1)
-        if kind == "f" and None in self.places:
-            codes[np.isnan(values)] = self.places[None]
-        return codes
-
-
-def _exactly(dtype: np.dtype[Any], places: dict[Any, int]) -> dict[Any, int]:
-    """Return the categories that are numbers of a dtype, without rounding."""
-    known: dict[Any, int] = {}
-    for category, place in places.items():
-        if not isinstance(category, bool | int | float):
-            continue
-        if dtype.kind == "f":
-            try:
-                number: Any = float(category)
-            except OverflowError:
-                continue
-        else:
-            limits = np.iinfo(dtype)
-            number = int(category) if limits.min <= category <= limits.max else None
-        if number == category:
-            known[number] = place
-    return known
+# --- S and U -------------------------------------------------------------------------------------
 
 
 class _Part:
-    """S or U: some columns, and the combinations of their categories that it can take.
+    """S or U: its columns' places in a record, and its alphabet."""
 
-    Column by column, a step holds the sorted keys ``prefix * size + place`` of the combinations; a
-    key's place among them numbers the prefix that is one column longer.
-    """
-
-    def __init__(self, names: Sequence[Any], places: Sequence[int], members: Sequence[Any]) -> None:
+    def __init__(self, alphabet: Alphabet, places: Sequence[int], *, is_secret: bool) -> None:
         self.places = places
-        rows = [(member,) for member in members] if len(names) == 1 else members
-        self._columns = [_Column(name, [row[j] for row in rows]) for j, name in enumerate(names)]
-        codes = [column.codes([row[j] for row in rows]) for j, column in enumerate(self._columns)]
-        prefix = codes[0]
-        self._steps = []
-        for column, code in zip(self._columns[1:], codes[1:], strict=True):
-            known, prefix = np.unique(prefix * column.size + code, return_inverse=True)
-            self._steps.append(known)
-        self._members = np.argsort(prefix)
+        self._alphabet, self._is_secret = alphabet, is_secret
 
-    def indices(self, columns: Sequence[Any]) -> NDArray[np.int64]:
+    def number(self, record: Mapping[int, Any]) -> int:
+        """Find the member that one record, given by places, has; -1 if there is none."""
+        try:
+            return self._alphabet.number([record[place] for place in self.places])
+        except TypeError:  # a value cannot be a category
+            return -1
+
+    def indices(self, values: Sequence[Any]) -> NDArray[Any]:
         """Find the members of rows, given column by column.
 
         Raises
@@ -295,51 +214,60 @@ class _Part:
         ValueError
             If a value or a combination is unknown.
         """
-        codes = []
-        for column, values in zip(self._columns, columns, strict=True):
-            code = column.codes(values)
+        columns, codes = self._alphabet.columns, []
+        for column, own in zip(columns, values, strict=True):
+            code = _codes(column, own)
             if code.min(initial=0) < 0:
-                raise ValueError(_unknown([column], [values], np.flatnonzero(code < 0)))
+                raise ValueError(self._unknown([column], [own], np.flatnonzero(code < 0)))
             codes.append(code)
-        prefix = codes[0]
-        for column, code, known in zip(self._columns[1:], codes[1:], self._steps, strict=True):
-            keys = prefix * column.size + code
-            prefix = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-            strange = known[prefix] != keys
-            if strange.any():
-                raise ValueError(_unknown(self._columns, columns, np.flatnonzero(strange)))
-        return self._members[prefix]
+        found = self._alphabet.index(codes)
+        if found.min(initial=0) < 0:
+            raise ValueError(self._unknown(columns, values, np.flatnonzero(found < 0)))
+        return found
+
+    def _unknown(self, columns: Sequence[Column], values: Sequence[Any], rows: NDArray[Any]) -> str:
+        """Say which values of a column, or combinations of several columns', are unknown."""
+        n_rows = len(values[0])
+        what = _secrets_in_words(rows) if self._is_secret else _values_in_words(values, rows)
+        known = "each value, but not together"
+        if len(columns) == 1:
+            known = listed(columns[0].categories)
+        return (
+            f"{named(columns)}: the mechanism does not know {what} ({len(rows):,} of {n_rows:,} "
+            f"record{'s' if n_rows > 1 else ''}). It knows {known}. "
+            "Map such values to known ones before reporting, or have the mechanism designed with "
+            f"them in `categories`. {_NOTHING}"
+        )
 
 
-# --- Words ---------------------------------------------------------------------------------------
+def _codes(column: Column, values: Any) -> NDArray[np.int64]:
+    try:
+        return column.codes(values)
+    except TypeError as error:
+        raise ValueError(
+            f"column {column.name!r} holds values that cannot be categories ({error}). {_NOTHING}"
+        ) from error
 
 
-def _unknown(columns: Sequence[_Column], values: Sequence[Any], rows: NDArray[Any]) -> str:
-    """Say which values of a column, or combinations of several columns', are unknown."""
-    n_rows = len(values[0])
-    found: dict[str, int] = {}  # as they are shown, with the first row of each
+def _secrets_in_words(rows: NDArray[Any]) -> str:
+    """Say where values stand that must not be shown."""
+    some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
+    return f"the secret (not shown) of record{'s' if len(rows) > 1 else ''} {some}"
+
+
+def _values_in_words(values: Sequence[Any], rows: NDArray[Any]) -> str:
+    """Say which values stand in some rows, with the first record of each."""
+    found: dict[str, int] = {}
     for row in rows.tolist():
-        several = [repr(_shown(part[row])) for part in values]
+        several = [repr(_scalar(part[row])) for part in values]
         found.setdefault(several[0] if len(several) == 1 else f"({', '.join(several)})", row)
         if len(found) > _SHOWN:
             break
-    where = {text: f"{text} in record {row}" if n_rows > 1 else text for text, row in found.items()}
-    names = ", ".join(repr(column.name) for column in columns)
-    known = "each value, but not together"
-    if len(columns) == 1:
-        known = _listed([repr(category) for category in columns[0].places])
-    return (
-        f"column{'s' if len(columns) > 1 else ''} {names}: the mechanism does not know "
-        f"{_listed(list(where.values()))} ({len(rows):,} of {n_rows:,} record"
-        f"{'s' if n_rows > 1 else ''}). It knows {known}. "
-        "Map such values to known ones before reporting, or have the mechanism designed with them "
-        f"in `categories`. {_NOTHING}"
-    )
-
-
-def _shown(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value
-
-
-def _listed(texts: Sequence[str]) -> str:
+    texts = list(found)
+    if len(values[0]) > 1:
+        texts = [f"{text} in record {row}" for text, row in found.items()]
     return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
+
+
+def _scalar(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value

@@ -222,13 +222,15 @@ def _expected_cost(q: Any, cost: ExpectedCost, scale: float) -> Part:
 
     n_reports, n_cells = cost.cost.shape
     if not cost.robust:
-        return (cost.at(cost.law) / scale).ravel() @ q, []
+        return (cost.at(cost.distribution) / scale).ravel() @ q, []
     place = np.tile(np.arange(n_cells), n_reports), np.arange(cost.cost.size)
     cells = sp.csr_array(((cost.cost / scale).ravel(), place)) @ q
     top = cp.Variable()
     if np.isinf(cost.radius):
         return top, [top >= cells]
-    mean, limits = _power_mean(top - cells, cost.law[None], (cost.alpha - 1.0) / cost.alpha)
+    mean, limits = _power_mean(
+        top - cells, cost.distribution[None], (cost.alpha - 1.0) / cost.alpha
+    )
     return top - np.exp(-cost.radius) * mean[0], limits
 
 
@@ -266,7 +268,7 @@ def _greatest(q: Any, n_reports: int, region: Region) -> Part:
     elif isinstance(region, SimplexRegion):
         kept = np.zeros(a1)
     else:
-        kept = _shrinkage(region.marginal, region.alpha, region.radius)
+        kept = _shrinkage(region.marginal, region.alpha, region.uncertainty.single_radius)
     kept = np.tile(kept, n_reports)
     limits = []
     free = np.flatnonzero(kept[group] == 0)
@@ -309,7 +311,8 @@ def _pairs(
     sigma = (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -np.inf
     weight = np.stack([region.marginal[secret] for secret in pairs], axis=1)
     share = np.tile(weight / weight.sum(axis=1, keepdims=True), (n_reports, 1))
-    kept = np.tile(_shrinkage(weight.sum(axis=1), alpha, region.radius), n_reports)
+    kept = _shrinkage(weight.sum(axis=1), alpha, region.uncertainty.pair_radius)
+    kept = np.tile(kept, n_reports)
     limits, tops, means = [], [], []
     for side, secret, factor in ((0, pairs[0], np.exp(-eps)), (1, pairs[1], -1.0)):
         top, slack = _slack(factor * q, n_reports, region, secret)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.support import pull_in, support, worst_laws
+from skrldp.support import pull_in, support, worst_conditionals
 
 __all__ = ["ExpectedCost"]
 
@@ -21,21 +21,21 @@ class ExpectedCost:
     ----------
     cost : array of shape (b, a)
         Cost of reporting y about a record in cell x.
-    law : array of shape (a,)
+    distribution : array of shape (a,)
         Centre of the ball.
     alpha, radius : float
         Its order and radius (nats). Radius 0: this distribution alone; infinite: the worst cell.
     """
 
     cost: Floats
-    law: Floats
+    distribution: Floats
     alpha: float = 1.0
     radius: float = 0.0
 
     @property
     def scale(self) -> float:
         """Size of the costs that matter: the least one that a constant report has, or any has."""
-        least = float((np.abs(self.cost) @ self.law).min())
+        least = float((np.abs(self.cost) @ self.distribution).min())
         return least or float(np.abs(self.cost).max()) or 1.0
 
     @property
@@ -57,19 +57,19 @@ class ExpectedCost:
         """
         return np.einsum("yx,yx->x", matrix, self.cost)
 
-    def at(self, law: Floats) -> Floats:
+    def at(self, distribution: Floats) -> Floats:
         """Write the expected cost at a distribution as coefficients of the mechanism.
 
         Parameters
         ----------
-        law : array of shape (a,)
-            Law of X.
+        distribution : array of shape (a,)
+            Distribution of X.
 
         Returns
         -------
         array of shape (b, a)
         """
-        return law * self.cost
+        return distribution * self.cost
 
     def worst_constant(self) -> Floats:
         """Take the expected cost of each constant report.
@@ -79,7 +79,7 @@ class ExpectedCost:
         array of shape (b,)
         """
         if not self.robust:
-            return self.cost @ self.law
+            return self.cost @ self.distribution
         constant = np.zeros_like(self.cost)
         values = np.empty(len(constant))
         for report in range(len(constant)):
@@ -88,24 +88,24 @@ class ExpectedCost:
             constant[report] = 0.0
         return values
 
-    def pull_in(self, law: Floats) -> Floats:
+    def pull_in(self, distribution: Floats) -> Floats:
         """Move a distribution into the ball, by little if it is nearly inside.
 
         Parameters
         ----------
-        law : array of shape (a,)
-            Law of X.
+        distribution : array of shape (a,)
+            Distribution of X.
 
         Returns
         -------
         array of shape (a,)
         """
         if not self.robust:
-            return self.law
+            return self.distribution
         if np.isinf(self.radius):
-            return law
-        ball = self.law[None, None], np.ones((1, 1)), self.alpha, self.radius
-        return pull_in(law[None, None], *ball)[0, 0]
+            return distribution
+        ball = self.distribution[None, None], np.ones((1, 1)), self.alpha, self.radius
+        return pull_in(distribution[None, None], *ball)[0, 0]
 
     def worst(self, matrix: Floats) -> tuple[float, Floats]:
         """Bound the expected cost at every distribution of the ball.
@@ -119,14 +119,20 @@ class ExpectedCost:
         -------
         bound : float
             No distribution of the ball has a greater expected cost, rounding included.
-        law : array of shape (a,)
-            A law of the ball that (nearly) attains it.
+        distribution : array of shape (a,)
+            A distribution of the ball that (nearly) attains it.
         """
         cells = self.by_cell(matrix)
         if not self.robust:
-            return float(self.law @ cells), self.law
+            return float(self.distribution @ cells), self.distribution
         if np.isinf(self.radius):
             return float(cells.max()), (np.arange(len(cells)) == cells.argmax()).astype(float)
-        problem = cells[None, None], self.law[None, None], np.ones((1, 1)), self.alpha, self.radius
+        problem = (
+            cells[None, None],
+            self.distribution[None, None],
+            np.ones((1, 1)),
+            self.alpha,
+            self.radius,
+        )
         best = support(*problem)
-        return float(best.bound[0]), worst_laws(*problem, best.slack)[0, 0]
+        return float(best.bound[0]), worst_conditionals(*problem, best.slack)[0, 0]

@@ -18,14 +18,14 @@ class Cuts:
     ----------
     row, first, second : arrays of shape (m,)
         Row of the mechanism and the parts of it that the two secrets have.
-    laws : array of shape (m, 2, a2)
+    conditionals : array of shape (m, 2, a2)
         Conditionals of the two secrets.
     """
 
     row: Indices
     first: Indices
     second: Indices
-    laws: Floats
+    conditionals: Floats
 
     def __len__(self) -> int:
         return len(self.row)
@@ -48,7 +48,7 @@ class Cuts:
         b, parts, a2 = shape
         start = (self.row[:, None] * parts + np.stack([self.first, self.second], axis=1)) * a2
         column = start[..., None] + np.arange(a2)
-        value = self.laws * np.array([np.exp(-eps), -1.0])[:, None]
+        value = self.conditionals * np.array([np.exp(-eps), -1.0])[:, None]
         pointer = np.arange(len(self) + 1) * 2 * a2
         table = sp.csr_array(
             (value.ravel(), column.ravel(), pointer), shape=(len(self), b * parts * a2)

@@ -40,15 +40,15 @@ class RowMixture:
 
     Parameters
     ----------
-    law : array of shape (a,)
+    distribution : array of shape (a,)
         Distribution of the cells of a row.
     """
 
-    def __init__(self, law: Floats) -> None:
-        self.law = law
-        self.rows: Floats = np.zeros((0, len(law)))
+    def __init__(self, distribution: Floats) -> None:
+        self.distribution = distribution
+        self.rows: Floats = np.zeros((0, len(distribution)))
         self._program = LinearProgram(np.zeros(0))
-        self._program.add_rows(np.zeros((len(law), 0)), 1.0, 1.0)
+        self._program.add_rows(np.zeros((len(distribution), 0)), 1.0, 1.0)
 
     def add(self, rows: Floats, information: Floats | None = None) -> None:
         """Add rows.
@@ -61,7 +61,7 @@ class RowMixture:
             What each contributes; None: its mutual information.
         """
         if information is None:
-            information = row_information(rows, self.law)
+            information = row_information(rows, self.distribution)
         self._program.add_columns(information, rows)
         self.rows = np.concatenate([self.rows, rows])
 

@@ -270,7 +270,7 @@ def theorem5_distance(joint: JointDistribution, region: Region) -> float:
     joint : JointDistribution
         The public distribution.
     region : Region
-        Anything with the ball's order and radius.
+        Anything with the uncertainty set.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def theorem5_distance(joint: JointDistribution, region: Region) -> float:
     apart = max(float(np.abs(p - row).sum(axis=1).max()) for row in p)
     if isinstance(region, PointRegion):
         return min(2.0, apart)
-    reach = l1_radius(p, joint.marginal, region.alpha, region.radius, exact=False)
+    reach = l1_radius(p, joint.marginal, region.alpha, region.uncertainty.single_radius)
     return min(2.0, 2.0 * float(reach.max()) + apart)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._params import check_choice
 from skrldp._typing import Floats
 from skrldp.design._cost import ExpectedCost
 from skrldp.design._cuts import Cuts
@@ -21,8 +22,9 @@ from skrldp.design.cutting_planes import CutProgram, cheapest, minimise
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.region import Region, repair
+from skrldp.uncertainty import FittedSet
 
-__all__ = ["DISTANCES", "SOLVERS", "distance_matrix", "expected_distance", "solve"]
+__all__ = ["DISTANCES", "SOLVERS", "ExpectedCost", "distance_matrix", "expected_distance", "solve"]
 
 
 DISTANCES = ("squared", "absolute", "hamming")
@@ -150,8 +152,7 @@ def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) ->
 def expected_distance(
     joint: JointDistribution,
     distance: Floats,
-    alpha: float,
-    radius: float,
+    uncertainty: FittedSet,
     *,
     blind: bool = False,
 ) -> ExpectedCost:
@@ -163,9 +164,8 @@ def expected_distance(
         The public distribution.
     distance : array of shape (a2, b)
         Distance of each output from each value of U.
-    alpha, radius : float
-        Order and radius (nats) of the ball for which the utility must hold; radius 0 is
-        the public distribution alone.
+    uncertainty : FittedSet
+        The distributions for which the utility must hold.
     blind : bool
         The cost of functions of U alone, at distributions of U: a ball for (S, U) is one of the
         same order and radius for U.
@@ -174,6 +174,7 @@ def expected_distance(
     -------
     ExpectedCost
     """
+    alpha, radius = uncertainty.alpha, uncertainty.joint_radius
     if blind:
         return ExpectedCost(distance.T, joint.probabilities.sum(axis=0), alpha, radius)
     cost = np.tile(distance.T, (1, len(joint.secrets)))
@@ -222,8 +223,7 @@ def solve(
     SolverError
         If it fails; the message names ε, the region and the alphabets.
     """
-    if solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} must be one of {', '.join(map(repr, SOLVERS))}.")
+    check_choice("solver", solver, SOLVERS)
     deadline = Deadline(time_limit)
     # Sending an output that is nowhere nearer than another instead of that one is no use: to merge
     # the two is private as well.
@@ -272,13 +272,13 @@ def _conic(
     shape = (len(found.matrix), *region.row_shape)
     clean = np.clip(found.matrix, 0.0, None)
     clean /= clean.sum(axis=0)
-    worst = region.worst(clean.reshape(shape), eps, laws=True)
-    assert worst.laws is not None
+    worst = region.worst(clean.reshape(shape), eps, conditionals=True)
+    assert worst.conditionals is not None
     program = CutProgram(cost, region, eps)
     first, second = region.place(worst.first), region.place(worst.second)
-    program.add(Cuts(worst.row, first, second, worst.laws))
+    program.add(Cuts(worst.row, first, second, worst.conditionals))
     if cost.robust:
-        program.add_law(cost.worst(clean)[1])
+        program.add_distribution(cost.worst(clean)[1])
     status, left = found.status, _LEFT.get(found.status, "")
     try:
         _, bound = program.solve(deadline.left)

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from skrldp._params import check_choice
 from skrldp._typing import Floats
 from skrldp.design._run import Deadline, Progress, Solution
 from skrldp.design.alternation import Annealing, alternate
@@ -23,7 +24,7 @@ SOLVERS = ("auto", "vertices", "columns", "alternation")
 # A larger eps is designed for as this one: its exponentials stay in range, and reports whose odds
 # are below exp(-40) are never sent.
 _LARGEST_EPS = 40.0
-# Part of the time limit that alternation has where columns go on from what it found. Not tuned.
+# Part of the time limit for alternation where columns go on from what it found. Chosen by hand.
 _TIME_BEFORE_COLUMNS = 0.5
 
 
@@ -32,7 +33,7 @@ def solve(
     region: Region,
     eps: float,
     *,
-    law: Floats | None = None,
+    distribution: Floats | None = None,
     solver: str = "auto",
     time_limit: float | None = 60.0,
     verbose: int = 0,
@@ -49,7 +50,7 @@ def solve(
         Conditionals that privacy must hold for.
     eps : float
         Privacy parameter, in nats.
-    law : array of shape (number of cells of a row,), optional
+    distribution : array of shape (number of cells of a row,), optional
         Distribution of X, or of U if the region is blind, at which information is maximised,
         positive where the public one is; None is the public one. The solution's objective and bound
         are about the public one.
@@ -73,9 +74,10 @@ def solve(
     SolverError
         If it fails; the message names ε, the region and the alphabets, and what to try.
     """
-    if solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} must be one of {', '.join(map(repr, SOLVERS))}.")
-    search = _Design(joint, region, min(eps, _LARGEST_EPS), law, Deadline(time_limit), verbose)
+    check_choice("solver", solver, SOLVERS)
+    search = _Design(
+        joint, region, min(eps, _LARGEST_EPS), distribution, Deadline(time_limit), verbose
+    )
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.solve(solver)
@@ -106,14 +108,14 @@ class _Design:
         joint: JointDistribution,
         region: Region,
         eps: float,
-        law: Floats | None,
+        distribution: Floats | None,
         deadline: Deadline,
         verbose: int,
     ) -> None:
         self.joint, self.region, self.eps = joint, region, eps
         self.cones = Cones(region, eps, deadline)
         self.public = region.fold(joint.probabilities)
-        self.law = self.public if law is None else law
+        self.distribution = self.public if distribution is None else distribution
         self.deadline = deadline
         self.bound = min(mutual_information_bound(joint.probabilities, eps), entropy(self.public))
         self.progress = Progress(verbose, deadline, self.bound)
@@ -127,7 +129,7 @@ class _Design:
                     self.region,
                     self.eps,
                     deadline=self.deadline,
-                    law=self.law,
+                    distribution=self.distribution,
                     quick=solver == "auto",
                     cones=self.cones,
                 )
@@ -153,7 +155,7 @@ class _Design:
     def known(self) -> tuple[float, Floats]:
         """Information of the best closed form, and its matrix."""
         forms = closed_forms(self.joint, self.region, self.eps)
-        values = [mutual_information(form, self.law) for form in forms]
+        values = [mutual_information(form, self.distribution) for form in forms]
         return max(values), forms[int(np.argmax(values))]
 
     def columns(self, first: Floats | None) -> Solution:
@@ -163,7 +165,7 @@ class _Design:
             self.region,
             self.eps,
             deadline=self.deadline,
-            law=self.law,
+            distribution=self.distribution,
             first=first,
             cones=self.cones,
             callback=lambda matrix: self.progress.show(mutual_information(matrix, self.public)),
@@ -175,7 +177,7 @@ class _Design:
         if left is not None and before_columns:
             left *= _TIME_BEFORE_COLUMNS
         return alternate(
-            self.law,
+            self.distribution,
             self.region,
             self.eps,
             deadline=Deadline(left),

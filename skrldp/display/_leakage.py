@@ -21,6 +21,7 @@ from skrldp.display._style import (
     set_ticks,
     texts,
 )
+from skrldp.information import conditionals_of
 from skrldp.sanitizers import fitted_sanitizer
 
 __all__ = ["LeakageDisplay"]
@@ -31,7 +32,7 @@ _MANY = 500  # points that are drawn as pixels in a vector graphic
 
 
 class LeakageDisplay:
-    r"""What each report does to the odds of the secrets, at one law, and the bound :math:`e^{±ε}`.
+    r"""What each report does to the odds of the secrets at a distribution; the bound e^{±ε}.
 
     A point is a report y and a secret s: the odds of s against all other secrets after the report,
     over those before, :math:`P(y|S=s) / P(y|S≠s)`. A bar shows the greatest change between any two
@@ -39,18 +40,18 @@ class LeakageDisplay:
 
     Parameters
     ----------
-    report_law : array of shape (b, k)
-        Law of the report given each secret.
+    report_distribution : array of shape (b, k)
+        Distribution of the report given each secret.
     marginal : array of shape (k,)
-        Law of the secrets, positive.
+        Distribution of the secrets, positive.
     eps : float
         Where the bound is drawn, in nats; infinite for no bound.
     symbols, secrets : sequences of length b and k, optional
         Names; 0, 1, ... if not given.
     holds_for : str, optional
-        The laws that the bound is proven for, in words.
-    law : str, optional
-        The law that the points are at, in words.
+        The distributions that the bound is proven for, in words.
+    distribution : str, optional
+        The distribution that the points are at, in words.
 
     Attributes
     ----------
@@ -60,7 +61,7 @@ class LeakageDisplay:
         Greatest factor between any two secrets.
     probability : array of shape (b,)
         Probability of each report.
-    report_law, marginal, eps, symbols, secrets, holds_for, law
+    report_distribution, marginal, eps, symbols, secrets, holds_for, distribution
         As given.
     ax_, figure_ : matplotlib Axes and Figure
         Set by `plot`.
@@ -79,27 +80,28 @@ class LeakageDisplay:
 
     def __init__(
         self,
-        report_law: ArrayLike,
+        report_distribution: ArrayLike,
         marginal: ArrayLike,
         *,
         eps: float,
         symbols: Sequence[Any] | None = None,
         secrets: Sequence[Any] | None = None,
         holds_for: str = "",
-        law: str = "",
+        distribution: str = "",
     ) -> None:
-        self.report_law = np.asarray(report_law, dtype=float)
+        self.report_distribution = np.asarray(report_distribution, dtype=float)
         self.marginal = np.asarray(marginal, dtype=float)
-        if self.report_law.ndim != 2:
+        if self.report_distribution.ndim != 2:
             raise ValueError(
-                "report_law must be a table of reports by secrets, got shape "
-                f"{self.report_law.shape}."
+                "report_distribution must be a table of reports by secrets, got shape "
+                f"{self.report_distribution.shape}."
             )
-        b, k = self.report_law.shape
+        b, k = self.report_distribution.shape
         if self.marginal.shape != (k,) or not np.all(self.marginal > 0):
             raise ValueError(
                 f"marginal must hold {k} positive probabilities, one for each column of "
-                f"report_law, got shape {self.marginal.shape}: leave out secrets without mass."
+                f"report_distribution, got shape {self.marginal.shape}: leave out secrets without "
+                "mass."
             )
         if k < 2:
             raise ValueError("only one secret has mass, so there are no odds to change.")
@@ -108,23 +110,27 @@ class LeakageDisplay:
         self.secrets = tuple(range(k)) if secrets is None else tuple(secrets)
         if (len(self.symbols), len(self.secrets)) != (b, k):
             raise ValueError(
-                f"{len(self.symbols)} symbols and {len(self.secrets)} secrets do not name a law "
-                f"of shape {(b, k)}."
+                f"{len(self.symbols)} symbols and {len(self.secrets)} secrets do not name a "
+                f"distribution of shape {(b, k)}."
             )
         self.holds_for = holds_for
-        self.law = law
+        self.distribution = distribution
         share = self.marginal / self.marginal.sum()
-        self.probability = self.report_law @ share
+        self.probability = self.report_distribution @ share
         others = share[:, None] * (1.0 - np.eye(k))
         with np.errstate(divide="ignore", invalid="ignore"):
-            self.odds: Floats = self.report_law / (self.report_law @ (others / others.sum(axis=0)))
-            self.worst: Floats = self.report_law.max(axis=1) / self.report_law.min(axis=1)
+            self.odds: Floats = self.report_distribution / (
+                self.report_distribution @ (others / others.sum(axis=0))
+            )
+            self.worst: Floats = self.report_distribution.max(
+                axis=1
+            ) / self.report_distribution.min(axis=1)
 
     @classmethod
     def from_estimator(
-        cls, sanitizer: Any, *, law: Any = "public", ax: Any = None, **options: Any
+        cls, sanitizer: Any, *, distribution: Any = "public", ax: Any = None, **options: Any
     ) -> "LeakageDisplay":
-        """Show what the reports of a fitted sanitizer tell at a law.
+        """Show what the reports of a fitted sanitizer tell at a distribution.
 
         The bound is the proven one, ``certificate_.eps``.
 
@@ -132,9 +138,9 @@ class LeakageDisplay:
         ----------
         sanitizer : sanitizer
             A fitted one, or one inside a FrozenEstimator.
-        law : {"public", "worst"} or array of shape (a1, a2), default="public"
-            The public law, the worst one that the certificate found, or any other; the bound holds
-            for those of the sanitizer's set. Secrets without mass are left out.
+        distribution : {"public", "worst"} or array of shape (a1, a2), default="public"
+            The public distribution, the worst one that the certificate found, or any other; the
+            bound holds for those of the sanitizer's set. Secrets without mass are left out.
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
         **options
@@ -149,22 +155,28 @@ class LeakageDisplay:
         TypeError, NotFittedError
             If it is no sanitizer, or has not been fitted.
         ValueError
-            If the law is not as described, or there are more than four million reports times
-            secrets.
+            If the distribution is not as described, or there are more than four million reports
+            times secrets.
         """
         fitted = fitted_sanitizer(sanitizer)
         mechanism, certificate = fitted.mechanism_, fitted.certificate_
         shape = len(mechanism.secrets), len(mechanism.values)
-        if isinstance(law, str):
-            if law not in ("public", "worst"):
-                raise ValueError(f"law={law!r} must be 'public', 'worst' or an array.")
-            at = fitted.joint_.probabilities if law == "public" else certificate.law
-            said = "public law" if law == "public" else "worst law found"
+        if isinstance(distribution, str):
+            if distribution not in ("public", "worst"):
+                raise ValueError(
+                    f"distribution={distribution!r} must be 'public', 'worst' or an array."
+                )
+            at = (
+                fitted.joint_.probabilities
+                if distribution == "public"
+                else certificate.distribution
+            )
+            said = "public distribution" if distribution == "public" else "worst distribution found"
         else:
-            at, said = np.asarray(law, dtype=float), "given law"
+            at, said = np.asarray(distribution, dtype=float), "given distribution"
             if at.shape != shape or not np.all(at >= 0) or not np.isclose(at.sum(), 1.0):
                 raise ValueError(
-                    f"law must be a table of {shape[0]} secrets x {shape[1]} values of "
+                    f"distribution must be a table of {shape[0]} secrets x {shape[1]} values of "
                     f"probabilities with sum 1, got shape {at.shape} and sum {at.sum():.6g}."
                 )
         if mechanism.shape[0] * shape[0] > _ENTRIES:
@@ -175,13 +187,13 @@ class LeakageDisplay:
         marginal = at.sum(axis=1)
         seen = np.flatnonzero(marginal > 0)
         return cls(
-            mechanism.report_law(at / np.where(marginal > 0, marginal, 1.0)[:, None])[:, seen],
+            mechanism.report_distribution(conditionals_of(at))[:, seen],
             marginal[seen],
             eps=certificate.eps,
             symbols=mechanism.symbols,
             secrets=[mechanism.secrets[s] for s in seen],
             holds_for=_set_in_words(certificate.radius),
-            law=said,
+            distribution=said,
         ).plot(ax, **options)
 
     def plot(self, ax: Any = None, *, secrets: Sequence[Any] | None = None) -> "LeakageDisplay":
@@ -220,7 +232,7 @@ class LeakageDisplay:
         ax.set(xlim=(-0.7, shown - 0.3), xlabel="report, the most probable first")
         self._draw_bound(change, worst)
         self._draw_points(change, worst, coloured)
-        at = f"\nat the {self.law}" if self.law else ""
+        at = f"\nat the {self.distribution}" if self.distribution else ""
         ax.set_ylabel(f"change of a secret's odds{at}")
         legend(ax, above=own)
         set_ticks(self.figure_, Ticks(ax.xaxis, np.arange(shown), names))
@@ -321,5 +333,9 @@ def _factor(log: float) -> str:
 
 def _set_in_words(radius: float) -> str:
     if radius == 0:
-        return "for the public law alone"
-    return "for all laws" if np.isinf(radius) else "for the laws of the uncertainty set"
+        return "for the public distribution alone"
+    return (
+        "for all distributions"
+        if np.isinf(radius)
+        else "for the distributions of the uncertainty set"
+    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.display._style import BASELINE, COLOURS, GRID, LINES, MARKERS
-from skrldp.support import conditional_radius, support, worst_laws
+from skrldp.support import conditional_radius, support, worst_conditionals
 
 __all__ = [
     "CORNERS",
@@ -50,26 +50,26 @@ class Shape(NamedTuple):
     box: Floats
 
 
-def to_plane(laws: Floats) -> Floats:
-    """Place laws in the triangle.
+def to_plane(conditionals: Floats) -> Floats:
+    """Place distributions in the triangle.
 
     Parameters
     ----------
-    laws : array of shape (..., 3)
-        Laws of three values.
+    conditionals : array of shape (..., 3)
+        Distributions of three values.
 
     Returns
     -------
     array of shape (..., 2)
     """
-    return laws @ CORNERS
+    return conditionals @ CORNERS
 
 
 def region_outline(p: Floats, weight: float, alpha: float, radius: float) -> Floats:
-    """Boundary of what a ball of joint laws allows for one conditional (Entropy Theorem 1).
+    """Boundary of what a ball of joint distributions allows for one conditional.
 
-    That is convex, so it is the hull of the laws where linear functions are greatest; the oracle
-    finds them.
+    That is convex, so it is the hull of the distributions where linear functions are greatest; the
+    oracle finds them.
 
     Parameters
     ----------
@@ -78,12 +78,12 @@ def region_outline(p: Floats, weight: float, alpha: float, radius: float) -> Flo
     weight : float
         Public probability of the secret.
     alpha, radius : float
-        Order and radius (nats) of the ball around the joint law.
+        Order and radius (nats) of the ball around the joint distribution.
 
     Returns
     -------
     array of shape (m, 3)
-        Laws along the boundary.
+        Distributions along the boundary.
     """
     if weight > 0 and radius == 0:
         return p[None, :]
@@ -95,16 +95,16 @@ def region_outline(p: Floats, weight: float, alpha: float, radius: float) -> Flo
     centre = np.broadcast_to(p, q.shape)
     weights = np.full((len(q), 1), weight)
     slack = support(q, centre, weights, alpha, radius).slack
-    return worst_laws(q, centre, weights, alpha, radius, slack)[:, 0]
+    return worst_conditionals(q, centre, weights, alpha, radius, slack)[:, 0]
 
 
 def box_outline(lower: Floats, upper: Floats) -> Floats:
-    """Corners of the laws of three values between bounds.
+    """Corners of the distributions of three values between bounds.
 
     Parameters
     ----------
     lower, upper : arrays of shape (3,)
-        Bounds that some law keeps.
+        Bounds that some distribution keeps.
 
     Returns
     -------
@@ -115,11 +115,13 @@ def box_outline(lower: Floats, upper: Floats) -> Floats:
     for free in range(3):  # at a corner two probabilities are at their bounds
         others = [u for u in range(3) if u != free]
         for ends in product((0, 1), repeat=2):
-            law = np.empty(3)
-            law[others] = [(lower, upper)[end][u] for end, u in zip(ends, others, strict=True)]
-            law[free] = 1.0 - law[others].sum()
-            if lower[free] - 1e-12 <= law[free] <= upper[free] + 1e-12:
-                found.append(law)
+            distribution = np.empty(3)
+            distribution[others] = [
+                (lower, upper)[end][u] for end, u in zip(ends, others, strict=True)
+            ]
+            distribution[free] = 1.0 - distribution[others].sum()
+            if lower[free] - 1e-12 <= distribution[free] <= upper[free] + 1e-12:
+                found.append(distribution)
     corners = np.unique(np.round(found, 12), axis=0)
     x, y = (to_plane(corners) - to_plane(corners).mean(axis=0)).T
     return corners[np.argsort(np.arctan2(y, x))]
@@ -150,7 +152,7 @@ def _frame(shapes: Sequence[Shape]) -> tuple[Floats, float]:
 def draw_triangle(
     ax: Any, shapes: Sequence[Shape], values: Sequence[str], *, enlarged: bool
 ) -> None:
-    """Draw shapes in the triangle of laws.
+    """Draw shapes in the triangle of distributions.
 
     Parameters
     ----------

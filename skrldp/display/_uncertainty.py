@@ -37,18 +37,20 @@ _LINE = 20  # characters in a line above a panel
 
 
 class UncertaintyDisplay:
-    """The conditionals of U given each secret: the public ones, and what the set of laws allows.
+    """The conditionals of U given each secret: the public ones, and what the set allows.
 
     Bars show the least and greatest probability of each value in the set. Each end is that of some
-    law, but no law has them all. For three values of U there is a picture of all of it: a triangle
-    of laws, with the exact region of each conditional, and the box of its bounds around it.
+    distribution, but no distribution has them all. For three values of U there is a picture of all
+    of it: a triangle of distributions, with the exact region of each conditional, and the box of
+    its bounds around it.
 
     Parameters
     ----------
     joint : JointDistribution
-        The public law.
+        The public distribution.
     alpha, radius : float
-        Order and radius (nats) of the ball of laws around it; the radius is infinite for all laws.
+        Order and radius (nats) of the ball of distributions around it; the radius is infinite for
+        all distributions.
 
     Attributes
     ----------
@@ -86,7 +88,7 @@ class UncertaintyDisplay:
         ----------
         sanitizer : sanitizer
             A fitted one, or one inside a FrozenEstimator. The set of GRR and SRR is that of all
-            laws, and that of NonRobust the public law alone.
+            distributions, and that of NonRobust the public distribution alone.
         ax : matplotlib Axes or list of them, optional
             Where to draw; None makes a figure.
         **options
@@ -116,12 +118,12 @@ class UncertaintyDisplay:
         ax: Any = None,
         **options: Any,
     ) -> "UncertaintyDisplay":
-        """Show a set around a public law, without a sanitizer.
+        """Show a set around a public distribution, without a sanitizer.
 
         Parameters
         ----------
         joint : JointDistribution
-            The public law.
+            The public distribution.
         uncertainty : RenyiBall or AllDistributions, optional
             The set; None is ``RenyiBall()``.
         ax : matplotlib Axes or list of them, optional
@@ -237,11 +239,11 @@ class UncertaintyDisplay:
 
     def _title(self, drawn: int) -> str:
         if math.isinf(self.radius):
-            what = "All laws: every conditional is possible"
+            what = "All distributions: every conditional is possible"
         elif self.radius == 0:
-            what = "The public law alone"
+            what = "The public distribution alone"
         else:
-            what = f"Laws within B = {number(self.radius)} (α = {number(self.alpha)})"
+            what = f"Distributions within B = {number(self.radius)} (α = {number(self.alpha)})"
         n_secrets = len(self.joint.secrets)
         return what if drawn == n_secrets else f"{what}; {drawn} of {n_secrets:,} secrets"
 

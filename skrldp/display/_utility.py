@@ -41,7 +41,7 @@ _NON_ROBUST = "non-robust (not private)"
 
 
 class PrivacyUtilityDisplay:
-    """Utility against ε for some sanitizers, at the public law.
+    """Utility against ε for some sanitizers, at the public distribution.
 
     Utility is the normalised mutual information; for RobustMSE it is the expected distance of the
     report from U, where less is better. The two are never drawn together.
@@ -109,7 +109,7 @@ class PrivacyUtilityDisplay:
         ax: Any = None,
         **options: Any,
     ) -> "PrivacyUtilityDisplay":
-        """Fit sanitizers for several ε and show what utility they have at the public law.
+        """Fit sanitizers for several ε and show what utility they have at the public distribution.
 
         Parameters
         ----------
@@ -122,10 +122,10 @@ class PrivacyUtilityDisplay:
         sample_weight : array of shape (n,), optional
             How many records each row stands for.
         baselines : bool, default=True
-            Whether to add plain local differential privacy (GRR) and the optimum for the public law
-            alone, which is not private at other laws; of RobustMSE, the same problem with neither
-            robust utility nor robust privacy. The columns of S, the alphabets and the limits of the
-            search are those of the first sanitizer.
+            Whether to add plain local differential privacy (GRR) and the optimum for the public
+            distribution alone, which is not private at other distributions; of RobustMSE, the same
+            problem with neither robust utility nor robust privacy. The columns of S, the alphabets
+            and the limits of the search are those of the first sanitizer.
         verbose : int, default=0
             If positive, print each fit's result.
         ax : matplotlib Axes, optional

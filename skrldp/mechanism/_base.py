@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skrldp._html import page
 from skrldp._typing import Floats
+from skrldp.information import conditionals_of
 from skrldp.mechanism import _json
 from skrldp.mechanism._categories import scalars
 from skrldp.mechanism._checks import check_columns
@@ -101,7 +103,7 @@ class Mechanism:
     @property
     def cells(self) -> tuple[tuple[Any, Any], ...]:
         """The cells (secret, value) in the order of the matrix's columns."""
-        return tuple((s, u) for s in self.secrets for u in self.values)
+        return tuple(product(self.secrets, self.values))
 
     def sample(self, codes: ArrayLike, random_state: Any = None) -> NDArray[Any]:
         """Draw one report for each record.
@@ -123,12 +125,12 @@ class Mechanism:
         places = self.form.places(np.asarray(codes))
         return self.form.sampler.sample(places, RandomStream(random_state))
 
-    def mutual_information(self, law: ArrayLike) -> float:
+    def mutual_information(self, distribution: ArrayLike) -> float:
         """Mutual information I(X; Y) at a distribution of X.
 
         Parameters
         ----------
-        law : array of shape (a1, a2)
+        distribution : array of shape (a1, a2)
             Distribution of (S, U).
 
         Returns
@@ -136,9 +138,9 @@ class Mechanism:
         float
             In nats.
         """
-        return self.form.mutual_information(np.asarray(law, dtype=float))
+        return self.form.mutual_information(np.asarray(distribution, dtype=float))
 
-    def report_law(self, conditionals: ArrayLike) -> Floats:
+    def report_distribution(self, conditionals: ArrayLike) -> Floats:
         """Distribution of the report given each secret.
 
         Parameters
@@ -150,18 +152,18 @@ class Mechanism:
         -------
         array of shape (b, a1)
         """
-        return self.form.report_law(np.asarray(conditionals, dtype=float))
+        return self.form.report_distribution(np.asarray(conditionals, dtype=float))
 
-    def leakage(self, law: ArrayLike) -> float:
-        r"""Realised ε at a law: the greatest log-ratio of a report's odds between two secrets.
+    def leakage(self, distribution: ArrayLike) -> float:
+        r"""Realised ε at a distribution: the greatest log-ratio of a report's probabilities.
 
         :math:`\max_{y, s_1, s_2} \log P(y|s_1) / P(y|s_2)` (ISIT (32)), where 0/0 is 1. Secrets
-        to which the law gives no mass are left out.
+        to which the distribution gives no mass are left out.
 
         Parameters
         ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
 
         Returns
         -------
@@ -175,33 +177,30 @@ class Mechanism:
         >>> mechanism.leakage([[0.5], [0.5]])
         inf
         """
-        table = np.asarray(law, dtype=float)
+        table = np.asarray(distribution, dtype=float)
         expected = (len(self.secrets), len(self.values))
         if table.shape != expected:
-            raise ValueError(f"the law must have shape {expected}, got {table.shape}.")
-        marginal = table.sum(axis=1)
-        seen = marginal > 0
-        conditionals = np.where(seen[:, None], table / np.where(seen, marginal, 1.0)[:, None], 0.0)
-        report = self.report_law(conditionals)[:, seen]
+            raise ValueError(f"the distribution must have shape {expected}, got {table.shape}.")
+        report = self.report_distribution(conditionals_of(table))[:, table.sum(axis=1) > 0]
         most, least = report.max(axis=1), report.min(axis=1)
         if np.any((least <= 0) & (most > 0)):
             return float("inf")
         return float(np.log(np.where(most > 0, most / np.where(least > 0, least, 1.0), 1.0)).max())
 
-    def likely_cells(self, law: ArrayLike) -> NDArray[np.intp]:
-        """Most probable cell given each report, at a law; the first of equals.
+    def likely_cells(self, distribution: ArrayLike) -> NDArray[np.intp]:
+        """Most probable cell given each report, at a distribution; the first of equals.
 
         Parameters
         ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
 
         Returns
         -------
         array of shape (b,)
             Cell codes.
         """
-        return (self.matrix * np.asarray(law, dtype=float).ravel()).argmax(axis=1)
+        return (self.matrix * np.asarray(distribution, dtype=float).ravel()).argmax(axis=1)
 
     def named(
         self, symbols: Sequence[Any] | None, columns: Sequence[tuple[Any, bool]]
@@ -348,7 +347,7 @@ class Mechanism:
         _, same_secret, same_value, other = (int(p * unit) for p in probabilities)
         same = unit - (a2 - 1) * same_secret - (a1 - 1) * (same_value + (a2 - 1) * other)
         form = BlockForm(BlockTable(a1, a2, same, same_secret, same_value, other, _BLOCK_BITS))
-        symbols = tuple((s, u) for s in secrets for u in values)
+        symbols = tuple(product(secrets, values))
         return Mechanism(secrets, values, symbols, (), form)
 
     def __repr__(self) -> str:

@@ -64,7 +64,7 @@ class Form(ABC):
         """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
 
     @abstractmethod
-    def report_law(self, conditionals: Floats) -> Floats:
+    def report_distribution(self, conditionals: Floats) -> Floats:
         """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
 
     @property
@@ -126,7 +126,7 @@ class DenseForm(Form):
         """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
         return mutual_information(self.matrix, joint.ravel())
 
-    def report_law(self, conditionals: Floats) -> Floats:
+    def report_distribution(self, conditionals: Floats) -> Floats:
         """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
         cells = self.matrix.reshape(-1, *conditionals.shape)
         return np.einsum("ysu,su->ys", cells, conditionals)
@@ -190,7 +190,7 @@ class BlindForm(Form):
         by_value = joint.reshape(-1, self.table.shape[1]).sum(axis=0)
         return mutual_information(self._by_value, by_value)
 
-    def report_law(self, conditionals: Floats) -> Floats:
+    def report_distribution(self, conditionals: Floats) -> Floats:
         """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
         return np.einsum("yu,su->ys", self._by_value, conditionals)
 
@@ -265,7 +265,7 @@ class BlockForm(Form):
         """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
         return block_information(self.blocks, joint)
 
-    def report_law(self, conditionals: Floats) -> Floats:
+    def report_distribution(self, conditionals: Floats) -> Floats:
         """Distribution of the report given each secret: (a1, a2) to (a, a1)."""
         a1, a2 = conditionals.shape
         same, same_secret, same_value, other = self.blocks

@@ -10,7 +10,7 @@ RULES = ("chi2", "finite-sample", "given")
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A mechanism's proven privacy, and the laws of the data that it holds for.
+    """A mechanism's proven privacy, and the distributions of the data that it holds for.
 
     A client can only repeat these figures. Who has the public counts can prove them again, with
     :func:`skrldp.certify`.
@@ -20,19 +20,19 @@ class Guarantee:
     eps_requested : float
         The ε that was asked for, in nats.
     eps : float
-        Proven upper bound on the leakage at every law of the set, in nats.
+        Proven upper bound on the leakage at every distribution of the set, in nats.
     eps_attained : float
-        Leakage that some law of the set attains, in nats; at most `eps`.
+        Leakage that some distribution of the set attains, in nats; at most `eps`.
     radius : float
-        Radius of the Rényi ball of laws around the public one, in nats. Infinite for all laws; 0
-        for the public law alone.
+        Radius of the Rényi ball of distributions around the public one, in nats. Infinite for all
+        distributions; 0 for the public distribution alone.
     alpha : float or None
-        Order of the ball; None for all laws.
+        Order of the ball; None for all distributions.
     rule : {"chi2", "finite-sample", "given"} or None
-        Where the radius comes from; None for all laws.
+        Where the radius comes from; None for all distributions.
     beta : float or None
-        Probability with which a ball made by this rule misses the true law (about it, for "chi2");
-        None for a given radius and for all laws.
+        Probability with which a ball made by this rule misses the true distribution (about it, for
+        "chi2"); None for a given radius and for all distributions.
     n_records : int or None
         Number of public records; None if it is not told.
 
@@ -43,7 +43,8 @@ class Guarantee:
 
     Examples
     --------
-    >>> Guarantee(1.0, 0.99, 0.98, radius=0.1, alpha=2.0, rule="chi2", beta=0.05).for_all_laws
+    >>> guarantee = Guarantee(1.0, 0.99, 0.98, radius=0.1, alpha=2.0, rule="chi2", beta=0.05)
+    >>> guarantee.for_all_distributions
     False
     >>> Guarantee(1.0, 0.99, 1.2, radius=0.1, alpha=2.0, rule="given")
     Traceback (most recent call last):
@@ -72,9 +73,9 @@ class Guarantee:
             )
         if not self._number("radius") >= 0.0:
             raise ValueError(f"radius={self.radius!r} is no number >= 0.")
-        if self.for_all_laws:
+        if self.for_all_distributions:
             if (self.alpha, self.rule, self.beta) != (None, None, None):
-                raise ValueError("a guarantee for all laws has no alpha, rule or beta.")
+                raise ValueError("a guarantee for all distributions has no alpha, rule or beta.")
         else:
             if not 0.0 < self._number("alpha") < math.inf:
                 raise ValueError(f"alpha={self.alpha!r} is no finite number > 0.")
@@ -90,8 +91,8 @@ class Guarantee:
             raise ValueError(f"n_records={n!r} is no whole number >= 1.")
 
     @property
-    def for_all_laws(self) -> bool:
-        """Whether it holds whatever the law of the data is: then repeated reports add up."""
+    def for_all_distributions(self) -> bool:
+        """Whether it holds at every distribution of the data: then repeated reports add up."""
         return self.radius == math.inf
 
     def _number(self, name: str) -> float:

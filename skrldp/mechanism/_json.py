@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,8 +89,8 @@ def write(mechanism: Mechanism) -> str:
 
 def _claims(guarantee: Guarantee) -> dict[str, Any]:
     claims = {name: getattr(guarantee, name) for name in _CLAIMS if name != "laws"}
-    laws = {name: getattr(guarantee, name) for name in _LAWS}
-    return {**claims, "laws": "all" if guarantee.for_all_laws else laws}
+    distributions = {name: getattr(guarantee, name) for name in _LAWS}
+    return {**claims, "laws": "all" if guarantee.for_all_distributions else distributions}
 
 
 # --- Reading -------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     if is_blocks:
         check_alphabets(secrets, values, None, columns)
         form = _block_form(fields["blocks"], len(secrets), len(values), bits)
-        symbols = tuple((s, u) for s in secrets for u in values)
+        symbols = tuple(product(secrets, values))
     else:
         symbols = _alphabet(fields, "symbols")
         form = _matrix_form(fields, len(symbols), len(secrets), len(values), bits)
@@ -224,12 +225,12 @@ def _guarantee(claims: Any) -> Guarantee:
         raise malformed("guarantee must be an object")
     check_keys(claims, _CLAIMS, (), "guarantee")
     figures: dict[str, Any] = {name: claims[name] for name in _CLAIMS if name != "laws"}
-    laws = claims["laws"]
-    if laws == "all":
+    distributions = claims["laws"]
+    if distributions == "all":
         figures["radius"] = math.inf
-    elif isinstance(laws, dict):
-        check_keys(laws, _LAWS, (), "guarantee.laws")
-        figures.update(laws)
+    elif isinstance(distributions, dict):
+        check_keys(distributions, _LAWS, (), "guarantee.laws")
+        figures.update(distributions)
     else:
         raise malformed("guarantee.laws must be 'all' or an object")
     try:

@@ -30,39 +30,43 @@ class PrivacyReport:
         What was asked, in nats; every ε here is.
     eps_proven, eps_attained : float
         The certificate's bounds on the leakage over the set: none is greater than the first, some
-        law attains the second.
+        distribution attains the second.
     eps_at_public : float or None
-        Leakage at the public law; None where there are too many reports to look.
+        Leakage at the public distribution; None where there are too many reports to look.
     eps_over_set : float or None
-        Where privacy is proven at the public law alone, what can leak over a confidence set: the
-        sanitizer's own, or that of ``RenyiBall()`` if it has none. None otherwise.
+        Where privacy is proven at the public distribution alone, what can leak over a confidence
+        set: the sanitizer's own, or that of ``RenyiBall()`` if it has none. None otherwise.
     alpha, radius : float
-        Order and radius (nats) of the set of laws that the proof holds for: radius 0 is the public
-        law alone, infinity all laws.
+        Order and radius (nats) of the set of distributions that the proof holds for: radius 0 is
+        the public distribution alone, infinity all distributions.
     beta : float or None
-        Probability that the set misses the true law; None where the radius does not come from it.
+        Probability that the set misses the true distribution; None where the radius does not come
+        from it.
     coverage : str
         What is known of that probability: "asymptotic", "finite-sample", "given" (a radius that
-        was given as a number), "public law" or "all laws".
+        was given as a number), "public distribution" or "all distributions".
     n, n_cells : int
         Numbers of public records and of cells.
     shape : (int, int)
         Numbers of secrets and of values of U.
+    sensitive, nonsensitive : tuple
+        The columns of S, which are protected, and those of U; positions where they have no names.
     n_reports : int
         Number of different reports.
     observe : str
         What the mechanism sees of a person: "all", or "nonsensitive", U alone.
-    worst_law : array of shape (a1, a2)
-        The worst law found.
+    worst_distribution : array of shape (a1, a2)
+        The worst distribution found.
     worst_pair : (secret, secret) or None
         The secrets between which a report tells most there, the likelier first. None where there
         are too many reports to look.
     worst_report : object or None
         That report.
     mutual_information, normalized_mutual_information : float
-        I(X; Y) at the public law, in nats, and as a share of H(X).
+        I(X; Y) at the public distribution, in nats, and as a share of H(X).
     distortion, worst_case_distortion : float or None
-        Expected distance at the public law, and its bound over the set; RobustMSE has them.
+        Expected distance at the public distribution, and its bound over the set; RobustMSE has
+        them.
     status : str
         How the design ended, as in ``solution_.status``.
     gap : float
@@ -92,9 +96,11 @@ class PrivacyReport:
     n: int
     n_cells: int
     shape: tuple[int, int]
+    sensitive: tuple[Any, ...]
+    nonsensitive: tuple[Any, ...]
     n_reports: int
     observe: str
-    worst_law: NDArray[np.float64]
+    worst_distribution: NDArray[np.float64]
     worst_pair: tuple[Any, Any] | None
     worst_report: Any
     mutual_information: float
@@ -111,14 +117,14 @@ class PrivacyReport:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as a dict, the worst law as lists.
+        """Return the figures as a dict, the worst distribution as lists.
 
         Returns
         -------
         dict
         """
         figures = {field.name: getattr(self, field.name) for field in fields(self)}
-        return figures | {"worst_law": self.worst_law.tolist()}
+        return figures | {"worst_distribution": self.worst_distribution.tolist()}
 
     def __str__(self) -> str:
         lines = [f"Privacy report: {self.sanitizer}"]
@@ -142,22 +148,33 @@ class PrivacyReport:
         zero = f", {self.zero_cells:,} without records" if self.zero_cells else ""
         shown = [
             (
+                "protects",
+                f"S = {_columns(self.sensitive)}; not U = {_columns(self.nonsensitive)}",
+            ),
+            (
                 "asked",
                 f"eps = {self.eps:.6g}: a report changes the odds of a secret by a factor of at "
                 f"most {odds(self.eps)}",
             ),
             (
                 "proven",
-                f"eps <= {self.eps_proven:.6f}, of the mechanism as it is sampled; the worst law "
-                f"found leaks {self.eps_attained:.6f}",
+                f"eps <= {self.eps_proven:.6f}, of the mechanism as it is sampled; the worst "
+                f"distribution found leaks {self.eps_attained:.6f}",
             ),
             ("holds for", self._set()),
         ]
         if self.eps_at_public is not None:
-            shown.append(("public law", f"leaks {self.eps_at_public:.6f}, were it the true one"))
+            shown.append(
+                (
+                    "at public",
+                    f"leaks {self.eps_at_public:.6f}, if the public distribution is the true one",
+                )
+            )
         if self.eps_over_set is not None:
             leak = amount(self.eps_over_set)
-            shown.append(("over a set", f"{leak} can leak at the laws of a confidence set"))
+            shown.append(
+                ("over a set", f"{leak} can leak at the distributions of a confidence set")
+            )
         if self.worst_pair is not None:
             first, second = self.worst_pair
             shown.append(
@@ -180,14 +197,14 @@ class PrivacyReport:
             (
                 "utility",
                 f"I(X;Y) = {self.mutual_information:.4f} nats, "
-                f"{self.normalized_mutual_information:.1%} of H(X), at the public law",
+                f"{self.normalized_mutual_information:.1%} of H(X), at the public distribution",
             ),
         ]
         if self.distortion is not None:
             shown.append(
                 (
                     "distance",
-                    f"{self.distortion:.5g} from U at the public law, at most "
+                    f"{self.distortion:.5g} from U at the public distribution, at most "
                     f"{self.worst_case_distortion:.5g} over the set",
                 )
             )
@@ -196,15 +213,22 @@ class PrivacyReport:
         return shown
 
     def _set(self) -> str:
-        if self.coverage == "all laws":
-            return "all laws; no law is outside"
-        if self.coverage == "public law":
-            return "the public law alone; every other law is outside"
-        ball = f"the laws within Renyi divergence B = {self.radius:.4g} (alpha = {self.alpha:g})"
+        if self.coverage == "all distributions":
+            return "all distributions; no distribution is outside"
+        if self.coverage == "public distribution":
+            return "the public distribution alone; every other distribution is outside"
+        ball = (
+            f"the distributions within Renyi divergence B = {self.radius:.4g} "
+            f"(alpha = {self.alpha:g})"
+        )
         if self.beta is None:
             return f"{ball}; the radius was given, so nothing is known of what it misses"
         kind = "about" if self.coverage == "asymptotic" else "at most"
-        return f"{ball}; they miss the true law with probability {kind} {self.beta:.4g}"
+        return f"{ball}; they miss the true distribution with probability {kind} {self.beta:.4g}"
+
+
+def _columns(names: tuple[Any, ...]) -> str:
+    return ", ".join(repr(n) if isinstance(n, str) else f"column {n}" for n in names)
 
 
 def odds(eps: float) -> str:

@@ -7,16 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.certificate import certify
+from skrldp.information import conditionals_of
 from skrldp.mechanism import Mechanism
 from skrldp.privacy_reports._report import PrivacyReport, amount, odds
-from skrldp.sanitizers import fitted_sanitizer, has_few_records
+from skrldp.sanitizers import (
+    changes_since_fit,
+    fitted_sanitizer,
+    has_few_records,
+    reported_its_own_table,
+)
 from skrldp.uncertainty import RenyiBall
 
 __all__ = ["privacy_report"]
 
 _LARGE_ODDS = 10.0  # a promise beyond this factor deserves a word
-_ENTRIES = 20_000_000  # of the reports' law, to look for the worst report in
+_ENTRIES = 20_000_000  # of the reports' distribution, to look for the worst report in
 _SHOWN = 5  # secrets that are named
+_MOST_CHARACTERS = 60  # of a parameter's value
 
 
 def privacy_report(sanitizer: Any) -> PrivacyReport:
@@ -25,7 +32,8 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     Parameters
     ----------
     sanitizer : sanitizer
-        A fitted one, or one inside a FrozenEstimator.
+        A fitted one, or a Pipeline that ends in one, or either in a FrozenEstimator. Of a pipeline
+        the report is about the last step: what stands before it must not depend on private records.
 
     Returns
     -------
@@ -44,28 +52,30 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
     >>> report = privacy_report(SRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57]))
     >>> report.eps_proven <= 1.0, report.coverage, report.warnings
-    (True, 'all laws', ())
+    (True, 'all distributions', ())
     >>> print(report)
     Privacy report: SRRSanitizer
+      protects      S = column 0; not U = column 1
       asked         eps = 1: a report changes the odds of a secret by a factor of at most 2.72
-      proven        eps <= 1.000000, of the mechanism as it is sampled; the worst law found
+      proven        eps <= 1.000000, of the mechanism as it is sampled; the worst distribution found
                     leaks 1.000000
-      holds for     all laws; no law is outside
+      holds for     all distributions; no distribution is outside
       ...
     """
     fitted = fitted_sanitizer(sanitizer)
     joint, certificate, mechanism = fitted.joint_, fitted.certificate_, fitted.mechanism_
     coverage, beta = _coverage(fitted)
     few = mechanism.shape[0] * len(joint.secrets) <= _ENTRIES
-    report, pair = _worst(mechanism, certificate.law) if few else (None, None)
-    information, share = fitted._information(joint)
+    report, pair = _worst(mechanism, certificate.distribution) if few else (None, None)
+    information = mechanism.mutual_information(joint.probabilities)
+    share = min(1.0, information / joint.entropy) if joint.entropy > 0 else 0.0
     figures = {
         "sanitizer": type(fitted).__name__,
         "eps": float(fitted.eps),
         "eps_proven": certificate.eps,
         "eps_attained": certificate.eps_attained,
         "eps_at_public": mechanism.leakage(joint.probabilities) if few else None,
-        "eps_over_set": _over_set(fitted) if coverage == "public law" else None,
+        "eps_over_set": _over_set(fitted) if coverage == "public distribution" else None,
         "alpha": certificate.alpha,
         "radius": certificate.radius,
         "beta": beta,
@@ -73,9 +83,11 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         "n": joint.n,
         "n_cells": joint.counts.size,
         "shape": joint.counts.shape,
+        "sensitive": tuple(name for name, flag in mechanism.columns if flag),
+        "nonsensitive": tuple(name for name, flag in mechanism.columns if not flag),
         "n_reports": mechanism.shape[0],
         "observe": mechanism.observe,
-        "worst_law": certificate.law,
+        "worst_distribution": certificate.distribution,
         "worst_pair": pair,
         "worst_report": report,
         "mutual_information": information,
@@ -100,9 +112,9 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
 def _coverage(fitted: Any) -> tuple[str, float | None]:
     radius = fitted.certificate_.radius
     if radius == 0:
-        return "public law", None
+        return "public distribution", None
     if math.isinf(radius):
-        return "all laws", None
+        return "all distributions", None
     kind = fitted.uncertainty_.radius
     if not isinstance(kind, str):
         return "given", None
@@ -115,12 +127,10 @@ def _over_set(fitted: Any) -> float:
     return certify(fitted.mechanism_, uncertainty, fitted.joint_).eps
 
 
-def _worst(mechanism: Mechanism, law: NDArray[np.float64]) -> tuple[Any, tuple[Any, Any]]:
-    """Return the report that tells most at a law, and between which secrets."""
-    marginal = law.sum(axis=1)
-    seen = np.flatnonzero(marginal > 0)
-    conditionals = law / np.where(marginal > 0, marginal, 1.0)[:, None]
-    of_secret = mechanism.report_law(conditionals)[:, seen]
+def _worst(mechanism: Mechanism, distribution: NDArray[np.float64]) -> tuple[Any, tuple[Any, Any]]:
+    """Return the report that tells most at a distribution, and between which secrets."""
+    seen = np.flatnonzero(distribution.sum(axis=1) > 0)
+    of_secret = mechanism.report_distribution(conditionals_of(distribution))[:, seen]
     most, least = of_secret.max(axis=1), of_secret.min(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         report = int(np.where(most > 0, most / least, 1.0).argmax())
@@ -132,6 +142,11 @@ def _worst(mechanism: Mechanism, law: NDArray[np.float64]) -> tuple[Any, tuple[A
 # --- Words ---------------------------------------------------------------------------------------
 
 
+def _brief(value: Any) -> str:
+    text = " ".join(getattr(value, "__name__", repr(value)).split())
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
+
+
 def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     said = []
     if fitted.random_state is not None:
@@ -139,22 +154,29 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
             f"random_state={fitted.random_state!r}: reports are repeatable, and whoever knows it "
             "can undo them. No guarantee holds; use random_state=None."
         )
-    if report.eps_proven > report.eps:
+    for name, (before, now) in changes_since_fit(fitted).items():
         said.append(
-            f"eps={report.eps:.6g} was set after fit, but the mechanism is proven for "
-            f"{report.eps_proven:.6g} only: fit again."
+            f"{name}={_brief(now)} was set after fit, which was asked for {_brief(before)}. The "
+            f"mechanism and its proof, eps <= {report.eps_proven:.6f}, are those of that fit: fit "
+            "again."
+        )
+    if reported_its_own_table(fitted):
+        said.append(
+            "fit_transform reported the very table that it was fitted on. The mechanism depends on "
+            "every record of it, and nothing of that is private: fit on public records, then "
+            "transform private ones."
         )
     if report.eps_over_set is not None:
         said.append(
-            "Privacy holds at the public law alone, and the private records do not follow it "
-            f"exactly: over a confidence set {amount(report.eps_over_set)} can leak, where "
+            "Privacy holds at the public distribution alone, and the private records do not follow "
+            f"it exactly: over a confidence set {amount(report.eps_over_set)} can leak, where "
             f"{report.eps:.6g} was asked. For comparisons, not to protect people."
         )
     if report.few_records:
         said.append(
             f"Only {report.n:,} public records for {report.n_cells:,} cells: the chi-squared set "
-            "misses the true law more often than it says below about five records a cell. Use "
-            "RenyiBall(alpha=1, radius='finite-sample') or a coarser alphabet."
+            "misses the true distribution more often than it says below about five records a cell. "
+            "Use RenyiBall(alpha=1, radius='finite-sample') or a coarser alphabet."
         )
     if report.coverage == "given":
         said.append("The radius was given as a number: no confidence is attached to the set.")
@@ -188,28 +210,28 @@ def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
         more = len(report.unseen_secrets) - _SHOWN
         beyond = f" and {more:,} more" if more > 0 else ""
         held = "the promise includes them, whatever they are"
-        if report.coverage != "all laws":
+        if report.coverage != "all distributions":
             held += ", which costs utility"
         said.append(
             f"Secrets without public records: {names}{beyond}. Nothing is known of their "
             f"conditionals; {held}."
         )
-    if report.zero_cells and report.coverage not in ("all laws", "public law"):
+    if report.zero_cells and report.coverage not in ("all distributions", "public distribution"):
         said.append(
             f"{report.zero_cells:,} of {report.n_cells:,} cells have no public records; the set "
             "allows for them."
         )
     if fitted.handle_unknown == "impute":
         said.append(
-            "Values of U that the public table lacks are replaced by draws from the public law: "
-            "the promise is kept, and the report says nothing about such a value."
+            "Values of U that the public table lacks are replaced by draws from the public "
+            "distribution: the promise is kept, and the report says nothing about such a value."
         )
     if report.observe == "nonsensitive":
         said.append("The mechanism does not see S: what a report tells of it, it tells through U.")
     if getattr(fitted, "smoothing", 0):
         said.append(
             f"The design counts {fitted.smoothing:g} more records, spread over all cells, for its "
-            "utility; privacy is about the public law as it is."
+            "utility; privacy is about the public distribution as it is."
         )
     said.append("Only S is protected: what a report says of U beyond S is not bounded.")
     return tuple(said)

@@ -3,7 +3,7 @@ r"""Privacy regions: the conditionals that privacy must hold for, and the worst 
 A *row* of a mechanism is :math:`v = (Q_{y|s,u})_{s,u}`. It is private when, for all distinct
 secrets :math:`s_1, s_2` and all conditionals :math:`(R_1, R_2)` of the region,
 :math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}`. The regions are nested, each safe for
-those before it: ``"joint"`` (exactly what the ball of laws allows) ⊂ ``"product"`` (each
+those before it: ``"joint"`` (exactly what the ball of distributions allows) ⊂ ``"product"`` (each
 conditional in its own ball) ⊂ ``"box"`` (bounds on each probability) ⊂ ``"lower"`` (lower bounds,
 the paper's PolyOpt) ⊂ all conditionals.
 

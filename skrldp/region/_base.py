@@ -8,11 +8,16 @@ import numpy as np
 
 from skrldp._typing import Floats, Indices
 from skrldp.support import cell_bounds
+from skrldp.uncertainty import FittedSet, RenyiSet
 
 __all__ = ["ROUNDING", "Region", "WorstPairs"]
 
 
+# Relative: covers the products and sums that make a bound of bounds. Twice as much would raise
+# proven bounds by some 1e-15.
 ROUNDING = 8.0 * np.finfo(float).eps
+
+_EVERYTHING = RenyiSet(1.0, np.inf)
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,7 @@ class WorstPairs:
         Row of the mechanism and the two secrets.
     bound : array of shape (m,)
         Upper bound on ``R1 . v[first] - exp(eps) R2 . v[second]`` over the region.
-    laws : array of shape (m, 2, a2) or None
+    conditionals : array of shape (m, 2, a2) or None
         Conditionals of the region that nearly attain it.
     """
 
@@ -33,7 +38,7 @@ class WorstPairs:
     first: Indices
     second: Indices
     bound: Floats
-    laws: Floats | None
+    conditionals: Floats | None
 
     def per_row(self, n_rows: int) -> Floats:
         """Greatest bound of each row; 0 for a row without entries.
@@ -54,34 +59,40 @@ class WorstPairs:
 
 @dataclass(frozen=True, eq=False)
 class Region(ABC):
-    """Conditionals that are free of one another: the worst pair is two separate worst laws."""
+    """Conditionals that are free of one another: the worst pair is the worst of each."""
 
     conditionals: Floats  # (a1, a2)
     marginal: Floats  # (a1,)
-    alpha: float = 1.0
-    radius: float = np.inf
-    same_secret: bool = False  # also compare a secret with itself under two laws (the paper's way)
+    uncertainty: FittedSet = _EVERYTHING
+    same_secret: bool = False  # also compare a secret with itself (Entropy Definition 3)
     blind: bool = False  # rows are functions of U alone: the same part for every secret
 
     @abstractmethod
-    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+    def _extreme(
+        self, q: Floats, secret: Indices, conditionals: bool
+    ) -> tuple[Floats, Floats | None]:
         """Upper bounds of max R.q over the conditionals of each secret, and such R."""
 
     @abstractmethod
-    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+    def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Move pairs of conditionals into the region, by little if they are nearly inside.
 
         Parameters
         ----------
         first, second : integer arrays of shape (m,)
             The secrets.
-        laws : array of shape (m, 2, a2)
+        conditionals : array of shape (m, 2, a2)
             Conditionals of each pair.
 
         Returns
         -------
         array of shape (m, 2, a2)
         """
+
+    @property
+    def alpha(self) -> float:
+        """Order of the uncertainty set."""
+        return self.uncertainty.alpha
 
     @property
     def n_secrets(self) -> int:
@@ -125,19 +136,19 @@ class Region(ABC):
             return table
         return np.broadcast_to(table, (len(table), *self.conditionals.shape))
 
-    def fold(self, law: Floats) -> Floats:
-        """Take the law of the cells of a row: of X, or of U alone.
+    def fold(self, distribution: Floats) -> Floats:
+        """Take the distribution of the cells of a row: of X, or of U alone.
 
         Parameters
         ----------
-        law : array of shape (a1, a2)
-            Law of (S, U).
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
 
         Returns
         -------
         array of shape (number of cells of a row,)
         """
-        return law.sum(axis=0) if self.blind else law.ravel()
+        return distribution.sum(axis=0) if self.blind else distribution.ravel()
 
     @cached_property
     def pairs(self) -> tuple[Indices, Indices]:
@@ -155,7 +166,7 @@ class Region(ABC):
         *,
         against: Floats | None = None,
         above: float = -np.inf,
-        laws: bool = False,
+        conditionals: bool = False,
     ) -> WorstPairs:
         r"""Bound the privacy violation of each row and pair of secrets.
 
@@ -169,7 +180,7 @@ class Region(ABC):
             Take the second secret's part from these rows instead.
         above : float
             Only pairs whose bound exceeds this are returned.
-        laws : bool
+        conditionals : bool
             Whether to return the worst conditionals too.
 
         Returns
@@ -178,22 +189,24 @@ class Region(ABC):
         """
         rows = self.spread(rows)
         factor = np.exp(eps)
-        most, most_laws = self._extremes(rows, laws)
+        most, most_conditionals = self._extremes(rows, conditionals)
         others = rows if against is None else self.spread(against)
-        least, least_laws = self._extremes(-others, laws)
+        least, least_conditionals = self._extremes(-others, conditionals)
         first, second = self.pairs
         gaps = most[:, first] + factor * least[:, second]
         gaps += ROUNDING * (np.abs(most[:, first]) + factor * np.abs(least[:, second]))
         row, pair = np.nonzero(gaps > above)
         found = None
-        if most_laws is not None and least_laws is not None:
-            found = np.stack([most_laws[row, first[pair]], least_laws[row, second[pair]]], axis=1)
+        if most_conditionals is not None and least_conditionals is not None:
+            found = np.stack(
+                [most_conditionals[row, first[pair]], least_conditionals[row, second[pair]]], axis=1
+            )
         return WorstPairs(row, first[pair], second[pair], gaps[row, pair], found)
 
-    def _extremes(self, rows: Floats, laws: bool) -> tuple[Floats, Floats | None]:
+    def _extremes(self, rows: Floats, conditionals: bool) -> tuple[Floats, Floats | None]:
         n_rows, n_secrets, n_values = rows.shape
         secret = np.tile(np.arange(n_secrets), n_rows)
-        bound, found = self._extreme(rows.reshape(-1, n_values), secret, laws)
+        bound, found = self._extreme(rows.reshape(-1, n_values), secret, conditionals)
         shape = (n_rows, n_secrets)
         return bound.reshape(shape), None if found is None else found.reshape(*shape, n_values)
 
@@ -221,7 +234,8 @@ class Region(ABC):
         -------
         lower, upper : arrays of shape (a1, a2)
         """
-        return cell_bounds(self.conditionals, self.marginal, self.alpha, self.radius)
+        radius = self.uncertainty.single_radius
+        return cell_bounds(self.conditionals, self.marginal, self.alpha, radius)
 
     def value_gap(
         self, value: Indices, first: Indices, second: Indices, eps: float | Floats

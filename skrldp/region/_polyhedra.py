@@ -6,7 +6,6 @@ import numpy as np
 
 from skrldp._typing import Floats, Indices
 from skrldp.region._base import Region
-from skrldp.support import cell_bounds
 
 __all__ = ["BoxRegion", "LowerRegion", "PointRegion", "SimplexRegion", "summits"]
 
@@ -23,51 +22,55 @@ def summits(q: Floats) -> Floats:
     -------
     array of shape (n, k)
     """
-    laws = np.zeros_like(q)
-    np.put_along_axis(laws, q.argmax(axis=-1)[..., None], 1.0, axis=-1)
-    return laws
+    conditionals = np.zeros_like(q)
+    np.put_along_axis(conditionals, q.argmax(axis=-1)[..., None], 1.0, axis=-1)
+    return conditionals
 
 
 class SimplexRegion(Region):
-    """All conditionals: privacy for every law."""
+    """All conditionals: privacy for every distribution."""
 
-    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
-        return q.max(axis=1), summits(q) if laws else None
+    def _extreme(
+        self, q: Floats, secret: Indices, conditionals: bool
+    ) -> tuple[Floats, Floats | None]:
+        return q.max(axis=1), summits(q) if conditionals else None
 
-    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+    def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Return the pairs as they are; see :meth:`Region.pull_in`.
 
         Parameters
         ----------
         first, second : integer arrays of shape (m,)
             The secrets.
-        laws : array of shape (m, 2, a2)
+        conditionals : array of shape (m, 2, a2)
             Conditionals of each pair.
 
         Returns
         -------
         array of shape (m, 2, a2)
         """
-        return laws
+        return conditionals
 
 
 class PointRegion(Region):
     """The public conditionals alone; a secret without public records may have any."""
 
-    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+    def _extreme(
+        self, q: Floats, secret: Indices, conditionals: bool
+    ) -> tuple[Floats, Floats | None]:
         found = np.where((self.marginal > 0)[secret, None], self.conditionals[secret], summits(q))
         value = np.einsum("nu,nu->n", found, q)
         rounding = (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
-        return value + rounding, found if laws else None
+        return value + rounding, found if conditionals else None
 
-    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+    def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Put the public conditionals in place of others; see :meth:`Region.pull_in`.
 
         Parameters
         ----------
         first, second : integer arrays of shape (m,)
             The secrets.
-        laws : array of shape (m, 2, a2)
+        conditionals : array of shape (m, 2, a2)
             Conditionals of each pair.
 
         Returns
@@ -75,7 +78,7 @@ class PointRegion(Region):
         array of shape (m, 2, a2)
         """
         pair = np.stack([first, second], axis=1)
-        return np.where((self.marginal > 0)[pair][..., None], self.conditionals[pair], laws)
+        return np.where((self.marginal > 0)[pair][..., None], self.conditionals[pair], conditionals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,18 +94,17 @@ class LowerRegion(Region):
         Parameters
         ----------
         region : Region
-            Anything with the ball's centre, order and radius.
+            Anything with the public conditionals and the uncertainty set.
 
         Returns
         -------
         LowerRegion
         """
-        lower, _ = cell_bounds(region.conditionals, region.marginal, region.alpha, region.radius)
+        lower, _ = region.cell_bounds()
         return cls(
             region.conditionals,
             region.marginal,
-            region.alpha,
-            region.radius,
+            region.uncertainty,
             region.same_secret,
             region.blind,
             lower,
@@ -122,14 +124,14 @@ class LowerRegion(Region):
         """
         return type(self).around(super().one_against_rest(value))
 
-    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+    def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix with the public conditionals until the bounds hold; see :meth:`Region.pull_in`.
 
         Parameters
         ----------
         first, second : integer arrays of shape (m,)
             The secrets.
-        laws : array of shape (m, 2, a2)
+        conditionals : array of shape (m, 2, a2)
             Conditionals of each pair.
 
         Returns
@@ -137,14 +139,18 @@ class LowerRegion(Region):
         array of shape (m, 2, a2)
         """
         pair = np.stack([first, second], axis=1)
-        return _between(laws, self.conditionals[pair], self.lower[pair], np.ones_like(laws))
+        return _between(
+            conditionals, self.conditionals[pair], self.lower[pair], np.ones_like(conditionals)
+        )
 
-    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+    def _extreme(
+        self, q: Floats, secret: Indices, conditionals: bool
+    ) -> tuple[Floats, Floats | None]:
         lower = self.lower[secret]
         spare = np.maximum(1.0 - lower.sum(axis=1), 0.0)
         value = np.einsum("nu,nu->n", lower, q) + spare * q.max(axis=1)
         rounding = (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
-        return value + rounding, lower + spare[:, None] * summits(q) if laws else None
+        return value + rounding, lower + spare[:, None] * summits(q) if conditionals else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,18 +167,17 @@ class BoxRegion(Region):
         Parameters
         ----------
         region : Region
-            Anything with the ball's centre, order and radius.
+            Anything with the public conditionals and the uncertainty set.
 
         Returns
         -------
         BoxRegion
         """
-        bounds = cell_bounds(region.conditionals, region.marginal, region.alpha, region.radius)
+        bounds = region.cell_bounds()
         return cls(
             region.conditionals,
             region.marginal,
-            region.alpha,
-            region.radius,
+            region.uncertainty,
             region.same_secret,
             region.blind,
             *bounds,
@@ -192,14 +197,14 @@ class BoxRegion(Region):
         """
         return type(self).around(super().one_against_rest(value))
 
-    def pull_in(self, first: Indices, second: Indices, laws: Floats) -> Floats:
+    def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix with the public conditionals until the bounds hold; see :meth:`Region.pull_in`.
 
         Parameters
         ----------
         first, second : integer arrays of shape (m,)
             The secrets.
-        laws : array of shape (m, 2, a2)
+        conditionals : array of shape (m, 2, a2)
             Conditionals of each pair.
 
         Returns
@@ -207,9 +212,11 @@ class BoxRegion(Region):
         array of shape (m, 2, a2)
         """
         pair = np.stack([first, second], axis=1)
-        return _between(laws, self.conditionals[pair], self.lower[pair], self.upper[pair])
+        return _between(conditionals, self.conditionals[pair], self.lower[pair], self.upper[pair])
 
-    def _extreme(self, q: Floats, secret: Indices, laws: bool) -> tuple[Floats, Floats | None]:
+    def _extreme(
+        self, q: Floats, secret: Indices, conditionals: bool
+    ) -> tuple[Floats, Floats | None]:
         # Fill the most valuable cells up to their bound until the mass is spent.
         lower, width = self.lower[secret], (self.upper - self.lower)[secret]
         order = np.argsort(-q, axis=1, kind="stable")
@@ -221,12 +228,12 @@ class BoxRegion(Region):
         np.put_along_axis(found, order, np.take_along_axis(lower, order, axis=1) + extra, axis=1)
         value = np.einsum("nu,nu->n", found, q)
         rounding = 4 * (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
-        return value + rounding, found if laws else None
+        return value + rounding, found if conditionals else None
 
 
-def _between(laws: Floats, centre: Floats, lower: Floats, upper: Floats) -> Floats:
-    """Go from the centre towards the laws as far as the bounds allow."""
-    step = laws - centre
+def _between(conditionals: Floats, centre: Floats, lower: Floats, upper: Floats) -> Floats:
+    """Go from the centre towards other conditionals as far as the bounds allow."""
+    step = conditionals - centre
     room = np.where(step > 0, upper - centre, centre - lower)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(step != 0, np.maximum(room, 0.0) / np.abs(step), 1.0)

@@ -12,7 +12,9 @@ from skrldp.region._base import Region
 __all__ = ["constant_rows", "lift", "repair"]
 
 
-_MARGIN = 1e-9  # by how much more than needed rows are lifted, relatively: covers rounding
+# By how much more than needed rows are lifted, relatively: covers rounding. Twice as much costs
+# utility of the same order.
+_MARGIN = 1e-9
 
 
 def _height(excess: Floats, eps: float) -> Floats:
@@ -64,7 +66,7 @@ def repair(
     slack : float
         How far inside the privacy constraints to go, in probability.
     stand_in : array of shape (a2,), optional
-        A law of U that reports about unknown values are made from; see
+        A distribution of U that reports about unknown values are made from; see
         :func:`skrldp.certificate.may_stand_in`. The
         region must be blind.
 
@@ -89,6 +91,6 @@ def repair(
     return (clean + height[:, None]) / (1.0 + height.sum())
 
 
-def constant_rows(rows: Floats, law: Floats) -> Floats:
-    """Rows whose entries are all what a law of U makes of the first part of each row."""
-    return np.broadcast_to((rows[:, 0] @ law)[:, None, None], rows.shape)
+def constant_rows(rows: Floats, distribution: Floats) -> Floats:
+    """Rows whose entries are all what a distribution of U makes of the first part of each row."""
+    return np.broadcast_to((rows[:, 0] @ distribution)[:, None, None], rows.shape)

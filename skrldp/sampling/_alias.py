@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp._arrays import chunks, smallest_dtype
 from skrldp.sampling import _codes
-from skrldp.sampling._codes import Stream, blocks, check_codes, smallest_unsigned
+from skrldp.sampling._codes import Stream, check_codes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -45,8 +46,6 @@ class AliasTable:
     >>> from skrldp.sampling import RandomStream
     >>> weights = np.array([[3, 1], [1, 3]]) << 31          # over 2**33, that is 3/4 and 1/4
     >>> table = AliasTable.from_weights(weights, bits=33)
-    >>> bool((table.probabilities() == weights).all())
-    True
     >>> codes = np.zeros(1000, dtype=np.uint8)
     >>> reports = table.sample(codes, RandomStream(0))
     >>> bool(700 < (reports == 0).sum() < 800)
@@ -106,8 +105,8 @@ class AliasTable:
 
         n_slots = 1 << slot_bits
         thresholds = np.empty((n_cells, n_slots), dtype=np.uint32)
-        alias = np.empty((n_cells, n_slots), dtype=smallest_unsigned(n_symbols))
-        for cells in blocks(n_cells, max(1, (1 << 20) // n_slots)):  # bounds the memory
+        alias = np.empty((n_cells, n_slots), dtype=smallest_dtype(n_symbols))
+        for cells in chunks(n_cells, max(1, (1 << 20) // n_slots)):  # bounds the memory
             padded = np.zeros(thresholds[cells].shape, dtype=np.int64)
             padded[:, :n_symbols] = weights[:, cells].T
             thresholds[cells], alias[cells] = _pair_slots(padded)
@@ -120,29 +119,8 @@ class AliasTable:
         return self.thresholds.shape[0]
 
     @property
-    def bits(self) -> int:
-        """Binary logarithm of the weights' common denominator."""
-        return _THRESHOLD_BITS + self._slot_bits
-
-    @property
     def _slot_bits(self) -> int:
         return (self.n_symbols - 1).bit_length()
-
-    def probabilities(self) -> NDArray[np.int64]:
-        """Return the weights that the table samples, recovered from its slots.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_symbols, n_cells)
-            Over ``2**bits``. Equal to the weights from which the table was built.
-        """
-        kept = self.thresholds.astype(np.int64)
-        weights = kept.copy()
-        cells = np.broadcast_to(np.arange(self.n_cells)[:, np.newaxis], kept.shape)
-        np.add.at(weights, (cells, self.alias), _CAPACITY - kept)
-        if weights[:, self.n_symbols :].any():
-            raise ValueError("the table gives weight to a symbol that does not exist")
-        return np.ascontiguousarray(weights[:, : self.n_symbols].T)
 
     def sample(self, codes: ArrayLike, stream: Stream) -> NDArray[Any]:
         """Draw one symbol for each record.
@@ -170,12 +148,12 @@ class AliasTable:
         thresholds, alias = self.thresholds.reshape(-1), self.alias.reshape(-1)
         shift, mask = self._slot_bits, alias.dtype.type(self.thresholds.shape[1] - 1)
         # Positions in the table are made in the narrowest type and widened once for the look-ups.
-        position = smallest_unsigned(thresholds.size)
+        position = smallest_dtype(thresholds.size)
         buffers = [
             np.empty(min(codes.size, _codes.BLOCK), dtype=dtype)
             for dtype in (alias.dtype, alias.dtype, np.uint32, np.uint32, position, np.intp, bool)
         ]
-        for block in blocks(codes.size, _codes.BLOCK):
+        for block in chunks(codes.size, _codes.BLOCK):
             slots, others, coins, limits, narrow, where, moves = (
                 buffer[: block.stop - block.start] for buffer in buffers
             )

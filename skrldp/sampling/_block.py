@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp._arrays import chunks, smallest_dtype
 from skrldp.sampling import _codes
-from skrldp.sampling._codes import Stream, blocks, check_codes, smallest_unsigned
+from skrldp.sampling._codes import Stream, check_codes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -115,8 +116,8 @@ class BlockTable:
             If a code is no cell of the table. Nothing has been drawn then.
         """
         codes = check_codes(codes, self.n_cells)
-        out = np.empty(codes.size, dtype=smallest_unsigned(self.n_cells))
-        dtype = smallest_unsigned(2 * self.n_cells)  # holds sums of two secrets or two values
+        out = np.empty(codes.size, dtype=smallest_dtype(self.n_cells))
+        dtype = smallest_dtype(2 * self.n_cells)  # holds sums of two secrets or two values
         n_secrets, n_values = dtype.type(self.n_secrets), dtype.type(self.n_values)
         runs, secret_shifts, value_shifts = self._layout(dtype)
         excess_bits = np.uint64(64 - self.bits)
@@ -125,7 +126,7 @@ class BlockTable:
             np.empty(min(codes.size, _codes.BLOCK), dtype=kind)
             for kind in (np.uint64, np.uint64, np.uint64, dtype, dtype, dtype)
         ]
-        for block in blocks(codes.size, _codes.BLOCK):
+        for block in chunks(codes.size, _codes.BLOCK):
             draws, parts, ranks, secrets, values, shifts = (
                 buffer[: block.stop - block.start] for buffer in buffers
             )

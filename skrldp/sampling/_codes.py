@@ -1,8 +1,7 @@
-"""What both samplers share: blocks of rows, and checks of their codes."""
+"""What both samplers share: the size of their blocks of rows, and checks of codes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BLOCK", "Stream", "blocks", "check_codes", "smallest_unsigned"]
+__all__ = ["BLOCK", "Stream", "check_codes"]
 
 # Rows per block. A block's buffers take some 25 bytes a row, so that they stay in a core's
 # second-level cache, and the interpreter's share of the time stays below a tenth.
@@ -21,16 +20,6 @@ class Stream(Protocol):
     """What the tables ask of a source of randomness."""
 
     def fill(self, out: NDArray[Any]) -> None: ...
-
-
-def smallest_unsigned(n: int) -> np.dtype[Any]:
-    """Return the smallest unsigned dtype that holds 0, ..., n - 1."""
-    return np.min_scalar_type(n - 1)
-
-
-def blocks(n: int, size: int) -> Iterator[slice]:
-    """Cut ``range(n)`` into slices of at most `size`."""
-    return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 def check_codes(codes: ArrayLike, n_cells: int) -> NDArray[Any]:

@@ -2,7 +2,15 @@
 
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_eps, check_uncertainty, has_few_records
-from skrldp.sanitizers._fitted import as_sanitizer, fitted_sanitizer
+from skrldp.sanitizers._fitted import (
+    as_sanitizer,
+    blank_record,
+    changes_since_fit,
+    codec_of,
+    fitted_sanitizer,
+    reported_its_own_table,
+    write_reports,
+)
 from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._ir import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
@@ -19,8 +27,13 @@ __all__ = [
     "RobustMSESanitizer",
     "SRRSanitizer",
     "as_sanitizer",
+    "blank_record",
+    "changes_since_fit",
     "check_eps",
     "check_uncertainty",
+    "codec_of",
     "fitted_sanitizer",
     "has_few_records",
+    "reported_its_own_table",
+    "write_reports",
 ]

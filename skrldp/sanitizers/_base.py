@@ -2,40 +2,44 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
-import sklearn
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from skrldp.information import entropy
+from skrldp._params import check_choice
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers._checks import (
-    check_choice,
     check_eps,
     check_uncertainty,
     check_verbose,
+    check_weights,
+    explain_names,
+    larger_designs,
+    parts_of,
+    warn_of_first_column,
+    warn_of_time_limit,
     warn_of_weak_sets,
 )
+from skrldp.sanitizers._designed import Designed, Fitted, FromFit, columns_of, information_of
 from skrldp.sanitizers._guarantee import guarantee_of
+from skrldp.sanitizers._output import ReportsMixin
 from skrldp.sanitizers._records import check_columns, impute
-from skrldp.sanitizers._reports import (
-    CONTAINERS,
-    ENCODINGS,
-    as_frame,
-    posterior,
-    report_names,
-    to_container,
-)
-from skrldp.table import learn_codec
-from skrldp.uncertainty import RenyiBall
+from skrldp.sanitizers._reports import ENCODINGS
+from skrldp.sanitizers._snapshot import snapshot
+from skrldp.table import Codes, learn
+from skrldp.uncertainty import FittedSet, RenyiBall
 
 __all__ = ["BaseSanitizer"]
 
 _MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
 
 
-class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None):
+class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
+    ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None
+):
     """Base class of all sanitizers; a subclass says how Q is designed.
 
     scikit-learn's own wrapping of outputs is switched off (``auto_wrap_output_keys=None``): it
@@ -45,21 +49,35 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
     _default_encode = "cells"  # what encode=None stands for
     _most_cells = 1_000_000  # what a design of this kind can hold
 
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+    # What `fit` leaves behind is one object, `_fitted`; these read it.
+    joint_ = FromFit("joint")
+    uncertainty_ = FromFit("uncertainty")
+    mechanism_ = FromFit("mechanism")
+    certificate_ = FromFit("certificate")
+    solution_ = FromFit("solution")
+    mutual_information_ = FromFit("figures.mutual_information_")
+    normalized_mutual_information_ = FromFit("figures.normalized_mutual_information_")
+    n_features_in_ = FromFit("columns.n_features_in_")
+    feature_names_in_ = FromFit("columns.feature_names_in_")
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = explain_names(cls.__init__)  # type: ignore[method-assign]
+
+    @explain_names
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.eps = eps
         self.sensitive = sensitive
         self.categories = categories
@@ -72,42 +90,38 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
     # -- what a subclass decides ------------------------------------------------------------------
 
     @abstractmethod
-    def _design(self, joint, alpha, radius):
-        """Return a mechanism, the certificate that it is private at `eps`, and the solution.
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
+        """Return a Designed: a mechanism, the proof that it is private at `eps`, and how it came.
 
-        A fourth item, a dict, holds private attributes to set if the fit succeeds.
+        `uncertainty` is a FittedSet.
         """
 
-    def _uncertainty_set(self):
-        """Return the laws that privacy must hold for, as an object of this estimator's own."""
+    def _uncertainty_set(self) -> Any:
+        """Return the set that privacy must hold for, as an object of this estimator's own."""
         if self.uncertainty is None:
             return RenyiBall()
         check_uncertainty(self.uncertainty)
         return clone(self.uncertainty, safe=False)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_eps(self.eps)
         if self.encode is not None:
             check_choice("encode", self.encode, ENCODINGS)
         check_choice("handle_unknown", self.handle_unknown, ("error", "impute"))
         check_verbose(self.verbose)
 
-    def _public_values(self, joint):
-        """Law of U that a blind mechanism draws unknown values from; None if it never does."""
+    def _public_values(self, joint: JointDistribution) -> NDArray[np.float64] | None:
+        """Distribution of U that a blind mechanism draws unknown values from, if it does."""
         return joint.probabilities.sum(axis=0) if self.handle_unknown == "impute" else None
 
-    def _budget(self):
+    def _budget(self) -> float:
         """Return the ε to design for, in nats."""
         return min(float(self.eps), _MOST_EPS)
 
-    def _reported_cells(self):
-        """Return the cell that each symbol stands for, an integer array of shape (b,)."""
-        return np.arange(self.mechanism_.shape[0])
-
     # -- from a public table to a mechanism -------------------------------------------------------
 
-    def fit(self, X, y=None, sample_weight=None):
-        """Estimate the public law, then design, round and certify a mechanism.
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Estimate the public distribution, then design, round and certify a mechanism.
 
         Parameters
         ----------
@@ -116,7 +130,11 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         y : ignored
             For scikit-learn's sake.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for: whole numbers, zero allowed.
+            How many records each row stands for: whole numbers, zero allowed. So a table that was
+            counted elsewhere is fitted from its distinct rows. Survey weights, which say how many
+            people a record speaks for, are no counts: privacy depends on how many records there
+            are. So where equal rows stand apart and the weights are more than three a row on
+            average, they are refused: add up the counts of equal rows first.
 
         Returns
         -------
@@ -125,75 +143,105 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         Raises
         ------
         ValueError
-            If a parameter or the table is not as described.
+            If a parameter, the table or the weights are not as described.
         CertificateError
             If the mechanism cannot be proven private; nothing can be transformed then.
 
         Warns
         -----
         PrivacyLeakWarning
-            If privacy holds for fewer laws than one may think.
+            If privacy holds for fewer distributions than one may think, or if the table's columns
+            have names and `sensitive` says none of them.
+        ConvergenceWarning
+            If the design stopped at its time limit.
         """
         self._check_parameters()
-        codec = learn_codec(
+        codec, codes = learn(
             X,
-            sensitive=self.sensitive,
+            sensitive=0 if self.sensitive is None else self.sensitive,
             categories=self.categories,
             max_cells=self._most_cells,
+            advice=larger_designs(self._most_cells),
         )
-        codes = codec.encode(X)
+        if self.sensitive is None:
+            warn_of_first_column([column.name for column in codec.columns])
+        check_weights(sample_weight, codes.cells(codec.n_values))
         joint = JointDistribution.from_codes(
             codes.secrets, codes.values, (codec.secrets, codec.values), sample_weight
         )
         uncertainty = self._uncertainty_set()
-        uncertainty.B_ = uncertainty.radius_for(joint.n, joint.counts.size)
+        around = uncertainty.fit_set(joint)
+        uncertainty.B_ = around.joint_radius
         warn_of_weak_sets(uncertainty, joint, uncertainty.B_)
-        design = self._design(joint, uncertainty.alpha, uncertainty.B_)
-        mechanism, certificate, solution, *private = design
-        columns = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
-        guarantee = guarantee_of(certificate, self.eps, uncertainty, joint.n)
-
-        # Only now does anything change: a fit that fails leaves the estimator as it was.
-        validate_data(self, X, skip_check_array=True, reset=True)
-        self._codec = codec
-        self.joint_ = joint
-        self.uncertainty_ = uncertainty
-        self.mechanism_ = replace(mechanism.named(None, columns), guarantee=guarantee)
-        self.certificate_ = certificate
-        self.solution_ = solution
-        self._may_impute = self.handle_unknown == "impute"
-        vars(self).update(*private)
-        figures = self._summarise()
+        design = self._design(joint, around)
+        warn_of_time_limit(design.solution)
+        names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
+        guarantee = guarantee_of(design.certificate, self.eps)
+        mechanism = replace(design.mechanism.named(None, names), guarantee=guarantee)
+        design = replace(design, mechanism=mechanism)
+        figures, words = self._summarise(joint, around, design)
+        fitted = Fitted(
+            columns=columns_of(self, X),
+            codec=codec,
+            joint=joint,
+            uncertainty=uncertainty,
+            design=design,
+            may_impute=self.handle_unknown == "impute",
+            figures=figures,
+            asked=snapshot(self),
+        )
         if self.verbose:
             print(
-                f"{type(self).__name__}: {joint!r}, {self.mechanism_.shape[0]} reports, "
-                f"{solution.status} in {solution.seconds:.2f} s, "
-                f"{figures}, {certificate!r}"
+                f"{type(self).__name__}: {parts_of(names)}, {joint!r}, "
+                f"{mechanism.shape[0]} reports, "
+                f"{design.solution.status} in {design.solution.seconds:.2f} s, "
+                f"{words}, {design.certificate!r}"
             )
+        # The only change: a fit that fails or is interrupted leaves the estimator as it was.
+        self._fitted = fitted
         return self
 
-    def _summarise(self):
-        """Set the attributes that say what the mechanism is worth, and return them in words."""
-        self.mutual_information_, self.normalized_mutual_information_ = self._information(
-            self.joint_
-        )
-        return f"I(X;Y)={self.mutual_information_:.4f} nats"
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit on a table and report the very same records: an experiment, not a protection.
 
-    def _information(self, joint):
-        """Mutual information at a law, in nats and as a share of the entropy of X."""
-        information = self.mechanism_.mutual_information(joint.probabilities)
-        whole = entropy(joint.probabilities)
-        return information, (min(1.0, information / whole) if whole > 0 else 0.0)
+        The design depends on every record that `fit` is given, and none of that is private. To
+        protect people, `fit` on public records and `transform` the private ones.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            The table.
+        y : ignored
+            For scikit-learn's sake.
+        **fit_params
+            Given to `fit`: ``sample_weight``.
+
+        Returns
+        -------
+        array or data frame of n rows
+            As `transform` returns it.
+        """
+        reports = self.fit(X, y, **fit_params).transform(X)
+        self._fitted = replace(self._fitted, reported_itself=True)
+        return reports
+
+    def _summarise(
+        self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
+    ) -> tuple[dict[str, Any], str]:
+        """Return what the mechanism is worth: public attributes by name, and the same in words."""
+        information, share = information_of(design.mechanism, joint)
+        figures = {"mutual_information_": information, "normalized_mutual_information_": share}
+        return figures, f"I(X;Y)={information:.4f} nats"
 
     # -- from private records to reports ----------------------------------------------------------
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Report each record.
 
         Every call draws anew (unless `random_state` is an int). The guarantee is for one report
         about each person: keep it, rather than call again. Two reports of GRR or SRR are together
-        private at 2·eps; two of a mechanism that is private over a smaller set of laws may reveal
-        the secret.
+        private at 2·eps; two of a mechanism that is private over a smaller set of distributions may
+        reveal the secret.
 
         Parameters
         ----------
@@ -214,37 +262,36 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
             If the columns are not those seen in `fit`, or a value is unknown. No record is
             reported then.
         """
-        codes = self._encode(X)
-        reports = self.mechanism_.sample(codes.cells(self._codec.n_values), self.random_state)
-        return self._emitted(reports, X)
+        fitted = self._state()
+        codes = self._encode(X, fitted)
+        cells = codes.cells(fitted.codec.n_values)
+        reports = fitted.mechanism.sample(cells, self.random_state)
+        return self._emitted(reports, X, fitted, self._encoding())
 
-    def _emitted(self, reports, X):
-        """Return the reports, given by their symbols, about the rows of X as `transform` does."""
-        names = self._report_names(getattr(self, "feature_names_in_", None))
-        return to_container(self._written(reports, names, X), names, self._container())
-
-    @property
-    def _blind(self):
-        """Whether S is not looked at when records are reported."""
-        return self.mechanism_.observe == "nonsensitive"
-
-    def _encode(self, X, *, secrets=False):
-        """Return the records' codes; unknown values of U are drawn from the law given the secret.
-
-        The draw depends on the secret alone, in a way that the public law already has. A blind
-        mechanism has no secret to go by: the draw is from the public law of U, which `fit` has
-        proven harmless. S is read for it only where it is there and asked for (`secrets`).
-        """
+    def _state(self) -> Fitted:
+        """Return what `fit` left behind. Whoever needs it reads it once."""
         check_is_fitted(self)
-        blind = self._blind
-        alone = check_columns(self, X, self._codec, blind=blind)
-        codec = self._codec
+        return self._fitted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in vars(self)
+
+    def _encode(self, X: Any, fitted: Fitted, *, secrets: bool = False) -> Codes:
+        """Return the records' codes; unknown values of U are drawn from those of their secret.
+
+        The draw depends on the secret alone, in a way that the public distribution already has. A
+        blind mechanism has no secret to go by: the draw is from the public distribution of U, which
+        `fit` has proven harmless. S is read for it only where it is there and asked for
+        (`secrets`).
+        """
+        codec, blind = fitted.codec, fitted.mechanism.observe == "nonsensitive"
+        alone = check_columns(fitted.columns, X, codec, blind=blind)
         encode = codec.encode_values if alone or (blind and not secrets) else codec.encode
         if self.handle_unknown == "error":
             return encode(X)
-        codes, counts = encode(X, unknown="mark"), self.joint_.counts
+        codes, counts = encode(X, unknown="mark"), fitted.joint.counts
         if blind:
-            if not self._may_impute and codes.values.min(initial=0) < 0:
+            if not fitted.may_impute and codes.values.min(initial=0) < 0:
                 raise ValueError(
                     "X has values of U unseen in fit, and handle_unknown='impute' was set after "
                     "fit: with observe='nonsensitive' a mechanism is made for it, so fit again."
@@ -253,27 +300,8 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         impute(codes, counts, self.random_state)
         return codes
 
-    def _written(self, reports, names, X):
-        encode = self._encoding()
-        if encode == "cells":
-            return self._codec.decode(self._reported_cells()[reports], like=X)
-        if encode == "symbol":
-            numbers = reports.astype(np.int64)[:, None]
-        elif encode == "onehot":
-            numbers = np.zeros((len(reports), self.mechanism_.shape[0]))
-            numbers[np.arange(len(reports)), reports] = 1.0
-        else:
-            numbers = posterior(self.mechanism_, self.joint_, self._codec)[reports]
-        return as_frame(numbers, names, X)
-
-    def _encoding(self):
-        if self.encode is None:
-            return self._default_encode
-        check_choice("encode", self.encode, ENCODINGS)
-        return self.encode
-
-    def score(self, X, y=None, sample_weight=None):
-        """Normalised mutual information I(X; Y) / H(X) at the law of a table.
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Normalised mutual information I(X; Y) / H(X) at the distribution of a table.
 
         Parameters
         ----------
@@ -290,71 +318,17 @@ class BaseSanitizer(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=
         float
             Between 0 and 1; 0 where X is constant. It is not private: it depends on X.
         """
-        return self._information(self._law_of(X, sample_weight))[1]
+        fitted = self._state()
+        return information_of(fitted.mechanism, self._distribution_of(X, sample_weight, fitted))[1]
 
-    def _law_of(self, X, sample_weight):
-        codes = self._encode(X, secrets=True)
-        names = self._codec.secrets, self._codec.values
+    def _distribution_of(
+        self, X: Any, sample_weight: ArrayLike | None, fitted: Fitted
+    ) -> JointDistribution:
+        codes = self._encode(X, fitted, secrets=True)
+        names = fitted.codec.secrets, fitted.codec.values
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
 
-    # -- scikit-learn's conventions ---------------------------------------------------------------
-
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns of `transform`'s output.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Must be the names seen in `fit` if there were any; else the names to use.
-
-        Returns
-        -------
-        ndarray of str objects
-        """
-        check_is_fitted(self)
-        fitted = getattr(self, "feature_names_in_", None)
-        names = fitted if input_features is None else np.asarray(input_features, dtype=object)
-        if names is not None and len(names) != self.n_features_in_:
-            raise ValueError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(names)}"
-            )
-        if fitted is not None and not np.array_equal(fitted, names):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        return np.array(self._report_names(names), dtype=object)
-
-    def _report_names(self, columns):
-        if columns is None:
-            columns = [f"x{place}" for place in range(self.n_features_in_)]
-        return report_names(self._encoding(), self._codec, self.mechanism_.shape[0], columns)
-
-    def set_output(self, *, transform=None):
-        """Set the container of `transform`'s output.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None
-            "default" is the container of the input; None changes nothing. It goes before
-            scikit-learn's global setting ``transform_output``.
-
-        Returns
-        -------
-        self
-        """
-        if transform is not None:
-            check_choice("transform", transform, CONTAINERS)
-            self._output_container = transform
-        return self
-
-    def _container(self):
-        chosen = getattr(self, "_output_container", None)
-        return sklearn.get_config()["transform_output"] if chosen is None else chosen
-
-    def __sklearn_clone__(self):
-        copy = super().__sklearn_clone__()
-        return copy.set_output(transform=getattr(self, "_output_container", None))
-
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True

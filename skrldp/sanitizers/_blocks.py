@@ -11,6 +11,8 @@ from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information, mutual_information_bound
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
+from skrldp.sanitizers._designed import Designed
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["release_blocks"]
 
@@ -25,10 +27,9 @@ def release_blocks(
     design: Callable[[], Blocks],
     name: str,
     joint: JointDistribution,
-    alpha: float,
-    radius: float,
+    uncertainty: FittedSet,
     eps: float,
-) -> tuple[Mechanism, Certificate, Solution]:
+) -> Designed:
     """Round a closed form to integer weights and prove it private.
 
     Parameters
@@ -38,15 +39,15 @@ def release_blocks(
     name : str
         Of the closed form, for the solution.
     joint : JointDistribution
-        The public law.
-    alpha, radius : float
-        Order and radius (nats) of the ball.
+        The public distribution.
+    uncertainty : FittedSet
+        The set of distributions.
     eps : float
         Privacy parameter, in nats.
 
     Returns
     -------
-    Mechanism, Certificate, Solution
+    Designed
         The certificate's ``eps`` is at most ``eps``.
 
     Raises
@@ -59,10 +60,10 @@ def release_blocks(
     n_secrets, n_cells = len(joint.secrets), joint.counts.size
     if n_cells <= _DENSE_CELLS and n_cells**2 * n_secrets <= _DENSE_WORK:
         cells = Mechanism.from_blocks(blocks, joint.secrets, joint.values)
-        mechanism, certificate = release(cells.matrix, joint, alpha, radius, eps)
+        mechanism, certificate = release(cells.matrix, joint, uncertainty, eps)
         mechanism = mechanism.named(cells.symbols, ())
     else:
-        mechanism, certificate = _release_sparse(blocks, joint, alpha, radius, eps)
+        mechanism, certificate = _release_sparse(blocks, joint, uncertainty, eps)
     solution = Solution(
         status="closed form",
         solver=name,
@@ -71,11 +72,11 @@ def release_blocks(
         iterations=0,
         seconds=time.perf_counter() - start,
     )
-    return mechanism, certificate, solution
+    return Designed(mechanism, certificate, solution)
 
 
 def _release_sparse(
-    blocks: Blocks, joint: JointDistribution, alpha: float, radius: float, eps: float
+    blocks: Blocks, joint: JointDistribution, uncertainty: FittedSet, eps: float
 ) -> tuple[Mechanism, Certificate]:
     """Add to all probabilities what makes up for their rounding, as :func:`repair` does."""
     a1, a2 = joint.counts.shape
@@ -86,7 +87,7 @@ def _release_sparse(
         total = 1.0 + a1 * a2 * lift
         lifted = (same / total, same_secret / total, same_value / total, other / total)
         mechanism = Mechanism.from_blocks(lifted, joint.secrets, joint.values)
-        certificate = prove(mechanism, joint, alpha, radius)
+        certificate = prove(mechanism, joint, uncertainty)
         if certificate.holds(eps):
             return mechanism, certificate
         lift *= 8.0

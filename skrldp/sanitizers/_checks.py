@@ -1,56 +1,59 @@
 """Checks of the parameters, made in `fit`, and the words of caution."""
 
-import math
+import difflib
+import functools
+import inspect
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
-from numbers import Integral, Real
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
+from skrldp._params import check_positive, is_finite, is_number
 from skrldp.alphabet import plain
+from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
-from skrldp.joint import JointDistribution
+from skrldp.joint import JointDistribution, as_counts
 
 __all__ = [
     "OBSERVED",
-    "check_choice",
     "check_eps",
-    "check_flag",
     "check_outputs",
     "check_smoothing",
     "check_time_limit",
     "check_tolerance",
     "check_uncertainty",
     "check_verbose",
+    "check_weights",
+    "explain_names",
     "has_few_records",
+    "larger_designs",
+    "parts_of",
+    "warn_of_first_column",
+    "warn_of_time_limit",
     "warn_of_weak_sets",
 ]
 
 OBSERVED = ("all", "nonsensitive")
 _RECORDS_PER_CELL = 5
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+# Weights of a table whose rows repeat may say that some were seen a few times (resampling does);
+# survey weights are in the hundreds and thousands.
+_RECORDS_PER_ROW = 3
+_ROOM = __name__.rpartition(".")[0]
 
 
 def check_eps(eps: Any) -> None:
     """Refuse a privacy parameter that is not a positive finite number."""
-    if not _is_number(eps) or not 0.0 < eps < math.inf:
-        raise ValueError(f"eps={eps!r} must be a positive finite number (in nats).")
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Refuse a value that is not one of those listed."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}.")
+    check_positive("eps", eps, "in nats")
 
 
 def check_time_limit(time_limit: Any) -> None:
     """Refuse a time limit that is neither None nor a positive number."""
-    if time_limit is not None and not (_is_number(time_limit) and time_limit > 0):
+    if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
         raise ValueError(
             f"time_limit={time_limit!r} must be a positive number of seconds, or None for no limit."
         )
@@ -58,19 +61,13 @@ def check_time_limit(time_limit: Any) -> None:
 
 def check_smoothing(smoothing: Any) -> None:
     """Refuse an amount of smoothing that is negative or not a finite number."""
-    if not _is_number(smoothing) or not 0.0 <= smoothing < math.inf:
+    if not (is_finite(smoothing) and smoothing >= 0):
         raise ValueError(f"smoothing={smoothing!r} must be a finite number of at least 0.")
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Refuse a value that is neither True nor False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name}={value!r} must be True or False.")
 
 
 def check_tolerance(tol: Any) -> None:
     """Refuse a relative gap that is not between 0 and 1."""
-    if not (_is_number(tol) and 0 < tol < 1):
+    if not (is_number(tol) and 0 < tol < 1):
         raise ValueError(f"tol={tol!r} must be a number between 0 and 1: a relative gap.")
 
 
@@ -128,6 +125,16 @@ def check_verbose(verbose: Any) -> None:
         raise ValueError(f"verbose={verbose!r} must be a whole number >= 0.")
 
 
+# Most cells of the sanitizers that hold more than the others.
+_LARGE = {"IRSanitizer": 4_000, "SRRSanitizer": 1_000_000, "GRRSanitizer": 1_000_000}
+
+
+def larger_designs(most_cells: int) -> str:
+    """Name the sanitizers that hold more than `most_cells` cells; nothing if there are none."""
+    larger = [f"{name} {most:,}" for name, most in _LARGE.items() if most > most_cells]
+    return f"Other sanitizers hold more cells: {', '.join(larger)}." if larger else ""
+
+
 def has_few_records(uncertainty: Any, joint: JointDistribution) -> bool:
     """Whether the asymptotic radius has fewer public records than it needs."""
     asymptotic = getattr(uncertainty, "radius", None) == "chi2"
@@ -135,20 +142,144 @@ def has_few_records(uncertainty: Any, joint: JointDistribution) -> bool:
 
 
 def warn_of_weak_sets(uncertainty: Any, joint: JointDistribution, radius: float) -> None:
-    """Warn where the set of laws is narrower than a reader of `eps` would think."""
+    """Warn where the set of distributions is narrower than a reader of `eps` would think."""
     n_cells = joint.counts.size
     if radius == 0:
-        warnings.warn(
-            "the uncertainty set has radius 0: privacy holds for the public law alone, not for the "
-            "unknown true law of the private data.",
+        _warn(
+            "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
+            "not for the unknown true distribution of the private data.",
             PrivacyLeakWarning,
-            stacklevel=3,
         )
     elif has_few_records(uncertainty, joint):
-        warnings.warn(
+        _warn(
             f"only {joint.n:,} public records for {n_cells:,} cells: the chi-squared set is "
             "unreliable below about five records a cell; use RenyiBall(alpha=1, "
             "radius='finite-sample') or a coarser alphabet.",
             PrivacyLeakWarning,
-            stacklevel=3,
         )
+
+
+def warn_of_first_column(names: Sequence[Any]) -> None:
+    """Warn where the first column is taken for S although the columns have names."""
+    if not all(isinstance(name, str) for name in names):
+        return
+    _warn(
+        f"sensitive is not given, so the first column, {names[0]!r}, is the one that is protected, "
+        f"and {', '.join(map(repr, names[1:]))} {'is' if len(names) == 2 else 'are'} not. Name "
+        f"what you mean to protect, as in sensitive={names[0]!r}.",
+        PrivacyLeakWarning,
+    )
+
+
+def warn_of_time_limit(solution: Solution) -> None:
+    """Warn where a design stopped at its time limit with something left to gain."""
+    if solution.status == "time_limit" and solution.gap > 0:
+        _warn(
+            f"the design stopped at its time limit after {solution.seconds:.3g} s, "
+            f"{solution.gap:.1%} from its bound: privacy is proven all the same, but there may be "
+            "more utility, and another fit may differ. Give a larger time_limit, or None for none.",
+            ConvergenceWarning,
+        )
+
+
+def _warn(message: str, category: type[Warning]) -> None:
+    """Warn of the line outside this room from which it was called."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_ROOM):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
+    """Refuse weights that cannot be counts of records.
+
+    A table of distinct rows states how often each of them occurs, so any counts will do. Where
+    equal rows stand apart, each row is a record by itself, and weights far above one a row say how
+    many people it speaks for: not how many records there are, which is what privacy depends on.
+
+    Parameters
+    ----------
+    sample_weight : array of shape (n,), number or None
+        As `fit` was given them.
+    cells : integer array of shape (n,)
+        The cell of each row.
+
+    Raises
+    ------
+    ValueError
+        If they are no whole numbers >= 0, or cannot be counts.
+    """
+    if sample_weight is None:
+        return
+    weights = as_counts(sample_weight, len(cells))
+    total, seen = int(weights.sum()), cells[weights > 0]
+    if total <= _RECORDS_PER_ROW * len(seen):
+        return
+    repeated = len(seen) - len(np.unique(seen))
+    if repeated:
+        raise ValueError(
+            f"sample_weight sums to {total:,} for {len(seen):,} rows, {repeated:,} of which "
+            "repeat others. Weights must be counts: how many records of the public table a row "
+            "stands for. If they are, say so by a table of distinct rows: add up the counts of "
+            "equal rows first (in pandas, table.value_counts(dropna=False) of all records, or "
+            "table.groupby(columns, dropna=False)['count'].sum()). Survey weights, which say how "
+            "many people a record speaks for, are not supported, added up or not: the set of "
+            "distributions would be far too small. Leave them out."
+        )
+
+
+def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:
+    """Name the columns of S and of U, or number those without names."""
+    secret, others = (
+        ", ".join(
+            repr(name) if isinstance(name, str) else f"column {name}"
+            for name, flag in columns
+            if flag is sensitive
+        )
+        for sensitive in (True, False)
+    )
+    return f"S = {secret}, U = {others}"
+
+
+# Names that others use for a parameter.
+_ALIASES = {
+    "epsilon": "eps",
+    "privacy_budget": "eps",
+    "sensitive_features": "sensitive",
+    "secret": "sensitive",
+    "seed": "random_state",
+}
+
+
+def explain_names(init: Callable[..., None]) -> Callable[..., None]:
+    """Make a constructor say which parameter an unknown one may have been meant for.
+
+    Parameters
+    ----------
+    init : callable
+        An ``__init__``; its signature stays what it is.
+
+    Returns
+    -------
+    callable
+    """
+    parameters = inspect.signature(init).parameters
+    known = [name for name in parameters if name != "self"]
+    if any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters.values()):
+        return init
+
+    @functools.wraps(init)
+    def explained(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            init(self, *args, **kwargs)
+        except TypeError as error:
+            unknown = [name for name in kwargs if name not in known]
+            if not unknown:
+                raise
+            name = unknown[0]
+            close = [_ALIASES.get(name, name)] if _ALIASES.get(name) in known else []
+            close += difflib.get_close_matches(name, known)
+            hint = f"did you mean {close[0]!r}?" if close else "there are: " + ", ".join(known)
+            raise TypeError(f"{type(self).__name__} has no parameter {name!r}; {hint}") from error
+
+    return explained

@@ -1,34 +1,54 @@
-"""What is said about a fitted sanitizer needs one that is fitted."""
+"""What other rooms may ask of a fitted sanitizer, bare, frozen or at the end of a pipeline."""
 
 from typing import Any
 
+from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._reports import blank_table
+from skrldp.sanitizers._snapshot import changes
+from skrldp.table import CellCodec
 
-__all__ = ["as_sanitizer", "fitted_sanitizer"]
+__all__ = [
+    "as_sanitizer",
+    "blank_record",
+    "changes_since_fit",
+    "codec_of",
+    "fitted_sanitizer",
+    "reported_its_own_table",
+    "write_reports",
+]
 
 
 def as_sanitizer(candidate: Any) -> Any:
-    """Return the sanitizer inside a FrozenEstimator; None for what is no sanitizer.
+    """Return the sanitizer that an estimator is, or is made of.
 
     Parameters
     ----------
     candidate : object
-        Anything.
+        Anything. Of a Pipeline it is the last step, of a FrozenEstimator what is inside, in any
+        nesting of the two.
 
     Returns
     -------
     BaseSanitizer or None
+        None for what is no sanitizer.
 
     Raises
     ------
     NotFittedError
         If it is a sanitizer that has not been fitted.
     """
-    while isinstance(candidate, FrozenEstimator):
-        candidate = candidate.estimator
+    while True:
+        if isinstance(candidate, FrozenEstimator):
+            candidate = candidate.estimator
+        elif isinstance(candidate, Pipeline) and candidate.steps:
+            candidate = candidate.steps[-1][1]
+        else:
+            break
     if not isinstance(candidate, BaseSanitizer):
         return None
     check_is_fitted(candidate)
@@ -41,7 +61,7 @@ def fitted_sanitizer(candidate: Any) -> Any:
     Parameters
     ----------
     candidate : object
-        A fitted sanitizer, or one inside a FrozenEstimator.
+        A fitted sanitizer, or a Pipeline that ends in one, or either in a FrozenEstimator.
 
     Returns
     -------
@@ -62,6 +82,96 @@ def fitted_sanitizer(candidate: Any) -> Any:
             f"a fitted sanitizer is needed, got the class {candidate.__name__}: write "
             f"{candidate.__name__}().fit(X)."
         )
-    steps = getattr(candidate, "steps", None)
-    mend = " A pipeline's last step is pipeline[-1]." if steps else ""
-    raise TypeError(f"a fitted sanitizer is needed, got {type(candidate).__name__}.{mend}")
+    raise TypeError(
+        f"a fitted sanitizer is needed, got {type(candidate).__name__}.{_where(candidate)}"
+    )
+
+
+def _where(candidate: Any) -> str:
+    """Say which step of a pipeline is the sanitizer, if it is not the last one."""
+    for name, step in getattr(candidate, "steps", []):
+        while isinstance(step, FrozenEstimator):
+            step = step.estimator
+        if isinstance(step, BaseSanitizer):
+            return f" A sanitizer is its step {name!r}, which is not the last: give that step."
+    return ""
+
+
+def codec_of(sanitizer: BaseSanitizer) -> CellCodec:
+    """Return the translation between rows of a table and the cells of the mechanism.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        A fitted one.
+
+    Returns
+    -------
+    CellCodec
+    """
+    return sanitizer._state().codec
+
+
+def blank_record(sanitizer: BaseSanitizer) -> Any:
+    """Return a table of one row without values, of the library and columns seen in `fit`.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        A fitted one.
+
+    Returns
+    -------
+    array or data frame of shape (1, n_columns)
+    """
+    return blank_table(sanitizer._state().codec)
+
+
+def write_reports(sanitizer: BaseSanitizer, symbols: NDArray[Any], like: Any) -> Any:
+    """Write symbols as `transform` does. Nothing is drawn.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        A fitted one.
+    symbols : integer array of shape (n,)
+        The reports.
+    like : array or data frame of n rows
+        The records that they are about, as `transform` was given them.
+
+    Returns
+    -------
+    array or data frame of n rows
+    """
+    return sanitizer._emitted(symbols, like, sanitizer._state(), sanitizer._encoding())
+
+
+def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
+    """Return the parameters that were set to something else after `fit` and need another one.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        A fitted one.
+
+    Returns
+    -------
+    dict
+        By name, the value in `fit` and the value now.
+    """
+    return changes(sanitizer, sanitizer._state().asked)
+
+
+def reported_its_own_table(sanitizer: BaseSanitizer) -> bool:
+    """Whether the table that was reported, by `fit_transform`, is the one that `fit` was given.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        A fitted one.
+
+    Returns
+    -------
+    bool
+    """
+    return sanitizer._state().reported_itself

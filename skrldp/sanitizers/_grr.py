@@ -1,9 +1,13 @@
 """Generalised randomised response on the whole record."""
 
+from typing import Any
+
 from skrldp.design.closed_form import grr
+from skrldp.joint import JointDistribution
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
-from skrldp.uncertainty import AllDistributions
+from skrldp.sanitizers._designed import Designed
+from skrldp.uncertainty import AllDistributions, FittedSet
 
 __all__ = ["GRRSanitizer"]
 
@@ -18,21 +22,25 @@ class GRRSanitizer(BaseSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
-    categories : "auto", list or dict, default="auto"
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
+    categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
-        they may hold values that the public table lacks. "auto": what the table has.
+        they may hold values that the public table lacks. "auto": the levels that a column's dtype
+        declares (category, Enum, bool), used or not, else the values that it has. Of several
+        columns of S, or of U, the combinations that the public table has are known; all are with
+        "product", or if a column's alphabet is given.
     uncertainty : optional
-        Ignored: the mechanism is private at all laws.
+        Ignored: the mechanism is private at all distributions.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
-        probability of each category of each column given the report, at the public law; or the
-        columns of X again, a cell drawn by the mechanism. None is "cells".
+        probability of each category of each column given the report, at the public distribution; or
+        the columns of X again, a cell drawn by the mechanism. None is "cells".
     handle_unknown : {"error", "impute"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public law of U given
-        S (uniform for a secret the public table lacks). An unknown secret is always an error.
+        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
+        given S (uniform for a secret the public table lacks). An unknown secret is always an error.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
@@ -43,17 +51,18 @@ class GRRSanitizer(BaseSanitizer):
     Attributes
     ----------
     joint_ : JointDistribution
-        The public law: counts, probabilities, secrets and values.
+        The public distribution: counts, probabilities, secrets and values.
     uncertainty_ : AllDistributions
-        The laws that privacy holds for; ``B_`` is the radius, in nats.
+        The distributions that privacy holds for; ``B_`` is the radius, in nats.
     mechanism_ : Mechanism
         What is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
-        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those laws.
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
+        distributions.
     solution_ : Solution
         How the design came about.
     mutual_information_ : float
-        I(X; Y) at the public law, in nats, of the mechanism as it is sampled.
+        I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
         The same divided by H(X).
     n_features_in_ : int
@@ -68,11 +77,25 @@ class GRRSanitizer(BaseSanitizer):
     CertificateError
         By `fit`, if the mechanism cannot be proven private.
 
+    Warns
+    -----
+    PrivacyLeakWarning
+        By `fit`, if the table's columns have names and `sensitive` says none of them.
+
+    See Also
+    --------
+    SRRSanitizer : A closed form that is private at every distribution.
+    IRSanitizer : Reports S and U apart; a closed form or optimised.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
+
     Notes
     -----
     What is promised: whoever sees the report can tell hardly more about any part of the record
-    than before, whatever is known about the population and whatever its law.
+    than before, whatever is known about the population and whatever its distribution.
     Two reports about the same person add up: together they are private at 2·eps.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -91,9 +114,9 @@ class GRRSanitizer(BaseSanitizer):
     (2, 2)
     """
 
-    def _uncertainty_set(self):
+    def _uncertainty_set(self) -> Any:
         return AllDistributions()
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         eps, n_cells = self._budget(), joint.counts.size
-        return release_blocks(lambda: grr(eps, n_cells), "grr", joint, alpha, radius, eps)
+        return release_blocks(lambda: grr(eps, n_cells), "grr", joint, uncertainty, eps)

@@ -1,15 +1,20 @@
 """Independent reporting of S and of U."""
 
 import time
+from typing import Any
 
+from skrldp._params import check_choice
 from skrldp.certificate import proof_region, release
 from skrldp.design import Solution
 from skrldp.design.closed_form import independent_reporting
 from skrldp.design.subset import optimal_reporting
-from skrldp.information import mutual_information_bound
+from skrldp.information import Blocks, mutual_information_bound
+from skrldp.joint import JointDistribution
+from skrldp.region import Region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
-from skrldp.sanitizers._checks import check_choice
+from skrldp.sanitizers._designed import Designed
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["IRSanitizer"]
 
@@ -28,31 +33,35 @@ class IRSanitizer(BaseSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
-    categories : "auto", list or dict, default="auto"
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
+    categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
-        they may hold values that the public table lacks. "auto": what the table has.
+        they may hold values that the public table lacks. "auto": the levels that a column's dtype
+        declares (category, Enum, bool), used or not, else the values that it has. Of several
+        columns of S, or of U, the combinations that the public table has are known; all are with
+        "product", or if a column's alphabet is given.
     uncertainty : RenyiBall or AllDistributions, optional
-        The laws that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
+        The distributions that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
         searched as ``uncertainty__beta`` and so on.
     budget : {"tight", "theorem5"}, default="tight"
         How exact the report of U may be: "tight" is the most that is private, by the exact worst
         case over the set; "theorem5" is the bound of the paper, from an ℓ1 distance.
     underlying : {"grr", "optimal"}, default="grr"
         How S and U are reported: "grr" is randomised response; "optimal" the best of randomised
-        response and mechanisms optimised for the public law, for at most 2,000 cells (and then in
-        a minute or two rather than a second). Their reports
-        tell whether the value is in one of a few sets.
+        response and mechanisms optimised for the public distribution, for at most 2,000 cells (and
+        then in a minute or two rather than a second). Their reports tell whether the value is in
+        one of a few sets.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
-        probability of each category of each column given the report, at the public law; or the
-        columns of X again: a cell drawn by randomised response, or the most probable cell given
+        probability of each category of each column given the report, at the public distribution; or
+        the columns of X again: a cell drawn by randomised response, or the most probable cell given
         the report of an optimised mechanism. None is "cells".
     handle_unknown : {"error", "impute"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public law of U given
-        S (uniform for a secret the public table lacks). An unknown secret is always an error.
+        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
+        given S (uniform for a secret the public table lacks). An unknown secret is always an error.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
@@ -63,17 +72,18 @@ class IRSanitizer(BaseSanitizer):
     Attributes
     ----------
     joint_ : JointDistribution
-        The public law: counts, probabilities, secrets and values.
+        The public distribution: counts, probabilities, secrets and values.
     uncertainty_ : RenyiBall or AllDistributions
-        The laws that privacy holds for; ``B_`` is the radius, in nats.
+        The distributions that privacy holds for; ``B_`` is the radius, in nats.
     mechanism_ : Mechanism
         What is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
-        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those laws.
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
+        distributions.
     solution_ : Solution
         How the design came about.
     mutual_information_ : float
-        I(X; Y) at the public law, in nats, of the mechanism as it is sampled.
+        I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
         The same divided by H(X).
     n_features_in_ : int
@@ -93,16 +103,26 @@ class IRSanitizer(BaseSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much.
+        By `fit`, if there are too few public records for the set's radius to mean much, or if the
+        table's columns have names and `sensitive` says none of them.
+
+    See Also
+    --------
+    PolyOptSanitizer : Tells most of the whole record, at every distribution of a set.
+    SRRSanitizer : A closed form that is private at every distribution.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
     What is promised: whoever sees the report can tell hardly more about S than before, whichever
-    law of the uncertainty set is the true one. Nothing is promised about U beyond that.
+    distribution of the uncertainty set is the true one. Nothing is promised about U beyond that.
 
     The promise is for **one report about each person**. Reports about the same record do not just
-    add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
-    of U leads out of the uncertainty set, and two together may reveal S altogether.
+    add up to 2·eps, as they do for mechanisms that are private at all distributions: what the first
+    tells of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -127,18 +147,18 @@ class IRSanitizer(BaseSanitizer):
 
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        budget="tight",
-        underlying="grr",
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        budget: str = "tight",
+        underlying: str = "grr",
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             eps,
             sensitive=sensitive,
@@ -152,23 +172,22 @@ class IRSanitizer(BaseSanitizer):
         self.budget = budget
         self.underlying = underlying
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("budget", self.budget, ("tight", "theorem5"))
         check_choice("underlying", self.underlying, ("grr", "optimal"))
 
-    def _design(self, joint, alpha, radius):
-        eps, region = self._budget(), proof_region(joint, alpha, radius)
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
+        eps, region = self._budget(), proof_region(joint, uncertainty)
         if self.underlying == "optimal":
-            return self._optimal(joint, region, alpha, radius, eps)
+            return self._optimal(joint, region, eps)
 
-        def blocks():
+        def blocks() -> Blocks:
             return independent_reporting(joint, region, eps, self.budget).blocks
 
-        released = release_blocks(blocks, "independent reporting", joint, alpha, radius, eps)
-        return *released, {"_dense": False}
+        return release_blocks(blocks, "independent reporting", joint, uncertainty, eps)
 
-    def _optimal(self, joint, region, alpha, radius, eps):
+    def _optimal(self, joint: JointDistribution, region: Region, eps: float) -> Designed:
         if joint.counts.size > _MOST_OPTIMAL:
             raise ValueError(
                 f"underlying='optimal' holds at most {_MOST_OPTIMAL:,} cells, but "
@@ -178,11 +197,11 @@ class IRSanitizer(BaseSanitizer):
             )
         start = time.perf_counter()
         best = optimal_reporting(joint, region, eps, self.budget)
-        if best.blocks is not None:
+        blocks = best.blocks
+        if blocks is not None:
             name = "independent reporting"
-            released = release_blocks(lambda: best.blocks, name, joint, alpha, radius, eps)
-            return *released, {"_dense": False}
-        mechanism, certificate = release(best.matrix, joint, alpha, radius, eps)
+            return release_blocks(lambda: blocks, name, joint, region.uncertainty, eps)
+        mechanism, certificate = release(best.matrix, joint, region.uncertainty, eps)
         solution = Solution(
             status="converged",
             solver="independent reporting",
@@ -194,9 +213,5 @@ class IRSanitizer(BaseSanitizer):
             matrix=best.matrix,
         )
         mechanism = mechanism.named(range(mechanism.shape[0]), ())
-        return mechanism, certificate, solution, {"_dense": True}
-
-    def _reported_cells(self):
-        if self._dense:
-            return self.mechanism_.likely_cells(self.joint_.probabilities)
-        return super()._reported_cells()
+        likely = mechanism.likely_cells(joint.probabilities)
+        return Designed(mechanism, certificate, solution, cells=likely)

@@ -1,8 +1,14 @@
 """The mechanism with the most information that privacy allows."""
 
+from typing import Any
+
+from skrldp._params import check_choice
+from skrldp.joint import JointDistribution
 from skrldp.region import REGIONS, privacy_region
-from skrldp.sanitizers._checks import OBSERVED, check_choice, check_smoothing
+from skrldp.sanitizers._checks import OBSERVED, check_smoothing
+from skrldp.sanitizers._designed import Designed
 from skrldp.sanitizers._optimal import OptimalSanitizer
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["PolyOptSanitizer"]
 
@@ -15,14 +21,18 @@ class PolyOptSanitizer(OptimalSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
-    categories : "auto", list or dict, default="auto"
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
+    categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
-        they may hold values that the public table lacks. "auto": what the table has.
+        they may hold values that the public table lacks. "auto": the levels that a column's dtype
+        declares (category, Enum, bool), used or not, else the values that it has. Of several
+        columns of S, or of U, the combinations that the public table has are known; all are with
+        "product", or if a column's alphabet is given.
     uncertainty : RenyiBall or AllDistributions, optional
-        The laws that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
+        The distributions that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
         searched as ``uncertainty__beta`` and so on.
     observe : {"all", "nonsensitive"}, default="all"
         What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
@@ -30,12 +40,12 @@ class PolyOptSanitizer(OptimalSanitizer):
         a table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
         The promise is the same; there is less to choose from, so the utility is smaller.
     region : {"joint", "product", "box", "lower"}, default="joint"
-        How closely the privacy constraints follow the set of laws. "joint" is exact; the others
-        are more cautious, each more than the one before, and easier to solve. "lower" is the
+        How closely the privacy constraints follow the set of distributions. "joint" is exact; the
+        others are more cautious, each more than the one before, and easier to solve. "lower" is the
         paper's.
     same_secret : bool, default=False
-        Also compare a secret with itself under two laws, as the paper does. It is not part of the
-        promise and only costs utility.
+        Also compare a secret with itself under two distributions, as the paper does. It is not part
+        of the promise and only costs utility.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
         How the optimum is found. "vertices" enumerates the vertices of the region: the global
         optimum, for some ten cells and polyhedral regions. "columns" generates them as needed: the
@@ -48,18 +58,18 @@ class PolyOptSanitizer(OptimalSanitizer):
     smoothing : float, default=0.5
         Records added to the public table, spread evenly over all cells, where the information to
         be maximised is computed; without them, what a cell that the table lacks reports would be
-        left to chance. Privacy and the information that is stated are about the public law as it
-        is. 0 adds nothing.
+        left to chance. Privacy and the information that is stated are about the public distribution
+        as it is. 0 adds nothing.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
-        probability of each category of each column given the report, at the public law; or the
-        columns of X again, the most probable cell given the report. None is "symbol". All of
+        probability of each category of each column given the report, at the public distribution; or
+        the columns of X again, the most probable cell given the report. None is "symbol". All of
         these tell of S too what the report tells, whether the mechanism sees S or not.
     handle_unknown : {"error", "impute"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public law of U given
-        S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"`` from
-        the public law of U, which `fit` must know of: the mechanism is made and proven for it. An
-        unknown secret is always an error, unless S is not looked at.
+        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
+        given S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"``
+        from the public distribution of U, which `fit` must know of: the mechanism is made and
+        proven for it. An unknown secret is always an error, unless S is not looked at.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
@@ -70,17 +80,18 @@ class PolyOptSanitizer(OptimalSanitizer):
     Attributes
     ----------
     joint_ : JointDistribution
-        The public law: counts, probabilities, secrets and values.
+        The public distribution: counts, probabilities, secrets and values.
     uncertainty_ : RenyiBall or AllDistributions
-        The laws that privacy holds for; ``B_`` is the radius, in nats.
+        The distributions that privacy holds for; ``B_`` is the radius, in nats.
     mechanism_ : Mechanism
         What is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
-        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those laws.
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
+        distributions.
     solution_ : Solution
         How the design came about.
     mutual_information_ : float
-        I(X; Y) at the public law, in nats, of the mechanism as it is sampled.
+        I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
         The same divided by H(X).
     n_features_in_ : int
@@ -100,19 +111,32 @@ class PolyOptSanitizer(OptimalSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much, or if the
-        radius is 0.
+        By `fit`, if there are too few public records for the set's radius to mean much, if the
+        radius is 0, or if the table's columns have names and `sensitive` says none of them.
+    ConvergenceWarning
+        By `fit`, if the solver met its time limit.
+
+    See Also
+    --------
+    IRSanitizer : Reports S and U apart; a closed form or optimised.
+    RobustMSESanitizer : Stays closest to U, in a distance that is given.
+    NonRobustSanitizer : The baseline: private at the public distribution alone.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
     What is promised: whoever sees the report can tell hardly more about S than before, whichever
-    law of the uncertainty set is the true one. Nothing is promised about U beyond that. The
-    solver is not trusted: its result is repaired, rounded to what will be sampled and proven
+    distribution of the uncertainty set is the true one. Nothing is promised about U beyond that.
+    The solver is not trusted: its result is repaired, rounded to what will be sampled and proven
     private, or else nothing is released.
 
     The promise is for **one report about each person**. Reports about the same record do not just
-    add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
-    of U leads out of the uncertainty set, and two together may reveal S altogether.
+    add up to 2·eps, as they do for mechanisms that are private at all distributions: what the first
+    tells of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>`, :doc:`what a region
+    is </guide/regions>`, and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -132,22 +156,22 @@ class PolyOptSanitizer(OptimalSanitizer):
 
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        observe="all",
-        region="joint",
-        same_secret=False,
-        solver="auto",
-        time_limit=60.0,
-        smoothing=0.5,
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        observe: str = "all",
+        region: str = "joint",
+        same_secret: bool = False,
+        solver: str = "auto",
+        time_limit: float | None = 60.0,
+        smoothing: float = 0.5,
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             eps,
             sensitive=sensitive,
@@ -165,20 +189,19 @@ class PolyOptSanitizer(OptimalSanitizer):
         self.time_limit = time_limit
         self.smoothing = smoothing
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("observe", self.observe, OBSERVED)
         check_choice("region", self.region, REGIONS)
         check_smoothing(self.smoothing)
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         region = privacy_region(
             joint,
-            alpha=alpha,
-            radius=radius,
+            uncertainty,
             region=self.region,
             same_secret=self.same_secret,
             blind=self.observe == "nonsensitive",
         )
-        law = region.fold(joint.smoothed(self.smoothing))
-        return self._optimum(joint, region, alpha, radius, law)
+        distribution = region.fold(joint.smoothed(self.smoothing))
+        return self._optimum(joint, region, distribution)

@@ -40,7 +40,7 @@ def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, blind: bool) -> b
         If it has other columns.
     """
     names = column_names(X)  # is it a table at all?
-    if blind and codec.holds_values_alone(names):
+    if blind and codec.holds_values_alone(X):
         _warn_of_names(sanitizer, names)
         return True
     try:
@@ -72,14 +72,14 @@ def _warn_of_names(sanitizer: Any, names: list[Any]) -> None:
 
 
 def impute(codes: Codes, counts: NDArray[np.integer[Any]], random_state: Any) -> None:
-    """Draw the values of U that are unknown, each from the law of the record's secret.
+    """Draw the values of U that are unknown, each from the distribution of the record's secret.
 
     Parameters
     ----------
     codes : Codes
         Unknown values are -1; they are changed in place.
     counts : array of shape (a1, a2)
-        The laws, as counts; a secret without counts has the uniform law.
+        The distributions, as counts; a secret without counts has the uniform distribution.
     random_state : None, int, Generator or RandomState
         The sanitizer's.
     """

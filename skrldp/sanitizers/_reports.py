@@ -7,22 +7,27 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp.alphabet import Column
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.table import CellCodec
+from skrldp.table import CellCodec, encode_column, read_table
 
 __all__ = [
     "CONTAINERS",
     "ENCODINGS",
     "as_frame",
+    "blank_table",
     "posterior",
+    "read_symbols",
     "report_names",
     "to_container",
+    "with_index_of",
 ]
 
 ENCODINGS = ("symbol", "onehot", "posterior", "cells")
 CONTAINERS = ("default", "pandas", "polars")
 
+_SHOWN = 60  # characters of unknown symbols that a message lists
 _MAX_WORK = 2e9  # multiplications for a table of posteriors: some seconds
 
 
@@ -60,14 +65,14 @@ def report_names(
 
 
 def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) -> NDArray[Any]:
-    """Probability of each category of each column given each report, at the public law.
+    """Probability of each category of each column given each report, at the public distribution.
 
     Parameters
     ----------
     mechanism : Mechanism
         On the cells of ``joint``.
     joint : JointDistribution
-        The public law.
+        The public distribution.
     codec : CellCodec
         The table's alphabets.
 
@@ -75,7 +80,7 @@ def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) 
     -------
     array of shape (b, total number of categories)
         Columns in the table's order, categories in the alphabet's. A report that has probability
-        0 at the public law gets the marginal law.
+        0 at the public distribution gets the marginal distribution.
 
     Raises
     ------
@@ -91,22 +96,124 @@ def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) 
             f"encode='posterior' is too large for {n_symbols:,} reports and {codec.n_cells:,} "
             "cells; use encode='symbol' or 'cells'."
         )
-    law = joint.probabilities
-    by_secret = mechanism.report_law(law)  # P̂(y, s)
+    distribution = joint.probabilities
+    by_secret = mechanism.report_distribution(distribution)  # P̂(y, s)
     parts = []
     for position, column in enumerate(codec.columns):
-        category = codec.marginal(position).reshape(law.shape)
+        category = codec.marginal(position).reshape(distribution.shape)
         share = np.empty((n_symbols, len(column.categories)))  # P̂(y, category)
         for place in range(share.shape[1]):
             if position in codec.sensitive:
                 share[:, place] = by_secret[:, category[:, 0] == place].sum(axis=1)
             else:
-                of_category = np.where(category == place, law, 0.0)
-                share[:, place] = mechanism.report_law(of_category).sum(axis=1)
+                of_category = np.where(category == place, distribution, 0.0)
+                share[:, place] = mechanism.report_distribution(of_category).sum(axis=1)
         total = share.sum(axis=1, keepdims=True)
-        marginal = np.bincount(category.ravel(), law.ravel(), minlength=share.shape[1])
+        marginal = np.bincount(category.ravel(), distribution.ravel(), minlength=share.shape[1])
         parts.append(np.where(total > 0, share / np.where(total > 0, total, 1.0), marginal))
     return np.hstack(parts)
+
+
+def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
+    """Read the symbols of reports.
+
+    Parameters
+    ----------
+    reports : array or list of shape (n,) or (n, 1), series, or data frame of one column
+        Whole numbers.
+    n_symbols : int
+        Number of symbols b.
+
+    Returns
+    -------
+    table : array or data frame of one column
+        The reports; a frame where a series was given.
+    symbols : integer array of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If there is more than one column, or a value is no symbol.
+    """
+    series = nw.from_native(reports, pass_through=True, allow_series=True)
+    if isinstance(series, nw.Series):
+        reports = series.to_frame().to_native()
+    elif isinstance(reports, list | tuple | range | np.ndarray):
+        array = np.asarray(reports)
+        if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
+            array = np.asarray(reports, dtype=object)
+        reports = array[:, None] if array.ndim == 1 else array
+    table = read_table(reports)
+    if len(table.names) != 1:
+        raise ValueError(
+            f"reports has {len(table.names)} columns, but symbols are one column of whole numbers: "
+            "give what transform returns with encode='symbol', or what clients send."
+        )
+    symbols, unknown = encode_column(table, 0, Column(table.names[0], tuple(range(n_symbols))))
+    if unknown:
+        listed = ", ".join("missing" if value is None else repr(value) for value in unknown)
+        shown = listed if len(listed) <= _SHOWN else listed[:_SHOWN] + "..."
+        raise ValueError(
+            f"{unknown.total():,} of {table.n_rows:,} reports are no symbols of this mechanism, "
+            f"which has the symbols 0 to {n_symbols - 1}: {shown}. They are reports of another "
+            "mechanism, or no symbols; drop rows without a report."
+        )
+    return reports, symbols
+
+
+def blank_table(codec: CellCodec, like: Any = None) -> Any:
+    """Make a table with the columns of the public table and one row without values.
+
+    Parameters
+    ----------
+    codec : CellCodec
+        The table's alphabets.
+    like : array or data frame, optional
+        A table of the library to take; None takes that of the public table.
+
+    Returns
+    -------
+    array or data frame of shape (1, n_columns)
+    """
+    names = [column.name for column in codec.columns]
+    table = nw.from_native(like, pass_through=True)
+    library: Any = codec.library
+    if like is not None:
+        library = table.implementation.value if isinstance(table, nw.DataFrame) else "numpy"
+    if library == "numpy":
+        return np.zeros((1, len(names)), dtype=_common_dtype(codec))
+    if library == "pandas":  # names need not be strings
+        import pandas as pd
+
+        return pd.DataFrame([[None] * len(names)], columns=names)
+    written = [name if isinstance(name, str) else f"x{name}" for name in names]
+    return nw.from_dict({name: [None] for name in written}, backend=library).to_native()
+
+
+def _common_dtype(codec: CellCodec) -> np.dtype[Any]:
+    """Dtype of an array that holds every category: of numbers if all are, else object."""
+    found = np.array([value for column in codec.columns for value in column.categories])
+    return found.dtype if found.dtype.kind in "iuf" else np.dtype(object)
+
+
+def with_index_of(frame: Any, like: Any) -> Any:
+    """Give a pandas frame the index of another one of as many rows; leave the rest as it is.
+
+    Parameters
+    ----------
+    frame : array or data frame of n rows
+        What is returned.
+    like : array or data frame of n rows
+        Has the index, if there is one.
+
+    Returns
+    -------
+    array or data frame
+    """
+    table = nw.from_native(like, pass_through=True)
+    if isinstance(table, nw.DataFrame) and table.implementation.is_pandas_like():
+        frame.index = like.index
+    return frame
 
 
 def as_frame(numbers: NDArray[Any], names: Sequence[str], like: Any) -> Any:
@@ -128,10 +235,7 @@ def as_frame(numbers: NDArray[Any], names: Sequence[str], like: Any) -> Any:
     table = nw.from_native(like, pass_through=True)
     if not isinstance(table, nw.DataFrame):
         return numbers
-    frame = _frame(numbers, names, table.implementation)
-    if table.implementation.is_pandas_like():
-        frame.index = like.index
-    return frame
+    return with_index_of(_frame(numbers, names, table.implementation), like)
 
 
 def to_container(output: Any, names: Sequence[str], container: str) -> Any:

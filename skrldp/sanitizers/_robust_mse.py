@@ -1,20 +1,32 @@
 """The mechanism whose reports are closest to U among the private ones."""
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp._params import check_choice, check_flag
+from skrldp._typing import Floats
 from skrldp.certificate import release
-from skrldp.design.distortion import SOLVERS, distance_matrix, expected_distance, solve
+from skrldp.design.distortion import (
+    SOLVERS,
+    distance_matrix,
+    expected_distance,
+    solve,
+)
 from skrldp.exceptions import PrivacyLeakWarning
+from skrldp.joint import JointDistribution
 from skrldp.region import REGIONS, privacy_region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import (
     OBSERVED,
-    check_choice,
-    check_flag,
     check_outputs,
     check_time_limit,
     check_tolerance,
 )
+from skrldp.sanitizers._designed import Designed, Fitted, FromFit
+from skrldp.uncertainty import FittedSet
 
 __all__ = ["RobustMSESanitizer"]
 
@@ -22,8 +34,8 @@ __all__ = ["RobustMSESanitizer"]
 class RobustMSESanitizer(BaseSanitizer):
     """The mechanism with minimal expected distance of the report from U among the private ones.
 
-    Utility and privacy may each hold at every law of the uncertainty set, or at the public law
-    alone: the four problems of the paper.
+    Utility and privacy may each hold at every distribution of the uncertainty set, or at the public
+    distribution alone: the four problems of the paper.
 
     ================  =====================  ======================
     ISIT              ``robust_utility``     ``robust_privacy``
@@ -39,20 +51,25 @@ class RobustMSESanitizer(BaseSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
         times as probable.
-    sensitive : str, int, list or callable, default=0
+    sensitive : str, int, list or callable, optional
         The columns of S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U.
-    categories : "auto", list or dict, default="auto"
+        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
+        first column; where columns have names, a warning then says which one that is.
+    categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns, one for each in the table's order, or by name for some of them;
-        they may hold values that the public table lacks. "auto": what the table has.
+        they may hold values that the public table lacks. "auto": the levels that a column's dtype
+        declares (category, Enum, bool), used or not, else the values that it has. Of several
+        columns of S, or of U, the combinations that the public table has are known; all are with
+        "product", or if a column's alphabet is given.
     uncertainty : RenyiBall or AllDistributions, optional
-        The set of laws; None is ``RenyiBall()``. Its parameters can be searched as
+        The set of distributions; None is ``RenyiBall()``. Its parameters can be searched as
         ``uncertainty__beta`` and so on.
     robust_utility : bool, default=True
-        Minimise the expected distance at the worst law of the set, rather than at the public law.
+        Minimise the expected distance at the worst distribution of the set, rather than at the
+        public distribution.
     robust_privacy : bool, default=True
-        Be private at every law of the set. False is private at the public law alone: **for
-        comparisons, not to protect people**.
+        Be private at every distribution of the set. False is private at the public distribution
+        alone: **for comparisons, not to protect people**.
     distance : {"squared", "absolute", "hamming"}, callable or array, default="squared"
         Distance d(u, y) of an output y from a value u. The first two need numbers in one column.
         "hamming" is 1 for different values; if U has several columns, the number that differ. A
@@ -67,8 +84,8 @@ class RobustMSESanitizer(BaseSanitizer):
         a table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
         The promise is the same; there is less to choose from, so the utility is smaller.
     region : {"joint", "product", "box", "lower"}, default="joint"
-        How closely the privacy constraints follow the set of laws. "joint" is exact; the others
-        are more cautious, each more than the one before.
+        How closely the privacy constraints follow the set of distributions. "joint" is exact; the
+        others are more cautious, each more than the one before.
     solver : {"auto", "cuts", "conic"}, default="auto"
         "cuts", which "auto" is, follows a central path and then adds to a linear program the
         constraints that its solutions break, until a proven lower bound is near. "conic" is the
@@ -84,12 +101,12 @@ class RobustMSESanitizer(BaseSanitizer):
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: one column of integers, which number the outputs that are in use; as
         many columns of 0 and 1; the probability of each category of each column given the report,
-        at the public law; or the outputs themselves, as columns of U. None is "cells".
+        at the public distribution; or the outputs themselves, as columns of U. None is "cells".
     handle_unknown : {"error", "impute"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public law of U given
-        S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"`` from
-        the public law of U, which `fit` must know of: the mechanism is made and proven for it. An
-        unknown secret is always an error, unless S is not looked at.
+        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
+        given S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"``
+        from the public distribution of U, which `fit` must know of: the mechanism is made and
+        proven for it. An unknown secret is always an error, unless S is not looked at.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
@@ -100,24 +117,24 @@ class RobustMSESanitizer(BaseSanitizer):
     Attributes
     ----------
     joint_ : JointDistribution
-        The public law: counts, probabilities, secrets and values.
+        The public distribution: counts, probabilities, secrets and values.
     uncertainty_ : RenyiBall or AllDistributions
-        The set of laws; ``B_`` is its radius, in nats.
+        The set of distributions; ``B_`` is its radius, in nats.
     mechanism_ : Mechanism
         What is sampled; its ``symbols`` are the outputs in use. ``mechanism_.to_json()`` is all
         that a client needs.
     certificate_ : Certificate
-        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps``, at all laws of the set
-        or, without robust privacy, at the public law.
+        Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps``, at all distributions of
+        the set or, without robust privacy, at the public distribution.
     solution_ : Solution
         How the design came about, with its lower bound and gap.
     distortion_ : float
-        Expected distance at the public law of the mechanism as it is sampled.
+        Expected distance at the public distribution of the mechanism as it is sampled.
     worst_case_distortion_ : float
-        Upper bound on the expected distance at every law of the set, whether the design asked for
-        it or not.
-    worst_case_law_ : array of shape (a1, a2)
-        A law of the set that (nearly) attains it.
+        Upper bound on the expected distance at every distribution of the set, whether the design
+        asked for it or not.
+    worst_case_distribution_ : array of shape (a1, a2)
+        A distribution of the set that (nearly) attains it.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -135,19 +152,31 @@ class RobustMSESanitizer(BaseSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much, or if
-        privacy holds at the public law alone.
+        By `fit`, if there are too few public records for the set's radius to mean much, if
+        privacy holds at the public distribution alone, or if the table's columns have names and
+        `sensitive` says none of them.
+    ConvergenceWarning
+        By `fit`, if the solver met its time limit.
+
+    See Also
+    --------
+    PolyOptSanitizer : Tells most of the whole record, at every distribution of a set.
+    IRSanitizer : Reports S and U apart; a closed form or optimised.
+    privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
     What is promised: whoever sees the report can tell hardly more about S than before, whichever
-    law of the uncertainty set is the true one. Nothing is promised about U beyond that. The
-    solver is not trusted: its result is repaired, rounded to what will be sampled and proven
+    distribution of the uncertainty set is the true one. Nothing is promised about U beyond that.
+    The solver is not trusted: its result is repaired, rounded to what will be sampled and proven
     private, or else nothing is released.
 
     The promise is for **one report about each person**. Reports about the same record do not just
-    add up to 2·eps, as they do for mechanisms that are private at all laws: what the first tells
-    of U leads out of the uncertainty set, and two together may reveal S altogether.
+    add up to 2·eps, as they do for mechanisms that are private at all distributions: what the first
+    tells of U leads out of the uncertainty set, and two together may reveal S altogether.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
 
     References
     ----------
@@ -170,27 +199,31 @@ class RobustMSESanitizer(BaseSanitizer):
 
     _most_cells = 2_000  # a design and its proof take minutes there
 
+    distortion_ = FromFit("figures.distortion_")
+    worst_case_distortion_ = FromFit("figures.worst_case_distortion_")
+    worst_case_distribution_ = FromFit("figures.worst_case_distribution_")
+
     def __init__(
         self,
-        eps=1.0,
+        eps: float = 1.0,
         *,
-        sensitive=0,
-        categories="auto",
-        uncertainty=None,
-        robust_utility=True,
-        robust_privacy=True,
-        distance="squared",
-        outputs=None,
-        observe="all",
-        region="joint",
-        solver="auto",
-        tol=1e-4,
-        time_limit=60.0,
-        encode=None,
-        handle_unknown="error",
-        random_state=None,
-        verbose=0,
-    ):
+        sensitive: Any = None,
+        categories: Any = "auto",
+        uncertainty: Any = None,
+        robust_utility: bool = True,
+        robust_privacy: bool = True,
+        distance: Any = "squared",
+        outputs: Any = None,
+        observe: str = "all",
+        region: str = "joint",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        time_limit: float | None = 60.0,
+        encode: str | None = None,
+        handle_unknown: str = "error",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             eps,
             sensitive=sensitive,
@@ -211,7 +244,7 @@ class RobustMSESanitizer(BaseSanitizer):
         self.tol = tol
         self.time_limit = time_limit
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_flag("robust_utility", self.robust_utility)
         check_flag("robust_privacy", self.robust_privacy)
@@ -221,19 +254,15 @@ class RobustMSESanitizer(BaseSanitizer):
         check_tolerance(self.tol)
         check_time_limit(self.time_limit)
 
-    def _design(self, joint, alpha, radius):
+    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         outputs = check_outputs(self.outputs, joint.values)
         distance = distance_matrix(self.distance, joint.values, outputs)
-        eps, private_radius = self._budget(), radius if self.robust_privacy else 0.0
-        blind, useful_radius = (
-            self.observe == "nonsensitive",
-            radius if self.robust_utility else 0.0,
-        )
-        region = privacy_region(
-            joint, alpha=alpha, radius=private_radius, region=self.region, blind=blind
-        )
+        eps, blind = self._budget(), self.observe == "nonsensitive"
+        private = uncertainty if self.robust_privacy else uncertainty.public_alone
+        useful = uncertainty if self.robust_utility else uncertainty.public_alone
+        region = privacy_region(joint, private, region=self.region, blind=blind)
         solution = solve(
-            expected_distance(joint, distance, alpha, useful_radius, blind=blind),
+            expected_distance(joint, distance, useful, blind=blind),
             region,
             eps,
             solver=self.solver,
@@ -241,39 +270,40 @@ class RobustMSESanitizer(BaseSanitizer):
             time_limit=self.time_limit,
             verbose=self.verbose,
         )
+        assert solution.matrix is not None  # only closed forms have none
         mechanism, certificate = release(
             solution.matrix,
             joint,
-            alpha,
-            private_radius,
+            private,
             eps,
             blind=blind,
             stand_in=self._public_values(joint) if blind else None,
         )
-        if not self.robust_privacy and radius > 0:
+        if not self.robust_privacy and not uncertainty.is_point:
             warnings.warn(
-                "robust_privacy=False: privacy holds for the public law alone, not for the "
-                "unknown true law of the private data.",
+                "robust_privacy=False: privacy holds for the public distribution alone, not for "
+                "the unknown true distribution of the private data.",
                 PrivacyLeakWarning,
                 stacklevel=3,
             )
         used = list(mechanism.symbols)
         mechanism = mechanism.named([outputs[y] for y in used], ())
-        return mechanism, certificate, solution, {"_distance": distance[:, used]}
+        return Designed(mechanism, certificate, solution, distance=distance[:, used])
 
-    def _cost(self, joint, alpha, radius):
-        return expected_distance(joint, self._distance, alpha, radius)
+    def _summarise(
+        self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
+    ) -> tuple[dict[str, Any], str]:
+        mean, _ = _worst(joint, design, uncertainty.public_alone)
+        worst, distribution = _worst(joint, design, uncertainty)
+        figures = {
+            "distortion_": mean,
+            "worst_case_distortion_": worst,
+            "worst_case_distribution_": distribution.reshape(joint.counts.shape),
+        }
+        return figures, f"distortion {mean:.5g} (at worst {worst:.5g})"
 
-    def _summarise(self):
-        matrix, joint = self.mechanism_.matrix, self.joint_
-        self.distortion_ = self._cost(joint, 1.0, 0.0).worst(matrix)[0]
-        cost = self._cost(joint, self.uncertainty_.alpha, self.uncertainty_.B_)
-        self.worst_case_distortion_, law = cost.worst(matrix)
-        self.worst_case_law_ = law.reshape(joint.counts.shape)
-        return f"distortion {self.distortion_:.5g} (at worst {self.worst_case_distortion_:.5g})"
-
-    def score(self, X, y=None, sample_weight=None):
-        """Minus the expected distance of the report from U at the law of a table.
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the expected distance of the report from U at the distribution of a table.
 
         Parameters
         ----------
@@ -289,16 +319,29 @@ class RobustMSESanitizer(BaseSanitizer):
         float
             At most 0. It is not private: it depends on X.
         """
-        law = self._law_of(X, sample_weight)
-        return -self._cost(law, 1.0, 0.0).worst(self.mechanism_.matrix)[0]
+        fitted = self._state()
+        distribution = self._distribution_of(X, sample_weight, fitted)
+        return -_worst(distribution, fitted.design, fitted.certificate.uncertainty.public_alone)[0]
 
-    def _written(self, reports, names, X):
-        if self._encoding() == "cells":
-            return self._codec.write_values(self.mechanism_.symbols, reports, like=X)
-        return super()._written(reports, names, X)
+    def _written(
+        self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted
+    ) -> Any:
+        if encode == "cells":
+            return fitted.codec.write_values(fitted.mechanism.symbols, symbols, like=like)
+        return super()._written(symbols, encode, names, like, fitted)
 
-    def _report_names(self, columns):
-        names = super()._report_names(columns)
-        if self._encoding() == "cells":
-            return [names[place] for place in self._codec.nonsensitive]
+    def _report_names(
+        self, fitted: Fitted, columns: Sequence[Any] | None, encode: str
+    ) -> list[str]:
+        names = super()._report_names(fitted, columns, encode)
+        if encode == "cells":
+            return [names[place] for place in fitted.codec.nonsensitive]
         return names
+
+
+def _worst(
+    joint: JointDistribution, design: Designed, uncertainty: FittedSet
+) -> tuple[float, Floats]:
+    """Return the expected distance at the worst distribution of a set, and that one."""
+    assert design.distance is not None  # `_design` above gives it
+    return expected_distance(joint, design.distance, uncertainty).worst(design.mechanism.matrix)

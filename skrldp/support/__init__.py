@@ -1,9 +1,9 @@
-r"""The worst law of a Rényi ball for a linear function of one or two conditionals.
+r"""The worst distribution of a Rényi ball for a linear function of one or two conditionals.
 
 The problem is the *support function* of what the ball allows (Entropy Theorem 1, ISIT Theorem 3)
 
 .. math:: \max \sum_{i} R_i \cdot q_i \quad\text{over conditionals } R_i
-   \text{ that some law of the ball has together},
+   \text{ that some distribution of the ball has together},
 
 for one secret or for a pair of them. Lagrangian duality, with the price of the shared budget
 eliminated in closed form, leaves one slack :math:`\tau_i \ge 0` for each conditional
@@ -19,17 +19,20 @@ where :math:`M_\theta` is the power mean of exponent θ under :math:`\hat P_{U|s
 :math:`w_i = \hat P_{s_i}` and :math:`A = \sum w_i + e^{(\alpha-1)B/\alpha} - 1`. For one secret
 this is :math:`\lambda - e^{-B_s} M_\theta(\lambda - q)`. The expression is convex in τ and is an
 upper bound at *every* τ, converged or not: that is what makes a certificate rigorous.
-``docs/mathematics.md`` has the derivation. This module knows arrays only, not secrets or tables.
+``docs/mathematics.md`` has the derivation. This room knows arrays and numbers only, not secrets,
+tables or uncertainty sets: a ball is its order and radius here.
 """
 
+from skrldp.support._bisect import bisect
 from skrldp.support._bounds import cell_bounds, conditional_radius, l1_radius
 from skrldp.support._problem import FLOOR, dual, log_mean_exp, prepare, support_shrink
 from skrldp.support._support import Support, support
-from skrldp.support._worst import divergence, pull_in, worst_laws
+from skrldp.support._worst import divergence, pull_in, worst_conditionals
 
 __all__ = [
     "FLOOR",
     "Support",
+    "bisect",
     "cell_bounds",
     "conditional_radius",
     "divergence",
@@ -40,5 +43,5 @@ __all__ = [
     "pull_in",
     "support",
     "support_shrink",
-    "worst_laws",
+    "worst_conditionals",
 ]

@@ -19,8 +19,13 @@ __all__ = [
 ]
 
 
-_NO_GAP = 1e-14  # last digits: the power means of some orders would take them seriously
-FLOOR = 1e-25  # stands for a slack of zero, relative to the range of q
+# Relative to the range of q. Gaps below it are last digits, of which the power means of some orders
+# would make much; they are taken for zero, which loosens a bound by at most as much.
+_NO_GAP = 1e-14
+# Stands for a slack of zero, relative to the range of q: small enough for its inverse square root
+# to outweigh any cell, and large enough for powers of it to be finite.
+FLOOR = 1e-25
+_LARGE = 30.0  # exponents above it, exp(30) = 1e13, are centred at the greatest
 
 
 @dataclass(frozen=True)
@@ -85,13 +90,13 @@ def power_mean(gaps: Floats, p: Floats, alpha: float) -> tuple[Floats, Floats, F
 
 
 def log_mean_exp(exponents: Floats, p: Floats) -> tuple[Floats, Floats]:
-    """Log of the mean of exp(exponents) under p, and p tilted by them (sums to 1).
+    """Log of the mean of exp(exponents) under p, and p in proportion to them (sums to 1).
 
     Accurate for small exponents, whose mean should be near zero, and safe for large ones.
     """
     exponents = np.where(p > 0, exponents, 0.0)
     greatest = exponents.max(axis=-1)
-    large = greatest > 30.0
+    large = greatest > _LARGE
     small = np.where(large[..., None], 0.0, exponents)
     log_mean = np.log1p(np.einsum("...u,...u->...", p, np.expm1(small)))
     if large.any():

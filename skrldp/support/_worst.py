@@ -1,19 +1,27 @@
-r"""The laws that attain the support function: cuts for the designs, witnesses for certificates.
+r"""Conditionals that attain the support function: cuts for designs, witnesses for certificates.
 
-Each conditional is :math:`R \propto p\,(\lambda - q)^{-1/\alpha}` at the oracle's slacks. Whatever
-those are, what is returned keeps the budget, so a cut made of it is never too strong.
+Each conditional is :math:`R \propto p\,(\lambda - q)^{-1/\alpha}` at the slacks that
+:func:`support` found. Whatever those are, what is returned keeps the budget, so a cut made of it is
+never too strong.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
+from skrldp.support._bisect import bisect
 from skrldp.support._problem import FLOOR, dual, prepare, support_shrink
 
-__all__ = ["divergence", "pull_in", "worst_laws"]
+__all__ = ["divergence", "pull_in", "worst_conditionals"]
+
+# Slacks up to this many floors are at the floor. Newton's steps end on it or far above it.
+_AT_FLOOR = 10
+# Less of the budget than this share is not worth going for: it moves a conditional by about as
+# little. Twice as much would leave cuts weaker by as little.
+_WORTHWHILE = 1e-7
 
 
-def worst_laws(
+def worst_conditionals(
     q: Floats, p: Floats, weight: Floats, alpha: float, radius: float, slack: Floats
 ) -> Floats:
     """Conditionals inside the ball that (nearly) attain the support function.
@@ -32,12 +40,12 @@ def worst_laws(
     """
     problem, _, scale = prepare(q, p, weight, alpha, radius)
     logs = -np.log(slack[..., None] + problem.gaps) / alpha
-    laws = p * np.exp(logs - logs.max(axis=-1, keepdims=True))
-    laws /= laws.sum(axis=-1, keepdims=True)
-    summit = np.zeros_like(laws)
+    conditionals = p * np.exp(logs - logs.max(axis=-1, keepdims=True))
+    conditionals /= conditionals.sum(axis=-1, keepdims=True)
+    summit = np.zeros_like(conditionals)
     np.put_along_axis(summit, q.argmax(axis=-1)[..., None], 1.0, axis=-1)
-    laws[scale <= 0] = p[scale <= 0]
-    at_floor = (slack <= 10 * FLOOR) & (scale > 0)[:, None]
+    conditionals[scale <= 0] = p[scale <= 0]
+    at_floor = (slack <= _AT_FLOOR * FLOOR) & (scale > 0)[:, None]
     some = at_floor.any(axis=1)
     if some.any():  # the cells that hold the maximum take the mass that is left over
         part = problem[np.flatnonzero(some)]
@@ -45,11 +53,11 @@ def worst_laws(
         spare = np.where(at_floor[some], np.clip(1.0 - mass, 0.0, 1.0), 0.0)
         if alpha == 0.5:
             spare[:] = 0.0  # there the budget alone tells
-        laws[some] += spare[..., None] * (summit[some] - laws[some])
-    laws = pull_in(laws, p, weight, alpha, radius)
-    some &= _room(laws, p, weight, alpha, radius)
+        conditionals[some] += spare[..., None] * (summit[some] - conditionals[some])
+    conditionals = pull_in(conditionals, p, weight, alpha, radius)
+    some &= _room(conditionals, p, weight, alpha, radius)
     if some.any():
-        start, goal, floor = laws[some], summit[some], at_floor[some]
+        start, goal, floor = conditionals[some], summit[some], at_floor[some]
         rest = p[some], weight[some], alpha, radius
         best = _push_out(start, goal, floor, *rest)
         for order in ((0, 1), (1, 0)) if p.shape[1] == 2 else ():
@@ -59,12 +67,12 @@ def worst_laws(
                 moved = _push_out(moved, goal, floor & only, *rest)
             better = ((moved - best) * q[some]).sum(axis=(1, 2)) > 0
             best = np.where(better[:, None, None], moved, best)
-        laws[some] = best
-    return laws
+        conditionals[some] = best
+    return conditionals
 
 
 def _push_out(
-    laws: Floats,
+    conditionals: Floats,
     summit: Floats,
     movable: NDArray[np.bool_],
     p: Floats,
@@ -76,23 +84,22 @@ def _push_out(
 
     def moved(fraction: Floats) -> Floats:
         part = np.where(movable, fraction[:, None], 0.0)[..., None]
-        return (1.0 - part) * laws + part * summit
+        return (1.0 - part) * conditionals + part * summit
 
-    least, most = np.zeros(len(laws)), np.ones(len(laws))
-    for _ in range(50):
-        middle = (least + most) / 2.0
-        within = _keeps_budget(moved(middle), p, weight, alpha, radius)
-        least, most = np.where(within, middle, least), np.where(within, most, middle)
-    everything = _keeps_budget(moved(np.ones(len(laws))), p, weight, alpha, radius)
-    return moved(np.where(everything, 1.0, least))
+    def within(fraction: Floats) -> NDArray[np.bool_]:
+        return _keeps_budget(moved(fraction), p, weight, alpha, radius)
+
+    none, all_the_way = np.zeros(len(conditionals)), np.ones(len(conditionals))
+    part_of_it = bisect(within, none, all_the_way)
+    return moved(np.where(within(all_the_way), 1.0, part_of_it))
 
 
-def pull_in(laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Floats:
+def pull_in(conditionals: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Floats:
     """Mix with the centre until the budget holds: the cost is convex and zero at the centre.
 
     Parameters
     ----------
-    laws : array of shape (N, T, k)
+    conditionals : array of shape (N, T, k)
         Any conditionals.
     p, weight, alpha, radius
         As in :func:`support`.
@@ -102,36 +109,36 @@ def pull_in(laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float
     array of shape (N, T, k)
         Conditionals inside the ball.
     """
-    cost, budget = _cost(laws, p, weight, alpha, radius)
+    cost, budget = _cost(conditionals, p, weight, alpha, radius)
     with np.errstate(divide="ignore", invalid="ignore"):
         keep = np.where(cost > budget, budget / cost, 1.0)[:, None, None]
-    return keep * laws + (1.0 - keep) * p
+    return keep * conditionals + (1.0 - keep) * p
 
 
 def _room(
-    laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float
+    conditionals: Floats, p: Floats, weight: Floats, alpha: float, radius: float
 ) -> NDArray[np.bool_]:
     """Whether a noticeable part of the budget is left."""
-    cost, budget = _cost(laws, p, weight, alpha, radius)
-    return cost < budget * (1.0 - 1e-7)
+    cost, budget = _cost(conditionals, p, weight, alpha, radius)
+    return cost < budget * (1.0 - _WORTHWHILE)
 
 
 def _keeps_budget(
-    laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float
+    conditionals: Floats, p: Floats, weight: Floats, alpha: float, radius: float
 ) -> NDArray[np.bool_]:
-    cost, budget = _cost(laws, p, weight, alpha, radius)
+    cost, budget = _cost(conditionals, p, weight, alpha, radius)
     return cost <= budget
 
 
 def _cost(
-    laws: Floats, p: Floats, weight: Floats, alpha: float, radius: float
+    conditionals: Floats, p: Floats, weight: Floats, alpha: float, radius: float
 ) -> tuple[Floats, Floats]:
     """Return what conditionals take of the shared budget, and the budget."""
-    power = _power_sum(laws, p, alpha)
-    count = np.ones(len(laws))
+    power = _power_sum(conditionals, p, alpha)
+    count = np.ones(len(conditionals))
     if alpha == 1.0:
         return np.einsum("nt,nt->n", weight, power), radius * count
-    if laws.shape[1] == 1:  # convex for every alpha in this form
+    if conditionals.shape[1] == 1:  # convex for every alpha in this form
         with np.errstate(over="ignore"):
             limit = np.expm1((alpha - 1.0) * support_shrink(weight, alpha, radius))
         return np.abs(power[:, 0] - 1.0), np.abs(limit)
@@ -141,38 +148,40 @@ def _cost(
         return cost, abs(np.expm1(theta * radius)) * count
 
 
-def _power_sum(laws: Floats, p: Floats, alpha: float) -> Floats:
+def _power_sum(conditionals: Floats, p: Floats, alpha: float) -> Floats:
     """Sum of p^alpha R^(1-alpha) over the last axis; at alpha=1 the divergence itself."""
-    seen, held = p > 0, laws > 0
-    ratio = np.where(seen, p, 1.0) / np.where(held, laws, 1.0)
+    seen, held = p > 0, conditionals > 0
+    ratio = np.where(seen, p, 1.0) / np.where(held, conditionals, 1.0)
     if alpha == 1.0:
         terms = np.where(held, p * np.log(ratio), np.inf)
     else:
         with np.errstate(over="ignore"):
-            terms = np.where(held, laws * ratio**alpha, np.inf if alpha > 1.0 else 0.0)
+            terms = np.where(held, conditionals * ratio**alpha, np.inf if alpha > 1.0 else 0.0)
     return np.where(seen, terms, 0.0).sum(axis=-1)
 
 
-def divergence(center: Floats, law: Floats, alpha: float) -> float:
-    """Rényi divergence D_alpha(center || law), in nats.
+def divergence(center: Floats, distribution: Floats, alpha: float) -> float:
+    """Rényi divergence D_alpha(center || distribution), in nats.
 
     Parameters
     ----------
-    center, law : arrays of the same shape
-        Laws on the same alphabet.
+    center, distribution : arrays of the same shape
+        Distributions on the same alphabet.
     alpha : float
         Order, positive.
 
     Returns
     -------
     float
-        Infinite where ``law`` misses mass that ``center`` has (alpha >= 1).
+        Infinite where ``distribution`` misses mass that ``center`` has (alpha >= 1).
     """
-    center, law = np.ravel(center).astype(float), np.ravel(law).astype(float)
+    center, distribution = np.ravel(center).astype(float), np.ravel(distribution).astype(float)
     if alpha == 1.0:
-        return float(_power_sum(law, center, 1.0))
-    if alpha > 1.0 and bool(np.any((center > 0) & (law <= 0))):
+        return float(_power_sum(distribution, center, 1.0))
+    if alpha > 1.0 and bool(np.any((center > 0) & (distribution <= 0))):
         return float("inf")
-    positive = (center > 0) & (law > 0)
-    total = float((law[positive] * (center[positive] / law[positive]) ** alpha).sum())
+    positive = (center > 0) & (distribution > 0)
+    total = float(
+        (distribution[positive] * (center[positive] / distribution[positive]) ** alpha).sum()
+    )
     return float(np.log(total) / (alpha - 1.0)) if total > 0 else float("inf")

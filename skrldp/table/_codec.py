@@ -9,61 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from skrldp.table._alphabet import Alphabet, Column, count_values, encode_column, listed
-from skrldp.table._read import Table, read_table, smallest_dtype
-from skrldp.table._write import Palette, build_array, build_frame
+from skrldp._arrays import smallest_dtype
+from skrldp.alphabet import Alphabet, listed, named, rows_in_words
+from skrldp.table._codes import Codes
+from skrldp.table._columns import Column, encode_column
+from skrldp.table._read import Table, read_table
+from skrldp.table._write import NewColumn, build_array, build_frame
 
-__all__ = ["CellCodec", "Codes", "named"]
-
-
-@dataclass(frozen=True)
-class Codes:
-    """Rows of a table as a secret and a value of U each.
-
-    Attributes
-    ----------
-    secrets : ndarray of shape (n,)
-        Indices into `CellCodec.secrets`.
-    values : ndarray of shape (n,)
-        Indices into `CellCodec.values`; −1 where U is unknown.
-    n_secrets : int, default=0
-        Size of the alphabet of S; 0 if unknown.
-    """
-
-    secrets: np.ndarray
-    values: np.ndarray
-    n_secrets: int = 0
-
-    def cells(self, n_values: int) -> np.ndarray:
-        """Combine both into cell codes.
-
-        Parameters
-        ----------
-        n_values : int
-            Size of the alphabet of U.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            ``secrets * n_values + values``, in the smallest unsigned integer dtype.
-
-        Raises
-        ------
-        ValueError
-            If a value of U is unknown.
-        """
-        if self.values.min(initial=0) < 0:
-            raise ValueError("rows with an unknown value of U have no cell")
-        n_secrets = self.n_secrets or int(self.secrets.max(initial=0)) + 1
-        cells = self.secrets.astype(smallest_dtype(n_secrets * n_values - 1))
-        cells *= cells.dtype.type(n_values)
-        np.add(cells, self.values, out=cells, casting="unsafe")
-        return cells
+__all__ = ["CellCodec"]
 
 
 @dataclass(frozen=True)
 class CellCodec:
-    """Translates rows of a table into cells and back; made by :func:`learn_codec`.
+    """Translates rows of a table into cells and back; made by :func:`learn`.
 
     It holds alphabets and dtypes, never rows.
 
@@ -128,8 +86,8 @@ class CellCodec:
         """
         table = read_table(X)
         places = self._places(table)
-        secrets = self._encode_part(self._secret_alphabet, table, places, "error")
-        values = self._encode_part(self._value_alphabet, table, places, unknown)
+        secrets = self._encode_part(table, places, "error", secret=True)
+        values = self._encode_part(table, places, unknown)
         return Codes(secrets, values, self.n_secrets)
 
     def encode_values(self, X: Any, *, unknown: str = "error") -> Codes:
@@ -154,49 +112,61 @@ class CellCodec:
         """
         table = read_table(X)
         places = self._places(table, values_alone=True)
-        values = self._encode_part(self._value_alphabet, table, places, unknown)
+        values = self._encode_part(table, places, unknown)
         return Codes(np.zeros_like(values, np.uint8), values, self.n_secrets)
 
-    def holds_values_alone(self, names: Sequence[Any]) -> bool:
+    def holds_values_alone(self, X: Any) -> bool:
         """Whether a table has the columns of U and no others.
 
         Parameters
         ----------
-        names : sequence
-            Names of its columns; positions for an array.
+        X : array, list of rows, or data frame
 
         Returns
         -------
         bool
         """
+        return self._has_values_alone(read_table(X))
+
+    def _has_values_alone(self, table: Table) -> bool:
         fitted = [self.columns[position].name for position in self.nonsensitive]
-        if all(isinstance(name, str) for name in [*fitted, *names]):
-            return list(names) == fitted
-        return len(names) == len(fitted)
+        if self._are_named(table):
+            return list(table.names) == fitted
+        return len(table.names) == len(fitted)
+
+    def _are_named(self, table: Table) -> bool:
+        """Whether the table and the public one are both frames, so that columns go by name."""
+        return not table.is_array and self.library != "numpy"
 
     def _encode_part(
-        self, alphabet: Alphabet, table: Table, places: Sequence[int | None], unknown_values: str
+        self,
+        table: Table,
+        places: Sequence[int | None],
+        unknown_values: str,
+        *,
+        secret: bool = False,
     ) -> np.ndarray:
         if unknown_values not in ("error", "mark"):
             raise ValueError(f"unknown must be 'error' or 'mark', got {unknown_values!r}")
-        secret, mark = alphabet is self._secret_alphabet, unknown_values == "mark"
-        codes = []
-        for position in alphabet.positions:
-            column, place = self.columns[position], places[position]
+        mark = unknown_values == "mark"
+        positions = self.sensitive if secret else self.nonsensitive
+        alphabet = self._secret_alphabet if secret else self._value_alphabet
+        columns, codes = [self.columns[position] for position in positions], []
+        for column, position in zip(columns, positions, strict=True):
+            place = places[position]
             assert place is not None  # only columns of S may be absent
-            code, unknown = encode_column(table, place, column.categories)
+            code, unknown = encode_column(table, place, column)
             if unknown and not mark:
-                raise ValueError(_unknown_categories(column, unknown, secret=secret))
+                raise ValueError(_unknown_categories(column, unknown, table.n_rows, secret=secret))
             codes.append(code)
         index = alphabet.index(codes)
         if not mark and index.min(initial=0) < 0:
-            columns = [self.columns[position] for position in alphabet.positions]
             raise ValueError(_unknown_combinations(columns, codes, index, secret=secret))
         return index
 
     def _places(self, table: Table, *, values_alone: bool = False) -> Sequence[int | None]:
         """Find the columns in a table that has all of them or, if allowed, those of U alone."""
-        if values_alone and self.holds_values_alone(table.names):
+        if values_alone and self._has_values_alone(table):
             of_value = {position: place for place, position in enumerate(self.nonsensitive)}
             return [of_value.get(position) for position in range(len(self.columns))]
         self._check_columns(table)
@@ -205,7 +175,7 @@ class CellCodec:
     def _check_columns(self, table: Table) -> None:
         fitted = [column.name for column in self.columns]
         given = list(table.names)
-        if not all(isinstance(name, str) for name in fitted + given):  # arrays have no names
+        if not self._are_named(table):
             if len(given) != len(fitted):
                 raise ValueError(
                     f"X has {len(given)} features, but this sanitizer was fitted with {len(fitted)}"
@@ -300,12 +270,12 @@ class CellCodec:
     ) -> Any:
         """Build the columns `wanted`, each from its values and from which of them rows have."""
         places = self._places(table, values_alone=True)
-        palettes = [
-            self._palette(table, position, places[position], some, rows)
+        columns = [
+            self._new_column(table, position, places[position], some, rows)
             for position, some, rows in zip(wanted, values, index, strict=True)
         ]
         if table.is_array:
-            return build_array(palettes, palettes[0].dtype)
+            return build_array(columns, columns[0].dtype)
         found = [places[position] for position in wanted]
         own = (self.columns[position].name for position in wanted)
         own = (name if isinstance(name, str) else f"x{name}" for name in own)
@@ -313,22 +283,22 @@ class CellCodec:
             name if place is None else table.names[place]
             for name, place in zip(own, found, strict=True)
         ]
-        return build_frame(palettes, table, found, names)
+        return build_frame(columns, table, found, names)
 
-    def _palette(
+    def _new_column(
         self,
         table: Table,
         position: int,
         place: int | None,
         values: Sequence[Any],
         index: np.ndarray,
-    ) -> Palette:
+    ) -> NewColumn:
         column = self.columns[position]
         dtype = table.dtype(place or 0) if table.is_array or place is not None else None
         if table.library == self.library:
             values = tuple(column.missing if value is None else value for value in values)
             dtype = column.dtype
-        return Palette(values, dtype, index)
+        return NewColumn(values, dtype, index)
 
     def marginal(self, column_position: int) -> np.ndarray:
         """Which category of a column each cell has.
@@ -342,7 +312,7 @@ class CellCodec:
         ndarray of shape (n_cells,)
             Indices into ``columns[column_position].categories``.
         """
-        dtype = smallest_dtype(len(self.columns[column_position].categories))
+        dtype = smallest_dtype(len(self.columns[column_position]))
         if column_position in self.sensitive:
             column = self.sensitive.index(column_position)
             indices = self._secret_alphabet.combinations()[:, column].astype(dtype)
@@ -359,16 +329,13 @@ def _bullets(names: Sequence[Any]) -> str:
     return "".join(f"- {name}\n" for name in names)
 
 
-def named(columns: Sequence[Column]) -> str:
-    """Name some columns in a sentence."""
-    plural = "s" if len(columns) > 1 else ""
-    return f"column{plural} {', '.join(repr(column.name) for column in columns)}"
-
-
-def _unknown_categories(column: Column, unknown: Counter[Any], *, secret: bool) -> str:
-    none = " (None for missing)" if None in unknown else ""
+def _unknown_categories(column: Column, unknown: Counter[Any], n_rows: int, *, secret: bool) -> str:
+    """Say which values of a column are unknown; of a sensitive one, in how many rows alone."""
+    none = " (None for missing)" if None in unknown and not secret else ""
     return (
-        f"column {column.name!r} has {count_values(unknown)} unseen in fit; {_mend(secret, none)}"
+        f"column {column.name!r} has {rows_in_words(unknown, secret=secret)} unseen in fit "
+        f"(of {n_rows:,} row{'s' if n_rows > 1 else ''}); known are {listed(column.categories)}. "
+        f"{_mend(secret, none)}"
     )
 
 
@@ -376,18 +343,19 @@ def _unknown_combinations(
     columns: Sequence[Column], codes: Sequence[np.ndarray], index: np.ndarray, *, secret: bool
 ) -> str:
     rows = index < 0
-    places = np.stack([code[rows] for code in codes], axis=1)
-    unknown: Counter[Any] = Counter()
-    for combination, count in zip(*np.unique(places, axis=0, return_counts=True), strict=True):
-        values = (c.categories[place] for c, place in zip(columns, combination, strict=True))
-        unknown[tuple(values)] = int(count)
-    n_rows = sum(unknown.values())
+    n_rows, which = int(rows.sum()), ""
+    if not secret:
+        places = np.unique(np.stack([code[rows] for code in codes], axis=1), axis=0)
+        new = [tuple(c.categories[p] for c, p in zip(columns, row, strict=True)) for row in places]
+        which = f", {listed(new)}"
     return (
-        f"{named(columns)}: {n_rows:,} row{'s' if n_rows > 1 else ''} with a combination of "
-        f"values unseen in fit, {listed(list(unknown))}; {_mend(secret)}"
+        f"{named(columns)}: {n_rows:,} row{'s' if n_rows > 1 else ''} (of {len(index):,}) with a "
+        f"combination of values unseen in fit{which}; each value is known, but not together. "
+        f"Use categories='product' for all combinations. {_mend(secret)}"
     )
 
 
-def _mend(secret: bool, note: str = " (given alphabets are combined)") -> str:
-    mend = f"list every value in `categories`{note}"
-    return f"{mend} to protect it" if secret else f"{mend}, or use handle_unknown='impute'"
+def _mend(secret: bool, note: str = "") -> str:
+    if secret:
+        return f"List every value in `categories`{note} to protect it; values are not shown"
+    return f"List every value in `categories`{note}, or use handle_unknown='impute'"

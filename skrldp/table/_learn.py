@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from skrldp.alphabet import plain
-from skrldp.table._alphabet import (
-    Column,
-    check_size,
-    encode_column,
-    given_categories,
-    learn_alphabet,
-    learn_column,
-)
-from skrldp.table._codec import CellCodec, Codes, named
-from skrldp.table._read import column_names, read_table, resolve_sensitive
+import numpy as np
 
-__all__ = [
-    "CellCodec",
-    "Codes",
-    "Column",
-    "column_names",
-    "encode_column",
-    "learn_codec",
-    "plain",
-    "read_table",
-    "resolve_sensitive",
-]
+from skrldp.alphabet import Alphabet, named
+from skrldp.table._codec import CellCodec
+from skrldp.table._codes import Codes
+from skrldp.table._columns import Column, given_categories, learn_column
+from skrldp.table._limits import Size, too_many_cells
+from skrldp.table._read import read_table
+from skrldp.table._select import resolve_sensitive
+
+__all__ = ["learn"]
 
 MAX_CELLS = 1_000_000
 
 
-def learn_codec(
-    X: Any, *, sensitive: Any = 0, categories: Any = "auto", max_cells: int = MAX_CELLS
-) -> CellCodec:
-    """Learn the alphabets of a public table.
+def learn(
+    X: Any,
+    *,
+    sensitive: Any = 0,
+    categories: Any = "auto",
+    max_cells: int = MAX_CELLS,
+    advice: str = "",
+) -> tuple[CellCodec, Codes]:
+    """Learn the alphabets of a public table, and write its rows in them.
 
     Parameters
     ----------
@@ -43,19 +37,26 @@ def learn_codec(
         The public table.
     sensitive : name, position, list of them, or callable, default=0
         The columns of S; see :func:`resolve_sensitive`.
-    categories : "auto", list or dict, default="auto"
+    categories : "auto", "product", list or dict, default="auto"
         One alphabet per column, in the table's order, or by name for some columns. "auto", for all
-        or for one column: the observed values, sorted. Given alphabets keep their order (None, for
-        missing, goes last) and may hold values that the public table lacks.
+        or for one column: the levels that its dtype declares, in their order (pandas' category,
+        polars' Enum, pyarrow's ordered dictionary, booleans), else the observed values, sorted.
+        Given alphabets keep their order (None, for missing, goes last). Given and declared ones
+        may hold values that the public table lacks.
 
         If S (or U) has several columns, its alphabet is the combinations that the public table
-        has; it is all combinations as soon as any of the columns has given categories.
+        has; it is all combinations with "product", or as soon as any of the columns has given
+        categories.
     max_cells : int, default=1_000_000
         Largest number of cells to allow.
+    advice : str, default=""
+        What to say where there are more.
 
     Returns
     -------
-    CellCodec
+    codec : CellCodec
+    codes : Codes
+        The table's rows.
 
     Raises
     ------
@@ -68,9 +69,11 @@ def learn_codec(
 
     Examples
     --------
-    >>> codec = learn_codec([["no", 1], ["yes", 1], ["no", 2]])
+    >>> codec, codes = learn([["no", 1], ["yes", 1], ["no", 2]])
     >>> codec.secrets, codec.values
     (('no', 'yes'), (1, 2))
+    >>> codes.secrets.tolist(), codes.values.tolist()
+    ([0, 1, 0], [0, 0, 1])
     >>> cells = codec.encode([["yes", 2]]).cells(codec.n_values)
     >>> cells
     array([3], dtype=uint8)
@@ -83,31 +86,53 @@ def learn_codec(
     if not value_positions:
         raise ValueError(_nothing_to_release(len(table.names)))
     given = given_categories(categories, table.names)
-    learnt = [learn_column(table, position, alphabet) for position, alphabet in enumerate(given)]
-    columns, codes = zip(*learnt, strict=True)
+    found = [learn_column(table, position, alphabet) for position, alphabet in enumerate(given)]
+    learnt = [pair for pair in found if pair is not None]
 
-    alphabets = []
+    def check(n_cells: int) -> None:
+        if n_cells > max_cells or len(learnt) < len(found):
+            pairs = [(None, None) if pair is None else pair for pair in found]
+            sizes = [Size(name, *pair) for name, pair in zip(table.names, pairs, strict=True)]
+            raise too_many_cells(n_cells, max_cells, sizes, advice)
+
+    check(0)
+    columns, codes = zip(*learnt, strict=True)
+    parts = []
     for positions, part in ((secret_positions, "S"), (value_positions, "U")):
-        is_product = any(given[position] is not None for position in positions)
-        alphabet = learn_alphabet(
-            columns, codes, positions, is_product=is_product, max_size=max_cells
-        )
+        own = [columns[position] for position in positions]
+        is_given = any(given[position] is not None for position in positions)
+        is_product = is_given or (isinstance(categories, str) and categories == "product")
+        alphabet, index = _combined(own, [codes[p] for p in positions], is_product, check)
         if len(alphabet) < 2:
-            constant = [columns[position] for position in positions]
-            raise ValueError(_constant(part, constant, table.n_rows))
-        alphabets.append(alphabet)
-    secret_alphabet, value_alphabet = alphabets
-    check_size(len(secret_alphabet) * len(value_alphabet), max_cells, columns)
-    return CellCodec(
+            raise ValueError(_constant(part, own, table.n_rows))
+        parts.append((alphabet, index))
+    (secret_alphabet, secrets), (value_alphabet, values) = parts
+    check(len(secret_alphabet) * len(value_alphabet))
+    codec = CellCodec(
         columns=columns,
         sensitive=secret_positions,
         nonsensitive=value_positions,
-        secrets=secret_alphabet.members(columns),
-        values=value_alphabet.members(columns),
+        secrets=secret_alphabet.members(),
+        values=value_alphabet.members(),
         _secret_alphabet=secret_alphabet,
         _value_alphabet=value_alphabet,
         library=table.library,
     )
+    return codec, Codes(secrets, values, codec.n_secrets)
+
+
+def _combined(
+    columns: Sequence[Column],
+    codes: Sequence[np.ndarray],
+    is_product: bool,
+    check: Callable[[int], None],
+) -> tuple[Alphabet, np.ndarray]:
+    """Return all combinations of some columns' categories, or those of rows, and every row's."""
+    if not is_product:
+        return Alphabet.observed(columns, codes, check)
+    check(math.prod(len(column) for column in columns))
+    alphabet = Alphabet.product(columns)
+    return alphabet, alphabet.index(codes)
 
 
 def _nothing_to_release(n_columns: int) -> str:

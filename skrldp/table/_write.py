@@ -1,8 +1,8 @@
 """Building columns of numpy, pandas, polars and pyarrow tables.
 
-A column is built from its *palette*, the few values it may take, written once with the right dtype,
-and from which of them each row has. So dtypes are restored on a handful of values, and checked
-there: what does not read back as it was written is written another way.
+A column is built from the few values that it may take, written once with the right dtype, and from
+which of them each row has. So dtypes are restored on a handful of values, and checked there: what
+does not read back as it was written is written another way.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skrldp.alphabet import is_missing, plain
-from skrldp.table._read import Table, factorize, is_object, series_from_array
+from skrldp.table._factorize import factorize, series_from_array
+from skrldp.table._read import Table, is_object
 
 
 @dataclass(frozen=True)
-class Palette:
+class NewColumn:
     """One column to build: the values it may take, its dtype, and which value each row has."""
 
     values: Sequence[Any]
@@ -28,23 +29,23 @@ class Palette:
     positions: np.ndarray
 
 
-def build_array(palettes: Sequence[Palette], dtype: Any) -> np.ndarray:
+def build_array(columns: Sequence[NewColumn], dtype: Any) -> np.ndarray:
     """Build an array of shape (n_rows, n_columns).
 
     It has the dtype asked for if that can hold every value exactly, else the one numpy infers,
     else object.
     """
-    values = [value for palette in palettes for value in palette.values]
+    values = [value for column in columns for value in column.values]
     for candidate in (dtype, None, np.dtype(object)):
         flat = _array_of(values, candidate)
         if flat is not None and _holds(series_from_array(flat), values):
             break
     assert flat is not None  # dtype object holds anything
-    out = np.empty((len(palettes[0].positions), len(palettes)), dtype=flat.dtype)
+    out = np.empty((len(columns[0].positions), len(columns)), dtype=flat.dtype)
     start = 0
-    for column, palette in enumerate(palettes):
-        stop = start + len(palette.values)
-        out[:, column] = flat[start:stop][palette.positions]
+    for place, column in enumerate(columns):
+        stop = start + len(column.values)
+        out[:, place] = flat[start:stop][column.positions]
         start = stop
     return out
 
@@ -66,7 +67,7 @@ def _array_of(values: list[Any], dtype: Any) -> np.ndarray | None:
 
 
 def build_frame(
-    palettes: Sequence[Palette], like: Table, wanted: Sequence[int | None], names: Sequence[Any]
+    columns: Sequence[NewColumn], like: Table, wanted: Sequence[int | None], names: Sequence[Any]
 ) -> Any:
     """Build a frame of the same library as `like`.
 
@@ -81,25 +82,23 @@ def build_frame(
     """
     library = _LIBRARIES["pandas" if like.source.implementation.is_pandas_like() else like.library]
     namespace = like.source.__native_namespace__()
-    columns = []
-    for palette, name in zip(palettes, names, strict=True):
-        series = _palette_series(palette, namespace, library, name)
-        columns.append(series[palette.positions].to_native())
+    built = []
+    for column, name in zip(columns, names, strict=True):
+        series = _series_of(column, namespace, library, name)
+        built.append(series[column.positions].to_native())
     if library is _LIBRARIES["pandas"] and None not in wanted:
         names = like.source.to_native().columns[list(wanted)]  # keeps what they are called together
-    return library.table(namespace, columns, like, names)
+    return library.table(namespace, built, like, names)
 
 
-def _palette_series(
-    palette: Palette, namespace: Any, library: _Library, name: Any
-) -> nw.Series[Any]:
-    for dtype in (palette.dtype, None):
+def _series_of(column: NewColumn, namespace: Any, library: _Library, name: Any) -> nw.Series[Any]:
+    for dtype in (column.dtype, None):
         try:
-            native = library.column(namespace, palette.values, dtype)
+            native = library.column(namespace, column.values, dtype)
         except Exception:  # each library has errors of its own for a value that does not fit
             continue
         series: nw.Series[Any] = nw.from_native(native, series_only=True)
-        if _holds(series, palette.values):
+        if _holds(series, column.values):
             return series
     raise ValueError(
         f"no {namespace.__name__} column can hold the categories of column {name!r}; "

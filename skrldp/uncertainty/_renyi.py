@@ -1,18 +1,20 @@
-"""Uncertainty sets: for which laws of X the privacy must hold."""
+"""The uncertainty sets that people choose, as parameter objects of scikit-learn."""
 
 import math
-from numbers import Real
 from typing import Any
 
-import numpy as np
-from scipy.special import chdtri
 from sklearn.base import BaseEstimator
 
-__all__ = ["AllDistributions", "RenyiBall", "chi2_radius", "finite_sample_radius"]
+from skrldp._params import check_positive, is_number
+from skrldp.joint import JointDistribution
+from skrldp.uncertainty._fitted import RenyiSet
+from skrldp.uncertainty._radii import chi2_radius, finite_sample_radius
+
+__all__ = ["AllDistributions", "RenyiBall"]
 
 
 class RenyiBall(BaseEstimator):
-    r"""Confidence set of laws around the public one, a ball in Rényi divergence.
+    r"""Confidence set of distributions around the public one, a ball in Rényi divergence.
 
     :math:`F = \{P : D_\alpha(\hat P \| P) \le B\}` (Entropy (8)).
 
@@ -23,7 +25,7 @@ class RenyiBall(BaseEstimator):
         Kullback-Leibler divergence. Below 1/2 the exact joint region is not convex, and only
         the regions ``"product"``, ``"box"`` and ``"lower"`` are offered.
     beta : float, default=0.05
-        The set misses the true law with (about) this probability.
+        The set misses the true distribution with (about) this probability.
     radius : {"chi2", "finite-sample"} or float, default="chi2"
         ``"chi2"`` is the asymptotic radius of the papers; it needs many records for each cell.
         ``"finite-sample"`` (alpha = 1 only) holds for every number of records, at about twice
@@ -60,7 +62,7 @@ class RenyiBall(BaseEstimator):
         Returns
         -------
         float
-            In nats; infinite where every law is inside.
+            In nats; infinite where every distribution is inside.
 
         Raises
         ------
@@ -81,15 +83,50 @@ class RenyiBall(BaseEstimator):
                         f"alpha={self.alpha!r}: use RenyiBall(alpha=1, radius='finite-sample')."
                     )
                 return finite_sample_radius(beta, n, n_cells)
-        elif _is_number(self.radius) and self.radius >= 0:  # false for NaN
+        elif is_number(self.radius) and self.radius >= 0:  # false for NaN
             return float(self.radius)
         raise ValueError(
             f"radius={self.radius!r} must be 'chi2', 'finite-sample' or a number >= 0 (nats)."
         )
 
+    def fit_set(self, joint: JointDistribution) -> RenyiSet:
+        """Make the ball around a public distribution.
+
+        Parameters
+        ----------
+        joint : JointDistribution
+            The public distribution.
+
+        Returns
+        -------
+        RenyiSet
+            The ball with its radius, and where that comes from.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range.
+
+        Examples
+        --------
+        >>> from skrldp import JointDistribution
+        >>> ball = RenyiBall().fit_set(JointDistribution([[7, 10], [26, 57]]))
+        >>> round(ball.radius, 4), ball.rule, ball.beta, ball.n_records
+        (0.0752, 'chi2', 0.05, 100)
+        """
+        radius = self.radius_for(joint.n, joint.counts.size)
+        by_rule = isinstance(self.radius, str)
+        return RenyiSet(
+            float(self.alpha),
+            radius,
+            str(self.radius) if by_rule else "given",
+            float(self.beta) if by_rule else None,
+            joint.n,
+        )
+
 
 class AllDistributions(BaseEstimator):
-    """The uncertainty set of all laws: privacy whatever the table says.
+    """The uncertainty set of all distributions: privacy whatever the table says.
 
     Examples
     --------
@@ -100,7 +137,7 @@ class AllDistributions(BaseEstimator):
     alpha = 1.0  # any order: the ball of infinite radius
 
     def radius_for(self, n: int, n_cells: int) -> float:
-        """Infinite: no law is outside.
+        """Infinite: no distribution is outside.
 
         Parameters
         ----------
@@ -113,70 +150,21 @@ class AllDistributions(BaseEstimator):
         """
         return math.inf
 
+    def fit_set(self, joint: JointDistribution) -> RenyiSet:
+        """Make the set of all distributions.
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+        Parameters
+        ----------
+        joint : JointDistribution
+            The public distribution, of which the number of records is noted.
+
+        Returns
+        -------
+        RenyiSet
+        """
+        return RenyiSet(self.alpha, math.inf, None, None, joint.n)
 
 
 def _positive(value: Any, name: str) -> float:
-    if not _is_number(value):
-        raise ValueError(f"{name}={value!r} must be a positive finite number.")
-    number = float(value)
-    if not (0.0 < number < math.inf):
-        raise ValueError(f"{name}={value!r} must be a positive finite number.")
-    return number
-
-
-def chi2_radius(alpha: float, beta: float, n: int, n_cells: int) -> float:
-    """Asymptotic radius: the chi-squared quantile, expressed as a Rényi divergence.
-
-    Parameters
-    ----------
-    alpha : float
-        Order of the divergence.
-    beta : float
-        Significance level.
-    n, n_cells : int
-        Number of records and of cells.
-
-    Returns
-    -------
-    float
-        In nats; infinite where, for alpha < 1, the quantile exceeds what the divergence can be.
-    """
-    quantile = float(chdtri(n_cells - 1, beta))
-    if alpha == 1.0:
-        return quantile / (2.0 * n)
-    argument = alpha * (alpha - 1.0) * quantile / (2.0 * n)
-    if argument <= -1.0:
-        return math.inf
-    return math.log1p(argument) / (alpha - 1.0)
-
-
-def finite_sample_radius(beta: float, n: int, n_cells: int) -> float:
-    """Kullback-Leibler radius that holds for every n, not only asymptotically.
-
-    The smallest ``B > (a-1)/n`` with ``exp(-nB) (e n B / (a-1))^(a-1) <= beta`` (R. Agrawal,
-    Finite-sample concentration of the multinomial in relative entropy, IEEE Transactions on
-    Information Theory, 2020).
-
-    Parameters
-    ----------
-    beta : float
-        Probability that the ball misses the true law, at most.
-    n, n_cells : int
-        Number of records and of cells a.
-
-    Returns
-    -------
-    float
-        In nats.
-    """
-    from scipy.optimize import brentq  # slow to import, and seldom needed
-
-    degrees = n_cells - 1
-    level = -math.log(beta) / degrees
-    # With B = (a-1) x / n the condition reads x - 1 - log(x) >= level, x > 1.
-    upper = 2.0 * level + 4.0
-    root = brentq(lambda x: x - 1.0 - math.log(x) - level, 1.0, upper, xtol=1e-14, rtol=1e-14)
-    return degrees * float(root) * (1.0 + 1e-12) / n
+    check_positive(name, value)
+    return float(value)

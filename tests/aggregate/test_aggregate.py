@@ -32,10 +32,10 @@ from skrldp.aggregate._estimate import critical_value, project
 from skrldp.aggregate._reports import as_rows, count_reports
 from skrldp.aggregate._source import Source, read_source
 
-LAW = np.array([[0.10, 0.15, 0.05], [0.20, 0.40, 0.10]])
+DISTRIBUTION = np.array([[0.10, 0.15, 0.05], [0.20, 0.40, 0.10]])
 COUNTS = np.array([[70, 100, 40], [260, 570, 160]])
 TABLE = pd.DataFrame([(s, u) for s in ("no", "yes") for u in (1, 2, 3)], columns=["ill", "visits"])
-FINE = 10**12  # so many reports that their shares are the law of the report
+FINE = 10**12  # so many reports that their shares are the distribution of the report
 
 
 def grr(k, eps=1.0):
@@ -55,9 +55,9 @@ def fit_counts(mechanism, counts, *args, **options):
     return FrequencyEstimator(mechanism, *args, **options).fit(symbols, sample_weight=counts)
 
 
-def fit_law(mechanism, law, *args, **options):
-    """Fit what are practically infinitely many reports from a law."""
-    report = mechanism.matrix @ np.ravel(law)
+def fit_distribution(mechanism, distribution, *args, **options):
+    """Fit what are practically infinitely many reports from a distribution."""
+    report = mechanism.matrix @ np.ravel(distribution)
     return fit_counts(mechanism, np.round(FINE * report), *args, **options)
 
 
@@ -67,11 +67,11 @@ def fitted():
         return sanitizer.fit(TABLE, sample_weight=COUNTS.ravel())
 
     return {
-        "grr": fit(GRRSanitizer(1.0)),
-        "srr": fit(SRRSanitizer(1.0)),
-        "polyopt": fit(PolyOptSanitizer(1.0, region="lower")),
-        "mse": fit(RobustMSESanitizer(1.0)),
-        "blind": fit(PolyOptSanitizer(1.0, region="lower", observe="nonsensitive")),
+        "grr": fit(GRRSanitizer(1.0, sensitive=0)),
+        "srr": fit(SRRSanitizer(1.0, sensitive=0)),
+        "polyopt": fit(PolyOptSanitizer(1.0, sensitive=0, region="lower")),
+        "mse": fit(RobustMSESanitizer(1.0, sensitive=0)),
+        "blind": fit(PolyOptSanitizer(1.0, sensitive=0, region="lower", observe="nonsensitive")),
     }
 
 
@@ -121,7 +121,7 @@ def test_every_form_is_counted_alike(fitted, form, weighted):
 @pytest.mark.parametrize("name", ["grr", "srr", "polyopt", "mse", "blind"])
 @pytest.mark.parametrize("encode", ["symbol", "onehot", "cells"])
 def test_reads_what_sanitizers_write(fitted, name, encode):
-    """Whatever the form, the law of the report is that of the mechanism."""
+    """Whatever the form, the distribution of the report is that of the mechanism."""
     sanitizer = clone(fitted[name]).set_params(encode=encode, random_state=0)
     sanitizer.fit(TABLE, sample_weight=COUNTS.ravel())
     records = TABLE.iloc[np.repeat(np.arange(6), 50)]
@@ -165,14 +165,14 @@ def test_cells_that_stand_for_several_symbols(fitted):
     mechanism = sanitizer.mechanism_
     written = mechanism.likely_cells(sanitizer.joint_.probabilities)
     assert len(set(written)) < len(written)
-    shares = mechanism.matrix @ LAW.ravel()
+    shares = mechanism.matrix @ DISTRIBUTION.ravel()
     weights = np.round(FINE * shares)
     estimator = FrequencyEstimator(sanitizer).fit(TABLE.iloc[written], sample_weight=weights)
     merged = np.array([mechanism.matrix[written == cell].sum(axis=0) for cell in set(written)])
     assert estimator.rank_ == np.linalg.matrix_rank(merged)
-    assert estimator.rank_ < fit_law(mechanism, LAW).rank_
+    assert estimator.rank_ < fit_distribution(mechanism, DISTRIBUTION).rank_
     known = estimator.identifiable_
-    np.testing.assert_allclose(estimator.frequencies_[known], LAW[known], atol=1e-9)
+    np.testing.assert_allclose(estimator.frequencies_[known], DISTRIBUTION[known], atol=1e-9)
     assert np.isnan(estimator.frequencies_[~known]).all() and (~known).any()
 
 
@@ -429,23 +429,23 @@ def test_randomised_response_in_closed_form(eps):
 
 @pytest.mark.parametrize("method", ["least-squares", "ml"])
 @pytest.mark.parametrize("name", ["grr", "srr", "polyopt", "mse", "blind"])
-def test_many_reports_give_the_law_where_it_is_identifiable(fitted, name, method):
-    estimator = fit_law(fitted[name].mechanism_, LAW, method)
+def test_many_reports_give_the_distribution_where_it_is_identifiable(fitted, name, method):
+    estimator = fit_distribution(fitted[name].mechanism_, DISTRIBUTION, method)
     known = estimator.identifiable_
     assert known.all() if name in ("grr", "srr", "polyopt") else not known.any()
-    np.testing.assert_allclose(estimator.frequencies_[known], LAW[known], atol=1e-6)
+    np.testing.assert_allclose(estimator.frequencies_[known], DISTRIBUTION[known], atol=1e-6)
     assert np.isnan(estimator.std_error_[~known]).all()
     assert np.isnan(estimator.frequencies_[~known]).all() or method == "ml"
-    # All of these tell the law of U, and the last two nothing but that.
+    # All of these tell the distribution of U, and the last two nothing but that.
     of_value = estimator.marginal("visits")
     assert of_value.identifiable.all()
-    np.testing.assert_allclose(of_value.frequencies, LAW.sum(axis=0), atol=1e-6)
+    np.testing.assert_allclose(of_value.frequencies, DISTRIBUTION.sum(axis=0), atol=1e-6)
     of_secret = estimator.marginal("ill")
     assert of_secret.identifiable.all() == known.all()
 
 
 def test_a_blind_mechanism_tells_nothing_of_the_secret(fitted):
-    estimator = fit_law(fitted["blind"].mechanism_, LAW)
+    estimator = fit_distribution(fitted["blind"].mechanism_, DISTRIBUTION)
     assert np.isnan(estimator.marginal(part="sensitive").frequencies).all()
     assert not estimator.marginal(["ill", "visits"]).identifiable.any()
     with pytest.raises(ValueError, match=r"do not determine the frequencies of 2 of 2 .* 'no'"):
@@ -464,13 +464,13 @@ def test_exact_covariance_of_the_multinomial():
     np.testing.assert_allclose(estimator.std_error_[0], np.sqrt(np.diag(expected)), rtol=1e-9)
 
 
-def test_weights_are_best_at_the_uniform_law():
+def test_weights_are_best_at_the_uniform_distribution():
     """No other unbiased weights have a smaller variance there; in particular not the plain ones."""
     rng = np.random.default_rng(1)
     matrix = rng.dirichlet(np.full(8, 0.5), 3).T
     mechanism = plain(matrix)
     uniform = np.full(3, 1 / 3)
-    best = fit_law(mechanism, uniform).covariance() * FINE
+    best = fit_distribution(mechanism, uniform).covariance() * FINE
     report = matrix @ uniform
     plain_weights = np.linalg.pinv(matrix)
     other = plain_weights @ (np.diag(report) - np.outer(report, report)) @ plain_weights.T
@@ -523,14 +523,15 @@ def test_a_marginal_may_be_known_where_cells_are_not():
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4))
-def test_identifiable_means_that_no_other_law_has_the_same_reports(seed, a, rank):
-    """The second route: the extreme probabilities of a cell over all laws with these reports."""
+def test_identifiable_means_that_no_other_distribution_has_the_same_reports(seed, a, rank):
+    """The second route: the extreme probabilities of a cell over all distributions with these
+    reports."""
     rng = np.random.default_rng(seed)
     rank = min(rank, a)
     matrix = rng.dirichlet(np.ones(6), rank).T @ rng.dirichlet(np.full(rank, 0.3), a).T
     twins = rng.integers(0, a, 2)
     matrix[:, twins[0]] = matrix[:, twins[1]]
-    estimator = fit_law(plain(matrix), np.full(a, 1 / a))
+    estimator = fit_distribution(plain(matrix), np.full(a, 1 / a))
     sampled = plain(matrix).matrix
     report = sampled.mean(axis=1)
     values = np.linalg.svd(sampled, compute_uv=False)
@@ -553,8 +554,8 @@ def test_identifiable_means_that_no_other_law_has_the_same_reports(seed, a, rank
 
 def test_bounds_of_a_blind_mechanism(fitted):
     """Fréchet's: a cell has at most the probability of its value, and S may be anything."""
-    estimator = fit_law(fitted["blind"].mechanism_, LAW, "ml")
-    of_value = LAW.sum(axis=0)
+    estimator = fit_distribution(fitted["blind"].mechanism_, DISTRIBUTION, "ml")
+    of_value = DISTRIBUTION.sum(axis=0)
     np.testing.assert_allclose(estimator.bounds(part="sensitive"), [[0, 1], [0, 1]], atol=1e-6)
     np.testing.assert_allclose(
         estimator.bounds(), [[0, share] for _ in range(2) for share in of_value], atol=1e-5
@@ -564,18 +565,18 @@ def test_bounds_of_a_blind_mechanism(fitted):
 
 
 @given(st.integers(0, 10**6))
-def test_bounds_are_those_of_all_laws_with_these_reports(seed):
-    """One dimension is left open: the segment of laws is found by hand."""
+def test_bounds_are_those_of_all_distributions_with_these_reports(seed):
+    """One dimension is left open: the segment of distributions is found by hand."""
     rng = np.random.default_rng(seed)
     matrix = rng.dirichlet(np.ones(4), 5).T
-    law = rng.dirichlet(np.ones(5))
-    estimator = fit_law(plain(matrix), law, "ml")
+    distribution = rng.dirichlet(np.ones(5))
+    estimator = fit_distribution(plain(matrix), distribution, "ml")
     bounds = estimator.bounds()
     direction = np.linalg.svd(plain(matrix).matrix)[2][-1]
     with np.errstate(divide="ignore"):
-        reach = -law / direction
-    ends = [law + reach[direction > 0].max() * direction]
-    ends.append(law + reach[direction < 0].min() * direction)
+        reach = -distribution / direction
+    ends = [distribution + reach[direction > 0].max() * direction]
+    ends.append(distribution + reach[direction < 0].min() * direction)
     expected = np.stack([np.minimum(*ends), np.maximum(*ends)], axis=1)
     condition = 1.0 / np.linalg.svd(plain(matrix).matrix, compute_uv=False)[3]
     np.testing.assert_allclose(bounds, expected, atol=1e-4 * condition)
@@ -583,9 +584,9 @@ def test_bounds_are_those_of_all_laws_with_these_reports(seed):
     assert (bounds[:, 1] >= estimator.frequencies_[0]).all()
 
 
-def test_bounds_need_a_law(fitted):
+def test_bounds_need_a_distribution(fitted):
     with pytest.raises(ValueError, match="use method='ml'"):
-        fit_law(fitted["blind"].mechanism_, LAW).bounds()
+        fit_distribution(fitted["blind"].mechanism_, DISTRIBUTION).bounds()
 
 
 def test_rounding_does_not_identify():
@@ -672,33 +673,33 @@ CHANNELS = {
 }
 
 
-def best_law(matrix, counts, prior=None):
+def best_distribution(matrix, counts, prior=None):
     import cvxpy as cp
 
-    law = cp.Variable(matrix.shape[1], nonneg=True)
-    gain = counts @ cp.log(matrix @ law)
+    distribution = cp.Variable(matrix.shape[1], nonneg=True)
+    gain = counts @ cp.log(matrix @ distribution)
     if prior is not None:
-        gain += prior[prior > 0] @ cp.log(law[np.flatnonzero(prior)])
-    problem = cp.Problem(cp.Maximize(gain / counts.sum()), [cp.sum(law) == 1])
+        gain += prior[prior > 0] @ cp.log(distribution[np.flatnonzero(prior)])
+    problem = cp.Problem(cp.Maximize(gain / counts.sum()), [cp.sum(distribution) == 1])
     tight = {f"tol_{name}": 1e-12 for name in ("gap_abs", "gap_rel", "feas")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it may fall a digit short of that
         problem.solve(solver=cp.CLARABEL, **tight)
-    found = np.maximum(law.value, 0.0)
+    found = np.maximum(distribution.value, 0.0)
     return found / found.sum()
 
 
 ROUNDING = 1e-14  # of a likelihood per report, or of a gap, in nats: a few dozen roundings
 
 
-def proven_gap(matrix, shares, law):
+def proven_gap(matrix, shares, distribution):
     """How much the log-likelihood per report may rise at most: it is concave (see maximise)."""
-    return float((matrix.T @ (shares / (matrix @ law))).max()) - 1.0
+    return float((matrix.T @ (shares / (matrix @ distribution))).max()) - 1.0
 
 
-def log_likelihood(matrix, counts, law):
+def log_likelihood(matrix, counts, distribution):
     seen = counts > 0
-    return float(counts[seen] @ np.log((matrix @ np.ravel(law))[seen]) / counts.sum())
+    return float(counts[seen] @ np.log((matrix @ np.ravel(distribution))[seen]) / counts.sum())
 
 
 @pytest.mark.parametrize("kind", CHANNELS)
@@ -707,16 +708,16 @@ def test_em_equals_a_direct_convex_solve(kind):
     rng = np.random.default_rng(3)
     mechanism = plain(make(rng))
     matrix = mechanism.matrix
-    law = rng.dirichlet(np.full(matrix.shape[1], 0.5))
-    counts = rng.multinomial(n, matrix @ law)
+    distribution = rng.dirichlet(np.full(matrix.shape[1], 0.5))
+    counts = rng.multinomial(n, matrix @ distribution)
     estimator = fit_counts(mechanism, counts, "ml", tol=1e-13)
     seen = counts > 0
     shares = counts[seen] / counts.sum()
-    theirs = best_law(matrix[seen], counts[seen])
+    theirs = best_distribution(matrix[seen], counts[seen])
     ours = estimator.frequencies_[0]
     assert (ours >= 0).all()
     assert ours.sum() == pytest.approx(1.0, abs=1e-12)
-    gaps = [proven_gap(matrix[seen], shares, law) for law in (ours, theirs)]
+    gaps = [proven_gap(matrix[seen], shares, distribution) for distribution in (ours, theirs)]
     assert gaps[0] <= 1e-13 + ROUNDING
     ahead = log_likelihood(matrix, counts, ours) - log_likelihood(matrix, counts, theirs)
     assert -gaps[0] - ROUNDING <= ahead <= gaps[1] + ROUNDING
@@ -726,7 +727,7 @@ def test_em_equals_a_direct_convex_solve(kind):
     lacks = [gaps[0] + ROUNDING, max(ahead, 0.0) + gaps[0] + ROUNDING]
     apart = sum(np.sqrt(3.0 * lack / shares) for lack in lacks)
     assert apart.max() < 0.1
-    ours_sent, theirs_sent = (matrix[seen] @ law for law in (ours, theirs))
+    ours_sent, theirs_sent = (matrix[seen] @ distribution for distribution in (ours, theirs))
     off = 1.2 * apart * ours_sent
     assert (np.abs(ours_sent - theirs_sent) <= off).all()
     if np.linalg.matrix_rank(matrix[seen]) == matrix.shape[1]:
@@ -742,8 +743,8 @@ def test_steps_go_on_where_the_likelihood_shows_no_gain(seed):
     rng = np.random.default_rng(seed)
     size = rng.integers(3, 25), rng.integers(2, 20)
     matrix = rng.dirichlet(np.full(size[0], rng.choice([0.1, 0.3, 1.0])), size[1]).T
-    law = rng.dirichlet(np.full(size[1], 0.5))
-    counts = rng.multinomial(int(10 ** rng.uniform(1, 6)), plain(matrix).matrix @ law)
+    distribution = rng.dirichlet(np.full(size[1], 0.5))
+    counts = rng.multinomial(int(10 ** rng.uniform(1, 6)), plain(matrix).matrix @ distribution)
     assert fit_counts(plain(matrix), counts, "ml", tol=1e-13).gap_ <= 1e-13
 
 
@@ -764,7 +765,7 @@ def test_the_gap_bounds_what_is_left_to_gain(seed, steps):
     assert early.n_iter_ <= steps
 
 
-def test_where_least_squares_is_a_law_it_is_the_most_likely():
+def test_where_least_squares_is_a_distribution_it_is_the_most_likely():
     counts = np.array([25, 30, 20, 25])
     unbiased, likely = (
         fit_counts(plain(grr(4)), counts, method) for method in ("least-squares", "ml")
@@ -785,16 +786,18 @@ def test_too_few_steps_are_told():
 
 
 def test_errors_are_those_of_the_information():
-    """The inverse of the Hessian of the log-likelihood, by differences, on laws."""
+    """The inverse of the Hessian of the log-likelihood, by differences, on distributions."""
     rng = np.random.default_rng(5)
     mechanism = plain(rng.dirichlet(np.ones(8), 4).T)
     counts = np.round(10**6 * mechanism.matrix @ [0.4, 0.3, 0.2, 0.1])
     estimator = fit_counts(mechanism, counts, "ml")
-    law, step = estimator.frequencies_[0], 1e-3
+    distribution, step = estimator.frequencies_[0], 1e-3
     tangent = np.vstack([np.eye(3), -np.ones(3)])
 
     def value(move):
-        return counts.sum() * log_likelihood(mechanism.matrix, counts, law + tangent @ move)
+        return counts.sum() * log_likelihood(
+            mechanism.matrix, counts, distribution + tangent @ move
+        )
 
     hessian = np.empty((3, 3))
     for i, j in np.ndindex(3, 3):
@@ -818,7 +821,7 @@ def test_the_mode_of_the_posterior():
     records = np.array([40, 0, 20, 30, 5, 5])
     prior = JointDistribution(records.reshape(2, 3))
     estimator = fit_counts(mechanism, counts, "ml", prior=prior, tol=1e-13)
-    theirs = best_law(mechanism.matrix, counts, records)
+    theirs = best_distribution(mechanism.matrix, counts, records)
     np.testing.assert_allclose(estimator.frequencies_.ravel(), theirs, atol=1e-6)
     assert estimator.rank_ == 5
     assert not estimator.identifiable_.all()  # by the reports alone
@@ -903,7 +906,7 @@ def test_parts(four_columns):
 def test_the_order_of_given_categories():
     X = pd.DataFrame({"s": ["n", "y", "n"], "size": ["S", "L", "M"], "w": [1, 2, 1]})
     order = {"size": ["S", "M", "L"]}
-    sanitizer = GRRSanitizer(1.0, categories=order).fit(X)
+    sanitizer = GRRSanitizer(1.0, sensitive=0, categories=order).fit(X)
     estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(X))
     assert estimator.marginal("size").categories == ("S", "M", "L")
 
@@ -965,11 +968,11 @@ def test_what_is_not_identifiable_does_not_widen_the_others(fitted):
 def test_projection(values):
     """The conditions of Karush, Kuhn and Tucker."""
     values = np.array(values)
-    law = project(values)
-    assert law.sum() == pytest.approx(1.0)
-    assert (law >= 0).all()
-    shift = values - law
-    used = law > 0
+    distribution = project(values)
+    assert distribution.sum() == pytest.approx(1.0)
+    assert (distribution >= 0).all()
+    shift = values - distribution
+    used = distribution > 0
     assert np.ptp(shift[used]) < 1e-9
     assert (shift[~used] <= shift[used].max() + 1e-9).all()
 
@@ -1040,7 +1043,7 @@ def test_quantiles_without_noise(q):
 
 def test_numbers_that_are_not_determined(fitted):
     X = pd.DataFrame([(s, u) for s in (0, 1) for u in (1, 2)], columns=["s", "u"])
-    sanitizer = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive")
+    sanitizer = PolyOptSanitizer(1.0, sensitive=0, region="lower", observe="nonsensitive")
     sanitizer.fit(X, sample_weight=[300, 100, 200, 400])
     counts = np.full(sanitizer.mechanism_.shape[0], 50)
     for method in ("least-squares", "ml"):
@@ -1053,7 +1056,7 @@ def test_numbers_that_are_not_determined(fitted):
 
 
 def test_bad_numbers(fitted):
-    estimator = fit_law(fitted["grr"].mechanism_, LAW)
+    estimator = fit_distribution(fitted["grr"].mechanism_, DISTRIBUTION)
     with pytest.raises(ValueError, match="column 'ill' is not numeric: it has the category 'no'"):
         estimator.mean("ill")
     with pytest.raises(ValueError, match=r"q=1\.0 must be a number between 0 and 1"):
@@ -1064,15 +1067,17 @@ def test_bad_numbers(fitted):
 
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
 def test_score_of_other_reports(fitted):
-    """Of all laws the true one predicts reports best, and minus infinity is an answer."""
+    """Of all distributions the true one predicts reports best, and minus infinity is an answer."""
     mechanism = plain(np.eye(3))
     estimator = fit_counts(mechanism, [50, 50, 0])
     assert estimator.score([0, 1]) == pytest.approx(np.log(0.5))
     assert estimator.score([0, 2]) == -np.inf
-    assert FrequencyEstimator(GRRSanitizer(1.0).fit(TABLE)).fit(SYMBOLS).score(CELLS) < 0
-    sanitizer = NonRobustSanitizer(1.0).fit(TABLE, sample_weight=COUNTS.ravel())
-    estimator = fit_law(sanitizer.mechanism_, LAW, "ml")
-    report = sanitizer.mechanism_.matrix @ LAW.ravel()
+    assert (
+        FrequencyEstimator(GRRSanitizer(1.0, sensitive=0).fit(TABLE)).fit(SYMBOLS).score(CELLS) < 0
+    )
+    sanitizer = NonRobustSanitizer(1.0, sensitive=0).fit(TABLE, sample_weight=COUNTS.ravel())
+    estimator = fit_distribution(sanitizer.mechanism_, DISTRIBUTION, "ml")
+    report = sanitizer.mechanism_.matrix @ DISTRIBUTION.ravel()
     weights = np.round(10**6 * report)
     expected = weights @ np.log(report) / weights.sum()
     assert estimator.score(range(len(weights)), sample_weight=weights) == pytest.approx(expected)

@@ -1,8 +1,8 @@
 """Estimates over thousands of samples: unbiased, with errors and intervals that are right.
 
-Counts are drawn from the law of the report, 2,000 times, and fitted one by one. Seeds are fixed. A
-coverage of 95 % lies within 93-97 % but for a chance of 5e-5 (four standard deviations) for each
-interval, some 0.5 % for all of them here if the seeds were new.
+Counts are drawn from the distribution of the report, 2,000 times, and fitted one by one. Seeds are
+fixed. A coverage of 95 % lies within 93-97 % but for a chance of 5e-5 (four standard deviations)
+for each interval, some 0.5 % for all of them here if the seeds were new.
 """
 
 import warnings
@@ -21,16 +21,16 @@ from skrldp import (
 )
 
 REPEAT = 2_000
-LAW = np.array([[0.12, 0.18, 0.10], [0.15, 0.28, 0.17]])
+DISTRIBUTION = np.array([[0.12, 0.18, 0.10], [0.15, 0.28, 0.17]])
 TABLE = pd.DataFrame([(s, u) for s in ("no", "yes") for u in (1, 2, 4)], columns=["ill", "visits"])
 COUNTS = [130, 190, 80, 140, 290, 170]
 SANITIZERS = {
-    "GRR": GRRSanitizer(2.0),
-    "SRR": SRRSanitizer(2.0),
-    "IR": IRSanitizer(2.0),
-    "PolyOpt": PolyOptSanitizer(2.0, region="lower"),
-    "RobustMSE": RobustMSESanitizer(2.0),
-    "blind": PolyOptSanitizer(2.0, region="lower", observe="nonsensitive"),
+    "GRR": GRRSanitizer(2.0, sensitive=0),
+    "SRR": SRRSanitizer(2.0, sensitive=0),
+    "IR": IRSanitizer(2.0, sensitive=0),
+    "PolyOpt": PolyOptSanitizer(2.0, sensitive=0, region="lower"),
+    "RobustMSE": RobustMSESanitizer(2.0, sensitive=0),
+    "blind": PolyOptSanitizer(2.0, sensitive=0, region="lower", observe="nonsensitive"),
 }
 
 
@@ -46,7 +46,7 @@ def samples(mechanism, n, repeat=REPEAT, seed=0):
     """Yield an estimator's input, once for each sample."""
     rng = np.random.default_rng(seed)
     symbols = np.arange(mechanism.shape[0])
-    for counts in rng.multinomial(n, mechanism.matrix @ LAW.ravel(), size=repeat):
+    for counts in rng.multinomial(n, mechanism.matrix @ DISTRIBUTION.ravel(), size=repeat):
         yield symbols, counts
 
 
@@ -85,9 +85,9 @@ def test_least_squares(mechanisms, name):
         mean = estimator.mean("visits")
         means.append((mean.value, mean.std_error))
         medians.append(estimator.quantile("visits", 0.5).confidence_interval())
-    truth = LAW.sum(axis=0)
+    truth = DISTRIBUTION.sum(axis=0)
     numbers = np.array([1, 2, 4])
-    for found, exact in ((cells, LAW), (values, truth), (means, truth @ numbers)):
+    for found, exact in ((cells, DISTRIBUTION), (values, truth), (means, truth @ numbers)):
         found = np.array(found)
         if np.isnan(found).any():
             assert found.shape[2:] == (2, 3) and name in ("RobustMSE", "blind")
@@ -118,8 +118,8 @@ def test_maximum_likelihood(mechanisms, name):
         cells.append(estimator.confidence_interval())
         values.append(estimator.marginal("visits").confidence_interval())
     if name != "RobustMSE":
-        assert_covers(cells, LAW, 0.92, 0.99)
-    assert_covers(values, LAW.sum(axis=0), 0.92, 0.98)
+        assert_covers(cells, DISTRIBUTION, 0.92, 0.99)
+    assert_covers(values, DISTRIBUTION.sum(axis=0), 0.92, 0.98)
 
 
 @pytest.mark.parametrize("method", ["least-squares", "ml"])
@@ -144,7 +144,7 @@ def test_fewer_reports_than_one_would_like(mechanisms):
     for symbols, counts in samples(mechanism, 60, repeat=1_000, seed=4):
         estimator = FrequencyEstimator(mechanism, encode="symbol")
         found.append(estimator.fit(symbols, sample_weight=counts).confidence_interval())
-    assert covers(found, LAW).mean(axis=0).min() > 0.88
+    assert covers(found, DISTRIBUTION).mean(axis=0).min() > 0.88
 
 
 @pytest.mark.parametrize("encode", ["symbol", "cells"])
@@ -153,7 +153,7 @@ def test_from_records_to_estimates(name, encode):
     """True records, really reported: within four standard errors of what they were."""
     sanitizer = SANITIZERS[name].__class__(**SANITIZERS[name].get_params())
     sanitizer.set_params(encode=encode, random_state=5).fit(TABLE, sample_weight=COUNTS)
-    codes = np.random.default_rng(5).choice(6, size=20_000, p=LAW.ravel())
+    codes = np.random.default_rng(5).choice(6, size=20_000, p=DISTRIBUTION.ravel())
     reports = sanitizer.transform(TABLE.iloc[codes])
     truth = np.bincount(codes, minlength=6).reshape(2, 3) / len(codes)
     for method in ("least-squares", "ml"):

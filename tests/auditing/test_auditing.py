@@ -35,10 +35,13 @@ from skrldp.auditing._bound import clopper_pearson
 from skrldp.auditing._coins import check_repeats, check_runs
 from skrldp.auditing._reports import ReportIndex
 from skrldp.auditing._subject import SanitizerSubject, strange_values
+from skrldp.sanitizers import codec_of, write_reports
 
 COUNTS = np.array([[120, 60, 90], [50, 140, 80]])
 ROWS = [[s, u] for s in range(2) for u in range(3)]
-LAW = JointDistribution([[30, 10, 20], [10, 30, 20]], ["no", "yes"], ["low", "mid", "high"])
+DISTRIBUTION = JointDistribution(
+    [[30, 10, 20], [10, 30, 20]], ["no", "yes"], ["low", "mid", "high"]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -84,11 +87,11 @@ class Noiseless:
     """Leaves the noise out for 5 % of the records: they are sent as their likeliest report."""
 
     def transform(self, X):
-        codes = self._encode(X).cells(self._codec.n_values)
+        codes = codec_of(self).encode(X).cells(codec_of(self).n_values)
         reports = self.mechanism_.sample(codes).astype(np.int64)
         bare = fresh().random(len(reports)) < 0.05
         reports[bare] = self.mechanism_.matrix.argmax(axis=0)[codes[bare]]
-        return self._emitted(reports, X)
+        return write_reports(self, reports, X)
 
 
 class Swapped:
@@ -345,7 +348,9 @@ def test_false_alarms_and_coverage():
     sanitizer = fitted(SRRSanitizer, eps=0.7)
     audits = [audit(sanitizer, n=400, level=0.8, random_state=seed) for seed in range(200)]
     alarms = sum(not found.passed for found in audits)
-    excess = sum(found.eps > sanitizer.mechanism_.leakage(found.law) + 1e-12 for found in audits)
+    excess = sum(
+        found.eps > sanitizer.mechanism_.leakage(found.distribution) + 1e-12 for found in audits
+    )
     assert alarms <= binom.isf(1e-6, 200, 0.2)
     assert excess <= binom.isf(1e-6, 200, 0.1)
 
@@ -371,8 +376,8 @@ def test_the_coins_are_fair():
     rng = np.random.default_rng(4)
     pairs, runs = [], []
     for _ in range(300):
-        law = rng.dirichlet(np.ones(5))
-        first, second = rng.choice(5, size=(2, 80), p=law)
+        distribution = rng.dirichlet(np.ones(5))
+        first, second = rng.choice(5, size=(2, 80), p=distribution)
         pairs.append(check_repeats(first, second))
         runs.append(check_runs(first, rng)[0])
     for level in (0.3, 0.1, 0.03):
@@ -409,37 +414,43 @@ def test_more_records_bound_better():
     assert found[2] > 0.93
 
 
-# --- Laws and claims -----------------------------------------------------------------------------
+# --- Distributions and claims
+# -----------------------------------------------------------------------------
 
 
-def test_laws_of_a_sanitizer():
+def test_distributions_of_a_sanitizer():
     sanitizer = fitted(PolyOptSanitizer, eps=0.5)
     outside = np.array([[0.98, 0.01, 0.01], [0.01, 0.01, 0.98]]) / 2.0
-    found = audit(sanitizer, n=20_000, law=outside, random_state=0)
+    found = audit(sanitizer, n=20_000, distribution=outside, random_state=0)
     leaks = sanitizer.mechanism_.leakage(outside)
     # Outside the set there is no promise to break, but the mechanism's own leakage is known.
     assert found.passed and found.eps_claimed == pytest.approx(leaks) and leaks > 1.0
     assert found.eps > sanitizer.certificate_.eps
-    np.testing.assert_allclose(found.law, outside)
-    inside = audit(sanitizer, n=20_000, law=sanitizer.joint_, random_state=0)
+    np.testing.assert_allclose(found.distribution, outside)
+    inside = audit(sanitizer, n=20_000, distribution=sanitizer.joint_, random_state=0)
     assert inside.eps_claimed == sanitizer.certificate_.eps
     several = audit(
-        sanitizer, n=20_000, law=[outside.tolist(), COUNTS, sanitizer.joint_], random_state=0
+        sanitizer,
+        n=20_000,
+        distribution=[outside.tolist(), COUNTS, sanitizer.joint_],
+        random_state=0,
     )
-    np.testing.assert_allclose(several.law, outside)  # where most leaks
+    np.testing.assert_allclose(several.distribution, outside)  # where most leaks
     assert several.eps > 1.0
-    assert "bound" in names(audit(sanitizer, n=20_000, law=outside, eps=0.5, random_state=0))
+    assert "bound" in names(
+        audit(sanitizer, n=20_000, distribution=outside, eps=0.5, random_state=0)
+    )
 
 
 def test_secrets_without_mass_are_left_out():
     rows = [[s, u] for s in range(3) for u in range(2)]
     with pytest.warns(PrivacyLeakWarning):
         sanitizer = PolyOptSanitizer(region="lower").fit(rows, sample_weight=[9, 4, 5, 8, 0, 0])
-    law = np.array([[0.5, 0.0], [0.0, 0.5], [0.0, 0.0]])
-    found = audit(sanitizer, n=5_000, law=law, level=0.999, random_state=0)
+    distribution = np.array([[0.5, 0.0], [0.0, 0.5], [0.0, 0.0]])
+    found = audit(sanitizer, n=5_000, distribution=distribution, level=0.999, random_state=0)
     assert found.passed and set(found.secrets) == {0, 1}
     with pytest.raises(ValueError, match="one secret only"):
-        audit(sanitizer, law=[[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
+        audit(sanitizer, distribution=[[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
 
 
 # --- Functions -----------------------------------------------------------------------------------
@@ -458,20 +469,29 @@ def test_a_function_and_its_claim():
 
     False alarms and misses: below 1e-3.
     """
-    found = audit(response, n=20_000, law=LAW, eps=np.log(9.0), level=0.999, random_state=0)
+    found = audit(
+        response, n=20_000, distribution=DISTRIBUTION, eps=np.log(9.0), level=0.999, random_state=0
+    )
     assert names(found) == {"unknown"}  # it never looks at what U is
     assert "hold it" in message(found, "unknown")
-    checked = audit(_only_known(response), n=20_000, law=LAW, eps=np.log(9.0), random_state=0)
+    checked = audit(
+        _only_known(response), n=20_000, distribution=DISTRIBUTION, eps=np.log(9.0), random_state=0
+    )
     assert checked.passed and 1.8 < checked.eps < np.log(9.0)
     assert checked.subject.endswith("refusing")
-    tight = audit(_only_known(response), n=20_000, law=LAW, eps=1.5, random_state=0)
+    tight = audit(
+        _only_known(response), n=20_000, distribution=DISTRIBUTION, eps=1.5, random_state=0
+    )
     assert names(tight) == {"bound"} and "told apart" in message(tight, "bound")
-    assert np.isnan(audit(_only_known(response), n=5_000, law=LAW).eps_claimed)
+    assert np.isnan(audit(_only_known(response), n=5_000, distribution=DISTRIBUTION).eps_claimed)
 
 
 def _only_known(function):
     def refusing(records):
-        if not (np.isin(records[:, 0], LAW.secrets) & np.isin(records[:, 1], LAW.values)).all():
+        if not (
+            np.isin(records[:, 0], DISTRIBUTION.secrets)
+            & np.isin(records[:, 1], DISTRIBUTION.values)
+        ).all():
             raise KeyError("unknown")
         return function(records)
 
@@ -493,7 +513,10 @@ def _only_known(function):
 def test_reports_of_every_form(form):
     """The bound counts reports, whatever they look like. Misses: below 1e-3."""
     found = audit(
-        _only_known(lambda records: form(response(records))), n=20_000, law=LAW, random_state=0
+        _only_known(lambda records: form(response(records))),
+        n=20_000,
+        distribution=DISTRIBUTION,
+        random_state=0,
     )
     assert found.passed, str(found)
     assert 0.85 < found.eps < np.log(9.0)
@@ -509,7 +532,7 @@ def test_functions_that_show_unknown_values():
         values[noise & (values >= 0)] = 1
         return values
 
-    found = audit(coded, n=20_000, law=LAW, random_state=0)
+    found = audit(coded, n=20_000, distribution=DISTRIBUTION, random_state=0)
     assert "come from no known record" in message(found, "unknown")
     assert np.isinf(found.eps)
 
@@ -518,21 +541,30 @@ def test_functions_that_draw_the_same():
     def seeded(records):
         return np.random.default_rng(0).random(len(records)) < 0.4
 
-    found = audit(seeded, n=2_000, law=LAW, random_state=0)
+    found = audit(seeded, n=2_000, distribution=DISTRIBUTION, random_state=0)
     assert names(found) == {"repeats"}
 
 
 def test_pipelines():
-    """A pipeline is audited as the function that its transform is. False alarms: 1e-3."""
+    """A pipeline stands for its last step; its transform is a function. False alarms: 1e-3."""
     steps = FunctionTransformer(lambda X: (X == "yes") * 1 + (X == "mid") * 1), GRRSanitizer(eps=1)
     rows = np.array([["no", "low"], ["no", "mid"], ["yes", "low"], ["yes", "mid"]], dtype=object)
     pipeline = make_pipeline(*steps).fit(rows)
-    law = JointDistribution([[3, 1], [1, 3]], ["no", "yes"], ["low", "mid"])
-    found = audit(pipeline.transform, n=20_000, law=law, eps=1.0, level=0.999, random_state=0)
+    distribution = JointDistribution([[3, 1], [1, 3]], ["no", "yes"], ["low", "mid"])
+    found = audit(
+        pipeline.transform,
+        n=20_000,
+        distribution=distribution,
+        eps=1.0,
+        level=0.999,
+        random_state=0,
+    )
     assert not {"bound", "repeats", "runs"} & names(found)
-    assert audit(pipeline[-1], n=5_000, level=0.999, random_state=0).passed
-    with pytest.raises(TypeError, match=r"audit\(pipeline\.transform, law=.*audit\(pipeline\[-1\]"):
-        audit(pipeline)
+    for last in (pipeline[-1], pipeline, FrozenEstimator(pipeline)):
+        alone = audit(last, n=5_000, level=0.999, random_state=0)
+        assert alone.passed and set(alone.secrets) == {0, 1}  # what the last step is given
+    with pytest.raises(TypeError, match=r"audit\(pipeline\.transform.*step that is a sanitizer"):
+        audit(make_pipeline(*steps, FunctionTransformer()))
 
 
 # --- The object ----------------------------------------------------------------------------------
@@ -540,7 +572,8 @@ def test_pipelines():
 
 def test_repeatable_for_a_function_without_noise():
     one, two = (
-        audit(lambda records: records[:, 1], n=3_000, law=LAW, random_state=5) for _ in range(2)
+        audit(lambda records: records[:, 1], n=3_000, distribution=DISTRIBUTION, random_state=5)
+        for _ in range(2)
     )
     assert str(one) == str(two)
 
@@ -561,8 +594,8 @@ def test_the_result_is_one_story():
 
 
 def test_html_escapes_names():
-    law = JointDistribution([[3, 1], [1, 3]], ["<script>", "&"], ["<b>", "c"])
-    found = audit(lambda records: records, n=2_000, law=law)
+    distribution = JointDistribution([[3, 1], [1, 3]], ["<script>", "&"], ["<b>", "c"])
+    found = audit(lambda records: records, n=2_000, distribution=distribution)
     page = found._repr_html_()
     assert "<script>" not in page and "&lt;script&gt;" in page
     assert page.count("<tr>") == page.count("</tr>") == 3 + len(found.checks) + 1
@@ -577,19 +610,22 @@ def test_html_escapes_names():
         ({"n": 0}, "n=0 must be a whole number"),
         ({"n": 1e5}, "n=100000.0 must be a whole number"),
         ({"n": True}, "n=True must be"),
-        ({"n": 150}, r"n=150 records are too few for 2 secrets and 2 laws: give at least n=256"),
+        (
+            {"n": 150},
+            r"n=150 records are too few for 2 secrets and 2 distributions: give at least n=256",
+        ),
         ({"eps": -1}, "eps=-1 must be"),
         ({"eps": float("nan")}, "eps=nan must be"),
         ({"level": 1.0}, "level=1.0 must be a confidence"),
         ({"level": "high"}, "level='high' must be"),
         ({"random_state": "x"}, "random_state='x' must be"),
         ({"random_state": -1}, "random_state=-1 must be"),
-        ({"law": []}, "law is an empty list"),
-        ({"law": [[0.5, 0.5]]}, r"must have shape \(2, 3\), got \(1, 2\)"),
-        ({"law": "uniform"}, "law='uniform' must be an array"),
-        ({"law": -COUNTS}, "finite probabilities >= 0"),
-        ({"law": 0 * COUNTS}, "not all of them 0"),
-        ({"law": JointDistribution(COUNTS, ["a", "b"])}, "are not those of the sanitizer"),
+        ({"distribution": []}, "distribution is an empty list"),
+        ({"distribution": [[0.5, 0.5]]}, r"must have shape \(2, 3\), got \(1, 2\)"),
+        ({"distribution": "uniform"}, "distribution='uniform' must be an array"),
+        ({"distribution": -COUNTS}, "finite probabilities >= 0"),
+        ({"distribution": 0 * COUNTS}, "not all of them 0"),
+        ({"distribution": JointDistribution(COUNTS, ["a", "b"])}, "are not those of the sanitizer"),
     ],
 )
 def test_bad_parameters(parameters, said):
@@ -617,21 +653,31 @@ def test_not_fitted():
 
 
 @pytest.mark.parametrize(
-    ("function", "law", "error", "said"),
+    ("function", "distribution", "error", "said"),
     [
-        (response, None, ValueError, "give law=JointDistribution"),
-        (response, COUNTS, ValueError, "give law=JointDistribution"),
-        (response, [LAW, JointDistribution(COUNTS)], ValueError, "the same secrets"),
-        (lambda records: records[:-1], LAW, ValueError, "one report for each record"),
-        (lambda records: None, LAW, TypeError, "must be a table, got NoneType"),
-        (lambda records: [[1], [1, 2]] * (len(records) // 2), LAW, ValueError, "different lengths"),
-        (lambda records: [{"a": 1} for _ in records], LAW, TypeError, "cannot be compared"),
+        (response, None, ValueError, "give distribution=JointDistribution"),
+        (response, COUNTS, ValueError, "give distribution=JointDistribution"),
+        (response, [DISTRIBUTION, JointDistribution(COUNTS)], ValueError, "the same secrets"),
+        (lambda records: records[:-1], DISTRIBUTION, ValueError, "one report for each record"),
+        (lambda records: None, DISTRIBUTION, TypeError, "must be a table, got NoneType"),
+        (
+            lambda records: [[1], [1, 2]] * (len(records) // 2),
+            DISTRIBUTION,
+            ValueError,
+            "different lengths",
+        ),
+        (
+            lambda records: [{"a": 1} for _ in records],
+            DISTRIBUTION,
+            TypeError,
+            "cannot be compared",
+        ),
         (response, JointDistribution(COUNTS, ["a", ("b", 1)]), ValueError, "different lengths"),
     ],
 )
-def test_bad_functions(function, law, error, said):
+def test_bad_functions(function, distribution, error, said):
     with pytest.raises(error, match=said):
-        audit(function, n=1_000, law=law)
+        audit(function, n=1_000, distribution=distribution)
 
 
 # --- Small parts ---------------------------------------------------------------------------------
@@ -647,15 +693,15 @@ def test_equal_reports_have_equal_numbers():
         np.array([[1, 2], [3, 4]], dtype=object),
     ]
     for form in forms:
-        assert index.numbers(form, 2).tolist() == [0, 1]
+        assert index.add(form, 2).tolist() == [0, 1]
     assert index.row(1) == (3, 4)
     frames = [pd.DataFrame({"a": ["x", None]}), polars.DataFrame({"a": ["x", None]})]
     for frame in frames:
-        assert index.numbers(frame, 2).tolist() == [2, 3]
+        assert index.add(frame, 2).tolist() == [2, 3]
     assert index.row(2) == "x" and index.row(3) is None
-    assert index.numbers([[2**60], [2**60 + 1]], 2).tolist() == [4, 5]
+    assert index.add([[2**60], [2**60 + 1]], 2).tolist() == [4, 5]
     with pytest.raises(TypeError, match="lazy"):
-        index.numbers(polars.LazyFrame({"a": [1]}), 1)
+        index.add(polars.LazyFrame({"a": [1]}), 1)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, EXAMPLE_LAW, on_the_boundary, random_directions, renyi
+from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION, on_the_boundary, random_directions, renyi
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +20,7 @@ from skrldp import (
 from skrldp.certificate import proof_region, prove, release
 from skrldp.design.closed_form import grr, srr
 from skrldp.region import repair
+from skrldp.uncertainty import RenyiSet
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
 # Entropy (49), columns (s1,u1), (s1,u2), (s2,u1), (s2,u2), reports in rows
@@ -49,21 +50,21 @@ def sharp(seed, joint, b=5, concentration=0.3):
 
 
 def private(seed, joint, alpha, radius, eps, **options):
-    return repair(sharp(seed, joint, **options), proof_region(joint, alpha, radius), eps)
+    return repair(sharp(seed, joint, **options), proof_region(joint, RenyiSet(alpha, radius)), eps)
 
 
-def leak(matrix, laws):
-    """Leakage of a matrix at laws (N, a1, a2), from ISIT (32)."""
-    conditionals = laws / laws.sum(axis=2, keepdims=True)
-    reports = np.einsum("bsu,nsu->nbs", matrix.reshape(-1, *laws.shape[1:]), conditionals)
+def leak(matrix, distributions):
+    """Leakage of a matrix at distributions (N, a1, a2), from ISIT (32)."""
+    conditionals = distributions / distributions.sum(axis=2, keepdims=True)
+    reports = np.einsum("bsu,nsu->nbs", matrix.reshape(-1, *distributions.shape[1:]), conditionals)
     return np.log(reports.max(axis=2) / reports.min(axis=2)).max(axis=1)
 
 
-def laws_of_the_ball(rng, joint, alpha, radius, count=3000):
+def distributions_of_the_ball(rng, joint, alpha, radius, count=3000):
     centre = joint.probabilities.ravel()
     towards = random_directions(rng, count, centre.size)
-    laws = on_the_boundary(centre, towards, alpha, radius).reshape(-1, *joint.counts.shape)
-    return laws[laws.sum(axis=2).min(axis=1) > 0]
+    distributions = on_the_boundary(centre, towards, alpha, radius).reshape(-1, *joint.counts.shape)
+    return distributions[distributions.sum(axis=2).min(axis=1) > 0]
 
 
 # By hand
@@ -76,8 +77,8 @@ def test_the_papers_mechanism_holds_at_log_2():
     # PolyOpt on the lower-bounds region with s1 = s2: more than the ball asks
     assert found.holds(math.log(2)) and not found.holds(0.3)
     assert found.eps_attained <= found.eps
-    law = EXAMPLE_LAW[None]  # in the ball (Entropy Example 1)
-    assert leak(matrix, law)[0] <= found.eps
+    distribution = EXAMPLE_DISTRIBUTION[None]  # in the ball (Entropy Example 1)
+    assert leak(matrix, distribution)[0] <= found.eps
     assert certify(matrix, AllDistributions(), joint).eps == math.inf  # zeros
 
 
@@ -123,7 +124,7 @@ def test_a_zero_that_faces_a_positive_is_infinite():
 
 @pytest.mark.parametrize("eps", [1e-3, 0.1, math.log(2), 3.0, 10.0])
 @pytest.mark.parametrize(("a1", "a2"), [(2, 2), (3, 4), (4, 1)])
-def test_randomised_response_over_all_laws(eps, a1, a2):
+def test_randomised_response_over_all_distributions(eps, a1, a2):
     joint = JointDistribution(np.ones((a1, a2), dtype=int))
     for blocks in (grr(eps, a1 * a2), srr(eps, a1, a2)):
         mechanism = Mechanism.from_blocks(blocks, joint.secrets, joint.values)
@@ -131,8 +132,8 @@ def test_randomised_response_over_all_laws(eps, a1, a2):
         rounding = 2.0**-52 / min(blocks)  # of the integer weights
         assert found.eps == pytest.approx(eps, abs=1e-10 + rounding)
         assert found.radius == math.inf
-        assert mechanism.leakage(found.law) == pytest.approx(found.eps_attained, abs=1e-9)
-        # smaller sets of laws leak no more
+        assert mechanism.leakage(found.distribution) == pytest.approx(found.eps_attained, abs=1e-9)
+        # smaller sets of distributions leak no more
         assert certify(mechanism, RenyiBall(), joint).eps <= found.eps + 1e-12
 
 
@@ -157,15 +158,15 @@ def test_a_mechanism_for_other_cells_is_refused():
 
 @pytest.mark.parametrize("alpha", (0.3, *ALPHAS))
 @pytest.mark.parametrize("radius", [1e-3, 0.05, 0.6])
-def test_no_law_of_the_set_leaks_more(alpha, radius):
+def test_no_distribution_of_the_set_leaks_more(alpha, radius):
     rng = np.random.default_rng(4)
     for seed in range(2):
         joint = table(seed)
         matrix = private(seed, joint, alpha, radius, 0.8)
         found = certify(matrix, RenyiBall(alpha, radius=radius), joint)
-        laws = laws_of_the_ball(rng, joint, alpha, radius)
-        assert leak(matrix, laws).max() <= found.eps + 1e-12
-        around = found.law.ravel() * np.exp(rng.normal(size=(1500, 12)) * 0.05)
+        distributions = distributions_of_the_ball(rng, joint, alpha, radius)
+        assert leak(matrix, distributions).max() <= found.eps + 1e-12
+        around = found.distribution.ravel() * np.exp(rng.normal(size=(1500, 12)) * 0.05)
         around = around / around.sum(axis=1, keepdims=True)
         centre = joint.probabilities.ravel()
         around = np.maximum(centre + 1.1 * (around - centre), 0.0)
@@ -174,7 +175,7 @@ def test_no_law_of_the_set_leaks_more(alpha, radius):
         near = near[near.sum(axis=2).min(axis=1) > 0]
         worst = leak(matrix, near).max()
         assert worst <= found.eps + 1e-12
-        if alpha >= 0.5:  # the random laws come near, so the test can tell
+        if alpha >= 0.5:  # the random distributions come near, so the test can tell
             assert worst > 0.75 * found.eps
 
 
@@ -186,15 +187,17 @@ def test_the_attained_leakage_is_attained(alpha, radius, unseen):
         joint = table(seed, unseen=unseen)
         matrix = private(seed, joint, alpha, radius, 0.8)
         found = certify(matrix, RenyiBall(alpha, radius=radius), joint)
-        assert found.law.shape == (3, 4) and found.law.min() >= 0
-        assert found.law.sum() == pytest.approx(1.0, abs=1e-12)
-        inside = renyi(joint.probabilities.ravel(), found.law.ravel(), alpha)
+        assert found.distribution.shape == (3, 4) and found.distribution.min() >= 0
+        assert found.distribution.sum() == pytest.approx(1.0, abs=1e-12)
+        inside = renyi(joint.probabilities.ravel(), found.distribution.ravel(), alpha)
         assert inside <= radius * (1 + 1e-9) + (1e-8 if unseen else 1e-13)
         mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
-        assert mechanism.leakage(found.law) == pytest.approx(found.eps_attained, abs=1e-6)
+        assert mechanism.leakage(found.distribution) == pytest.approx(found.eps_attained, abs=1e-6)
         assert found.eps_attained <= found.eps
         if alpha >= 0.5:
-            slack = 1e-3 if unseen else 1e-6  # a law can only come near an unseen secret's limit
+            slack = (
+                1e-3 if unseen else 1e-6
+            )  # a distribution can only come near an unseen secret's limit
             assert found.eps - found.eps_attained <= slack
         assert (found.alpha, found.radius) == (alpha, radius)
 
@@ -212,7 +215,7 @@ def test_grows_with_the_set(alpha):
     assert bounds[-1] == pytest.approx(everything, abs=1e-12)
 
 
-def test_all_laws_by_hand():
+def test_all_distributions_by_hand():
     """The greatest ratio of two entries with different secrets."""
     for seed in range(5):
         joint = table(seed)
@@ -227,13 +230,14 @@ def test_all_laws_by_hand():
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_planted_violations_are_caught(alpha):
-    """Move probability between two reports until one known law of the set leaks eps + 1e-6."""
+    """Move probability between two reports until one known distribution of the set leaks eps +
+    1e-6."""
     eps, radius = 0.7, 0.08
     for seed in range(2):
         joint = table(seed)
-        mechanism, proof = release(sharp(seed, joint), joint, alpha, radius, eps)
-        law = proof.law
-        conditionals = law / law.sum(axis=1, keepdims=True)
+        mechanism, proof = release(sharp(seed, joint), joint, RenyiSet(alpha, radius), eps)
+        distribution = proof.distribution
+        conditionals = distribution / distribution.sum(axis=1, keepdims=True)
         matrix = np.array(mechanism.matrix)
         reports = np.einsum("bsu,su->bs", matrix.reshape(-1, 3, 4), conditionals)
         y = int((reports.max(axis=1) / reports.min(axis=1)).argmax())
@@ -247,7 +251,7 @@ def test_planted_violations_are_caught(alpha):
         rows[:, most] *= 1.0 - share
         rows[y, most] += share
         spoilt = rows.reshape(-1, 12)
-        assert leak(spoilt, law[None])[0] >= eps + 0.99e-6
+        assert leak(spoilt, distribution[None])[0] >= eps + 0.99e-6
         found = certify(spoilt, RenyiBall(alpha, radius=radius), joint)
         assert not found.holds(eps)
         assert found.eps >= eps + 0.99e-6
@@ -257,7 +261,7 @@ def test_it_looks_at_what_is_sampled():
     """A block mechanism's own weights, not the numbers it was made of."""
     joint = JointDistribution(EXAMPLE)
     mechanism = Mechanism.from_blocks(grr(0.5, 4), (0, 1), (0, 1))
-    proof = prove(mechanism, joint, 1.0, math.inf)
+    proof = prove(mechanism, joint, RenyiSet(1.0, math.inf))
     block = mechanism.form.table
     assert proof.eps >= math.log(block.same / block.other)
 
@@ -267,7 +271,7 @@ def test_representation():
     text = repr(certify(PRINTED / PRINTED.sum(axis=0), RenyiBall(), joint))
     assert "alpha=2" in text and "B=0.07524" in text
     uniform = np.full((2, 4), 0.5)
-    assert "all laws" in repr(certify(uniform, AllDistributions(), joint))
+    assert "all distributions" in repr(certify(uniform, AllDistributions(), joint))
 
 
 # Repair and release
@@ -285,7 +289,7 @@ def test_repair_makes_anything_private(seed, alpha, radius, eps):
     rng = np.random.default_rng(seed)
     matrix = rng.dirichlet(np.full(5, 0.1), size=12).T
     matrix = np.nan_to_num(matrix) + rng.normal(size=matrix.shape) * 1e-9  # a solver's output
-    region = proof_region(joint, alpha, radius)
+    region = proof_region(joint, RenyiSet(alpha, radius))
     fixed = repair(matrix, region, eps)
     assert fixed.min() >= 0
     np.testing.assert_allclose(fixed.sum(axis=0), 1.0, rtol=1e-12)
@@ -297,7 +301,7 @@ def test_repair_makes_anything_private(seed, alpha, radius, eps):
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
 def test_repair_of_a_small_violation_is_small(alpha):
     joint, eps, radius = table(8), 0.5, 0.1
-    region = proof_region(joint, alpha, radius)
+    region = proof_region(joint, RenyiSet(alpha, radius))
     fine = private(8, joint, alpha, radius, eps)
     for size in (1e-9, 1e-6, 1e-3):
         noise = np.random.default_rng(8).uniform(-size, size, fine.shape)
@@ -312,7 +316,7 @@ def test_repair_of_a_small_violation_is_small(alpha):
 def test_a_private_matrix_is_left_alone():
     joint = table(9)
     matrix = private(9, joint, 2.0, 0.1, 0.5)
-    region = proof_region(joint, 2.0, 0.1)
+    region = proof_region(joint, RenyiSet(2.0, 0.1))
     np.testing.assert_allclose(repair(matrix, region, 0.6), matrix, rtol=1e-14)
 
 
@@ -328,7 +332,7 @@ def test_a_private_matrix_is_left_alone():
 def test_release_never_weakens(seed, alpha, radius, log_eps, unseen, b):
     joint, eps = table(seed, unseen=unseen), 10.0**log_eps
     matrix = sharp(seed, joint, b=b, concentration=0.05)
-    mechanism, proof = release(matrix, joint, alpha, radius, eps)
+    mechanism, proof = release(matrix, joint, RenyiSet(alpha, radius), eps)
     assert proof.eps <= eps and proof.holds(eps)
     assert proof.eps_attained <= proof.eps
     # the proof is about the mechanism that is handed out
@@ -344,7 +348,7 @@ def test_release_uses_the_budget():
     joint = table(10)
     for eps in (0.01, 0.5, 3.0):
         matrix = sharp(10, joint, concentration=0.1)
-        _, proof = release(matrix, joint, 2.0, 0.05, eps)
+        _, proof = release(matrix, joint, RenyiSet(2.0, 0.05), eps)
         assert proof.eps > 0.95 * eps
 
 
@@ -354,7 +358,7 @@ def test_nothing_unproven_is_released(monkeypatch):
     joint = table(11)
     monkeypatch.setattr(module, "repair", lambda matrix, *_: matrix)  # a repair that does nothing
     with pytest.raises(CertificateError, match=r"eps=0\.1.*3 secrets x 4 values"):
-        release(sharp(11, joint), joint, 2.0, 0.05, 0.1)
+        release(sharp(11, joint), joint, RenyiSet(2.0, 0.05), 0.1)
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2)])

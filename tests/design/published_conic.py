@@ -33,7 +33,7 @@ def published_cost(q, cost, scale):
     place = np.tile(np.arange(n_cells), n_reports), np.arange(cost.cost.size)
     cells = sp.csr_array(((cost.cost / scale).ravel(), place)) @ q
     top, dual, root = cp.Variable(), cp.Variable(), cp.Variable(n_cells)
-    inside = cp.multiply(cost.law**2, top - cells)
+    inside = cp.multiply(cost.distribution**2, top - cells)
     cones = conic._below_geometric_mean(root, inside, dual * np.ones(n_cells))
     return top - 2.0 * cp.sum(root) + np.exp(cost.radius) * dual, [top >= cells, cones]
 
@@ -53,5 +53,9 @@ def published_pairs(q, n_reports, region, eps, pairs):
         root = cp.Variable(len(joint))
         limits += [*part, slack >= 0.0, cp.PowCone3D(dual, mean, root, 2.0 / 3.0)]
         total += top - (2.0 ** (-2.0 / 3.0) + 2.0 ** (1.0 / 3.0)) * root
-    budget = np.expm1(region.radius / 2.0) + region.marginal[pairs[0]] + region.marginal[pairs[1]]
+    budget = (
+        np.expm1(region.uncertainty.pair_radius / 2.0)
+        + region.marginal[pairs[0]]
+        + region.marginal[pairs[1]]
+    )
     return [*limits, total + cp.multiply(np.tile(budget, n_reports), dual) <= 0.0]

@@ -26,6 +26,7 @@ from skrldp.design.rows._facets import extreme_conditionals, facets
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.region import REGIONS, privacy_region, repair
 from skrldp.sampling import RandomStream
+from skrldp.uncertainty import RenyiSet
 
 KINDS = [*REGIONS, "simplex", "point"]
 POLYHEDRAL = ["box", "lower", "simplex", "point"]
@@ -40,7 +41,7 @@ TOL = 1e-4
 def region_of(joint, kind, *, alpha=2.0, radius=0.02, blind=True):
     radius = {"simplex": np.inf, "point": 0.0}.get(kind, radius)
     kind = kind if kind in REGIONS else "joint"
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, blind=blind)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, blind=blind)
 
 
 def random_rows(rng, n_rows, n_values):
@@ -66,9 +67,9 @@ def test_the_worst_pairs_are_those_of_tied_rows(kind, alpha):
         rows = random_rows(rng, 40, counts.shape[1])
         tied = np.repeat(rows, len(counts), axis=1)
         for others, tied_others in ((None, None), (rows[::-1], tied[::-1])):
-            found = blind.worst(rows, 0.4, against=others, laws=True)
-            expected = seeing.worst(tied, 0.4, against=tied_others, laws=True)
-            for part in ("row", "first", "second", "bound", "laws"):
+            found = blind.worst(rows, 0.4, against=others, conditionals=True)
+            expected = seeing.worst(tied, 0.4, against=tied_others, conditionals=True)
+            for part in ("row", "first", "second", "bound", "conditionals"):
                 np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
         np.testing.assert_array_equal(blind.excess(rows, 0.4), seeing.excess(tied, 0.4))
         np.testing.assert_array_equal(blind.fold(joint.probabilities), joint.probabilities.sum(0))
@@ -172,7 +173,7 @@ def test_closest_reports_by_a_plain_linear_program(kind, table):
     joint = JointDistribution(TABLES[table])
     values = range(joint.counts.shape[1])
     distance, region = distance_matrix("squared", values, values), region_of(joint, kind)
-    cost = expected_distance(joint, distance, 2.0, 0.0, blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), blind=True)
     found = closest(cost, region, 0.5)
     assert found.objective == pytest.approx(tied_program(joint, region, distance.T, 0.5), rel=TOL)
     assert found.matrix.shape == distance.T.shape and found.gap <= TOL
@@ -183,7 +184,7 @@ def tied_conic(joint, cost, eps, radius):
     import cvxpy as cp
 
     (a1, a2), b = joint.counts.shape, len(cost)
-    law, weight, centre = joint.probabilities.sum(0), joint.marginal, joint.conditionals
+    distribution, weight, centre = joint.probabilities.sum(0), joint.marginal, joint.conditionals
     q = cp.Variable((b, a2), nonneg=True)
     limits = [cp.sum(q, axis=0) == 1]
     for y in range(b):
@@ -201,7 +202,7 @@ def tied_conic(joint, cost, eps, radius):
                 limits.append(cp.PowCone3D(kappa, mean, root, 2.0 / 3.0))
                 bound = bound + lam + kappa - 3.0 * 2.0 ** (-2.0 / 3.0) * root
             limits.append(bound <= 0)
-    return optimum(cp.Problem(cp.Minimize(cp.sum(cp.multiply(law * cost, q))), limits))
+    return optimum(cp.Problem(cp.Minimize(cp.sum(cp.multiply(distribution * cost, q))), limits))
 
 
 @pytest.mark.parametrize("table", range(3))
@@ -209,7 +210,7 @@ def test_closest_reports_over_the_ball_by_a_conic_program(table):
     joint = JointDistribution(TABLES[table])
     values = range(joint.counts.shape[1])
     distance = distance_matrix("absolute", values, values)
-    cost = expected_distance(joint, distance, 2.0, 0.0, blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), blind=True)
     expected = tied_conic(joint, distance.T, 0.5, 0.02)
     for solver in ("cuts", "conic"):
         found = closest(cost, region_of(joint, "joint"), 0.5, solver=solver)
@@ -226,7 +227,7 @@ def test_seeing_less_is_never_better(kind, alpha):
         for radius in (0.0, 0.02):
             all_, alone = (
                 closest(
-                    expected_distance(joint, distance, alpha, radius, blind=blind),
+                    expected_distance(joint, distance, RenyiSet(alpha, radius), blind=blind),
                     region_of(joint, kind, alpha=alpha, blind=blind),
                     0.5,
                 )
@@ -242,20 +243,23 @@ def test_seeing_less_is_never_better(kind, alpha):
 
 @pytest.mark.parametrize("alpha", [0.3, 0.8, 1.0, 2.0, 3.0])
 @pytest.mark.parametrize("radius", [0.0, 0.05, np.inf])
-def test_a_ball_of_joint_laws_is_a_ball_for_u(alpha, radius):
+def test_a_ball_of_joint_distributions_is_a_ball_for_u(alpha, radius):
     rng = np.random.default_rng(0)
     for counts in TABLES:
         joint = JointDistribution(counts)
         distance = rng.random((counts.shape[1], 4))
         cost, whole = (
-            expected_distance(joint, distance, alpha, radius, blind=b) for b in (True, False)
+            expected_distance(joint, distance, RenyiSet(alpha, radius), blind=b)
+            for b in (True, False)
         )
         for matrix in rng.dirichlet(np.ones(4), size=(5, counts.shape[1])).transpose(0, 2, 1):
-            value, law = cost.worst(matrix)
+            value, distribution = cost.worst(matrix)
             expected, full = whole.worst(tiled(matrix, joint))
             assert value == pytest.approx(expected, rel=1e-7)
             if np.isfinite(radius):
-                np.testing.assert_allclose(law, full.reshape(counts.shape).sum(0), atol=1e-4)
+                np.testing.assert_allclose(
+                    distribution, full.reshape(counts.shape).sum(0), atol=1e-4
+                )
 
 
 # --- PolyOpt -------------------------------------------------------------------------------------
@@ -295,13 +299,15 @@ def test_seeing_less_tells_less(kind):
 
 @pytest.mark.parametrize("solver", ["vertices", "columns"])
 @pytest.mark.parametrize("eps", [0.3, 2.0])
-def test_for_all_laws_it_is_plain_local_privacy_of_u(eps, solver, request):
+def test_for_all_distributions_it_is_plain_local_privacy_of_u(eps, solver, request):
     if solver == "vertices":
         request.getfixturevalue("cdd")
     joint = JointDistribution(TABLES[1])
-    law = joint.probabilities.sum(axis=0)
-    patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=len(law))))
-    best = -linprog(-row_information(patterns, law), A_eq=patterns.T, b_eq=np.ones(len(law))).fun
+    distribution = joint.probabilities.sum(axis=0)
+    patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=len(distribution))))
+    best = -linprog(
+        -row_information(patterns, distribution), A_eq=patterns.T, b_eq=np.ones(len(distribution))
+    ).fun
     found = most_information(
         joint, region_of(joint, "simplex"), eps, solver=solver, time_limit=None
     )
@@ -311,14 +317,16 @@ def test_for_all_laws_it_is_plain_local_privacy_of_u(eps, solver, request):
 
 @pytest.mark.parametrize("counts", [[[30, 20, 10]] * 2, [[3, 6], [10, 20], [1, 2]]])
 def test_what_is_independent_of_s_is_told(counts):
-    """At the public law alone: nothing about S is in U."""
+    """At the public distribution alone: nothing about S is in U."""
     joint = JointDistribution(counts)
-    law, values = joint.probabilities.sum(axis=0), range(len(counts[0]))
+    distribution, values = joint.probabilities.sum(axis=0), range(len(counts[0]))
     region = region_of(joint, "point")
     found = most_information(joint, region, 0.1)
-    assert found.objective == pytest.approx(entropy(law), rel=1e-6)
+    assert found.objective == pytest.approx(entropy(distribution), rel=1e-6)
     distance = distance_matrix("squared", values, values)
-    closest_ = closest(expected_distance(joint, distance, 2.0, 0.0, blind=True), region, 0.1)
+    closest_ = closest(
+        expected_distance(joint, distance, RenyiSet(2.0, 0.0), blind=True), region, 0.1
+    )
     assert closest_.objective <= 1e-8
 
 
@@ -331,21 +339,21 @@ def test_one_value_or_one_secret(counts, kind, request):
     if solver == "vertices":
         request.getfixturevalue("cdd")
     found = most_information(joint, region, 0.5, solver=solver, time_limit=None)
-    law = joint.probabilities.sum(axis=0)
-    expected = entropy(law) if len(counts) == 1 else 0.0
+    distribution = joint.probabilities.sum(axis=0)
+    expected = entropy(distribution) if len(counts) == 1 else 0.0
     assert found.objective == pytest.approx(expected, abs=1e-7)
-    distance = distance_matrix("squared", range(len(law)), range(len(law)))
-    cost = expected_distance(joint, distance, 2.0, 0.02, blind=True)
+    distance = distance_matrix("squared", range(len(distribution)), range(len(distribution)))
+    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.02), blind=True)
     assert closest(cost, region, 0.5).objective == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", REGIONS)
-def test_an_unseen_secret_may_have_any_law(kind):
+def test_an_unseen_secret_may_have_any_distribution(kind):
     joint = JointDistribution([[30, 40, 50], [0, 0, 0]])
     found = most_information(joint, region_of(joint, kind), 0.5, time_limit=None)
     widest = most_information(joint, region_of(joint, "simplex"), 0.5, time_limit=None)
     assert widest.objective * (1.0 - TOL) <= found.objective
-    _, certificate = release(found.matrix, joint, 2.0, 0.02, 0.5, blind=True)
+    _, certificate = release(found.matrix, joint, RenyiSet(2.0, 0.02), 0.5, blind=True)
     assert certificate.holds(0.5)
 
 
@@ -369,7 +377,7 @@ def problems(draw):
 @given(problems(), st.sampled_from([0.05, 0.5, 3.0]))
 def test_what_is_released_is_proven_and_tied(problem, eps):
     joint, matrix, alpha, radius = problem
-    mechanism, certificate = release(matrix, joint, alpha, radius, eps, blind=True)
+    mechanism, certificate = release(matrix, joint, RenyiSet(alpha, radius), eps, blind=True)
     assert certificate.holds(eps)
     assert mechanism.observe == "nonsensitive"
     (b, a), (a1, a2) = mechanism.shape, joint.counts.shape
@@ -378,51 +386,55 @@ def test_what_is_released_is_proven_and_tied(problem, eps):
     assert np.all(parts == parts[:, :1])
     seeing = Mechanism.from_matrix(mechanism.matrix, joint.secrets, joint.values)
     np.testing.assert_array_equal(seeing.weights, mechanism.weights)
-    law = joint.probabilities
-    assert mechanism.leakage(law) == pytest.approx(seeing.leakage(law), abs=1e-12)
-    assert mechanism.leakage(law) <= certificate.eps + 1e-12
-    value = mechanism.mutual_information(law)
-    assert value == pytest.approx(seeing.mutual_information(law), abs=1e-12)
+    distribution = joint.probabilities
+    assert mechanism.leakage(distribution) == pytest.approx(seeing.leakage(distribution), abs=1e-12)
+    assert mechanism.leakage(distribution) <= certificate.eps + 1e-12
+    value = mechanism.mutual_information(distribution)
+    assert value == pytest.approx(seeing.mutual_information(distribution), abs=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [1.0, 2.0])
-def test_no_law_of_the_ball_leaks_more(alpha):
+def test_no_distribution_of_the_ball_leaks_more(alpha):
     rng = np.random.default_rng(0)
     joint, radius, eps = JointDistribution(TABLES[0]), 0.02, 0.5
     values = range(3)
     distance = distance_matrix("squared", values, values)
     region = region_of(joint, "joint", alpha=alpha, radius=radius)
-    cost = expected_distance(joint, distance, alpha, radius, blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(alpha, radius), blind=True)
     mechanism, certificate = release(
-        closest(cost, region, eps).matrix, joint, alpha, radius, eps, blind=True
+        closest(cost, region, eps).matrix, joint, RenyiSet(alpha, radius), eps, blind=True
     )
-    laws = on_the_boundary(
+    distributions = on_the_boundary(
         joint.probabilities.ravel(), random_directions(rng, 900, 6), alpha, radius
     )
-    leaks = [mechanism.leakage(law.reshape(2, 3)) for law in laws]
+    leaks = [mechanism.leakage(distribution.reshape(2, 3)) for distribution in distributions]
     assert max(leaks) <= certificate.eps <= eps
     assert certificate.eps_attained == pytest.approx(certificate.eps, abs=1e-6)
 
 
 def test_unknown_values_may_need_a_mechanism_of_their_own():
-    """The public law of U is a mixture over S, and no pair compares a secret with itself."""
+    """The public distribution of U is a mixture over S, and no pair compares a secret with
+    itself."""
     joint, alpha, radius, eps = JointDistribution([[56, 46, 0], [45, 5, 1]]), 2.0, 0.05, 0.2
     matrix = np.array([[0.3177, 0.4149, 1.0], [0.6823, 0.5851, 0.0]])
-    law = joint.probabilities.sum(axis=0)
-    plain, _ = release(matrix, joint, alpha, radius, eps, blind=True)
-    assert not may_stand_in(plain, law, joint, alpha, radius, eps)
-    made, certificate = release(matrix, joint, alpha, radius, eps, blind=True, stand_in=law)
+    distribution = joint.probabilities.sum(axis=0)
+    plain, _ = release(matrix, joint, RenyiSet(alpha, radius), eps, blind=True)
+    assert not may_stand_in(plain, distribution, joint, RenyiSet(alpha, radius), eps)
+    made, certificate = release(
+        matrix, joint, RenyiSet(alpha, radius), eps, blind=True, stand_in=distribution
+    )
     assert certificate.holds(eps)
-    assert may_stand_in(made, law, joint, alpha, radius, eps)
+    assert may_stand_in(made, distribution, joint, RenyiSet(alpha, radius), eps)
     assert np.abs(made.matrix - plain.matrix).max() < 0.1
-    # The same at laws of the ball, with unknown values as likely given each secret as they may be.
+    # The same at distributions of the ball, with unknown values as likely given each secret as they
+    # may be.
     directions = random_directions(np.random.default_rng(0), 30_000, 6)
-    laws = on_the_boundary(joint.probabilities.ravel(), directions, alpha, radius)
-    laws = laws.reshape(-1, 2, 3)
-    known, worst = laws / laws.sum(axis=2, keepdims=True), []
+    distributions = on_the_boundary(joint.probabilities.ravel(), directions, alpha, radius)
+    distributions = distributions.reshape(-1, 2, 3)
+    known, worst = distributions / distributions.sum(axis=2, keepdims=True), []
     for mechanism in (plain, made):
         table = mechanism.form.table / 2.0**mechanism.denominator_bits
-        reports, unknown = np.einsum("yu,nsu->nys", table, known), table @ law
+        reports, unknown = np.einsum("yu,nsu->nys", table, known), table @ distribution
         mixed = [
             [(1.0 - t) * reports[..., s] + t * unknown for s, t in enumerate(shares)]
             for shares in itertools.product([0.0, 0.4, 1.0], repeat=2)
@@ -435,10 +447,12 @@ def test_unknown_values_may_need_a_mechanism_of_their_own():
 @given(problems(), st.sampled_from([0.05, 0.5, 3.0]))
 def test_a_repair_for_unknown_values_is_proven(problem, eps):
     joint, matrix, alpha, radius = problem
-    law = joint.probabilities.sum(axis=0)
-    mechanism, certificate = release(matrix, joint, alpha, radius, eps, blind=True, stand_in=law)
+    distribution = joint.probabilities.sum(axis=0)
+    mechanism, certificate = release(
+        matrix, joint, RenyiSet(alpha, radius), eps, blind=True, stand_in=distribution
+    )
     assert certificate.holds(eps)
-    assert may_stand_in(mechanism, law, joint, alpha, radius, eps)
+    assert may_stand_in(mechanism, distribution, joint, RenyiSet(alpha, radius), eps)
 
 
 # --- The mechanism -------------------------------------------------------------------------------

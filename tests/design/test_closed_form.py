@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, EXAMPLE_LAW, EXAMPLE_RADIUS
+from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION, EXAMPLE_RADIUS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,9 +13,10 @@ from skrldp.certificate import proof_region, prove
 from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
 from skrldp.information import block_information
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
-REGION = privacy_region(JOINT, alpha=2.0, radius=EXAMPLE_RADIUS)
+REGION = privacy_region(JOINT, RenyiSet(2.0, EXAMPLE_RADIUS))
 
 
 def dense(blocks, a1, a2):
@@ -58,8 +59,13 @@ def test_entropy_example_4():
     np.testing.assert_allclose(
         dense(srr(eps, 2, 2), 2, 2)[0], [4 / 9, 1 / 9, 2 / 9, 2 / 9], atol=1e-15
     )
-    for law, expected in ((EXAMPLE / 100, (0.0419, 0.1005)), (EXAMPLE_LAW, (0.0412, 0.0942))):
-        found = [block_information(blocks, law) for blocks in (grr(eps, 4), srr(eps, 2, 2))]
+    for distribution, expected in (
+        (EXAMPLE / 100, (0.0419, 0.1005)),
+        (EXAMPLE_DISTRIBUTION, (0.0412, 0.0942)),
+    ):
+        found = [
+            block_information(blocks, distribution) for blocks in (grr(eps, 4), srr(eps, 2, 2))
+        ]
         np.testing.assert_allclose(found, expected, atol=5e-5)
 
 
@@ -72,14 +78,14 @@ def test_entropy_example_5():
     np.testing.assert_allclose(  # Entropy (85)
         dense(found.blocks, 2, 2)[:2, :2], [[0.3517, 0.1483], [0.1483, 0.3517]], atol=5e-5
     )
-    assert block_information(found.blocks, EXAMPLE_LAW) == pytest.approx(0.0718, abs=5e-5)
+    assert block_information(found.blocks, EXAMPLE_DISTRIBUTION) == pytest.approx(0.0718, abs=5e-5)
 
 
 @pytest.mark.parametrize("budget", ["tight", "theorem5"])
 @pytest.mark.parametrize("alpha", [0.3, 0.6, 1.0, 2.0, 3.0])
 def test_blocks_are_the_product_of_two_responses(budget, alpha):
     joint = table(1, 3, 4)
-    region = proof_region(joint, alpha, 0.03)
+    region = proof_region(joint, RenyiSet(alpha, 0.03))
     found = independent_reporting(joint, region, 0.9, budget)
     product = np.kron(response(found.secret_eps, 3), response(found.value_eps, 4))
     np.testing.assert_allclose(dense(found.blocks, 3, 4), product, atol=1e-13)
@@ -100,12 +106,12 @@ def test_blocks_are_the_product_of_two_responses(budget, alpha):
 )
 def test_independent_reporting_is_certified(seed, a1, a2, eps, alpha, radius):
     joint = table(seed, a1, a2)
-    region = proof_region(joint, alpha, radius)
+    region = proof_region(joint, RenyiSet(alpha, radius))
     tight = independent_reporting(joint, region, eps, "tight")
     loose = independent_reporting(joint, region, eps, "theorem5")
     for found in (tight, loose):
         mechanism = Mechanism.from_blocks(found.blocks, joint.secrets, joint.values)
-        assert prove(mechanism, joint, alpha, radius).eps <= eps + 1e-8
+        assert prove(mechanism, joint, RenyiSet(alpha, radius)).eps <= eps + 1e-8
     assert tight.information >= loose.information - 1e-9
 
 
@@ -129,7 +135,7 @@ def largest_budget(joint, region, part):
 def test_tight_budget_is_the_largest(alpha, seed):
     joint = table(seed, 3, 4, low=20)
     radius, eps = 0.01, 0.8
-    region = proof_region(joint, alpha, radius)
+    region = proof_region(joint, RenyiSet(alpha, radius))
     found = independent_reporting(joint, region, eps)
     part = eps - found.secret_eps
     assert part > 0.01
@@ -149,15 +155,15 @@ def test_the_split_is_the_best():
     """Against a plain fine grid of splits."""
     for seed, eps in ((4, 0.3), (5, 1.0), (6, 2.5)):
         joint = table(seed, 3, 3, low=5)
-        region = privacy_region(joint, alpha=2.0, radius=0.02)
+        region = privacy_region(joint, RenyiSet(2.0, 0.02))
         distance = theorem5_distance(joint, region)
-        law = joint.probabilities
+        distribution = joint.probabilities
 
-        def information(part, distance=distance, law=law, eps=eps):
+        def information(part, distance=distance, distribution=distribution, eps=eps):
             delta = math.log1p(2 * math.expm1(part) / distance)
             matrix = np.kron(response(eps - part, 3), response(delta, 3))
-            report = matrix @ law.ravel()
-            return float((law.ravel() * matrix * np.log(matrix / report[:, None])).sum())
+            report = matrix @ distribution.ravel()
+            return float((distribution.ravel() * matrix * np.log(matrix / report[:, None])).sum())
 
         best = max(information(part) for part in np.linspace(0.0, eps, 2001))
         found = independent_reporting(joint, region, eps, "theorem5")
@@ -168,22 +174,22 @@ def test_distance_bounds_every_pair_of_conditionals():
     joint = table(7, 3, 4, low=5)
     p = joint.conditionals
     apart = max(np.abs(p[i] - p[j]).sum() for i in range(3) for j in range(3))
-    at_point = theorem5_distance(joint, privacy_region(joint, alpha=2.0, radius=0.0))
+    at_point = theorem5_distance(joint, privacy_region(joint, RenyiSet(2.0, 0.0)))
     assert at_point == pytest.approx(apart, abs=1e-12)
     previous = at_point
     for radius in (1e-4, 1e-2, 0.1, 1.0):
-        found = theorem5_distance(joint, privacy_region(joint, alpha=2.0, radius=radius))
+        found = theorem5_distance(joint, privacy_region(joint, RenyiSet(2.0, radius)))
         assert previous <= found <= 2.0
         previous = found
-    everything = privacy_region(joint, alpha=1.0, radius=AllDistributions().radius_for(1, 1))
+    everything = privacy_region(joint, RenyiSet(1.0, AllDistributions().radius_for(1, 1)))
     assert theorem5_distance(joint, everything) == 2.0
     unseen = JointDistribution([[5, 5], [0, 0]])
-    assert theorem5_distance(unseen, privacy_region(unseen, alpha=2.0, radius=0.01)) == 2.0
+    assert theorem5_distance(unseen, privacy_region(unseen, RenyiSet(2.0, 0.01))) == 2.0
 
 
 def test_u_that_says_nothing_of_s_is_reported_as_it_is():
     joint = JointDistribution(np.outer([3, 7], [2, 3, 5]))
-    point = privacy_region(joint, alpha=2.0, radius=0.0)
+    point = privacy_region(joint, RenyiSet(2.0, 0.0))
     for budget in ("tight", "theorem5"):
         found = independent_reporting(joint, point, 0.5, budget)
         # for any part above 0 the whole of U passes; the rest of the budget is for S
@@ -194,7 +200,7 @@ def test_u_that_says_nothing_of_s_is_reported_as_it_is():
 
 def test_one_value_leaves_the_secret_alone():
     joint = JointDistribution([[5], [10], [20]])
-    region = privacy_region(joint, alpha=2.0, radius=0.05)
+    region = privacy_region(joint, RenyiSet(2.0, 0.05))
     found = independent_reporting(joint, region, 1.0)
     np.testing.assert_allclose(dense(found.blocks, 3, 1), response(1.0, 3), atol=1e-9)
 
@@ -221,7 +227,7 @@ def test_adult(adult, sensitive, other, eps, expected):
     joint = JointDistribution(adult(sensitive, other))
     assert joint.n == 32_561
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    region = privacy_region(joint, alpha=2.0, radius=radius)
+    region = privacy_region(joint, RenyiSet(2.0, radius))
     a1, a2 = joint.counts.shape
     values = [
         block_information(grr(eps, a1 * a2), joint.probabilities),

@@ -12,6 +12,7 @@ from skrldp.design._conic import solve_conic
 from skrldp.design._cost import ExpectedCost
 from skrldp.exceptions import SolverError
 from skrldp.region import JointRegion, privacy_region, repair
+from skrldp.uncertainty import RenyiSet
 
 CASES = REFERENCE["mse"]
 TABLES = {
@@ -35,9 +36,9 @@ def problem(table, kind, alpha=2.0, *, robust=False, same_secret=False):
     ball = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
     radius = {"point": 0.0, "simplex": np.inf}.get(kind, ball)
     name = kind if kind in ("product", "box", "lower") else "joint"
-    region = privacy_region(joint, alpha=alpha, radius=radius, region=name, same_secret=same_secret)
-    law = joint.probabilities.ravel()
-    return ExpectedCost(distance(joint), law, alpha, ball if robust else 0.0), region
+    region = privacy_region(joint, RenyiSet(alpha, radius), region=name, same_secret=same_secret)
+    distribution = joint.probabilities.ravel()
+    return ExpectedCost(distance(joint), distribution, alpha, ball if robust else 0.0), region
 
 
 def rows_of(matrix, region):
@@ -59,15 +60,15 @@ def repaired_cost(result, cost, region, eps):
     return cost.worst(matrix)[0]
 
 
-def least_cost(cost, region_rows, n_laws=None):
+def least_cost(cost, region_rows, n_distributions=None):
     """Solve the linear program over the matrices with region_rows @ Q_y <= 0, by scipy.
 
-    The cost is the greatest of those at the laws, or that at the centre of the ball.
+    The cost is the greatest of those at the distributions, or that at the centre of the ball.
     """
-    laws = [cost.law] if n_laws is None else n_laws
+    distributions = [cost.distribution] if n_distributions is None else n_distributions
     b, a = cost.cost.shape
     private = np.kron(np.eye(b), region_rows) if len(region_rows) else np.zeros((0, a * b))
-    at = np.array([cost.at(law).ravel() for law in laws])
+    at = np.array([cost.at(distribution).ravel() for distribution in distributions])
     above = np.block([[private, np.zeros((len(private), 1))], [at, np.full((len(at), 1), -1.0)]])
     sums = np.hstack([np.kron(np.ones((1, b)), np.eye(a)), np.zeros((a, 1))])
     goal = np.append(np.zeros(a * b), 1.0)
@@ -87,20 +88,20 @@ def least_cost(cost, region_rows, n_laws=None):
 
 
 def by_cuts(cost, region, eps, tolerance=1e-7, rounds=60):
-    """The same optimum from laws of the region alone: a lower bound that closes."""
-    rows, laws = [], [cost.law]
+    """The same optimum from distributions of the region alone: a lower bound that closes."""
+    rows, distributions = [], [cost.distribution]
     for _ in range(rounds):
-        value, matrix = least_cost(cost, np.array(rows), laws)
-        worst = region.worst(rows_of(np.clip(matrix, 0.0, None), region), eps, laws=True)
+        value, matrix = least_cost(cost, np.array(rows), distributions)
+        worst = region.worst(rows_of(np.clip(matrix, 0.0, None), region), eps, conditionals=True)
         broken = np.flatnonzero(worst.bound > tolerance)
-        greatest, law = cost.worst(matrix)
+        greatest, distribution = cost.worst(matrix)
         if len(broken) == 0 and greatest <= value + tolerance:
             return value
-        laws.append(law)
+        distributions.append(distribution)
         for i in broken:
             cut = np.zeros(region.conditionals.shape)
-            cut[worst.first[i]] += np.exp(-eps) * worst.laws[i, 0]
-            cut[worst.second[i]] -= worst.laws[i, 1]
+            cut[worst.first[i]] += np.exp(-eps) * worst.conditionals[i, 0]
+            cut[worst.second[i]] -= worst.conditionals[i, 1]
             rows.append(cut.ravel())
     raise AssertionError("the cuts do not close the gap")
 
@@ -150,7 +151,7 @@ def test_published_form_where_it_is_well_scaled(table, robust):
     [(0.5, False), *((a, r) for a in (0.7, 1.0, 1.5, 2.0, 4.0) for r in (False, True))],
 )
 def test_joint_region_by_cuts(table, alpha, robust):
-    """The cuts know laws of the region only, and no dual."""
+    """The cuts know distributions of the region only, and no dual."""
     cost, region = problem(table, "joint", alpha, robust=robust)
     result = solve_conic(cost, region, 0.8)
     assert result.value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-6)
@@ -184,13 +185,13 @@ def test_extreme_eps(eps):
 
 @pytest.mark.parametrize("worst_case", [False, True])
 @pytest.mark.parametrize("table", list(TABLES))
-def test_all_laws_and_the_public_law(table, worst_case):
+def test_all_distributions_and_the_public_distribution(table, worst_case):
     """Both are linear programs; the facets are written out here, one by one."""
     eps = 0.7
     for kind in ("simplex", "point"):
         cost, region = problem(table, kind)
         if worst_case:
-            cost = ExpectedCost(cost.cost, cost.law, radius=np.inf)
+            cost = ExpectedCost(cost.cost, cost.distribution, radius=np.inf)
         a1, a2 = region.conditionals.shape
         extremes = [
             region.conditionals[[s]] if kind == "point" and region.marginal[s] > 0 else np.eye(a2)
@@ -203,8 +204,8 @@ def test_all_laws_and_the_public_law(table, worst_case):
                     facet = np.zeros((a1, a2))
                     facet[s], facet[t] = most, -np.exp(eps) * least
                     facets.append(facet.ravel())
-        laws = np.eye(a1 * a2) if worst_case else None
-        expected, _ = least_cost(cost, np.array(facets), laws)
+        distributions = np.eye(a1 * a2) if worst_case else None
+        expected, _ = least_cost(cost, np.array(facets), distributions)
         result = solve_conic(cost, region, eps)
         assert result.status == "optimal"
         assert result.value == pytest.approx(expected, abs=1e-7)
@@ -224,7 +225,8 @@ def test_an_unseen_secret_leaves_the_whole_budget():
 
 
 def test_relations():
-    """A larger ε costs less; a larger region or ball of laws costs more; costs are scaled."""
+    """A larger ε costs less; a larger region or ball of distributions costs more; costs are
+    scaled."""
     values = {}
     for kind in ("point", "joint", "product", "simplex"):
         for robust in (False, True):
@@ -235,9 +237,9 @@ def test_relations():
     ordered = [values[kind, False] for kind in ("point", "joint", "product", "simplex")]
     assert np.all(np.diff(ordered) > 1e-4)
     cost, region = problem("2x3", "joint")
-    dear = ExpectedCost(1e6 * cost.cost, cost.law)
+    dear = ExpectedCost(1e6 * cost.cost, cost.distribution)
     assert solve_conic(dear, region, 0.8).value == pytest.approx(1e6 * values["joint", False])
-    free = solve_conic(ExpectedCost(0.0 * cost.cost, cost.law), region, 0.8)
+    free = solve_conic(ExpectedCost(0.0 * cost.cost, cost.distribution), region, 0.8)
     assert free.value == pytest.approx(0.0, abs=1e-12)
     np.testing.assert_allclose(free.matrix.sum(axis=0), 1.0)
 
@@ -245,7 +247,7 @@ def test_relations():
 def test_other_reports():
     """The reports need not be the values: two of them for three values."""
     cost, region = problem("2x3", "joint", robust=True)
-    fewer = ExpectedCost(cost.cost[[0, 2]], cost.law, cost.alpha, cost.radius)
+    fewer = ExpectedCost(cost.cost[[0, 2]], cost.distribution, cost.alpha, cost.radius)
     result = solve_conic(fewer, region, 0.8)
     assert result.matrix.shape == (2, 6)
     assert result.value == pytest.approx(by_cuts(fewer, region, 0.8), abs=1e-6)
@@ -300,7 +302,7 @@ def test_what_it_cannot_do():
         with pytest.raises(ValueError, match=message):
             solve_conic(cost, region, 0.8)
     _, region = problem("2x3", "joint")
-    low = JointRegion(region.conditionals, region.marginal, 0.4, region.radius)
+    low = JointRegion(region.conditionals, region.marginal, RenyiSet(0.4, 0.05))
     with pytest.raises(ValueError, match=r"alpha >= 1/2 for region='joint', got alpha=0\.4"):
         solve_conic(cost, low, 0.8)
 

@@ -1,4 +1,4 @@
-"""The expected cost at the worst law of a ball: never too small, and attained."""
+"""The expected cost at the worst distribution of a ball: never too small, and attained."""
 
 import cvxpy as cp
 import numpy as np
@@ -15,26 +15,26 @@ ALPHAS = (0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
 def instance(seed, alpha=2.0, radius=0.1, b=3, a=6, zeros=False):
     """A cost of any sign, the ball for it, and a mechanism."""
     rng = np.random.default_rng([seed, 7])
-    law = rng.dirichlet(np.ones(a)) + 0.01
+    distribution = rng.dirichlet(np.ones(a)) + 0.01
     if zeros:
-        law[rng.permutation(a)[: a // 3]] = 0.0
-    cost = ExpectedCost(rng.normal(size=(b, a)), law / law.sum(), alpha, radius)
+        distribution[rng.permutation(a)[: a // 3]] = 0.0
+    cost = ExpectedCost(rng.normal(size=(b, a)), distribution / distribution.sum(), alpha, radius)
     return cost, rng.dirichlet(np.full(b, 0.5), size=a).T
 
 
-def expected(cost, law, matrix):
+def expected(cost, distribution, matrix):
     """The expected cost, report by report and cell by cell."""
     return sum(
-        law[x] * matrix[y, x] * cost.cost[y, x]
+        distribution[x] * matrix[y, x] * cost.cost[y, x]
         for y in range(matrix.shape[0])
         for x in range(matrix.shape[1])
     )
 
 
-def direct_worst(cells, law, alpha, radius):
+def direct_worst(cells, distribution, alpha, radius):
     """The greatest P.cells over the ball, by a convex solver; the ball is convex as written."""
-    found, seen = cp.Variable(len(law), nonneg=True), np.flatnonzero(law > 0)
-    held, p = found[seen], law[seen]
+    found, seen = cp.Variable(len(distribution), nonneg=True), np.flatnonzero(distribution > 0)
+    held, p = found[seen], distribution[seen]
     if alpha == 1.0:
         inside = p @ np.log(p) - p @ cp.log(held) <= radius
     else:
@@ -48,7 +48,7 @@ def direct_worst(cells, law, alpha, radius):
 def test_worst_against_a_convex_solver(alpha, zeros):
     for radius in (0.01, 0.5):
         cost, matrix = instance(1, alpha, radius, zeros=zeros)
-        direct = direct_worst(cost.by_cell(matrix), cost.law, alpha, radius)
+        direct = direct_worst(cost.by_cell(matrix), cost.distribution, alpha, radius)
         assert cost.worst(matrix)[0] == pytest.approx(direct, abs=3e-6)  # the solver's accuracy
 
 
@@ -66,51 +66,53 @@ def test_worst_is_never_passed_and_is_attained(seed, alpha, log_radius, zeros):
     bound, worst = cost.worst(matrix)
     assert worst.min() >= 0.0
     assert worst.sum() == pytest.approx(1.0, abs=1e-12)
-    assert renyi(cost.law, worst, alpha) <= radius * (1 + 1e-9) + 1e-14
+    assert renyi(cost.distribution, worst, alpha) <= radius * (1 + 1e-9) + 1e-14
     assert bound - 1e-7 * np.ptp(cells) <= expected(cost, worst, matrix) <= bound
 
     rng = np.random.default_rng(seed)
     near = worst * np.exp(rng.normal(size=(150, len(worst))) * 0.1) + 1e-4 * rng.random((150, 1))
     towards = np.concatenate([random_directions(rng, 450, len(worst)), near, np.eye(len(worst))])
     towards = towards / towards.sum(axis=1, keepdims=True)
-    laws = on_the_boundary(cost.law, towards, alpha, radius)
-    assert np.all(laws @ cells <= bound + 1e-12)
-    assert cost.law @ cells <= bound
+    distributions = on_the_boundary(cost.distribution, towards, alpha, radius)
+    assert np.all(distributions @ cells <= bound + 1e-12)
+    assert cost.distribution @ cells <= bound
 
 
-def test_one_law_and_all_laws_by_hand():
+def test_one_distribution_and_all_distributions_by_hand():
     for seed in range(5):
         nominal, matrix = instance(seed, radius=0.0, zeros=True)
-        bound, law = nominal.worst(matrix)
+        bound, distribution = nominal.worst(matrix)
         assert not nominal.robust
-        assert bound == pytest.approx(expected(nominal, nominal.law, matrix), abs=1e-13)
-        np.testing.assert_array_equal(law, nominal.law)
+        assert bound == pytest.approx(expected(nominal, nominal.distribution, matrix), abs=1e-13)
+        np.testing.assert_array_equal(distribution, nominal.distribution)
 
         every, matrix = instance(seed, radius=np.inf, zeros=True)
         by_cell = [expected(every, unit, matrix) for unit in np.eye(6)]
-        bound, law = every.worst(matrix)
+        bound, distribution = every.worst(matrix)
         assert every.robust
         assert bound == pytest.approx(max(by_cell), abs=1e-13)
-        np.testing.assert_array_equal(law, np.eye(6)[np.argmax(by_cell)])
+        np.testing.assert_array_equal(distribution, np.eye(6)[np.argmax(by_cell)])
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_mass_goes_to_cells_without_records(alpha):
     """All cost on a cell without records: the ball gives it at most 1 - exp(-B), or all."""
-    law, radius = np.array([0.7, 0.0, 0.3]), 0.2
-    cost = ExpectedCost(np.array([[0.0, 1.0, 0.0]]), law, alpha, radius)
+    distribution, radius = np.array([0.7, 0.0, 0.3]), 0.2
+    cost = ExpectedCost(np.array([[0.0, 1.0, 0.0]]), distribution, alpha, radius)
     bound, worst = cost.worst(np.ones((1, 3)))
-    # D(law || (1-t) law + t e) = -log(1-t) for every order
+    # D(distribution || (1-t) distribution + t e) = -log(1-t) for every order
     assert bound == pytest.approx(-np.expm1(-radius), abs=1e-9)
-    np.testing.assert_allclose(worst, law * np.exp(-radius) + [0, bound, 0], atol=1e-7)
+    np.testing.assert_allclose(worst, distribution * np.exp(-radius) + [0, bound, 0], atol=1e-7)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_at_and_by_cell_are_the_definition(alpha):
     cost, matrix = instance(2, alpha)
-    law = np.random.default_rng(3).dirichlet(np.ones(6))
-    assert (cost.at(law) * matrix).sum() == pytest.approx(expected(cost, law, matrix), abs=1e-14)
-    assert cost.at(law).shape == matrix.shape
+    distribution = np.random.default_rng(3).dirichlet(np.ones(6))
+    assert (cost.at(distribution) * matrix).sum() == pytest.approx(
+        expected(cost, distribution, matrix), abs=1e-14
+    )
+    assert cost.at(distribution).shape == matrix.shape
     by_cell = [expected(cost, unit, matrix) for unit in np.eye(6)]
     np.testing.assert_allclose(cost.by_cell(matrix), by_cell, atol=1e-14)
 
@@ -125,8 +127,8 @@ def test_worst_constant(radius):
             constant = np.zeros((3, 6))
             constant[report] = 1.0
             assert value == pytest.approx(cost.worst(constant)[0], abs=1e-14)
-            assert value >= cost.law @ cost.cost[report] - 1e-14
-    # where cells cost alike, no law is worse than another
+            assert value >= cost.distribution @ cost.cost[report] - 1e-14
+    # where cells cost alike, no distribution is worse than another
     flat = ExpectedCost(np.array([[0.3] * 4, [-2.0] * 4]), np.full(4, 0.25), 2.0, radius)
     np.testing.assert_allclose(flat.worst_constant(), [0.3, -2.0], atol=1e-12)
 
@@ -135,15 +137,15 @@ def test_worst_constant(radius):
 def test_relations(alpha):
     cost, matrix = instance(5, alpha, 0.0)
     radii = (0.0, 1e-10, 1e-4, 1e-2, 1.0, 30.0, np.inf)
-    balls = [ExpectedCost(cost.cost, cost.law, alpha, radius) for radius in radii]
+    balls = [ExpectedCost(cost.cost, cost.distribution, alpha, radius) for radius in radii]
     values = np.array([ball.worst(matrix)[0] for ball in balls])
     assert np.all(np.diff(values) >= -1e-12)  # a larger ball is no better
     assert values[1] == pytest.approx(values[0], abs=1e-3)
     assert values[-2] == pytest.approx(values[-1], abs=1e-3)
     for ball, value in zip(balls, values, strict=True):
-        scaled = ExpectedCost(7e5 * cost.cost, cost.law, alpha, ball.radius)
+        scaled = ExpectedCost(7e5 * cost.cost, cost.distribution, alpha, ball.radius)
         assert scaled.worst(matrix)[0] == pytest.approx(7e5 * value, rel=1e-9, abs=1e-6)
-        moved = ExpectedCost(cost.cost - 3.0, cost.law, alpha, ball.radius)
+        moved = ExpectedCost(cost.cost - 3.0, cost.distribution, alpha, ball.radius)
         assert moved.worst(matrix)[0] == pytest.approx(value - 3.0, abs=1e-9)
 
 
@@ -154,30 +156,30 @@ def test_pull_in(alpha, radius, zeros):
     cost, _ = instance(6, alpha, radius, zeros=zeros)
     rng = np.random.default_rng(8)
     directions = random_directions(rng, 60, 6)
-    border = on_the_boundary(cost.law, directions, alpha, radius)
-    beyond = on_the_boundary(cost.law, directions, alpha, 1.0001 * radius)
+    border = on_the_boundary(cost.distribution, directions, alpha, radius)
+    beyond = on_the_boundary(cost.distribution, directions, alpha, 1.0001 * radius)
     # near alpha = 1 the budget is known to 1e-16 / |alpha - 1| only
     exact = alpha == 1.0 or abs(alpha - 1.0) > 1e-6
     order, close = (alpha, 1e-9) if exact else (1.0, 1e-6 if radius > 1e-3 else 0.1)
-    for law, edge, outside in zip(directions, border, beyond, strict=True):
-        found = cost.pull_in(law)
-        assert renyi(cost.law, found, order) <= radius * (1 + close)
+    for distribution, edge, outside in zip(directions, border, beyond, strict=True):
+        found = cost.pull_in(distribution)
+        assert renyi(cost.distribution, found, order) <= radius * (1 + close)
         # on the way to the centre, never beyond
-        step, whole = found - cost.law, law - cost.law
+        step, whole = found - cost.distribution, distribution - cost.distribution
         share = step @ whole / (whole @ whole)
         np.testing.assert_allclose(step, share * whole, atol=1e-15)
         assert 0.0 <= share <= 1.0
-        inside = cost.law + 0.98 * (edge - cost.law)
+        inside = cost.distribution + 0.98 * (edge - cost.distribution)
         np.testing.assert_array_equal(cost.pull_in(inside), inside)
         if exact:  # from nearly inside, not far
             moved = np.abs(cost.pull_in(outside) - outside).sum()
-            assert moved <= 1e-3 * np.abs(outside - cost.law).sum()
+            assert moved <= 1e-3 * np.abs(outside - cost.distribution).sum()
 
 
 def test_pull_in_without_a_ball():
-    law = np.random.default_rng(9).dirichlet(np.ones(6))
+    distribution = np.random.default_rng(9).dirichlet(np.ones(6))
     nominal, _ = instance(7, radius=0.0)
-    np.testing.assert_array_equal(nominal.pull_in(law), nominal.law)
+    np.testing.assert_array_equal(nominal.pull_in(distribution), nominal.distribution)
     every, _ = instance(7, radius=np.inf)
-    np.testing.assert_array_equal(every.pull_in(law), law)
+    np.testing.assert_array_equal(every.pull_in(distribution), distribution)
     np.testing.assert_array_equal(every.pull_in(np.eye(6)[2]), np.eye(6)[2])

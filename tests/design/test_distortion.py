@@ -18,6 +18,7 @@ from skrldp.design.cutting_planes._program import weak_duality
 from skrldp.design.distortion import distance_matrix, expected_distance, solve
 from skrldp.region import privacy_region
 from skrldp.support import divergence
+from skrldp.uncertainty import RenyiSet
 
 CASES = REFERENCE["mse"]
 PROBLEMS = {
@@ -35,9 +36,9 @@ def program(counts, problem, alpha=2.0, region="joint", values=None, radius=None
     robust_utility, robust_privacy = PROBLEMS[problem]
     values = joint.values if values is None else values
     distance = distance_matrix(name, values, values)
-    cost = expected_distance(joint, distance, alpha, radius if robust_utility else 0.0)
+    cost = expected_distance(joint, distance, RenyiSet(alpha, radius if robust_utility else 0.0))
     around = radius if robust_privacy else 0.0
-    return cost, privacy_region(joint, alpha=alpha, radius=around, region=region)
+    return cost, privacy_region(joint, RenyiSet(alpha, around), region=region)
 
 
 def search(cost, region, eps, central=True, **options):
@@ -60,10 +61,12 @@ def check(found, cost, region, eps):
     assert np.all(matrix >= 0)
     np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-12)
     rows = matrix.reshape(len(matrix), *region.conditionals.shape)
-    worst = region.worst(rows, eps, laws=True)
+    worst = region.worst(rows, eps, conditionals=True)
     first, second = rows[worst.row, worst.first], rows[worst.row, worst.second]
     odds = np.stack([first, -np.exp(eps) * second], axis=1)
-    assert np.einsum("mtu,mtu->m", odds, worst.laws).max() <= 1e-15  # no law breaks the promise
+    assert (
+        np.einsum("mtu,mtu->m", odds, worst.conditionals).max() <= 1e-15
+    )  # no distribution breaks the promise
     assert worst.bound.max() <= rounding(region)
     assert found.objective == pytest.approx(cost.worst(matrix)[0], rel=1e-12)
     assert found.bound <= found.objective + 1e-15
@@ -75,10 +78,13 @@ def rounding(region):
     `support` adds to a bound the rounding of its dual slacks, (k + 16) units times 8 or, where
     alpha is not 2, 128 times their size; and that goes like 1 / sqrt(radius).
     """
-    if not 0.0 < region.radius < np.inf:
+    if not 0.0 < region.uncertainty.pair_radius < np.inf:
         return 1e-12
     unit = (region.conditionals.shape[1] + 16) * np.finfo(float).eps
-    return max(1e-12, (8.0 if region.alpha == 2.0 else 128.0) * unit / np.sqrt(region.radius))
+    return max(
+        1e-12,
+        (8.0 if region.alpha == 2.0 else 128.0) * unit / np.sqrt(region.uncertainty.pair_radius),
+    )
 
 
 @pytest.mark.parametrize("central", [True, False], ids=["path", "cuts"])
@@ -165,12 +171,12 @@ def test_large_and_small_eps(problem):
 
 
 @pytest.mark.parametrize("alpha", [0.3, 0.7, 1.0, 2.0, 4.0])
-def test_the_worst_law_attains_the_worst_case(alpha):
+def test_the_worst_distribution_attains_the_worst_case(alpha):
     cost, region = program(COUNTS, "RURP", alpha, region="product")
     found = minimise(cost, region, 0.5, deadline=Deadline(None))
-    bound, law = cost.worst(found.matrix)
-    assert divergence(cost.law, law, alpha) <= cost.radius * (1 + 1e-9)
-    assert law @ cost.by_cell(found.matrix) == pytest.approx(bound, rel=1e-6)
+    bound, distribution = cost.worst(found.matrix)
+    assert divergence(cost.distribution, distribution, alpha) <= cost.radius * (1 + 1e-9)
+    assert distribution @ cost.by_cell(found.matrix) == pytest.approx(bound, rel=1e-6)
 
 
 def test_time_runs_out():
@@ -189,7 +195,7 @@ def test_time_runs_out():
 def test_outputs_of_no_use_are_left_out():
     cost, region = program(COUNTS, "NURP")
     far = np.vstack([cost.cost, cost.cost.max(axis=0) + 1e12, cost.cost[1]])
-    more = type(cost)(far, cost.law)
+    more = type(cost)(far, cost.distribution)
     plain, found = solve(cost, region, 0.5), solve(more, region, 0.5)
     assert found.matrix.shape == far.shape and not found.matrix[4:].any()
     assert found.objective == plain.objective
@@ -225,13 +231,16 @@ def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):
 
 def test_cuts_are_written_as_they_read():
     rng = np.random.default_rng(0)
-    laws = rng.dirichlet(np.ones(4), size=(5, 2))
+    distributions = rng.dirichlet(np.ones(4), size=(5, 2))
     cuts = Cuts(
-        np.array([0, 1, 2, 1, 0]), np.array([0, 2, 1, 1, 2]), np.array([1, 0, 2, 1, 0]), laws
+        np.array([0, 1, 2, 1, 0]),
+        np.array([0, 2, 1, 1, 2]),
+        np.array([1, 0, 2, 1, 0]),
+        distributions,
     )
     rows = rng.random((3, 3, 4))
     expected = [
-        np.exp(-0.7) * laws[i, 0] @ rows[y, s] - laws[i, 1] @ rows[y, t]
+        np.exp(-0.7) * distributions[i, 0] @ rows[y, s] - distributions[i, 1] @ rows[y, t]
         for i, (y, s, t) in enumerate(zip(cuts.row, cuts.first, cuts.second, strict=True))
     ]
     found = cuts.coefficients((3, 3, 4), 0.7) @ rows.ravel()
@@ -241,10 +250,12 @@ def test_cuts_are_written_as_they_read():
 def test_any_multipliers_bound_the_linear_program():
     rng = np.random.default_rng(1)
     cost, region = program(COUNTS, "NURP")
-    worst = region.worst(rng.dirichlet(np.ones(4), size=12).T.reshape(4, 3, 4), 0.5, laws=True)
-    cuts = Cuts(worst.row, worst.first, worst.second, worst.laws)
+    worst = region.worst(
+        rng.dirichlet(np.ones(4), size=12).T.reshape(4, 3, 4), 0.5, conditionals=True
+    )
+    cuts = Cuts(worst.row, worst.first, worst.second, worst.conditionals)
     table = cuts.coefficients((4, 3, 4), 0.5)
-    linear = cost.at(cost.law)
+    linear = cost.at(cost.distribution)
     sums = np.tile(np.eye(12), 4)
     optimum = linprog(
         linear.ravel(), table.toarray(), np.zeros(len(cuts)), A_eq=sums, b_eq=np.ones(12)

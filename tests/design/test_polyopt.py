@@ -17,6 +17,7 @@ from skrldp.design.rows import generate_columns
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, row_information
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 CASES = REFERENCE["mi"]
 NAMES = ["x".join(map(str, np.shape(case["counts"]))) for case in CASES]
@@ -26,7 +27,7 @@ MANY = [[90, 40, 310], [400, 250, 140]]  # with few records the exact ball takes
 
 def region_of(joint, kind="joint", alpha=2.0, **options):
     radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, **options)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, **options)
 
 
 def few_rounds(joint, region, eps, **options):
@@ -41,7 +42,7 @@ def optimum(counts, eps, kind="joint", **options):
     """The objective, without a time limit, so that it is the same on every machine."""
     joint = counts if isinstance(counts, JointDistribution) else JointDistribution(counts)
     if kind in ("simplex", "point"):
-        region = privacy_region(joint, alpha=2.0, radius=np.inf if kind == "simplex" else 0.0)
+        region = privacy_region(joint, RenyiSet(2.0, np.inf if kind == "simplex" else 0.0))
     else:
         region = region_of(joint, kind)
     return solve(joint, region, eps, time_limit=None, **options).objective
@@ -74,7 +75,7 @@ def test_exact_ball(case):
     assert found.objective <= found.bound
     assert joint.entropy == pytest.approx(case["entropy_X"], abs=1e-6)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, 2.0, radius, case["eps"])
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), case["eps"])
     assert certificate.holds(case["eps"])
     value = mechanism.mutual_information(joint.probabilities)
     assert value == pytest.approx(found.objective, rel=1e-6)
@@ -124,7 +125,7 @@ def test_auto():
     ):
         assert solve(case, region_of(case, kind), 0.5, time_limit=None).solver == solver
     for radius in (0.0, np.inf):
-        region = privacy_region(joint, alpha=2.0, radius=radius)
+        region = privacy_region(joint, RenyiSet(2.0, radius))
         assert solve(joint, region, 0.5, time_limit=0.0).solver == "vertices"
 
 
@@ -139,7 +140,7 @@ def test_what_there_is_when_time_is_up(limit):
     known = independent_reporting(joint, region, eps).information
     assert found.objective >= known * (1.0 - 1e-7)
     radius = RenyiBall().radius_for(joint.n, 80)
-    mechanism, certificate = release(found.matrix, joint, 2.0, radius, eps)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), eps)
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
     assert value >= known * (1.0 - 1e-6)
@@ -173,7 +174,7 @@ def test_never_worse_than_the_closed_forms(counts):
     a1, a2 = joint.counts.shape
     for eps, kind in itertools.product((0.2, 2.0), ("lower", "box", "simplex")):
         region = (
-            privacy_region(joint, alpha=2.0, radius=np.inf)
+            privacy_region(joint, RenyiSet(2.0, np.inf))
             if kind == "simplex"
             else region_of(joint, kind)
         )
@@ -221,7 +222,7 @@ def test_a_vanishing_radius_gives_the_non_robust_optimum(kind):
     joint = JointDistribution(SMALL)
     point = optimum(joint, 0.5, "point")
     for alpha in (1.0, 2.0):
-        region = privacy_region(joint, alpha=alpha, radius=1e-12, region=kind)
+        region = privacy_region(joint, RenyiSet(alpha, 1e-12), region=kind)
         found = solve(joint, region, 0.5, time_limit=None).objective
         assert found == pytest.approx(point, rel=1e-4)
         assert found <= point * (1.0 + 1e-7)
@@ -230,7 +231,7 @@ def test_a_vanishing_radius_gives_the_non_robust_optimum(kind):
 @pytest.mark.parametrize("solver", ["vertices", "columns"])
 @pytest.mark.parametrize("eps", [4.0, 6.0])
 @pytest.mark.parametrize("counts", [EXAMPLE, [[30, 40], [60, 20], [20, 30]], [[30, 40, 25]] * 2])
-def test_srr_is_optimal_for_all_laws_and_large_eps(counts, eps, solver):
+def test_srr_is_optimal_for_all_distributions_and_large_eps(counts, eps, solver):
     joint = JointDistribution(counts)
     blocks = srr(eps, *joint.counts.shape)
     expected = block_information(blocks, joint.probabilities)
@@ -289,7 +290,7 @@ def test_unseen_secrets_and_values(counts, kind):
         assert best >= found.objective * (1.0 - 1e-7)
         assert found.objective >= best * (1.0 - 2e-3)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, 2.0, radius, eps)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), eps)
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
     assert value == pytest.approx(found.objective, rel=1e-5)
@@ -308,7 +309,7 @@ def test_every_order(alpha, kind):
     found = few_rounds(joint, region, eps, deadline=Deadline(None))
     assert found.objective > 1.2 * independent_reporting(joint, region, eps).information
     radius = RenyiBall(alpha).radius_for(joint.n, 4)
-    mechanism, certificate = release(found.matrix, joint, alpha, radius, eps)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(alpha, radius), eps)
     assert certificate.holds(eps)
     assert certificate.eps_attained <= eps
     value = mechanism.mutual_information(joint.probabilities)
@@ -321,7 +322,7 @@ def test_the_joint_ball_at_one_half():
     region, eps = region_of(joint, "joint", 0.5), 0.8
     found = solve(joint, region, eps, time_limit=0.5)
     radius = RenyiBall(0.5).radius_for(joint.n, 4)
-    mechanism, certificate = release(found.matrix, joint, 0.5, radius, eps)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(0.5, radius), eps)
     assert certificate.holds(eps)
     known = independent_reporting(joint, region, eps).information
     assert mechanism.mutual_information(joint.probabilities) >= known * (1.0 - 1e-6)
@@ -336,26 +337,26 @@ def test_below_one_half_there_is_no_joint_region():
 # -- where the public table is empty --------------------------------------------------------------
 
 
-def informations(counts, law, eps, smoothing, solver="vertices", kind="lower"):
-    """Information at the public law and at another, of the design with some smoothing."""
+def informations(counts, distribution, eps, smoothing, solver="vertices", kind="lower"):
+    """Information at the public distribution and at another, of the design with some smoothing."""
     joint = JointDistribution(counts)
     found = solve(
         joint,
         region_of(joint, kind),
         eps,
-        law=joint.smoothed(smoothing).ravel(),
+        distribution=joint.smoothed(smoothing).ravel(),
         solver=solver,
         time_limit=None,
     )
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    assert release(found.matrix, joint, 2.0, radius, eps)[1].holds(eps)
+    assert release(found.matrix, joint, RenyiSet(2.0, radius), eps)[1].holds(eps)
     public = joint.probabilities.ravel()
     assert found.objective == pytest.approx(row_information(found.matrix, public).sum(), abs=1e-12)
     assert found.objective <= found.bound * (1.0 + 1e-9)
-    return found.objective, float(row_information(found.matrix, law).sum())
+    return found.objective, float(row_information(found.matrix, distribution).sum())
 
 
-def test_smoothing_helps_the_true_law_and_costs_nothing_at_the_public_one():
+def test_smoothing_helps_the_true_distribution_and_costs_nothing_at_the_public_one():
     """Draws from Jeffreys' prior, with so few records that cells are empty."""
     found = []
     for seed in range(36):
@@ -378,17 +379,17 @@ def test_smoothing_leaves_no_column_to_chance():
     joint = JointDistribution(counts)
     region = region_of(joint, "lower")
     for smoothing in (1e-6, 0.5):
-        law = joint.smoothed(smoothing).ravel()
-        best = solve(joint, region, 1.0, law=law, solver="vertices")
+        distribution = joint.smoothed(smoothing).ravel()
+        best = solve(joint, region, 1.0, distribution=distribution, solver="vertices")
         plain = solve(joint, region, 1.0, solver="vertices")
-        at = [float(row_information(found.matrix, law).sum()) for found in (best, plain)]
+        at = [float(row_information(found.matrix, distribution).sum()) for found in (best, plain)]
         assert at[0] >= at[1] * (1.0 - 1e-12)
         assert best.objective >= plain.objective * (1.0 - smoothing * 0.02)
-    # the bound is about all private mechanisms at the public law
+    # the bound is about all private mechanisms at the public distribution
     assert plain.objective <= best.bound
 
 
-def test_smoothed_laws():
+def test_smoothed_distributions():
     joint = JointDistribution([[3, 0], [1, 4]])
     np.testing.assert_array_equal(joint.smoothed(0.0), joint.probabilities)
     np.testing.assert_allclose(joint.smoothed(2.0), (joint.counts + 0.5) / 10.0)

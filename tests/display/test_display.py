@@ -168,8 +168,10 @@ def test_display_is_a_module():
 def test_displays_need_a_fitted_sanitizer(display):
     with pytest.raises(NotFittedError):
         display.from_estimator(SRRSanitizer())
-    with pytest.raises(TypeError, match=r"A pipeline's last step is pipeline\[-1\]"):
+    with pytest.raises(NotFittedError):
         display.from_estimator(make_pipeline(SRRSanitizer()))
+    with pytest.raises(TypeError, match="a fitted sanitizer is needed, got RenyiBall"):
+        display.from_estimator(RenyiBall())
     assert not plt.get_fignums()
 
 
@@ -324,10 +326,10 @@ def test_odds_are_bayes():
     """Posterior odds over prior odds, by Bayes' theorem."""
     sanitizer = fitted(GRRSanitizer, [[s, u] for s in range(3) for u in range(2)], COUNTS)
     drawn = LeakageDisplay.from_estimator(sanitizer)
-    law = sanitizer.joint_.probabilities
-    joint = np.einsum("ysu,su->ys", sanitizer.mechanism_.matrix.reshape(-1, 3, 2), law)
+    distribution = sanitizer.joint_.probabilities
+    joint = np.einsum("ysu,su->ys", sanitizer.mechanism_.matrix.reshape(-1, 3, 2), distribution)
     posterior = joint / joint.sum(axis=1, keepdims=True)
-    prior = law.sum(axis=1)
+    prior = distribution.sum(axis=1)
     expected = posterior / (1 - posterior) / (prior / (1 - prior))
     assert drawn.odds == pytest.approx(expected)
     assert drawn.probability == pytest.approx(joint.sum(axis=1))
@@ -342,7 +344,7 @@ def test_leakage_is_that_of_the_certificate(cls):
     sanitizer = fitted(cls)
     certificate = sanitizer.certificate_
     public = LeakageDisplay.from_estimator(sanitizer)
-    worst = LeakageDisplay.from_estimator(sanitizer, law="worst")
+    worst = LeakageDisplay.from_estimator(sanitizer, distribution="worst")
     expected = sanitizer.mechanism_.leakage(sanitizer.joint_.probabilities)
     assert np.log(public.worst.max()) == pytest.approx(expected)
     assert np.log(worst.worst.max()) == pytest.approx(certificate.eps_attained, abs=1e-9)
@@ -352,13 +354,13 @@ def test_leakage_is_that_of_the_certificate(cls):
         assert bounds == {certificate.eps, -certificate.eps, 0.0}
 
 
-def test_leakage_at_other_laws_can_pass_the_bound():
+def test_leakage_at_other_distributions_can_pass_the_bound():
     sanitizer = fitted(NonRobustSanitizer, time_limit=5)
-    law = certify(sanitizer.mechanism_, RenyiBall(), sanitizer.joint_).law
-    drawn = LeakageDisplay.from_estimator(sanitizer, law=law)
+    distribution = certify(sanitizer.mechanism_, RenyiBall(), sanitizer.joint_).distribution
+    drawn = LeakageDisplay.from_estimator(sanitizer, distribution=distribution)
     assert np.log(drawn.worst.max()) > 1.01
-    assert "(for the public law alone)" in drawn.ax_.get_legend().get_texts()[0].get_text()
-    assert drawn.ax_.get_ylabel().endswith("at the given law")
+    assert "(for the public distribution alone)" in drawn.ax_.get_legend().get_texts()[0].get_text()
+    assert drawn.ax_.get_ylabel().endswith("at the given distribution")
 
 
 def test_points_are_the_odds():
@@ -380,12 +382,12 @@ def test_only_proven_bounds_are_called_so():
     assert len(no_bound.ax_.lines) == 1
     drawn = LeakageDisplay.from_estimator(fitted(SRRSanitizer))
     label = drawn.ax_.get_legend().get_texts()[0].get_text()
-    assert label == "proven bound, ε = 1\n(for all laws)"
+    assert label == "proven bound, ε = 1\n(for all distributions)"
 
 
 def test_reports_that_settle_it_are_drawn_as_such(monkeypatch):
-    law = [[0.5, 0.0, 0.2], [0.2, 0.7, 0.3], [0.3, 0.3, 0.5], [0.0, 0.0, 0.0]]
-    drawn = LeakageDisplay(law, [0.3, 0.4, 0.3], eps=1.0).plot()
+    distribution = [[0.5, 0.0, 0.2], [0.2, 0.7, 0.3], [0.3, 0.3, 0.5], [0.0, 0.0, 0.0]]
+    drawn = LeakageDisplay(distribution, [0.3, 0.4, 0.3], eps=1.0).plot()
     assert drawn.odds[0, 1] == 0.0 and np.isinf(drawn.worst[0])
     assert 3 not in drawn.order_  # it never occurs
     edge = drawn.ax_.get_ylim()[0]
@@ -399,7 +401,7 @@ def test_secrets_without_mass_are_left_out():
     sanitizer = fitted(GRRSanitizer, rows, [9, 9, 9, 9, 0, 0])
     assert LeakageDisplay.from_estimator(sanitizer).secrets == (0, 1)
     with pytest.raises(ValueError, match="only one secret has mass"):
-        LeakageDisplay.from_estimator(sanitizer, law=[[0.5, 0.5], [0, 0], [0, 0]])
+        LeakageDisplay.from_estimator(sanitizer, distribution=[[0.5, 0.5], [0, 0], [0, 0]])
 
 
 def test_which_secrets_have_a_colour():
@@ -432,16 +434,16 @@ def test_bad_leakage(arguments, words):
         LeakageDisplay(*arguments, eps=1.0)
 
 
-def test_bad_names_and_laws():
+def test_bad_names_and_distributions():
     with pytest.raises(ValueError, match="1 symbols and 2 secrets do not name"):
         LeakageDisplay([[0.5, 0.5], [0.5, 0.5]], [0.5, 0.5], eps=1.0, symbols="a")
-    for law, words in (
-        ("true", "law='true' must be 'public', 'worst' or an array"),
+    for distribution, words in (
+        ("true", "distribution='true' must be 'public', 'worst' or an array"),
         ([[0.5, 0.5]], "table of 2 secrets x 3 values"),
         (np.full((2, 3), 0.5), "sum 3"),
     ):
         with pytest.raises(ValueError, match=words):
-            LeakageDisplay.from_estimator(fitted(SRRSanitizer), law=law)
+            LeakageDisplay.from_estimator(fitted(SRRSanitizer), distribution=distribution)
 
 
 # --- UncertaintyDisplay --------------------------------------------------------------------------
@@ -519,17 +521,17 @@ def test_outlines_without_a_ball():
 @pytest.mark.parametrize(
     ("cls", "title"),
     [
-        (GRRSanitizer, "All laws: every conditional is possible"),
-        (NonRobustSanitizer, "The public law alone"),
-        (PolyOptSanitizer, "Laws within B = "),
+        (GRRSanitizer, "All distributions: every conditional is possible"),
+        (NonRobustSanitizer, "The public distribution alone"),
+        (PolyOptSanitizer, "Distributions within B = "),
     ],
 )
 def test_the_set_is_named(cls, title):
     drawn = UncertaintyDisplay.from_estimator(fitted(cls))
     assert drawn.figure_.get_suptitle().startswith(title)
-    all_laws, one_law = np.isinf(drawn.radius), drawn.radius == 0
-    assert np.all(drawn.upper - drawn.lower == 1) == all_laws
-    assert np.array_equal(drawn.lower, drawn.upper) == one_law
+    all_distributions, one_distribution = np.isinf(drawn.radius), drawn.radius == 0
+    assert np.all(drawn.upper - drawn.lower == 1) == all_distributions
+    assert np.array_equal(drawn.lower, drawn.upper) == one_distribution
 
 
 def test_bars_are_the_bounds(monkeypatch):
@@ -665,7 +667,7 @@ def test_baselines_are_not_drawn_twice_and_do_not_hide_warnings():
 
     assert names(GRRSanitizer()) == ["GRR", "non-robust (not private)"]
     assert names(SRRSanitizer(), baselines=False) == ["SRR"]
-    with pytest.warns(PrivacyLeakWarning, match="public law alone"):
+    with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
         assert names({"mine": NonRobustSanitizer()}) == ["mine", "GRR (plain LDP)"]
 
 

@@ -125,18 +125,18 @@ def test_smaller_sets_allow_more(designs):
 def test_no_design_promises_too_little_or_breaks_its_promise(designs):
     assert designs["error"].isna().all()
     assert np.all(designs["proven"] <= 1.5)
-    assert designs["inside"].all()  # so that the promise is about this law
+    assert designs["inside"].all()  # so that the promise is about this distribution
     robust = designs.drop(index="NR")
     assert np.all(robust["true_eps"] <= robust["proven"])
     assert designs.loc["NR", "true_eps"] > 1.5
 
 
 @pytest.mark.parametrize(
-    ("shape", "laws", "printed"),
+    ("shape", "distributions", "printed"),
     [((2, 5), 100, 0.231), ((5, 2), 100, 0.126), ((15, 16), 10, 0.009), ((42, 6), 10, 0.005)],
     ids=str,
 )
-def test_srr_is_as_in_table_2(shape, laws, printed):
+def test_srr_is_as_in_table_2(shape, distributions, printed):
     """Computed from Entropy (58) as a matrix, and compared with the paper's mean."""
     a1, a2 = shape
     most, less = np.exp(1.5), np.exp(-1.5)
@@ -144,7 +144,7 @@ def test_srr_is_as_in_table_2(shape, laws, printed):
     matrix = most * np.eye(a1 * a2) + less * (same_secret - np.eye(a1 * a2)) + 1.0 - same_secret
     matrix /= matrix.sum(axis=0)
     values = []
-    for instance in range(laws):
+    for instance in range(distributions):
         counts = entropy.draw(shape, instance)[1]
         public = counts.ravel() / counts.sum()
         joint = matrix * public
@@ -153,22 +153,22 @@ def test_srr_is_as_in_table_2(shape, laws, printed):
         values.append(information / -(public * np.log(np.where(public > 0, public, 1.0))).sum())
     found = run([Task("synthetic", shape, "SRR", 1.5)], progress=False)
     assert found["nmi"][0] == pytest.approx(values[0], rel=1e-6)
-    # Two means, each of its own laws: the paper's of 100, printed with three digits. The last is
-    # 0.00447 at any 100 laws, which the paper must have rounded up.
-    spread = np.std(values) * np.sqrt(1.0 / laws + 1.0 / 100)
+    # Two means, each of its own distributions: the paper's of 100, printed with three digits. The
+    # last is 0.00447 at any 100 distributions, which the paper must have rounded up.
+    spread = np.std(values) * np.sqrt(1.0 / distributions + 1.0 / 100)
     assert np.mean(values) == pytest.approx(printed, abs=3.0 * spread + 0.0006)
 
 
-def test_laws_and_counts_are_drawn_as_they_should_be():
-    laws, counts = np.array([np.stack(entropy.draw((2, 5), i)) for i in range(2_000)]).swapaxes(
-        0, 1
-    )
-    laws, counts = laws.reshape(-1, 10), counts.reshape(-1, 10)
+def test_distributions_and_counts_are_drawn_as_they_should_be():
+    distributions, counts = np.array(
+        [np.stack(entropy.draw((2, 5), i)) for i in range(2_000)]
+    ).swapaxes(0, 1)
+    distributions, counts = distributions.reshape(-1, 10), counts.reshape(-1, 10)
     # Each cell of a Jeffreys prior on 10 is Beta(1/2, 9/2): mean 1/10, variance 9/100 / 6.
-    assert laws.mean(axis=0) == pytest.approx(np.full(10, 0.1), abs=0.012)
-    assert laws.var(axis=0).mean() == pytest.approx(0.015, rel=0.1)
+    assert distributions.mean(axis=0) == pytest.approx(np.full(10, 0.1), abs=0.012)
+    assert distributions.var(axis=0).mean() == pytest.approx(0.015, rel=0.1)
     assert np.all(counts.sum(axis=1) == 32_561)
-    assert np.abs(counts / 32_561 - laws).max() < 0.02
+    assert np.abs(counts / 32_561 - distributions).max() < 0.02
 
 
 # -- figures --------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def test_without_robust_privacy_designs_leak_more_than_they_claim(experiment):
         assert np.median(many) < np.median(few)  # what is known better leaks less by mistake
 
 
-def test_robust_privacy_holds_wherever_the_law_is_in_the_set(experiment):
+def test_robust_privacy_holds_wherever_the_distribution_is_in_the_set(experiment):
     for n in (SMALL, LARGE):
         assert experiment.known(n).sum() >= 4  # or there is nothing to see
         for problem in ("NURP", "RURP"):
@@ -72,29 +72,31 @@ def test_neither_do_the_other_instances_and_sizes(experiment):
 
 
 def test_the_measures_are_those_of_the_paper():
-    law, counts = isit.draw(0, SMALL)
+    distribution, counts = isit.draw(0, SMALL)
     mechanism = isit.design(counts, "NUNP").mechanism_
     distance, reports = 0.0, {}
     for (s, u), column in zip(isit.CELLS, mechanism.matrix.T, strict=True):
         for y, probability in zip(mechanism.symbols, column, strict=True):
-            distance += law[s, u] * probability * (u - y) ** 2
-            reports[y, s] = reports.get((y, s), 0.0) + law[s, u] / law[s].sum() * probability
+            distance += distribution[s, u] * probability * (u - y) ** 2
+            reports[y, s] = (
+                reports.get((y, s), 0.0) + distribution[s, u] / distribution[s].sum() * probability
+            )
     ratios = [p / reports[y, other] for (y, s), p in reports.items() for other in isit.SECRETS]
     (eps, far, inside, _, _), *_ = isit.measure(0, [SMALL])[0]
     assert far == pytest.approx(distance, rel=1e-12)
     assert eps == pytest.approx(np.log(max(ratios)), rel=1e-12)
-    chi2 = sum((counts.ravel() / SMALL - law.ravel()) ** 2 / law.ravel())
+    chi2 = sum((counts.ravel() / SMALL - distribution.ravel()) ** 2 / distribution.ravel())
     assert inside == (chi2 <= 23.684791304840576 / SMALL)  # ISIT (3), 14 degrees of freedom
 
 
-def test_laws_and_counts_are_drawn_as_they_should_be():
-    laws = np.array([isit.draw(instance, 1)[0].ravel() for instance in range(2_000)])
+def test_distributions_and_counts_are_drawn_as_they_should_be():
+    distributions = np.array([isit.draw(instance, 1)[0].ravel() for instance in range(2_000)])
     # Each cell of a Jeffreys prior on 15 is Beta(1/2, 7): mean 1/15, variance 14/15² / 8.5.
-    assert laws.mean(axis=0) == pytest.approx(np.full(15, 1 / 15), abs=0.012)
-    assert laws.var(axis=0).mean() == pytest.approx(14 / 15**2 / 8.5, rel=0.1)
+    assert distributions.mean(axis=0) == pytest.approx(np.full(15, 1 / 15), abs=0.012)
+    assert distributions.var(axis=0).mean() == pytest.approx(14 / 15**2 / 8.5, rel=0.1)
     counts = np.array([isit.draw(instance, 15_000)[1].ravel() for instance in range(200)])
     assert np.all(counts.sum(axis=1) == 15_000)
-    assert np.abs(counts / 15_000 - laws[:200]).max() < 0.02
+    assert np.abs(counts / 15_000 - distributions[:200]).max() < 0.02
 
 
 def test_outliers_by_hand():

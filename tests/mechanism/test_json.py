@@ -150,11 +150,11 @@ COUNTS = [200, 100, 50, 100, 150, 250]
             RobustMSESanitizer(
                 outputs=[0, 1], distance=lambda u, y: (u == "a") != y, robust_privacy=False
             ),
-            (2.0, "given", None),  # the proof is for the public law alone
+            (2.0, "given", None),  # the proof is for the public distribution alone
         ),
     ],
 )
-def test_the_guarantee_is_the_certificate(sanitizer, laws):
+def test_the_guarantee_is_the_certificate(sanitizer, distributions):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         sanitizer.fit(X, sample_weight=COUNTS)
@@ -162,9 +162,11 @@ def test_the_guarantee_is_the_certificate(sanitizer, laws):
     assert claim.eps_requested == sanitizer.eps and claim.n_records == sum(COUNTS)
     assert (claim.eps, claim.eps_attained) == (certificate.eps, certificate.eps_attained)
     assert claim.radius == certificate.radius
-    assert (claim.alpha, claim.rule, claim.beta) == laws
+    assert (claim.alpha, claim.rule, claim.beta) == distributions
     document = json.loads(sanitizer.mechanism_.to_json())["guarantee"]
-    assert (document["laws"] == "all") is claim.for_all_laws is math.isinf(certificate.radius)
+    assert (
+        (document["laws"] == "all") is claim.for_all_distributions is math.isinf(certificate.radius)
+    )
     assert document["eps"] == certificate.eps <= sanitizer.eps
     assert Mechanism.from_json(sanitizer.mechanism_.to_json()).guarantee == claim
 
@@ -204,7 +206,7 @@ GOOD = {
         ({"eps_attained": 1.5}, "eps_attained=1.5 is more than eps=1.0"),
         ({"radius": -0.1}, "radius=-0.1 is no number"),
         ({"radius": math.nan}, "radius=nan"),
-        ({"radius": math.inf}, "for all laws has no alpha"),
+        ({"radius": math.inf}, "for all distributions has no alpha"),
         ({"alpha": 0.0}, "alpha=0.0"),
         ({"alpha": None}, "alpha=None"),
         ({"rule": "chi3"}, "rule='chi3'"),

@@ -1,4 +1,4 @@
-"""Mechanisms: integer weights, two forms with one behaviour, and JSON that is exact.
+"""Mechanisms: integer weights, forms with one behaviour, and JSON that is exact.
 
 The false-alarm rate of the sampling test, the chance that right code fails it, is 1e-9.
 """
@@ -130,25 +130,27 @@ def test_leakage_is_isit_32():
     rng = np.random.default_rng(3)
     for seed in range(20):
         mechanism = make(stochastic(seed, 4, 6, sparsity=0.0), 3, 2)
-        law = rng.dirichlet(np.ones(6)).reshape(3, 2)
-        conditionals = law / law.sum(axis=1, keepdims=True)
+        distribution = rng.dirichlet(np.ones(6)).reshape(3, 2)
+        conditionals = distribution / distribution.sum(axis=1, keepdims=True)
         worst = 0.0
         for y in range(4):
             report = [mechanism.matrix[y].reshape(3, 2)[s] @ conditionals[s] for s in range(3)]
             worst = max(worst, *(math.log(p / q) for p in report for q in report))
-        assert mechanism.leakage(law) == pytest.approx(worst, rel=1e-12)
-        np.testing.assert_allclose(mechanism.report_law(conditionals).sum(axis=0), 1.0, rtol=1e-12)
+        assert mechanism.leakage(distribution) == pytest.approx(worst, rel=1e-12)
+        np.testing.assert_allclose(
+            mechanism.report_distribution(conditionals).sum(axis=0), 1.0, rtol=1e-12
+        )
 
 
 def test_leakage_of_zeros():
-    law = np.full((2, 2), 0.25)
+    distribution = np.full((2, 2), 0.25)
     # a report that nobody sends: 0/0 = 1
     never = make(np.array([[1.0] * 4, [0.0] * 4]), 2, 2)
-    assert never.leakage(law) == 0.0
+    assert never.leakage(distribution) == 0.0
     # a report that one secret alone sends
     telling = make(np.array([[1.0, 1.0, 1.0, 0.9], [0.0, 0.0, 0.0, 0.1]]), 2, 2)
-    assert telling.leakage(law) == math.inf
-    # ... through a value that this law does not have
+    assert telling.leakage(distribution) == math.inf
+    # ... through a value that this distribution does not have
     assert telling.leakage([[0.25, 0.25], [0.5, 0.0]]) == 0.0
     # a secret without mass is left out
     assert telling.leakage([[0.0, 0.0], [0.5, 0.5]]) == 0.0
@@ -184,16 +186,20 @@ def test_blocks_are_their_dense_matrix(a1, a2, blocks):
     dense = make(block.matrix, a1, a2)
     rng = np.random.default_rng(5)
     for _ in range(5):
-        law = rng.dirichlet(np.full(a1 * a2, 0.5)).reshape(a1, a2)
-        conditionals = law / law.sum(axis=1, keepdims=True)
+        distribution = rng.dirichlet(np.full(a1 * a2, 0.5)).reshape(a1, a2)
+        conditionals = distribution / distribution.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(
-            block.report_law(conditionals), dense.report_law(conditionals), atol=1e-9
+            block.report_distribution(conditionals),
+            dense.report_distribution(conditionals),
+            atol=1e-9,
         )
-        assert block.mutual_information(law) == pytest.approx(
-            dense.mutual_information(law), abs=1e-8
+        assert block.mutual_information(distribution) == pytest.approx(
+            dense.mutual_information(distribution), abs=1e-8
         )
         if block.matrix.min() > 0:
-            assert block.leakage(law) == pytest.approx(dense.leakage(law), abs=1e-7)
+            assert block.leakage(distribution) == pytest.approx(
+                dense.leakage(distribution), abs=1e-7
+            )
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,10 @@ from skrldp import (
     certify,
 )
 from skrldp.certificate import proof_region
+from skrldp.uncertainty import RenyiSet
+
+# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 CASES = REFERENCE["mse"]
 # name: robust_utility, robust_privacy
@@ -51,7 +55,7 @@ def fit(counts=COUNTS, eps=0.5, **parameters):
     """Fit to counts; S and U are whole numbers from 0. Says nothing of weak sets."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        sanitizer = RobustMSESanitizer(eps, **parameters)
+        sanitizer = RobustMSESanitizer(eps, **{"sensitive": 0, **parameters})
         return sanitizer.fit(rows_of(counts), sample_weight=np.ravel(counts))
 
 
@@ -79,11 +83,11 @@ def hamming(u, y):
 
 def worst_of(sanitizer, distance):
     """Greatest expected distance in the ball, by a solver that shares nothing with ours."""
-    law, ball = sanitizer.joint_.probabilities.ravel(), sanitizer.uncertainty_
+    distribution, ball = sanitizer.joint_.probabilities.ravel(), sanitizer.uncertainty_
     cells = by_cell(sanitizer, distance)
     if np.isinf(ball.B_):
         return cells.max()
-    return convex_solve(cells[None], law[None], [1.0], ball.alpha, ball.B_)
+    return convex_solve(cells[None], distribution[None], [1.0], ball.alpha, ball.B_)
 
 
 # --- The four problems ---------------------------------------------------------------------------
@@ -137,28 +141,30 @@ def test_each_problem_is_best_at_its_own(case):
     for utility, measure in (("NU", "distortion_"), ("RU", "worst_case_distortion_")):
         private, naive = (getattr(found[f"{utility}{p}"], measure) for p in ("RP", "NP"))
         assert naive < private
-    # what is private at one law alone is not at the others
+    # what is private at one distribution alone is not at the others
     for name in ("NUNP", "RUNP"):
         everywhere = certify(found[name].mechanism_, RenyiBall(), found[name].joint_)
         assert everywhere.eps_attained > case["eps"]
 
 
-def private_optimum(counts, eps, distance, *, all_laws, worst_case):
-    """Smallest distortion by a linear program, for privacy at one law or at all."""
-    law = counts / counts.sum()
+def private_optimum(counts, eps, distance, *, all_distributions, worst_case):
+    """Smallest distortion by a linear program, for privacy at one distribution or at all."""
+    distribution = counts / counts.sum()
     a1, a2 = counts.shape
     a = a1 * a2
     cost = np.tile([[distance(u, y) for u in range(a2)] for y in range(a2)], a1)  # (b, a)
     rows = []
     for y, (s1, s2) in itertools.product(range(a2), itertools.permutations(range(a1), 2)):
-        tests = [(law[s1] / law[s1].sum(), law[s2] / law[s2].sum())]
-        if all_laws:
+        tests = [
+            (distribution[s1] / distribution[s1].sum(), distribution[s2] / distribution[s2].sum())
+        ]
+        if all_distributions:
             tests = itertools.product(np.eye(a2), np.eye(a2))
         for first, second in tests:
             row = np.zeros((a2, a1, a2))
             row[y, s1], row[y, s2] = first, -np.exp(eps) * second
             rows.append(np.append(row.ravel(), 0.0))
-    objective = np.append((cost * law.ravel()).ravel(), 0.0)
+    objective = np.append((cost * distribution.ravel()).ravel(), 0.0)
     if worst_case:  # the worst cell
         objective = np.append(np.zeros(a2 * a), 1.0)
         for x in range(a):
@@ -173,8 +179,8 @@ def private_optimum(counts, eps, distance, *, all_laws, worst_case):
 
 @pytest.mark.parametrize("counts", [COUNTS, SPARSE], ids=["2x3", "3x4"])
 @pytest.mark.parametrize("eps", [0.2, 1.0])
-def test_the_public_law_alone_is_a_linear_program(counts, eps):
-    expected = private_optimum(counts, eps, squared, all_laws=False, worst_case=False)
+def test_the_public_distribution_alone_is_a_linear_program(counts, eps):
+    expected = private_optimum(counts, eps, squared, all_distributions=False, worst_case=False)
     found = fit(counts, eps, robust_utility=False, robust_privacy=False)
     assert found.distortion_ == pytest.approx(expected, rel=TOL)
     assert certify(found.mechanism_, RenyiBall(radius=0.0), found.joint_).holds(eps)
@@ -186,8 +192,10 @@ def test_the_public_law_alone_is_a_linear_program(counts, eps):
 
 @pytest.mark.parametrize("robust_utility", [True, False])
 @pytest.mark.parametrize("eps", [0.2, 2.0])
-def test_all_laws_are_a_linear_program(robust_utility, eps):
-    expected = private_optimum(COUNTS, eps, absolute, all_laws=True, worst_case=robust_utility)
+def test_all_distributions_are_a_linear_program(robust_utility, eps):
+    expected = private_optimum(
+        COUNTS, eps, absolute, all_distributions=True, worst_case=robust_utility
+    )
     found = fit(
         COUNTS,
         eps,
@@ -198,10 +206,10 @@ def test_all_laws_are_a_linear_program(robust_utility, eps):
     value = found.worst_case_distortion_ if robust_utility else found.distortion_
     assert value == pytest.approx(expected, rel=TOL)
     assert found.certificate_.radius == found.uncertainty_.B_ == np.inf
-    assert np.count_nonzero(found.worst_case_law_) == 1  # the worst cell
+    assert np.count_nonzero(found.worst_case_distribution_) == 1  # the worst cell
     cells = by_cell(found, absolute)
     assert found.worst_case_distortion_ == pytest.approx(cells.max(), rel=1e-12)
-    assert cells @ found.worst_case_law_.ravel() == pytest.approx(cells.max(), rel=1e-12)
+    assert cells @ found.worst_case_distribution_.ravel() == pytest.approx(cells.max(), rel=1e-12)
 
 
 # --- What is said of the mechanism ---------------------------------------------------------------
@@ -221,33 +229,35 @@ BALLS = [
 def test_distortions_are_those_of_the_matrix(ball, problem):
     utility, privacy = PROBLEMS[problem]
     found = fit(SPARSE, 0.7, uncertainty=ball, robust_utility=utility, robust_privacy=privacy)
-    law, radius, alpha = found.joint_.probabilities, found.uncertainty_.B_, ball.alpha
+    distribution, radius, alpha = found.joint_.probabilities, found.uncertainty_.B_, ball.alpha
     cells = by_cell(found, squared)
-    assert found.distortion_ == pytest.approx(law.ravel() @ cells, rel=1e-12)
-    # at the worst law: a plain convex solve, and the law that is named
+    assert found.distortion_ == pytest.approx(distribution.ravel() @ cells, rel=1e-12)
+    # at the worst distribution: a plain convex solve, and the distribution that is named
     assert found.worst_case_distortion_ == pytest.approx(worst_of(found, squared), rel=1e-6)
-    worst = found.worst_case_law_
-    assert worst.shape == law.shape and worst.min() >= 0
+    worst = found.worst_case_distribution_
+    assert worst.shape == distribution.shape and worst.min() >= 0
     assert worst.sum() == pytest.approx(1.0, abs=1e-12)
-    assert renyi(law.ravel(), worst.ravel(), alpha) <= radius * (1 + 1e-9)
+    assert renyi(distribution.ravel(), worst.ravel(), alpha) <= radius * (1 + 1e-9)
     assert found.worst_case_distortion_ * (1 - 1e-6) <= worst.ravel() @ cells
     assert worst.ravel() @ cells <= found.worst_case_distortion_
     assert radius == ball.radius_for(int(SPARSE.sum()), SPARSE.size)
 
 
 @pytest.mark.parametrize("problem", ["NURP", "RURP"])
-def test_no_law_of_the_set_leaks_or_distorts_more(problem):
+def test_no_distribution_of_the_set_leaks_or_distorts_more(problem):
     found = fit(SPARSE, 0.7, robust_utility=PROBLEMS[problem][0])
     centre, rng = found.joint_.probabilities.ravel(), np.random.default_rng(0)
     towards = random_directions(rng, 3000, centre.size)
-    laws = on_the_boundary(centre, towards, 2.0, found.uncertainty_.B_)
-    assert (laws @ by_cell(found, squared)).max() <= found.worst_case_distortion_ * (1 + 1e-12)
-    conditionals = laws.reshape(-1, *SPARSE.shape)
+    distributions = on_the_boundary(centre, towards, 2.0, found.uncertainty_.B_)
+    assert (distributions @ by_cell(found, squared)).max() <= found.worst_case_distortion_ * (
+        1 + 1e-12
+    )
+    conditionals = distributions.reshape(-1, *SPARSE.shape)
     conditionals = conditionals / conditionals.sum(axis=2, keepdims=True)
     matrix = found.mechanism_.matrix.reshape(-1, *SPARSE.shape)
     reports = np.einsum("bsu,nsu->nbs", matrix, conditionals)
     assert np.log(reports.max(axis=2) / reports.min(axis=2)).max() <= 0.7
-    assert found.mechanism_.leakage(found.certificate_.law) <= 0.7
+    assert found.mechanism_.leakage(found.certificate_.distribution) <= 0.7
 
 
 def test_below_one_half_each_conditional_alone():
@@ -255,13 +265,13 @@ def test_below_one_half_each_conditional_alone():
         fit(SPARSE, uncertainty=RenyiBall(0.3, radius=0.02))
     found = fit(SPARSE, 1.0, uncertainty=RenyiBall(0.3, radius=0.02), region="product")
     assert found.certificate_.holds(1.0)
-    cells, law = by_cell(found, squared), found.joint_.probabilities.ravel()
-    worst = found.worst_case_law_.ravel()
-    assert renyi(law, worst, 0.3) <= 0.02 * (1 + 1e-9)
+    cells, distribution = by_cell(found, squared), found.joint_.probabilities.ravel()
+    worst = found.worst_case_distribution_.ravel()
+    assert renyi(distribution, worst, 0.3) <= 0.02 * (1 + 1e-9)
     assert worst @ cells == pytest.approx(found.worst_case_distortion_, rel=1e-6)
-    laws = random_directions(np.random.default_rng(0), 3000, law.size)
-    laws = on_the_boundary(law, laws, 0.3, 0.02)
-    assert (laws @ cells).max() <= found.worst_case_distortion_ * (1 + 1e-12)
+    distributions = random_directions(np.random.default_rng(0), 3000, distribution.size)
+    distributions = on_the_boundary(distribution, distributions, 0.3, 0.02)
+    assert (distributions @ cells).max() <= found.worst_case_distortion_ * (1 + 1e-12)
     # without robust privacy there is no joint constraint to fail
     assert fit(uncertainty=RenyiBall(0.3), robust_privacy=False).certificate_.holds(0.5)
 
@@ -278,15 +288,17 @@ def test_more_cautious_regions_cost_more(robust_utility):
 
 
 def test_a_last_digit_does_not_matter():
-    """The bound on a row is continuous, and the law that is named attains it."""
-    region = proof_region(JointDistribution([[0, 2, 1, 1], [3, 3, 2, 1]]), 0.3, 0.05)
+    """The bound on a row is continuous, and the distribution that is named attains it."""
+    region = proof_region(JointDistribution([[0, 2, 1, 1], [3, 3, 2, 1]]), RenyiSet(0.3, 0.05))
     bounds = []
     for digit in (0.0, 1e-16, 1e-12):
         row = np.array([[[0.0372305 - digit, 0.848, 0.0372305, 0.0372305], [0.1] * 4]])
-        worst = region.worst(row, 0.4, laws=True)
+        worst = region.worst(row, 0.4, distributions=True)
         reached = [
-            laws[0] @ row[0, first] - np.exp(0.4) * laws[1] @ row[0, second]
-            for laws, first, second in zip(worst.laws, worst.first, worst.second, strict=True)
+            distributions[0] @ row[0, first] - np.exp(0.4) * distributions[1] @ row[0, second]
+            for distributions, first, second in zip(
+                worst.distributions, worst.first, worst.second, strict=True
+            )
         ]
         np.testing.assert_allclose(worst.bound, reached, atol=1e-9)
         bounds.append(worst.bound)
@@ -335,22 +347,22 @@ def test_a_smaller_tolerance_comes_closer():
 @pytest.mark.parametrize("robust_utility", [True, False])
 def test_tiny_eps_gives_the_best_constant_report(robust_utility):
     found = fit(SPARSE, 1e-3, robust_utility=robust_utility)
-    law, ball = found.joint_.probabilities.ravel()[None], found.uncertainty_
+    distribution, ball = found.joint_.probabilities.ravel()[None], found.uncertainty_
     constants = []
     for y in range(4):
         cells = np.tile([squared(u, y) for u in range(4)], (1, 3))
-        at_worst = convex_solve(cells, law, [1.0], 2.0, ball.B_)
-        constants.append(at_worst if robust_utility else float(law[0] @ cells[0]))
+        at_worst = convex_solve(cells, distribution, [1.0], 2.0, ball.B_)
+        constants.append(at_worst if robust_utility else float(distribution[0] @ cells[0]))
     value = found.worst_case_distortion_ if robust_utility else found.distortion_
     assert 0.98 * min(constants) <= value <= min(constants) * (1 + TOL)
     place = found.mechanism_.symbols.index(np.argmin(constants))
     assert found.mechanism_.matrix[place].min() > 0.9
     assert found.certificate_.holds(1e-3)
-    # at the public law alone there is more to say than a constant
+    # at the public distribution alone there is more to say than a constant
     naive = fit(SPARSE, 1e-3, robust_utility=robust_utility, robust_privacy=False)
     assert naive.distortion_ < 0.5 * found.distortion_ and naive.certificate_.holds(1e-3)
     if not robust_utility:
-        least = private_optimum(SPARSE, 1e-3, squared, all_laws=False, worst_case=False)
+        least = private_optimum(SPARSE, 1e-3, squared, all_distributions=False, worst_case=False)
         assert naive.distortion_ == pytest.approx(least, rel=TOL)
 
 
@@ -418,26 +430,28 @@ def test_hamming_counts_the_columns_that_differ():
         return float(u[0] != y[0]) + float(u[1] != y[1])
 
     cells = by_cell(found, differing)
-    law = found.joint_.probabilities.ravel()
-    assert found.distortion_ == pytest.approx(law @ cells, rel=1e-12)
+    distribution = found.joint_.probabilities.ravel()
+    assert found.distortion_ == pytest.approx(distribution @ cells, rel=1e-12)
     by_hand = RobustMSESanitizer(1.0, distance=differing).fit(X)
     np.testing.assert_array_equal(found.mechanism_.weights, by_hand.mechanism_.weights)
 
 
 def test_strings_dates_and_booleans():
     X = pd.DataFrame({"s": [0, 1, 1, 0] * 40, "u": list("abca" * 40)})
-    found = RobustMSESanitizer(distance="hamming", random_state=0).fit(X)
+    found = RobustMSESanitizer(sensitive=0, distance="hamming", random_state=0).fit(X)
     assert found.mechanism_.symbols == ("a", "b", "c")
     assert found.transform(X)["u"].isin(list("abc")).all()
 
     days = pd.to_datetime(["2024-01-01", "2024-01-05", "2024-01-02", "2024-01-05"] * 40)
-    found = RobustMSESanitizer(distance=lambda u, y: abs((u - y).days)).fit(X.assign(u=days))
+    found = RobustMSESanitizer(sensitive=0, distance=lambda u, y: abs((u - y).days)).fit(
+        X.assign(u=days)
+    )
     assert found.mechanism_.symbols[0] == datetime(2024, 1, 1)
     reports = found.transform(X.assign(u=days))
     assert reports["u"].dtype == X.assign(u=days)["u"].dtype
 
     flags = X.assign(u=[True, False, False, True] * 40)
-    found = RobustMSESanitizer(0.1).fit(flags)  # False is 0 and True is 1
+    found = RobustMSESanitizer(0.1, sensitive=0).fit(flags)  # False is 0 and True is 1
     assert found.transform(flags)["u"].dtype == bool
     assert found.distortion_ == pytest.approx(
         found.joint_.probabilities.ravel() @ by_cell(found, hamming)
@@ -446,7 +460,7 @@ def test_strings_dates_and_booleans():
 
 def test_missing_values_are_a_value():
     X = pd.DataFrame({"s": ["n", "y"] * 60, "u": [None, "a", "a", None, "b", "b"] * 20})
-    found = RobustMSESanitizer(2.0, distance="hamming", random_state=0).fit(X)
+    found = RobustMSESanitizer(2.0, sensitive=0, distance="hamming", random_state=0).fit(X)
     assert found.mechanism_.symbols == ("a", "b", None)
     reports = found.transform(X)
     assert reports["u"].dtype == X["u"].dtype and 0 < reports["u"].isna().sum() < 120
@@ -457,11 +471,13 @@ def test_missing_values_are_a_value():
     assert {type(report) for report in reports} == {str, float}
     # of numbers, too, where only some outputs are missing
     numbers = X.assign(u=[np.nan, 1.0, 1.0, np.nan, 2.0, 2.0] * 20)
-    found = RobustMSESanitizer(2.0, distance="hamming", outputs=[2, np.nan]).fit(numbers)
+    found = RobustMSESanitizer(2.0, sensitive=0, distance="hamming", outputs=[2, np.nan]).fit(
+        numbers
+    )
     assert found.mechanism_.symbols == (2, None)
     assert found.transform(numbers)["u"].dtype == float
     with pytest.raises(ValueError, match="'squared' needs numbers, but U has missing values; use"):
-        RobustMSESanitizer().fit(numbers)
+        RobustMSESanitizer(sensitive=0).fit(numbers)
 
 
 def words(value):
@@ -550,7 +566,7 @@ STRINGS = pd.DataFrame({"s": ["n", "y"] * 40, "u": list("abba" * 20), "v": [1, 2
 )
 def test_values_and_outputs_are_checked(columns, parameters, message):
     with pytest.raises(ValueError, match=message):
-        RobustMSESanitizer(**parameters).fit(STRINGS[columns])
+        RobustMSESanitizer(sensitive=0, **parameters).fit(STRINGS[columns])
 
 
 # --- Outputs -------------------------------------------------------------------------------------
@@ -605,7 +621,7 @@ def test_midpoints_of_bins(outputs):
 
 def test_outputs_of_a_columns_own_kind_keep_its_dtype():
     X = pd.DataFrame(rows_of(SPARSE), columns=["s", "u"]).astype({"u": "uint8"})
-    found = RobustMSESanitizer(outputs=[3.0, 1]).fit(X, sample_weight=SPARSE.ravel())
+    found = RobustMSESanitizer(sensitive=0, outputs=[3.0, 1]).fit(X, sample_weight=SPARSE.ravel())
     assert found.mechanism_.symbols == (3.0, 1)  # in the order given
     for table in (X, X.astype("int64")):  # that of the public table
         assert found.transform(table)["u"].dtype == "uint8"
@@ -613,7 +629,9 @@ def test_outputs_of_a_columns_own_kind_keep_its_dtype():
 
 def test_tuples_for_several_columns():
     outputs = [("a", 1.5), ("b", None), ("new", 3)]
-    found = RobustMSESanitizer(3.0, distance="hamming", outputs=outputs, random_state=0)
+    found = RobustMSESanitizer(
+        3.0, sensitive=0, distance="hamming", outputs=outputs, random_state=0
+    )
     reports = found.fit(STRINGS).transform(STRINGS)
     assert set(found.mechanism_.symbols) <= set(outputs)
     assert list(reports.columns) == ["u", "v"] and reports["v"].dtype == float
@@ -626,8 +644,12 @@ def test_tuples_for_several_columns():
 def test_symbols_survive_json():
     for found in (
         fit(SPARSE, outputs=[0, 1.5, 3]),
-        RobustMSESanitizer(distance="hamming", outputs=[("a", 1.5), ("b", None)]).fit(STRINGS),
-        RobustMSESanitizer(distance="hamming").fit(STRINGS[["s", "u"]].replace("a", None)),
+        RobustMSESanitizer(sensitive=0, distance="hamming", outputs=[("a", 1.5), ("b", None)]).fit(
+            STRINGS
+        ),
+        RobustMSESanitizer(sensitive=0, distance="hamming").fit(
+            STRINGS[["s", "u"]].replace("a", None)
+        ),
     ):
         mechanism = found.mechanism_
         again = Mechanism.from_json(mechanism.to_json())
@@ -648,6 +670,7 @@ def test_categories_that_the_public_data_lacks(problem):
     X = pd.DataFrame(rows_of(COUNTS), columns=["s", "u"])
     found = RobustMSESanitizer(
         0.5,
+        sensitive=0,
         categories={"s": [0, 1, 9], "u": [0, 1, 2, 5]},
         robust_utility=utility,
         robust_privacy=privacy,
@@ -655,8 +678,8 @@ def test_categories_that_the_public_data_lacks(problem):
     ).fit(X, sample_weight=COUNTS.ravel())
     assert found.joint_.counts.shape == (3, 4) and found.certificate_.holds(0.5)
     assert found.joint_.values == (0, 1, 2, 5)
-    law = found.joint_.probabilities.ravel()
-    assert found.distortion_ == pytest.approx(law @ by_cell(found, squared), rel=1e-12)
+    distribution = found.joint_.probabilities.ravel()
+    assert found.distortion_ == pytest.approx(distribution @ by_cell(found, squared), rel=1e-12)
     new = pd.DataFrame([[9, 5], [0, 5], [9, 0]], columns=["s", "u"])
     assert found.transform(new)["u"].dtype == X["u"].dtype
     assert found.score(new) <= 0
@@ -684,10 +707,10 @@ def test_unknown_values_are_imputed_or_refused():
     found = fit(COUNTS, 1.0, handle_unknown="impute", encode="symbol")
     n = 20_000
     reports = found.transform(np.tile([[1, 7]], (n, 1)))[:, 0]
-    expected = found.mechanism_.report_law(found.joint_.conditionals)[:, 1]
+    expected = found.mechanism_.report_distribution(found.joint_.conditionals)[:, 1]
     seen = np.bincount(reports, minlength=len(expected)) / n
     assert np.abs(seen - expected).max() < np.sqrt(np.log(6e9) / (2 * n))  # Hoeffding, 3 symbols
-    with pytest.raises(ValueError, match=r"column 0 has 1 row with value 7 .*`categories`"):
+    with pytest.raises(ValueError, match=r"column 0 has 1 row with a value .*`categories`"):
         found.transform([[0, 1], [7, 1]])
 
 
@@ -851,7 +874,7 @@ def test_posterior_is_bayes_rule():
     share = joint / joint.sum(axis=1, keepdims=True)
     reports = found.set_params(encode="symbol").transform(X)["report"]
     for place, (name, categories) in enumerate(
-        [("age", [0, 1, 2]), ("ill", [False, True]), ("size", ["L", "M", "S"])]
+        [("age", [0, 1, 2]), ("ill", [False, True]), ("size", ["S", "M", "L", "XL"])]
     ):
         for category in categories:
             of_category = [(u[0], s, u[1])[place] == category for s, u in found.mechanism_.cells]
@@ -859,7 +882,7 @@ def test_posterior_is_bayes_rule():
             np.testing.assert_allclose(Y[f"{name}_{category}"], expected, atol=1e-12)
         part = [column for column in Y.columns if column.startswith(name)]
         np.testing.assert_allclose(Y[part].sum(axis=1), 1.0)
-    assert Y.shape[1] == 8 and Y.index.equals(X.index)
+    assert Y.shape[1] == 9 and Y.index.equals(X.index)
 
 
 # --- Score ---------------------------------------------------------------------------------------
@@ -870,8 +893,8 @@ def test_score_is_minus_the_expected_distance():
     found = fit(SPARSE, 1.0, distance="absolute")
     others = np.array([[40, 5, 30, 1], [0, 60, 2, 8], [9, 9, 9, 9]])
     X = np.repeat(rows_of(others), 2000 * others.ravel(), axis=0)
-    law = others.ravel() / others.sum()
-    expected = law @ by_cell(found, absolute)
+    distribution = others.ravel() / others.sum()
+    expected = distribution @ by_cell(found, absolute)
     assert found.score(X) == pytest.approx(-expected, rel=1e-12)
     assert found.score(rows_of(others), sample_weight=others.ravel()) == pytest.approx(-expected)
     sampled = np.abs(found.transform(X)[:, 0] - X[:, 1])
@@ -880,9 +903,9 @@ def test_score_is_minus_the_expected_distance():
     assert deviation < 0.1 * expected  # or the test could not fail
 
 
-def test_score_at_a_law_of_the_set_is_above_its_bound():
+def test_score_at_a_distribution_of_the_set_is_above_its_bound():
     found = fit(SPARSE)
-    counts = np.round(1e6 * found.worst_case_law_).astype(int)
+    counts = np.round(1e6 * found.worst_case_distribution_).astype(int)
     score = found.score(rows_of(SPARSE), sample_weight=counts.ravel())
     assert -found.worst_case_distortion_ == pytest.approx(score, rel=1e-4)
 
@@ -899,7 +922,7 @@ def test_score_follows_what_was_fitted():
 
 def test_fitted_attributes():
     X = frame_of("pandas")[["ill", "age"]]
-    found = RobustMSESanitizer(uncertainty=RenyiBall(beta=0.2)).fit(X)
+    found = RobustMSESanitizer(sensitive=0, uncertainty=RenyiBall(beta=0.2)).fit(X)
     assert found.n_features_in_ == 2 and list(found.feature_names_in_) == ["ill", "age"]
     assert found.mechanism_.columns == (("ill", True), ("age", False))
     assert found.uncertainty_ is not found.uncertainty and found.uncertainty_.beta == 0.2
@@ -948,7 +971,7 @@ def test_a_fit_that_fails_changes_nothing(parameters, error):
 
 def test_column_names_that_scikit_learn_refuses_change_nothing():
     X = pd.DataFrame(np.repeat(rows_of(COUNTS), COUNTS.ravel(), axis=0), columns=["s", "u"])
-    found = RobustMSESanitizer(0.5, outputs=[0.5, 1.5]).fit(X)
+    found = RobustMSESanitizer(0.5, sensitive=0, outputs=[0.5, 1.5]).fit(X)
     before, score = fitted_state(found), found.score(X)
     with pytest.raises(TypeError, match="string names"):
         found.set_params(outputs=[0, 5]).fit(X.set_axis(["s", 1], axis=1))
@@ -980,14 +1003,17 @@ def test_a_warning_made_an_error_changes_nothing():
 @pytest.mark.parametrize(
     ("parameters", "messages"),
     [
-        ({"robust_privacy": False}, ["robust_privacy=False: privacy holds for the public law"]),
+        (
+            {"robust_privacy": False},
+            ["robust_privacy=False: privacy holds for the public distribution"],
+        ),
         ({"uncertainty": RenyiBall(radius=0.0)}, ["the uncertainty set has radius 0"]),
         (
             {"uncertainty": RenyiBall(radius=0.0), "robust_privacy": False},
             ["the uncertainty set has radius 0"],
         ),
     ],
-    ids=["one law", "radius 0", "both"],
+    ids=["one distribution", "radius 0", "both"],
 )
 def test_warnings_are_made_once_and_point_at_the_caller(parameters, messages):
     with pytest.warns(PrivacyLeakWarning) as caught:
@@ -1035,7 +1061,9 @@ def test_discretise_then_sanitize():
     income = rng.normal(40, 12, 500)
     X = pd.DataFrame({"income": income, "age": rng.normal(50, 10, 500) + income / 4})
     bins = KBinsDiscretizer(n_bins=[2, 5], encode="ordinal", strategy="uniform")
-    private = Pipeline([("bins", bins), ("priv", RobustMSESanitizer(eps=1.0, random_state=0))])
+    private = Pipeline(
+        [("bins", bins), ("priv", RobustMSESanitizer(sensitive=0, eps=1.0, random_state=0))]
+    )
     Y = private.fit_transform(X)
     assert Y.shape == (500, 1) and set(Y[:, 0]) <= set(range(5))
     assert list(private.get_feature_names_out()) == ["age"]
@@ -1053,7 +1081,8 @@ def test_discretise_then_sanitize():
 def test_column_transformer():
     X = frame_of("pandas")[["ill", "age", "size"]]
     private = ColumnTransformer(
-        [("priv", RobustMSESanitizer(random_state=0), ["ill", "age"])], remainder="drop"
+        [("priv", RobustMSESanitizer(sensitive=0, random_state=0), ["ill", "age"])],
+        remainder="drop",
     ).set_output(transform="pandas")
     Y = private.fit_transform(X)
     assert list(Y.columns) == ["priv__age"] == list(private.get_feature_names_out())
@@ -1096,5 +1125,5 @@ def test_verbose(capsys):
     assert capsys.readouterr().out == ""
     found = fit(verbose=1)
     printed = capsys.readouterr().out
-    assert "RobustMSESanitizer: JointDistribution(2 secrets x 3 values" in printed
+    assert "RobustMSESanitizer: S = column 0, U = column 1, JointDistribution(2 secrets" in printed
     assert f"distortion {found.distortion_:.5g} (at worst" in printed

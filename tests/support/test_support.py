@@ -1,8 +1,8 @@
-"""The worst law of a ball, by routes that share nothing with the module.
+"""The worst distribution of a ball, by routes that share nothing with the module.
 
-(a) a direct convex solve, (b) random laws on the ball's boundary, (c) the dual expressions of
-MATH section 4 with both multipliers, which the module eliminates one of, and (d) the laws that
-it hands out, completed to joint laws.
+(a) a direct convex solve, (b) random distributions on the ball's boundary, (c) the dual expressions
+of MATH section 4 with both multipliers, which the module eliminates one of, and (d) the
+distributions that it hands out, completed to joint distributions.
 """
 
 import numpy as np
@@ -21,13 +21,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from skrldp.support import divergence, pull_in, support, worst_laws
+from skrldp.support import divergence, pull_in, support, worst_conditionals
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
 
 
 def instance(seed, families, k, zeros=False, secrets=3):
-    """A law of (S, U), and a linear function of the conditionals of its first secrets."""
+    """A distribution of (S, U), and a linear function of the conditionals of its first secrets."""
     rng = np.random.default_rng([seed, families, k])
     joint = rng.dirichlet(np.full(secrets * k, 1.0)).reshape(secrets, k)
     joint = 0.02 / joint.size + 0.98 * joint
@@ -46,12 +46,12 @@ def parts(joint, families):
     return joint[:families] / weight[:, None], weight
 
 
-def solve(q, joint, alpha, radius, laws=False):
+def solve(q, joint, alpha, radius, conditionals=False):
     p, weight = parts(joint, len(q))
     found = support(q[None], p[None], weight[None], alpha, radius)
-    if not laws:
+    if not conditionals:
         return float(found.bound[0])
-    worst = worst_laws(q[None], p[None], weight[None], alpha, radius, found.slack)
+    worst = worst_conditionals(q[None], p[None], weight[None], alpha, radius, found.slack)
     return float(found.bound[0]), worst[0]
 
 
@@ -69,16 +69,16 @@ def test_agrees_with_a_convex_solver(alpha, families, radius):
         assert bound == pytest.approx(direct, abs=3e-6)  # the conic solver's accuracy
 
 
-# (b) Laws on the boundary of the ball
+# (b) Distributions on the boundary of the ball
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("radius", [1e-4, 0.05, 0.7])
 @pytest.mark.parametrize("zeros", [False, True])
-def test_no_random_law_beats_the_bound(alpha, radius, zeros):
+def test_no_random_distribution_beats_the_bound(alpha, radius, zeros):
     rng = np.random.default_rng(1)
     joint, q = instance(int(1000 * alpha), 2, 4, zeros)
-    bound, worst = solve(q, joint, alpha, radius, laws=True)
+    bound, worst = solve(q, joint, alpha, radius, conditionals=True)
     rest = joint[2:] / joint[2:].sum(axis=1, keepdims=True)
     centre = joint.ravel()
     best = completed(np.concatenate([worst, rest]), joint, alpha).ravel()
@@ -88,13 +88,13 @@ def test_no_random_law_beats_the_bound(alpha, radius, zeros):
     near = np.maximum(centre + 1.3 * (near - centre), 0.0)  # beyond the boundary, then back
     near /= near.sum(axis=1, keepdims=True)
     towards = np.concatenate([random_directions(rng, 3000, 12), near])
-    laws = on_the_boundary(centre, towards, alpha, radius).reshape(-1, 3, 4)[:, :2]
-    laws = laws[laws.sum(axis=2).min(axis=1) > 0]
-    values = (laws / laws.sum(axis=2, keepdims=True) * q).sum(axis=(1, 2))
+    distributions = on_the_boundary(centre, towards, alpha, radius).reshape(-1, 3, 4)[:, :2]
+    distributions = distributions[distributions.sum(axis=2).min(axis=1) > 0]
+    values = (distributions / distributions.sum(axis=2, keepdims=True) * q).sum(axis=(1, 2))
     assert values.max() <= bound + 1e-12
     single = [solve(q[[i]], joint[[i, 2]], alpha, radius) for i in (0, 1)]  # whole budget each
     assert bound <= sum(single) + 1e-12
-    # the laws near the worst one come close to the bound, so the test can tell
+    # the distributions near the worst one come close to the bound, so the test can tell
     centre_value = (joint[:2] / joint[:2].sum(axis=1, keepdims=True) * q).sum()
     assert values.max() - centre_value > 0.9 * (bound - centre_value)
 
@@ -107,10 +107,10 @@ def test_one_secret_works_below_one_half(alpha, radius):
         joint, q = instance(seed, 1, 4, zeros=seed == 2)
         bound = solve(q, joint, alpha, radius)
         centre = joint.ravel()
-        laws = on_the_boundary(centre, random_directions(rng, 3000, 12), alpha, radius)
-        laws = laws.reshape(-1, 3, 4)[:, 0]
-        laws = laws[laws.sum(axis=1) > 0]
-        values = (laws / laws.sum(axis=1, keepdims=True)) @ q[0]
+        distributions = on_the_boundary(centre, random_directions(rng, 3000, 12), alpha, radius)
+        distributions = distributions.reshape(-1, 3, 4)[:, 0]
+        distributions = distributions[distributions.sum(axis=1) > 0]
+        values = (distributions / distributions.sum(axis=1, keepdims=True)) @ q[0]
         assert values.max() <= bound + 1e-12
         direct = convex_power_solve(q[0], *parts(joint, 1), alpha, radius)
         assert bound == pytest.approx(direct, abs=3e-6)
@@ -120,14 +120,14 @@ def convex_power_solve(q, p, weight, alpha, radius):
     """One secret, its ball written as sum p^alpha R^(1-alpha) >= C: concave for every alpha < 1."""
     import cvxpy as cp
 
-    law = cp.Variable(len(q), nonneg=True)
+    distribution = cp.Variable(len(q), nonneg=True)
     seen = np.flatnonzero(p[0] > 0)
     inside = (np.exp((alpha - 1.0) * radius / alpha) - 1.0 + weight[0]) / weight[0]
-    limits = [cp.sum(law) == 1]
+    limits = [cp.sum(distribution) == 1]
     if inside > 0:
-        mean = p[0, seen] ** alpha @ cp.power(law[seen], 1.0 - alpha)
+        mean = p[0, seen] ** alpha @ cp.power(distribution[seen], 1.0 - alpha)
         limits.append(mean >= inside**alpha)
-    problem = cp.Problem(cp.Maximize(q @ law), limits)
+    problem = cp.Problem(cp.Maximize(q @ distribution), limits)
     return optimum(problem)
 
 
@@ -200,45 +200,45 @@ def test_zero_cells_of_small_secrets_near_one_half(alpha, radius):
         joint, q = instance(seed, 2, 2, zeros=True)
         joint[0] *= 10.0 ** -(seed % 4)
         joint /= joint.sum()
-        bound, laws = solve(q, joint, alpha, radius, laws=True)
+        bound, distributions = solve(q, joint, alpha, radius, conditionals=True)
         near = 5e-3 if alpha < 0.505 else 1e-6
         assert bound == pytest.approx(least_dual(q, joint, alpha, radius), abs=near)
-        assert (laws * q).sum() == pytest.approx(bound, abs=near)
+        assert (distributions * q).sum() == pytest.approx(bound, abs=near)
 
 
-# (d) The laws handed out
+# (d) The distributions handed out
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("families", [1, 2])
-def test_laws_are_inside_and_attain_the_bound(alpha, families):
+def test_distributions_are_inside_and_attain_the_bound(alpha, families):
     rng = np.random.default_rng(4)
     for seed in range(25):
         joint, q = instance(seed, families, int(rng.integers(2, 7)), zeros=seed % 3 == 0)
         radius = 10.0 ** rng.uniform(-6, 0)
-        bound, laws = solve(q, joint, alpha, radius, laws=True)
-        assert laws.min() >= 0
-        np.testing.assert_allclose(laws.sum(axis=1), 1.0, rtol=1e-12)
+        bound, distributions = solve(q, joint, alpha, radius, conditionals=True)
+        assert distributions.min() >= 0
+        np.testing.assert_allclose(distributions.sum(axis=1), 1.0, rtol=1e-12)
         rest = joint[families:]
-        full = np.concatenate([laws, rest / rest.sum(axis=1, keepdims=True)])
-        law = completed(full, joint, alpha)
-        assert renyi(joint.ravel(), law.ravel(), alpha) <= radius * (1 + 1e-9) + 1e-14
-        assert divergence(joint, law, alpha) <= radius * (1 + 1e-9) + 1e-14
-        assert (laws * q).sum() == pytest.approx(bound, abs=1e-7)
-        assert (laws * q).sum() <= bound
+        full = np.concatenate([distributions, rest / rest.sum(axis=1, keepdims=True)])
+        distribution = completed(full, joint, alpha)
+        assert renyi(joint.ravel(), distribution.ravel(), alpha) <= radius * (1 + 1e-9) + 1e-14
+        assert divergence(joint, distribution, alpha) <= radius * (1 + 1e-9) + 1e-14
+        assert (distributions * q).sum() == pytest.approx(bound, abs=1e-7)
+        assert (distributions * q).sum() <= bound
 
 
 @pytest.mark.parametrize(
     ("alpha", "seed", "k", "radius"),
     [(0.5, 58, 5, 0.03), (0.5, 70, 5, 0.03), (0.5, 70, 5, 0.4), (0.5, 148, 2, 0.4)],
 )
-def test_laws_where_the_maximum_is_on_zero_cells(alpha, seed, k, radius):
+def test_distributions_where_the_maximum_is_on_zero_cells(alpha, seed, k, radius):
     joint, q = instance(seed, 2, k, zeros=True)
     joint[0] *= 10.0 ** -(seed % 4)
     joint /= joint.sum()
-    bound, laws = solve(q, joint, alpha, radius, laws=True)
+    bound, distributions = solve(q, joint, alpha, radius, conditionals=True)
     assert bound == pytest.approx(convex_solve(q, *parts(joint, 2), alpha, radius), abs=1e-5)
-    assert (laws * q).sum() == pytest.approx(bound, abs=1e-6)
+    assert (distributions * q).sum() == pytest.approx(bound, abs=1e-6)
 
 
 @given(
@@ -250,15 +250,19 @@ def test_laws_where_the_maximum_is_on_zero_cells(alpha, seed, k, radius):
     st.integers(1, 8),
     st.booleans(),
 )
-def test_laws_attain_the_bound_in_ordinary_regimes(seed, alpha, log_radius, log_w, families, k, z):
+def test_distributions_attain_the_bound_in_ordinary_regimes(
+    seed, alpha, log_radius, log_w, families, k, z
+):
     joint, q = instance(seed, families, k, zeros=z)
     joint = joint * np.array([10.0**log_w, 1.0, 1.0])[:, None]
     joint /= joint.sum()
     radius = 10.0**log_radius
-    bound, laws = solve(q, joint, alpha, radius, laws=True)
+    bound, distributions = solve(q, joint, alpha, radius, conditionals=True)
     p, weight = parts(joint, families)
-    assert (weight * cost(p, laws, alpha)).sum() <= budget(alpha, radius) * (1 + 1e-9) + 1e-15
-    assert bound - 1e-7 <= (laws * q).sum() <= bound
+    assert (weight * cost(p, distributions, alpha)).sum() <= budget(alpha, radius) * (
+        1 + 1e-9
+    ) + 1e-15
+    assert bound - 1e-7 <= (distributions * q).sum() <= bound
 
 
 @settings(max_examples=40)
@@ -269,7 +273,7 @@ def test_laws_attain_the_bound_in_ordinary_regimes(seed, alpha, log_radius, log_
     st.integers(1, 2),
     st.booleans(),
 )
-def test_laws_pulled_in_are_inside(seed, alpha, log_radius, families, zeros):
+def test_distributions_pulled_in_are_inside(seed, alpha, log_radius, families, zeros):
     """On the way to the centre, as far as the convexity of the cost makes sure, and no further."""
     families = 1 if alpha < 0.5 else families
     joint, _ = instance(seed, families, 5, zeros)
@@ -277,17 +281,17 @@ def test_laws_pulled_in_are_inside(seed, alpha, log_radius, families, zeros):
     radius = 10.0**log_radius
     limit = budget(alpha, radius)
     rng = np.random.default_rng(seed)
-    laws = rng.dirichlet(np.full(5, 0.5), size=(30, families))
-    laws[:4] = np.eye(5)[rng.integers(5, size=(4, families))]
-    laws[4:12] = 0.99 * p + 0.01 * laws[4:12]
-    many = np.broadcast_to(p, laws.shape), np.broadcast_to(weight, laws.shape[:2])
-    found = pull_in(laws, *many, alpha, radius)
+    distributions = rng.dirichlet(np.full(5, 0.5), size=(30, families))
+    distributions[:4] = np.eye(5)[rng.integers(5, size=(4, families))]
+    distributions[4:12] = 0.99 * p + 0.01 * distributions[4:12]
+    many = np.broadcast_to(p, distributions.shape), np.broadcast_to(weight, distributions.shape[:2])
+    found = pull_in(distributions, *many, alpha, radius)
     taken = (weight * cost(p, found, alpha)).sum(axis=1)
     assert np.all(taken <= limit * (1 + 1e-9) + 1e-15)
-    before = (weight * cost(p, laws, alpha)).sum(axis=1)
+    before = (weight * cost(p, distributions, alpha)).sum(axis=1)
     inside = before < limit * (1 - 1e-9)
-    np.testing.assert_array_equal(found[inside], laws[inside])
-    step, whole = found - p, laws - p
+    np.testing.assert_array_equal(found[inside], distributions[inside])
+    step, whole = found - p, distributions - p
     share = (step * whole).sum(axis=(1, 2)) / (whole * whole).sum(axis=(1, 2))
     np.testing.assert_allclose(step, share[:, None, None] * whole, atol=1e-14)
     assert np.all(share >= 0.0) and np.all(share <= 1.0 + 1e-12)
@@ -300,16 +304,20 @@ def test_laws_pulled_in_are_inside(seed, alpha, log_radius, families, zeros):
 def test_divergence_is_entropy_21():
     rng = np.random.default_rng(5)
     for alpha in (*ALPHAS, 0.1, 20.0):
-        centre, law = rng.dirichlet(np.ones(6), size=2)
+        centre, distribution = rng.dirichlet(np.ones(6), size=2)
         centre[2] = 0.0
         centre /= centre.sum()
-        assert divergence(centre, law, alpha) == pytest.approx(renyi(centre, law, alpha))
+        assert divergence(centre, distribution, alpha) == pytest.approx(
+            renyi(centre, distribution, alpha)
+        )
         assert divergence(centre, centre, alpha) == pytest.approx(0.0, abs=1e-15)
-        law[0] = 0.0
-        law /= law.sum()
-        missing = divergence(centre, law, alpha)
+        distribution[0] = 0.0
+        distribution /= distribution.sum()
+        missing = divergence(centre, distribution, alpha)
         assert (
-            np.isinf(missing) if alpha >= 1 else missing == pytest.approx(renyi(centre, law, alpha))
+            np.isinf(missing)
+            if alpha >= 1
+            else missing == pytest.approx(renyi(centre, distribution, alpha))
         )
         apart = divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), alpha)
         assert np.isinf(apart)
@@ -331,14 +339,16 @@ def test_what_needs_no_search(alpha, radius):
     assert solve(constant, joint, alpha, radius) == pytest.approx(-0.4, abs=1e-12)
     assert solve(0 * constant, joint, alpha, radius) == 0.0
     single = np.array([[0.25], [-0.5]])
-    bound, laws = solve(single, joint[:, :1] / joint[:, :1].sum(), alpha, radius, laws=True)
+    bound, distributions = solve(
+        single, joint[:, :1] / joint[:, :1].sum(), alpha, radius, conditionals=True
+    )
     assert bound == pytest.approx(-0.25, abs=1e-12)
-    np.testing.assert_array_equal(laws, [[1.0], [1.0]])
+    np.testing.assert_array_equal(distributions, [[1.0], [1.0]])
     # one constant part: the other has the whole budget
     q = np.array([[0.1, 0.9, 0.3, 0.2], [-0.7] * 4])
-    bound, laws = solve(q, joint, alpha, radius, laws=True)
+    bound, distributions = solve(q, joint, alpha, radius, conditionals=True)
     assert bound == pytest.approx(solve(q[:1], joint, alpha, radius) - 0.7, abs=3e-8)
-    assert (laws * q).sum() == pytest.approx(bound, abs=1e-7)
+    assert (distributions * q).sum() == pytest.approx(bound, abs=1e-7)
 
 
 @pytest.mark.parametrize("alpha", [1.0, 1.5, 2.0, 3.0])
@@ -353,8 +363,8 @@ def test_mass_goes_to_zero_cells(alpha):
         own = np.log((np.exp(theta * radius) - 0.6) / 0.4) / theta
     found = support(q, p, weight, alpha, radius)
     assert found.bound[0] == pytest.approx(-np.expm1(-own), abs=1e-9)
-    laws = worst_laws(q, p, weight, alpha, radius, found.slack)
-    assert laws[0, 0, 0] == pytest.approx(-np.expm1(-own), abs=1e-9)
+    distributions = worst_conditionals(q, p, weight, alpha, radius, found.slack)
+    assert distributions[0, 0, 0] == pytest.approx(-np.expm1(-own), abs=1e-9)
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.55, 0.7, 0.9])
@@ -366,8 +376,8 @@ def test_below_alpha_one_a_large_budget_frees_a_secret(alpha):
         radius = np.log1p(-0.05 * share) / theta
         bound = solve(q[:1], joint, alpha, radius)
         assert (bound == pytest.approx(1.0, abs=1e-12)) == free
-        both, laws = solve(q, joint, alpha, radius, laws=True)
-        assert (laws * q).sum() == pytest.approx(both, abs=1e-7)
+        both, distributions = solve(q, joint, alpha, radius, conditionals=True)
+        assert (distributions * q).sum() == pytest.approx(both, abs=1e-7)
 
 
 @pytest.mark.parametrize("families", [1, 2])
@@ -399,13 +409,14 @@ def test_finite_and_sane_at_the_extremes(alpha, radius):
         joint = joint * np.array([10.0 ** -(seed % 4), 1.0, 1.0])[:, None]
         joint /= joint.sum()
         for scale in (1e-12, 1.0, 1e12):
-            bound, laws = solve(q * scale, joint, alpha, radius, laws=True)
+            bound, distributions = solve(q * scale, joint, alpha, radius, conditionals=True)
             top = q.max(axis=1).sum()
             centre = (joint[:2] / joint[:2].sum(axis=1, keepdims=True) * q).sum()
-            assert np.all(np.isfinite(laws)) and laws.min() >= 0
-            np.testing.assert_allclose(laws.sum(axis=1), 1.0, rtol=1e-12)
-            attained = (laws * q).sum()
-            # near alpha = 1 the budget is known to 1e-16 / |alpha - 1|, so laws may pass it by that
+            assert np.all(np.isfinite(distributions)) and distributions.min() >= 0
+            np.testing.assert_allclose(distributions.sum(axis=1), 1.0, rtol=1e-12)
+            attained = (distributions * q).sum()
+            # near alpha = 1 the budget is known to 1e-16 / |alpha - 1|, so distributions may pass
+            # it by that
             near = 1e-9 if 0 < abs(alpha - 1.0) < 1e-6 else 0.0
             assert centre - 1e-9 <= attained <= bound / scale + near
             assert bound / scale <= top + 1e-10

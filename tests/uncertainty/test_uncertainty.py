@@ -16,7 +16,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from skrldp import AllDistributions, RenyiBall
-from skrldp.uncertainty._renyi import chi2_radius, finite_sample_radius
+from skrldp.uncertainty import chi2_radius, finite_sample_radius
 
 FALSE_ALARM = 1e-9
 ALPHAS = (0.3, 0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -56,20 +56,20 @@ def test_small_tables_below_alpha_one_have_no_radius():
 
 @pytest.mark.parametrize(
     ("alpha", "n", "least", "most"),
-    # n >> a; the chi-squared law is right to about 1/n, so the band is a little wider.
+    # n >> a; the chi-squared distribution is right to about 1/n, so the band is a little wider.
     [(1.0, 20_000, 0.945, 0.955), (2.0, 20_000, 0.945, 0.955), (0.6, 20_000, 0.945, 0.955)],
 )
 def test_asymptotic_set_covers_as_promised(alpha, n, least, most):
     draws = 20_000
-    law = np.array([0.1, 0.15, 0.2, 0.25, 0.3])
-    sample = np.random.default_rng(5).multinomial(n, law, size=draws) / n
-    radius = RenyiBall(alpha).radius_for(n, law.size)
-    covered = int((renyi(sample, law, alpha) <= radius).sum())
+    distribution = np.array([0.1, 0.15, 0.2, 0.25, 0.3])
+    sample = np.random.default_rng(5).multinomial(n, distribution, size=draws) / n
+    radius = RenyiBall(alpha).radius_for(n, distribution.size)
+    covered = int((renyi(sample, distribution, alpha) <= radius).sum())
     assert stats.binom.ppf(FALSE_ALARM / 2, draws, least) <= covered
     assert covered <= stats.binom.ppf(1 - FALSE_ALARM / 2, draws, most)
     # and the test can tell: a radius for another level is refused
-    other = RenyiBall(alpha, beta=0.08).radius_for(n, law.size)
-    wrong = int((renyi(sample, law, alpha) <= other).sum())
+    other = RenyiBall(alpha, beta=0.08).radius_for(n, distribution.size)
+    wrong = int((renyi(sample, distribution, alpha) <= other).sum())
     assert wrong < stats.binom.ppf(FALSE_ALARM / 2, draws, least)
 
 
@@ -97,15 +97,17 @@ def test_finite_sample_radius_is_the_smallest(beta, n, a):
     assert finite_sample_radius(beta, n, a) <= smallest * (1 + 1e-11)
 
 
-@pytest.mark.parametrize("law", [(0.2, 0.3, 0.5), (0.98, 0.01, 0.01), (1 / 3, 1 / 3, 1 / 3)])
+@pytest.mark.parametrize(
+    "distribution", [(0.2, 0.3, 0.5), (0.98, 0.01, 0.01), (1 / 3, 1 / 3, 1 / 3)]
+)
 @pytest.mark.parametrize(("n", "beta"), [(1, 0.5), (5, 0.3), (12, 0.9), (40, 0.05)])
-def test_finite_sample_set_covers_exactly(law, n, beta):
+def test_finite_sample_set_covers_exactly(distribution, n, beta):
     """All outcomes of n records on three cells, summed."""
     counts = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)])
-    probability = stats.multinomial.pmf(counts, n, law)
+    probability = stats.multinomial.pmf(counts, n, distribution)
     assert probability.sum() == pytest.approx(1.0)
     radius = RenyiBall(1, beta=beta, radius="finite-sample").radius_for(n, 3)
-    missed = renyi(counts / n, np.array(law), 1.0) > radius
+    missed = renyi(counts / n, np.array(distribution), 1.0) > radius
     assert probability[missed].sum() <= beta
 
 
@@ -113,9 +115,9 @@ def test_finite_sample_set_covers_exactly(law, n, beta):
 def test_finite_sample_set_covers_in_simulation(a):
     draws, n, beta = 20_000, 75, 0.3
     rng = np.random.default_rng(11)
-    for law in (np.full(a, 1 / a), rng.dirichlet(np.full(a, 0.5))):
-        sample = rng.multinomial(n, law, size=draws) / n
-        divergence = renyi(sample, law, 1.0)
+    for distribution in (np.full(a, 1 / a), rng.dirichlet(np.full(a, 0.5))):
+        sample = rng.multinomial(n, distribution, size=draws) / n
+        divergence = renyi(sample, distribution, 1.0)
         radius = finite_sample_radius(beta, n, a)
         limit = stats.binom.ppf(1 - FALSE_ALARM, draws, beta)
         assert (divergence > radius).sum() <= limit
@@ -192,7 +194,7 @@ def test_it_is_a_parameter_object():
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("radius", [0.02, 0.3, 2.0])
-def test_conditionals_of_laws_in_the_ball_keep_the_budget(alpha, radius):
+def test_conditionals_of_distributions_in_the_ball_keep_the_budget(alpha, radius):
     """And every set of secrets does, for each term is at least 0."""
     rng = np.random.default_rng(3)
     centre = rng.dirichlet(np.ones(12)).reshape(3, 4)
@@ -200,8 +202,8 @@ def test_conditionals_of_laws_in_the_ball_keep_the_budget(alpha, radius):
     centre /= centre.sum()
     towards = random_directions(rng, 3000, 12)
     spread = rng.random(len(towards))[:, None]
-    laws = spread * towards + (1.0 - spread) * centre.ravel()
-    inside = laws[renyi(centre.ravel(), laws, alpha) <= radius].reshape(-1, 3, 4)
+    distributions = spread * towards + (1.0 - spread) * centre.ravel()
+    inside = distributions[renyi(centre.ravel(), distributions, alpha) <= radius].reshape(-1, 3, 4)
     assert len(inside) > 50
     p = centre / centre.sum(axis=1, keepdims=True)
     parts = cost(p, inside / inside.sum(axis=2, keepdims=True), alpha) * centre.sum(axis=1)
@@ -211,7 +213,7 @@ def test_conditionals_of_laws_in_the_ball_keep_the_budget(alpha, radius):
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("radius", [0.02, 0.3, 2.0])
-def test_conditionals_within_the_budget_have_a_law_in_the_ball(alpha, radius):
+def test_conditionals_within_the_budget_have_a_distribution_in_the_ball(alpha, radius):
     rng = np.random.default_rng(4)
     centre = rng.dirichlet(np.ones(12)).reshape(3, 4)
     p, marginal = centre / centre.sum(axis=1, keepdims=True), centre.sum(axis=1)
@@ -219,12 +221,12 @@ def test_conditionals_within_the_budget_have_a_law_in_the_ball(alpha, radius):
     spread = rng.random(3000)[:, None, None] ** 2
     conditionals = spread * towards + (1.0 - spread) * p
     used = (cost(p, conditionals, alpha) * marginal).sum(axis=1)
-    laws = completed(conditionals, centre, alpha)
-    divergence = renyi(centre.ravel(), laws.reshape(-1, 12), alpha)
+    distributions = completed(conditionals, centre, alpha)
+    divergence = renyi(centre.ravel(), distributions.reshape(-1, 12), alpha)
     keeps = used <= budget(alpha, radius)
     assert keeps.sum() > 50
     assert divergence[keeps].max() <= radius * (1 + 1e-9)
-    # The completed law is the closest one: where the budget is passed, even it is outside.
+    # The completed distribution is the closest one: where the budget is passed, even it is outside.
     assert np.all(divergence[~keeps] > radius * (1 - 1e-9))
     np.testing.assert_allclose([budget(alpha, d) for d in divergence], used, rtol=1e-9, atol=1e-13)
 

@@ -30,16 +30,20 @@ from skrldp.region import JointRegion, LowerRegion, ProductRegion, Region, repai
 __all__ = ["Annealing", "Callback", "distinct_reports", "path_region"]
 
 
-# Where paths begin and end: duality gaps. benchmarks/bench_alternation.py varies the first; for
-# the others see docs/large_alphabets.md, sections 2 and 5.
-_FIRST_GAP = 30.0  # relative to the entropy: reports are nearly constant there
-_LAST_GAP = 1e-3  # relative to the information found, as the following ones are
-_FIXED_GAP = 2e-3  # where decoders that were fixed begin to be updated
-_REFINED_GAP = 1e-4  # and where their updates end
+# The numbers below were chosen on two tables of 240 and 252 cells: benchmarks/bench_alternation.py
+# and docs/large_alphabets.md, sections 2 and 5. "Doubled" is what benchmarks/bench_constants.py
+# finds on one of 12 cells, as relative loss of information; numbers without it lose nothing there.
+
+# Where paths begin and end: duality gaps.
+_FIRST_GAP = 30.0  # relative to the entropy: reports are nearly constant there. Doubled: 1e-4
+_LAST_GAP = 1e-3  # relative to the information found, as the following are. Doubled: 2e-6
+_FIXED_GAP = 2e-3  # where decoders that were fixed begin to be updated. Doubled: 1e-6
+_REFINED_GAP = 1e-4  # and where their updates end. Doubled: 3e-5
 _NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
 
 # Newton steps.
-_REFINING_FACTOR = 0.9  # of the gap that is left between two decoders of a refinement
+# Part of the gap that is left between two decoders of a refinement. 0.95: 4e-5 better, but slower.
+_REFINING_FACTOR = 0.9
 _CENTRING_STEPS = 6  # with one decoder, at most, until the path is centred
 _FINAL_STEPS = 30  # and with the last one: what is not centred is costly to repair
 _REPAIR_EVERY = 10  # steps between two mechanisms that are repaired and compared with the best
@@ -50,7 +54,8 @@ _PLANNED_TIME = 0.6
 _RESERVED_TIME = 0.5
 
 # Decoders and reports.
-_SMOOTHING = 1e-5  # added to the probabilities of reports before a decoder is made of them
+# Added to the probabilities of reports before a decoder is made of them. Doubled: 2e-4.
+_SMOOTHING = 1e-5
 _ALIKE = 0.05  # l1 distance of posteriors up to which reports are alike
 _RARE = 1e-5  # probability up to which a report hardly matters
 _TINY = 1e-9  # nats, or probability: instead of a zero that would be divided by
@@ -78,8 +83,8 @@ def path_region(region: Region, eps: float) -> tuple[Region, PairFunction]:
     """
     pairs = pair_function(region, eps)
     if pairs is None and isinstance(region, JointRegion):
-        ball = region.conditionals, region.marginal, region.alpha, region.radius
-        region = ProductRegion(*ball, region.same_secret, region.blind)
+        around = region.conditionals, region.marginal, region.uncertainty
+        region = ProductRegion(*around, region.same_secret, region.blind)
         pairs = pair_function(region, eps)
     if pairs is None:
         region = LowerRegion.around(region)
@@ -93,7 +98,7 @@ class Annealing:
 
     Parameters
     ----------
-    law : array of shape (number of cells of a row,)
+    distribution : array of shape (number of cells of a row,)
         Distribution of X, or of U if the region is blind, by which information counts.
     region : Region
         Conditionals that privacy must hold for.
@@ -120,17 +125,22 @@ class Annealing:
 
     def __init__(
         self,
-        law: Floats,
+        distribution: Floats,
         region: Region,
         eps: float,
         start: Floats,
         callback: Callback | None = None,
     ) -> None:
-        self.law, self.region, self.eps, self.callback = law, region, eps, callback
-        self.entropy = max(entropy(law), _TINY)
+        self.distribution, self.region, self.eps, self.callback = (
+            distribution,
+            region,
+            eps,
+            callback,
+        )
+        self.entropy = max(entropy(distribution), _TINY)
         self.information, self.finished, self.seconds = 0.0, False, 0.0
         self.matrix: Floats = np.full(start.shape, 1.0 / len(start))
-        cost = ExpectedCost(decoder_cost(start, law), law)
+        cost = ExpectedCost(decoder_cost(start, distribution), distribution)
         _, pairs = path_region(region, eps)
         gap = _FIRST_GAP * self.entropy
         self._path = CentralPath(cost, pairs, region.row_shape, scale=1.0, gap=gap)
@@ -217,29 +227,29 @@ class Annealing:
     def _path_information(self) -> float:
         """Information of the path's mechanism, before repair."""
         rows = self._rows()
-        return max(mutual_information(rows / rows.sum(axis=0), self.law), _TINY)
+        return max(mutual_information(rows / rows.sum(axis=0), self.distribution), _TINY)
 
     def _update_decoder(self) -> None:
-        self._path.set_cost(decoder_cost(self._rows(), self.law))
+        self._path.set_cost(decoder_cost(self._rows(), self.distribution))
 
     def _offer(self) -> None:
         """Repair the path's mechanism, and keep it if it is the best."""
         private = repair(self._rows(), self.region, self.eps)
-        information = mutual_information(private, self.law)
+        information = mutual_information(private, self.distribution)
         if information > self.information:
             self.matrix, self.information = private, information
         if self.callback is not None:
             self.callback(private, information)
 
 
-def distinct_reports(matrix: Floats, law: Floats) -> NDArray[np.intp]:
+def distinct_reports(matrix: Floats, distribution: Floats) -> NDArray[np.intp]:
     """Find reports whose posterior differs from those of all before them.
 
     Parameters
     ----------
     matrix : array of shape (b, a)
         Rows of mechanisms.
-    law : array of shape (a,)
+    distribution : array of shape (a,)
         Distribution of X.
 
     Returns
@@ -247,7 +257,7 @@ def distinct_reports(matrix: Floats, law: Floats) -> NDArray[np.intp]:
     array of shape (m,)
         Their places, in order. Reports that are hardly ever sent are not among them.
     """
-    posterior = matrix * law
+    posterior = matrix * distribution
     mass = posterior.sum(axis=1)
     posterior /= np.maximum(mass, _TINY)[:, None]
     kept: list[int] = []
@@ -257,14 +267,14 @@ def distinct_reports(matrix: Floats, law: Floats) -> NDArray[np.intp]:
     return np.array(kept, dtype=np.intp)
 
 
-def decoder_cost(matrix: Floats, law: Floats) -> Floats:
+def decoder_cost(matrix: Floats, distribution: Floats) -> Floats:
     """Minus the logarithm of posterior over prior, of a slightly smoothed mechanism.
 
     Parameters
     ----------
     matrix : array of shape (b, a)
         Mechanism.
-    law : array of shape (a,)
+    distribution : array of shape (a,)
         Distribution of X.
 
     Returns
@@ -273,7 +283,7 @@ def decoder_cost(matrix: Floats, law: Floats) -> Floats:
         The posterior sums to 1 over the cells, or the bound on the information would not hold.
     """
     smooth = np.maximum(matrix, 0.0) + _SMOOTHING
-    return np.log((smooth @ law)[:, None] / smooth)
+    return np.log((smooth @ distribution)[:, None] / smooth)
 
 
 class _Schedule:

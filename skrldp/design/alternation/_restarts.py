@@ -18,10 +18,12 @@ from skrldp.region import Region
 __all__ = ["alternate", "gather", "starts"]
 
 
-# The runs; docs/large_alphabets.md, section 2, and benchmarks/bench_alternation.py.
-# Numbers of reports, and cooling factor: the part of the gap that a step leaves.
+# Chosen as the numbers of _annealing.py were; "doubled" means the same as there.
+
+# The runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.8), (24, 0.95), (24, 0.95), (32, 0.95), (32, 0.95), (48, 0.97))
-_GATHERED = 3  # runs before what they found is gathered: fewer have not enough to tell each other
+# Runs before what they found is gathered: fewer are too much alike. Doubled: 1e-3, in less time.
+_GATHERED = 3
 _GAIN = 2e-4  # relative gain of two runs together below which there is no third
 _DISTINCT = 0.75  # part of a run's reports that must differ for the next run to have more
 
@@ -34,7 +36,8 @@ _PLANNED_TIME = 0.7  # of the run before, for each report, that a run must have 
 _LEAST_SECONDS = 1e-300  # of a run that took no time at all
 
 # Starts: gamma noise of shape 1/2, times 1 + _BIAS where report y stands for value y. Noise alone
-# leaves values without a report of their own, and values alone leave S out.
+# leaves values without a report of their own, and values alone leave S out. The bias doubled: 1e-4;
+# shape 0.75: 1e-4 better. One table decides neither.
 _BIAS = 4.0
 _GAMMA_SHAPE = 0.5
 _LEAST_NOISE = 1e-9
@@ -46,7 +49,7 @@ _PERTURBATION = 0.7
 
 
 def alternate(
-    law: Floats,
+    distribution: Floats,
     region: Region,
     eps: float,
     *,
@@ -58,7 +61,7 @@ def alternate(
 
     Parameters
     ----------
-    law : array of shape (number of cells of a row,)
+    distribution : array of shape (number of cells of a row,)
         Distribution of X, or of U if the region is blind, by which information counts.
     region : Region
         Conditionals that privacy must hold for.
@@ -79,28 +82,32 @@ def alternate(
         ``"converged"`` or ``"time_limit"``.
     """
     if len(region.pairs[0]) == 0:  # nothing is secret, so records are reported as they are
-        run = Annealing(law, region, eps, np.eye(law.size), callback)
-        run.matrix, run.information, run.finished = np.eye(law.size), entropy(law), True
+        run = Annealing(distribution, region, eps, np.eye(distribution.size), callback)
+        run.matrix, run.information, run.finished = (
+            np.eye(distribution.size),
+            entropy(distribution),
+            True,
+        )
         return [run], "converged"
     runs: list[Annealing] = []
     gathered: list[Annealing] = []
     best: list[float] = []
     for seed, (wanted, factor) in enumerate(_RUNS):
-        b = min(wanted, _most(law))
+        b = min(wanted, _most(distribution))
         if len(runs) > 1:
-            differ = len(distinct_reports(runs[-1].matrix, law))
+            differ = len(distinct_reports(runs[-1].matrix, distribution))
             if differ < _DISTINCT * len(runs[-1].matrix):
                 b = min(b, len(runs[-1].matrix))
         b = _affordable(b, runs[-1:], deadline)
-        if b < min(_FEWEST, 2 * law.size):
+        if b < min(_FEWEST, 2 * distribution.size):
             break
-        run = Annealing(law, region, eps, starts(region.row_shape, b, seed), callback)
+        run = Annealing(distribution, region, eps, starts(region.row_shape, b, seed), callback)
         run.anneal(factor, deadline)
         runs.append(run)
         if gathers and len(runs) >= _GATHERED:
-            rows = gather([*runs, *gathered[-1:]], law, region.row_shape)
+            rows = gather([*runs, *gathered[-1:]], distribution, region.row_shape)
             if _affordable(len(rows), runs[-1:], deadline) == len(rows):
-                joined = Annealing(law, region, eps, rows, callback)
+                joined = Annealing(distribution, region, eps, rows, callback)
                 joined.solve_fixed(deadline)
                 joined.refine(deadline)
                 gathered.append(joined)
@@ -114,9 +121,9 @@ def alternate(
     return [*runs, *gathered], "time_limit"
 
 
-def _most(law: Floats) -> int:
+def _most(distribution: Floats) -> int:
     """As many reports as are of use and have room."""
-    return min(_MOST, 2 * law.size, max(_ENTRIES // law.size**2, _FEWEST))
+    return min(_MOST, 2 * distribution.size, max(_ENTRIES // distribution.size**2, _FEWEST))
 
 
 def _affordable(b: int, before: list[Annealing], deadline: Deadline) -> int:
@@ -129,7 +136,7 @@ def _affordable(b: int, before: list[Annealing], deadline: Deadline) -> int:
     return min(b, int(left * len(run.matrix) / needed))
 
 
-def gather(runs: list[Annealing], law: Floats, shape: tuple[int, int]) -> Floats:
+def gather(runs: list[Annealing], distribution: Floats, shape: tuple[int, int]) -> Floats:
     """Take the reports of several runs whose posteriors differ, the best run's first.
 
     If they are few, perturbed copies join them: those of no use will not be sent.
@@ -138,7 +145,7 @@ def gather(runs: list[Annealing], law: Floats, shape: tuple[int, int]) -> Floats
     ----------
     runs : list of Annealing
         At least one.
-    law : array of shape (number of cells of a row,)
+    distribution : array of shape (number of cells of a row,)
         Distribution of X, or of U.
     shape : tuple (parts, a2)
         Shape of a row.
@@ -150,11 +157,11 @@ def gather(runs: list[Annealing], law: Floats, shape: tuple[int, int]) -> Floats
     """
     ranked = sorted(runs, key=lambda run: -run.information)
     rows = np.concatenate([run.matrix for run in ranked])
-    rows = rows[distinct_reports(rows, law)[: _most(law)]]
-    missing = max(min(_FILL, _most(law)) - len(rows), 0)
+    rows = rows[distinct_reports(rows, distribution)[: _most(distribution)]]
+    missing = max(min(_FILL, _most(distribution)) - len(rows), 0)
     noise = np.random.default_rng(len(runs)).normal(scale=_PERTURBATION, size=(2, missing, *shape))
     perturbed = rows[np.arange(missing) % len(rows)]
-    perturbed *= np.exp(noise[0] + noise[1, :, :, :1]).reshape(missing, law.size)
+    perturbed *= np.exp(noise[0] + noise[1, :, :, :1]).reshape(missing, distribution.size)
     rows = np.concatenate([rows, perturbed])
     unit: Floats = rows / rows.mean(axis=1, keepdims=True)
     return unit

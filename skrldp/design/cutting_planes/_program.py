@@ -36,13 +36,13 @@ class CutProgram:
         b, a = cost.cost.shape
         self.shape = (b, *region.row_shape)
         self._scale = cost.scale
-        self._laws: list[Floats] = []  # of the robust cost
-        self._law_rows: list[int] = []
+        self._distributions: list[Floats] = []  # of the robust cost
+        self._distribution_rows: list[int] = []
         self._cut_rows = np.zeros(0, dtype=np.intp)
         self._cuts = [csr_array((0, b * a))]
         # Costs of at least 1, so that the worst of them is no smaller than a variable can be.
         self._positive = (cost.cost - cost.cost.min()) / self._scale + 1.0
-        linear = -cost.at(cost.law).ravel() / self._scale
+        linear = -cost.at(cost.distribution).ravel() / self._scale
         if cost.robust:
             linear = np.append(np.zeros(b * a), -1.0)
         self._program = LinearProgram(linear, upper=np.inf)
@@ -70,17 +70,17 @@ class CutProgram:
         self._cut_rows = np.append(self._cut_rows, start + np.arange(len(cuts)))
         self._program.add_rows(table, -np.inf, 0.0)
 
-    def add_law(self, law: Floats) -> None:
+    def add_distribution(self, distribution: Floats) -> None:
         """Add a distribution at which the robust cost counts.
 
         Parameters
         ----------
-        law : array of shape (a,)
+        distribution : array of shape (a,)
             A distribution of the ball.
         """
-        self._laws.append(law)
-        self._law_rows.append(self._program.n_rows)
-        row = np.append((law * self._positive).ravel(), -1.0)
+        self._distributions.append(distribution)
+        self._distribution_rows.append(self._program.n_rows)
+        row = np.append((distribution * self._positive).ravel(), -1.0)
         self._program.add_rows(csr_array(row[None]), -np.inf, 0.0)
 
     def solve(self, seconds: float | None = None) -> tuple[Floats, float]:
@@ -104,13 +104,13 @@ class CutProgram:
         b, a = self.cost.cost.shape
         matrix = np.maximum(x[: b * a].reshape(b, a), 0.0)
         multipliers = np.maximum(duals[self._cut_rows], 0.0) * self._scale
-        law = self.cost.law
+        distribution = self.cost.distribution
         if self.cost.robust:
-            share = np.maximum(duals[self._law_rows], 0.0)
+            share = np.maximum(duals[self._distribution_rows], 0.0)
             if share.sum() > 0:
-                law = share @ np.array(self._laws) / share.sum()
+                distribution = share @ np.array(self._distributions) / share.sum()
         return matrix, weak_duality(
-            self.cost.at(law), vstack(self._cuts, format="csr"), multipliers
+            self.cost.at(distribution), vstack(self._cuts, format="csr"), multipliers
         )
 
 

@@ -29,8 +29,8 @@ __all__ = ["PairFunction", "concave_mean", "pair_function"]
 
 
 # Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
-# is the lesser of two means, which has a kink; near 1/2 Newton steps are short. Not tuned. The path
-# of the product region, or cuts, take its place.
+# is the lesser of two means, which has a kink; near 1/2 Newton steps are short. Chosen by hand. The
+# path of the product region, or cuts, take its place.
 _NEAR_HALF = 0.55
 
 
@@ -220,15 +220,16 @@ def pair_function(region: Region, eps: float) -> PairFunction | None:
         p = np.where(free, region.conditionals, region.lower / np.where(free, 1.0, total[:, None]))
         p, scale = p[pair], total[pair]
     elif isinstance(region, ProductRegion):
-        alpha, radius = region.alpha, region.radius
+        alpha, own = region.alpha, region.uncertainty.single_radius
         theta = (alpha - 1.0) / alpha
-        scale = np.exp(-conditional_radius(region.marginal, alpha, radius))[pair]
+        scale = np.exp(-conditional_radius(region.marginal, alpha, own))[pair]
         if isinstance(region, JointRegion):
             if alpha <= _NEAR_HALF:
                 return None
             sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)
             both = (weight > 0).all(axis=1) & (pair[:, 0] != pair[:, 1])
-            together = np.exp(-support_shrink(np.where(both[:, None], weight, 1.0), alpha, radius))
+            budget = region.uncertainty.pair_radius
+            together = np.exp(-support_shrink(np.where(both[:, None], weight, 1.0), alpha, budget))
             scale = np.where(both[:, None], together[:, None], scale)
             shared = both & (together > 0)  # without a bound on either, nothing is shared
     else:

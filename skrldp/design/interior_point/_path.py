@@ -31,6 +31,11 @@ __all__ = ["CentralPath"]
 
 _Kind = tuple[Floats, Floats, Floats, Floats]
 
+# Usual values of interior-point codes. The path ends when its bounds meet, so they bear on time.
+# Doubled one at a time, or half of the way to 1, they change costs by less than the gap of 1e-4
+# that is allowed, information by at most 6e-5, and time by less than its noise, a sixth
+# (benchmarks/bench_constants.py).
+
 _FIRST_COMPLEMENTARITY = 1.0  # in units of the mean cost of a cell and report
 # Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
 _FRACTION_TO_BOUNDARY = 0.97
@@ -122,8 +127,10 @@ class CentralPath:
         x = self._lam[..., None] - parts
         self._slack = self.pairs(x)[0] - self._lam.sum(axis=-1)
         # Half of it uniform, so that no cell costs nothing.
-        law = (self._objective.law + 1.0 / self._objective.law.size) / 2.0
-        mean_cost = float(np.abs(law * self._cost).mean())
+        distribution = (
+            self._objective.distribution + 1.0 / self._objective.distribution.size
+        ) / 2.0
+        mean_cost = float(np.abs(distribution * self._cost).mean())
         mean = _FIRST_COMPLEMENTARITY * mean_cost / len(self.rows) or 1.0
         self._dual = mean / self._slack
         self._dual_rows = mean / self.rows
@@ -168,7 +175,7 @@ class CentralPath:
         if not self._objective.robust:
             return rows, Coupling(rows, self._cost, None), np.zeros(0)
         slack = self._top - self._by_cell(self.rows)
-        mean, gradient = concave_mean(slack, self._objective.law, self._theta)
+        mean, gradient = concave_mean(slack, self._objective.distribution, self._theta)
         slope = self._shrink * gradient
         exponent = 1.0 - self._theta
         curvature = np.diag(slope * exponent / slack + self._dual_cost / slack)
@@ -190,7 +197,7 @@ class CentralPath:
             by_cell = slope + barrier / cost_slack
             by_top = 1.0 - float(by_cell.sum())
         else:
-            gradient += self._objective.law * self._cost
+            gradient += self._objective.distribution * self._cost
         column_residual = 1.0 - self.rows.reshape(b, -1).sum(axis=0)
         change, top = coupling.solve(gradient, column_residual, by_cell, by_top)
         rows = change.reshape(self.rows.shape)
@@ -300,18 +307,18 @@ class CentralPath:
         """Cost of the mechanism, nearly."""
         cells = self._by_cell(self.rows)
         if not self._objective.robust:
-            return float(self._objective.law @ cells) * self.scale
-        mean, _ = concave_mean(self._top - cells, self._objective.law, self._theta)
+            return float(self._objective.distribution @ cells) * self.scale
+        mean, _ = concave_mean(self._top - cells, self._objective.distribution, self._theta)
         return float(self._top - self._shrink * mean) * self.scale
 
     # -- what it proves ---------------------------------------------------------------------------
 
-    def laws(self) -> tuple[Floats, Floats]:
+    def conditionals(self) -> tuple[Floats, Floats]:
         """Conditionals that the multipliers stand for, one pair for each row and pair of secrets.
 
         Returns
         -------
-        laws : array of shape (b, m, 2, k)
+        conditionals : array of shape (b, m, 2, k)
             They sum to 1, and near the end of the path they are nearly in the region.
         multipliers : array of shape (b, m)
             In units of the cost, for cuts whose second secret has coefficient 1.
@@ -322,7 +329,7 @@ class CentralPath:
         total = mass.sum(axis=-1, keepdims=True)
         return mass / total, self._dual * self.scale
 
-    def law(self) -> Floats:
+    def distribution(self) -> Floats:
         """Distribution of X that the multipliers of a robust cost stand for.
 
         Returns
@@ -330,9 +337,9 @@ class CentralPath:
         array of shape (a,)
         """
         if not self._objective.robust:
-            return self._objective.law
+            return self._objective.distribution
         slack = self._top - self._by_cell(self.rows)
-        _, gradient = concave_mean(slack, self._objective.law, self._theta)
+        _, gradient = concave_mean(slack, self._objective.distribution, self._theta)
         mass = self._shrink * gradient + self._dual_cost
         return mass / mass.sum()
 

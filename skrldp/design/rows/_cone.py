@@ -18,6 +18,8 @@ from skrldp.region import LowerRegion, Region, lift
 __all__ = ["CompactCone", "Cone", "PrivacyCone", "unit_rows"]
 
 
+# Chosen by hand. Doubled one at a time they change nothing on tables of 4 and 18 cells.
+
 # A program with more cuts than the first number is purged of those that no optimum of the last
 # solves, so many, touched.
 _MOST_CUTS, _MEMORY = 400, 60
@@ -171,18 +173,18 @@ class PrivacyCone(Cone):
     def _separate(self, rows: Floats) -> Floats:
         """Cut off the rows that are not private; say by how much they are not."""
         table = rows.reshape(-1, *self._shape)
-        worst = self.region.worst(table, self.eps, above=0.0, laws=True)
+        worst = self.region.worst(table, self.eps, above=0.0, conditionals=True)
         cut = worst.bound > self._allowed
         if cut.any():
-            assert worst.laws is not None
-            self._add(worst.first[cut], worst.second[cut], worst.laws[cut])
+            assert worst.conditionals is not None
+            self._add(worst.first[cut], worst.second[cut], worst.conditionals[cut])
             self._purge()
         return worst.per_row(len(rows))
 
-    def _add(self, first: Indices, second: Indices, laws: Floats) -> None:
+    def _add(self, first: Indices, second: Indices, conditionals: Floats) -> None:
         """Add the cuts of these pairs of secrets and conditionals."""
         places = self.region.place(first), self.region.place(second)
-        cuts = Cuts(np.zeros(len(first), dtype=np.intp), *places, laws)
+        cuts = Cuts(np.zeros(len(first), dtype=np.intp), *places, conditionals)
         self._program.add_rows(cuts.coefficients((1, *self._shape), self.eps), -np.inf, 0.0)
         self._touched = np.append(self._touched, np.full(len(first), float(self.solves)))
 

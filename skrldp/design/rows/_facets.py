@@ -88,14 +88,14 @@ def facets(region: Region, eps: float) -> Floats:
     array of shape (m, number of cells of a row)
     """
     extremes = [extreme_conditionals(region, s) for s in range(region.n_secrets)]
-    pairs, laws = [np.zeros((0, 2), dtype=np.intp)], [np.zeros((0, 2, region.row_shape[1]))]
+    pairs, conditionals = [np.zeros((0, 2), dtype=np.intp)], [np.zeros((0, 2, region.row_shape[1]))]
     for pair in np.stack(region.pairs, axis=1):
         one, other = (extremes[secret] for secret in pair)
         most, least = (part.ravel() for part in np.indices((len(one), len(other))))
-        laws.append(np.stack([one[most], other[least]], axis=1))
+        conditionals.append(np.stack([one[most], other[least]], axis=1))
         pairs.append(np.tile(pair, (len(most), 1)))
     first, second = region.place(np.concatenate(pairs)).T
-    cuts = Cuts(np.zeros(len(first), dtype=np.intp), first, second, np.concatenate(laws))
+    cuts = Cuts(np.zeros(len(first), dtype=np.intp), first, second, np.concatenate(conditionals))
     table: Floats = cuts.coefficients((1, *region.row_shape), eps).toarray()
     return np.unique(table, axis=0) if region.blind else table  # pairs may say the same
 

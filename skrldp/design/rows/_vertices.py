@@ -51,7 +51,7 @@ def enumerate_vertices(
     eps: float,
     *,
     deadline: Deadline,
-    law: Floats | None = None,
+    distribution: Floats | None = None,
     quick: bool = False,
     cones: Cones | None = None,
 ) -> Solution:
@@ -67,7 +67,7 @@ def enumerate_vertices(
         Privacy parameter, in nats.
     deadline : Deadline
         For the time taken; an enumeration cannot be interrupted.
-    law : array, optional
+    distribution : array, optional
         Distribution of a row's cells by which information counts; None is the public one.
     quick : bool
         Refuse what takes more than a second or two.
@@ -94,11 +94,11 @@ def enumerate_vertices(
     lists = _lists(cones or Cones(region, eps, deadline), quick)
     inequalities = facets(region, eps)
     public = region.fold(joint.probabilities)
-    law = public if law is None else law
-    n_vertices, matrix, value = _best_mixture(lists, inequalities, law)
-    # Information is concave in the distribution: where `law` has at least a share of each
+    distribution = public if distribution is None else distribution
+    n_vertices, matrix, value = _best_mixture(lists, inequalities, distribution)
+    # Information is concave in the distribution: where `distribution` has at least a share of each
     # probability, it has at least that share of the information.
-    share = float((law[public > 0] / public[public > 0]).min())
+    share = float((distribution[public > 0] / public[public > 0]).min())
     objective = mutual_information(matrix, public)
     return Solution(
         status="optimal",
@@ -132,7 +132,7 @@ def _lists(cones: Cones, quick: bool) -> list[Callable[[], Floats]]:
 
 
 def _best_mixture(
-    lists: list[Callable[[], Floats]], inequalities: Floats, law: Floats
+    lists: list[Callable[[], Floats]], inequalities: Floats, distribution: Floats
 ) -> tuple[int, Floats, float]:
     """Mix the vertices for the most information, from the first list that can be trusted.
 
@@ -142,7 +142,7 @@ def _best_mixture(
     for vertices_of in lists:
         try:
             vertices = vertices_of()
-            matrix, value = _mix(vertices, law)
+            matrix, value = _mix(vertices, distribution)
             _probe(vertices, inequalities)
             return len(vertices), matrix, value
         except SolverError as error:
@@ -151,12 +151,12 @@ def _best_mixture(
     raise failure
 
 
-def _mix(vertices: Floats, law: Floats) -> tuple[Floats, float]:
+def _mix(vertices: Floats, distribution: Floats) -> tuple[Floats, float]:
     """Weigh the rows; those of a long list join the program when they have a reduced profit."""
-    profits = row_information(vertices, law)
-    mixture = RowMixture(law)
+    profits = row_information(vertices, distribution)
+    mixture = RowMixture(distribution)
     # The row that says nothing makes some mechanism, at a loss: the optimum cannot want it.
-    mixture.add(np.ones((1, len(law))), np.array([-1.0]))
+    mixture.add(np.ones((1, len(distribution))), np.array([-1.0]))
     known = np.zeros(0, dtype=np.intp)
     left = profits.copy()
     while True:

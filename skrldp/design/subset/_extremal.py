@@ -108,15 +108,15 @@ def optimal_response(
     whole = _whole(counts)
     if not eps >= 0:
         raise ValueError(f"eps={eps!r} must be a number >= 0 (in nats).")
-    law = whole / whole.sum()
+    distribution = whole / whole.sum()
     start = simple_sets(len(whole))
     if eps == 0 or len(whole) == 1:
         return LocalOptimum(np.ones((1, len(whole))), 0.0, 0.0, 0, start[:1])
     drop = float(np.exp(-eps))
     pricing = best_sets(whole)
-    mixture = SetMixture(law)
+    mixture = SetMixture(distribution)
     mixture.add(start if first is None else np.concatenate([start, first]), drop)
-    bound = _simple_bound(law, eps)
+    bound = _simple_bound(distribution, eps)
     done = 0
     while done < rounds:
         done += 1
@@ -127,13 +127,17 @@ def optimal_response(
         if most <= max(LEAST_GAIN, gap * value) or not mixture.add(sets, drop):
             break
     matrix = mixture.matrix()
-    information = max(0.0, float(row_information(matrix, law).sum()))
+    information = max(0.0, float(row_information(matrix, distribution).sum()))
     return LocalOptimum(matrix, information, max(bound, information), done, mixture.used())
 
 
-def _simple_bound(law: Floats, eps: float) -> float:
+def _simple_bound(distribution: Floats, eps: float) -> float:
     """Bound the information by the entropy and by what the odds ratio allows."""
-    return entropy(law) if np.isinf(eps) else mutual_information_bound(law[:, None], eps)
+    return (
+        entropy(distribution)
+        if np.isinf(eps)
+        else mutual_information_bound(distribution[:, None], eps)
+    )
 
 
 def _whole(counts: ArrayLike) -> NDArray[np.int64]:

@@ -42,8 +42,12 @@ from skrldp.region import Region
 __all__ = ["ProductReporting", "optimal_reporting"]
 
 
+# Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py), on a table whose sets are
+# all listed, they change the information by at most 1e-9; what those of the search for sets do on
+# larger ones was not measured.
+
 # The split of the budget: each point of the grid is a design, so the grid is coarser than that of
-# closed forms, and ends with a step of eps/1024.
+# closed forms, and ends with a step of eps/1024. With more points it takes up to twice the time.
 _SPLITS = SplitSearch(grid=17, fine=5, levels=6)
 _GAP = 1e-5  # relative gap of the mechanisms while splits are compared
 _FIRST_SPLITS = (0.25, 0.5, 0.75, 1.0)  # parts of ε at which sets are sought first
@@ -140,8 +144,9 @@ def optimal_reporting(
     --------
     >>> from skrldp import JointDistribution
     >>> from skrldp.region import privacy_region
+    >>> from skrldp.uncertainty import RenyiSet
     >>> joint = JointDistribution([[400, 300, 200, 100], [100, 300, 200, 400]])
-    >>> region = privacy_region(joint, alpha=2.0, radius=0.001)
+    >>> region = privacy_region(joint, RenyiSet(2.0, 0.001))
     >>> best = optimal_reporting(joint, region, 0.5)
     >>> best.matrix.shape[1], best.names[1]
     (8, 'optimal')
@@ -247,7 +252,7 @@ class _OwnBudgets:
     def __init__(self, joint: JointDistribution, region: Region, parts: list[float]) -> None:
         self.region = region
         self.counts = joint.counts.sum(axis=0)
-        self.law = self.counts / joint.n
+        self.distribution = self.counts / joint.n
         size = len(self.counts)
         self.all = 2**size * np.clip(len(region.pairs[0]), 1, _PAIRS_THAT_COUNT) <= _LISTED
         self.sets = all_sets(size) if self.all else simple_sets(size)
@@ -258,11 +263,11 @@ class _OwnBudgets:
         """Return mechanisms for U, to go with one for S; pairs of secrets may differ in budget."""
         spent = np.minimum(_leaks(first, *self.region.pairs), secret_eps)
         drops = set_drops(self.region, self.sets, leak + (secret_eps - spent))
-        mixture = SetMixture(self.law)
+        mixture = SetMixture(self.distribution)
         mixture.add(self.sets, drops)
         worst = float(drops[self.sets.sum(axis=1) == 1].max(initial=0.0))  # GRR has one δ
         delta = -float(np.log(worst)) if worst > 0 else np.inf
-        return {"optimal": mixture.matrix(), "grr": response_matrix(delta, len(self.law))}
+        return {"optimal": mixture.matrix(), "grr": response_matrix(delta, len(self.distribution))}
 
     def _drops(self, sets: Booleans, part: float) -> Floats:
         return set_drops(self.region, sets, np.full(len(self.region.pairs[0]), part))
@@ -274,15 +279,15 @@ class _OwnBudgets:
         rng = np.random.default_rng(0)  # the design is deterministic
         pricing = best_sets(self.counts)
         known, drops = self.sets, self._drops(self.sets, part)
-        mixture = SetMixture(self.law)
+        mixture = SetMixture(self.distribution)
         mixture.add(known, drops)
         pairs = max(len(self.region.pairs[0]), 1)
         most = int(np.clip(_NEIGHBOURS // pairs, *_NEIGHBOUR_SETS))
-        for _ in range(_programs(len(self.law))):
+        for _ in range(_programs(len(self.distribution))):
             weights, duals, value = mixture.solve()
             in_use = used(weights)
             guesses, _ = pricing.best(duals, float(np.median(mixture.drop[in_use])))
-            promising, _ = _worthwhile(known, drops, self.law, duals, -np.inf)
+            promising, _ = _worthwhile(known, drops, self.distribution, duals, -np.inf)
             near = _neighbours(np.concatenate([mixture.sets[in_use], promising]), rng)
             new = _new(np.concatenate([guesses, near]), known)
             if len(new) > most:
@@ -290,7 +295,7 @@ class _OwnBudgets:
             known = np.concatenate([known, new])
             drops = np.concatenate([drops, self._drops(new, part)])
             least = max(_LEAST, _GAP * value)
-            if not mixture.add(*_worthwhile(known, drops, self.law, duals, least)):
+            if not mixture.add(*_worthwhile(known, drops, self.distribution, duals, least)):
                 break
         self.sets = _kept(self.sets, mixture.used())
 
@@ -306,11 +311,11 @@ def _leaks(matrix: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) ->
 
 
 def _worthwhile(
-    sets: Booleans, drops: Floats, law: Floats, duals: Floats, least: float
+    sets: Booleans, drops: Floats, distribution: Floats, duals: Floats, least: float
 ) -> tuple[Booleans, Floats]:
     """Pick the sets with the greatest reduced profits, and more than the least."""
-    gains = reduced_profit(sets @ law, sets @ duals, float(duals.sum()), drops)
-    order = np.argsort(-gains, kind="stable")[: _NEW * len(law)]
+    gains = reduced_profit(sets @ distribution, sets @ duals, float(duals.sum()), drops)
+    order = np.argsort(-gains, kind="stable")[: _NEW * len(distribution)]
     order = order[gains[order] > least]
     return sets[order], drops[order]
 

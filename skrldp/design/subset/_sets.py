@@ -107,15 +107,15 @@ class SetMixture:
 
     Parameters
     ----------
-    law : array of shape (k,)
+    distribution : array of shape (k,)
         Distribution of the value.
     """
 
-    def __init__(self, law: Floats) -> None:
-        self.sets: Booleans = np.zeros((0, len(law)), dtype=bool)
+    def __init__(self, distribution: Floats) -> None:
+        self.sets: Booleans = np.zeros((0, len(distribution)), dtype=bool)
         self.drop: Floats = np.zeros(0)
         self._known: set[bytes] = set()
-        self._mixture = RowMixture(law)
+        self._mixture = RowMixture(distribution)
 
     def add(self, sets: Booleans, drop: ArrayLike) -> int:
         """Add the sets that are new.
@@ -223,9 +223,9 @@ class _Listing:
 
     exact = True
 
-    def __init__(self, law: Floats) -> None:
-        self.sets = all_sets(len(law))
-        self.mass = self.sets @ law
+    def __init__(self, distribution: Floats) -> None:
+        self.sets = all_sets(len(distribution))
+        self.mass = self.sets @ distribution
 
     def best(self, duals: Floats, drop: float) -> tuple[Booleans, float]:
         gains = reduced_profit(self.mass, self.sets @ duals, float(duals.sum()), drop)
@@ -244,7 +244,7 @@ class _Counting:
             whole = np.rint(whole * (most / whole.sum())).astype(np.int64)
         self.counts = whole
         self.total = int(whole.sum())
-        self.law = counts / counts.sum()
+        self.distribution = counts / counts.sum()
 
     def best(self, duals: Floats, drop: float) -> tuple[Booleans, float]:
         least, taken = self._least_sums(duals)
@@ -257,7 +257,7 @@ class _Counting:
         sets = self._trace(peaks[gains[peaks] > LEAST_GAIN], taken)
         if self.exact:
             return sets, float(gains.max())
-        true = reduced_profit(sets @ self.law, sets @ duals, whole, drop)
+        true = reduced_profit(sets @ self.distribution, sets @ duals, whole, drop)
         return sets[true > LEAST_GAIN], float(true.max(initial=0.0))
 
     def _least_sums(self, duals: Floats) -> tuple[Floats, Booleans]:

@@ -17,6 +17,7 @@ from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.polyopt import solve
 from skrldp.information import block_information, entropy, mutual_information
 from skrldp.region import REGIONS, JointRegion, LowerRegion, ProductRegion, privacy_region, repair
+from skrldp.uncertainty import RenyiSet
 
 TABLE = [[90, 40, 310], [400, 250, 140], [30, 5, 77]]
 EMPTY = [[90, 0, 310], [400, 250, 0], [0, 5, 77]]
@@ -26,10 +27,10 @@ def region_of(counts, kind="joint", alpha=2.0, radius=None, same_secret=False):
     joint = JointDistribution(counts)
     if radius is None:
         radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
 
 
-def law_of(counts):
+def distribution_of(counts):
     return JointDistribution(counts).probabilities.ravel()
 
 
@@ -43,7 +44,7 @@ def few_runs(monkeypatch):
 def one_path(counts, region, eps, b=9, factor=0.7, seed=0, callback=None):
     options = {} if callback is None else {"callback": callback}
     start = starts(region.row_shape, b, seed)
-    run = Annealing(law_of(counts), region, eps, start, **options)
+    run = Annealing(distribution_of(counts), region, eps, start, **options)
     run.anneal(factor, Deadline(None))
     return run
 
@@ -56,12 +57,14 @@ def one_path(counts, region, eps, b=9, factor=0.7, seed=0, callback=None):
 def test_a_decoder_bounds_the_information_of_every_mechanism(seed, b):
     """I(X;Y) >= E log(w_Y(X) / P_X) for every decoder w, with equality at the posterior."""
     rng = np.random.default_rng(seed)
-    law = rng.dirichlet(np.full(6, 0.5))
+    distribution = rng.dirichlet(np.full(6, 0.5))
     mechanism, other = rng.dirichlet(np.full(b, 0.3), size=(2, 6)).swapaxes(1, 2)
-    information = mutual_information(mechanism, law)
+    information = mutual_information(mechanism, distribution)
 
     def bound_of(decoder_of):
-        return -float((law * mechanism * annealing.decoder_cost(decoder_of, law)).sum())
+        return -float(
+            (distribution * mechanism * annealing.decoder_cost(decoder_of, distribution)).sum()
+        )
 
     assert bound_of(other) <= information + 1e-12
     assert bound_of(mechanism) <= information + 1e-12
@@ -70,9 +73,9 @@ def test_a_decoder_bounds_the_information_of_every_mechanism(seed, b):
 
 
 def test_a_decoder_is_a_posterior():
-    law = law_of(EMPTY)
+    distribution = distribution_of(EMPTY)
     matrix = np.random.default_rng(0).dirichlet(np.ones(4), size=9).T
-    posterior = law * np.exp(-annealing.decoder_cost(matrix, law))
+    posterior = distribution * np.exp(-annealing.decoder_cost(matrix, distribution))
     np.testing.assert_allclose(posterior.sum(axis=1), 1.0, rtol=1e-12)
 
 
@@ -109,7 +112,7 @@ def test_the_path_of_a_region_is_that_of_one_around_it(kind, alpha, radius, expe
     assert np.all(region.excess(rows, 1.0) <= around.excess(rows, 1.0) + 1e-9)
 
 
-def test_the_public_law_with_an_unseen_secret_is_followed_exactly():
+def test_the_public_distribution_with_an_unseen_secret_is_followed_exactly():
     counts = [[20, 30, 5], [0, 0, 0], [14, 60, 9]]
     region = region_of(counts, radius=0.0)
     around, _ = path_region(region, 1.0)
@@ -133,7 +136,7 @@ def test_a_path_ends_private_and_better_than_the_closed_forms(counts, kind, same
     assert (run.matrix >= 0).all()
     assert region.excess(run.matrix.reshape(-1, 3, 3), eps).max() <= 1e-12
     assert run.information == pytest.approx(
-        mutual_information(run.matrix, law_of(counts)), abs=1e-12
+        mutual_information(run.matrix, distribution_of(counts)), abs=1e-12
     )
     forms = srr(eps, 3, 3), grr(eps, 9), independent_reporting(joint, region, eps).blocks
     assert run.information > max(block_information(f, joint.probabilities) for f in forms)
@@ -144,14 +147,14 @@ def test_every_order(alpha):
     kind = "joint" if alpha >= 0.5 else "product"
     region = region_of(TABLE, kind, alpha)
     run = one_path(TABLE, region, 0.5)
-    assert run.finished and run.information > 0.1 * entropy(law_of(TABLE))
+    assert run.finished and run.information > 0.1 * entropy(distribution_of(TABLE))
     assert region.excess(run.matrix.reshape(-1, 3, 3), 0.5).max() <= 1e-12
 
 
 @pytest.mark.parametrize("radius", [0.0, np.inf])
-def test_the_public_law_alone_and_all_laws(radius):
+def test_the_public_distribution_alone_and_all_distributions(radius):
     region = region_of(TABLE, radius=radius)
-    runs, _ = alternate(law_of(TABLE), region, 1.0, deadline=Deadline(None))
+    runs, _ = alternate(distribution_of(TABLE), region, 1.0, deadline=Deadline(None))
     found = max(run.information for run in runs)
     best = solve(JointDistribution(TABLE), region, 1.0, solver="vertices", time_limit=None)
     assert 0.97 * best.objective <= found <= best.objective * (1.0 + 1e-9)
@@ -165,7 +168,9 @@ def test_what_is_shown_on_the_way_is_private_and_rises():
     assert values[-1] >= 0.999 * max(values)
     for matrix, information in seen:
         assert region.excess(matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
-        assert information == pytest.approx(mutual_information(matrix, law_of(TABLE)), abs=1e-12)
+        assert information == pytest.approx(
+            mutual_information(matrix, distribution_of(TABLE)), abs=1e-12
+        )
 
 
 def test_the_end_of_a_path_is_stationary():
@@ -173,9 +178,9 @@ def test_the_end_of_a_path_is_stationary():
     from skrldp.design._cost import ExpectedCost
     from skrldp.design.cutting_planes import minimise
 
-    region, law = region_of(TABLE), law_of(TABLE)
+    region, distribution = region_of(TABLE), distribution_of(TABLE)
     run = one_path(TABLE, region, 1.0, factor=0.9)
-    cost = ExpectedCost(annealing.decoder_cost(run.matrix, law), law)
+    cost = ExpectedCost(annealing.decoder_cost(run.matrix, distribution), distribution)
     best = minimise(cost, region, 1.0, gap=1e-5, deadline=Deadline(None))
     assert -best.bound <= run.information * 1.004
 
@@ -184,29 +189,29 @@ def test_the_end_of_a_path_is_stationary():
 
 
 def test_distinct_reports():
-    law = law_of(TABLE)
+    distribution = distribution_of(TABLE)
     rows = np.random.default_rng(0).dirichlet(np.full(4, 0.3), size=9).T
     doubled = np.concatenate([rows, 3.0 * rows[:2], np.zeros((1, 9))])
-    np.testing.assert_array_equal(distinct_reports(doubled, law), [0, 1, 2, 3])
+    np.testing.assert_array_equal(distinct_reports(doubled, distribution), [0, 1, 2, 3])
 
 
 def test_gathering_puts_the_best_first_and_has_each_report_once():
-    region, law = region_of(TABLE), law_of(TABLE)
+    region, distribution = region_of(TABLE), distribution_of(TABLE)
     runs = [one_path(TABLE, region, 1.0, seed=seed) for seed in (0, 1)]
-    rows = gather([*runs, runs[0]], law, (3, 3))
+    rows = gather([*runs, runs[0]], distribution, (3, 3))
     np.testing.assert_allclose(rows.mean(axis=1), 1.0)
-    assert len(rows) <= 18 and len(distinct_reports(rows, law)) == len(rows)
+    assert len(rows) <= 18 and len(distinct_reports(rows, distribution)) == len(rows)
     best = max(runs, key=lambda run: run.information).matrix
-    first = distinct_reports(best, law)[0]
+    first = distinct_reports(best, distribution)[0]
     np.testing.assert_allclose(rows[0], best[first] / best[first].mean())
 
 
 @pytest.mark.parametrize("kind", ["joint", "lower"])
 def test_fixed_decoders_lose_nothing_and_gain_when_they_are_updated(kind):
     """All decoders of two runs together have at least the information of the better run."""
-    region, law = region_of(TABLE, kind), law_of(TABLE)
+    region, distribution = region_of(TABLE, kind), distribution_of(TABLE)
     runs = [one_path(TABLE, region, 1.0, b=6, seed=seed) for seed in (0, 1)]
-    joined = Annealing(law, region, 1.0, gather(runs, law, (3, 3)))
+    joined = Annealing(distribution, region, 1.0, gather(runs, distribution, (3, 3)))
     joined.solve_fixed(Deadline(None))
     best = max(run.information for run in runs)
     fixed = joined.information
@@ -220,18 +225,20 @@ def test_fixed_decoders_lose_nothing_and_gain_when_they_are_updated(kind):
 
 def test_the_end_of_a_path_needs_hardly_any_repair():
     """The path ends centred: what it found before the repair is what is left after it."""
-    region, law = region_of(TABLE), law_of(TABLE)
+    region, distribution = region_of(TABLE), distribution_of(TABLE)
     run = one_path(TABLE, region, 1.0, factor=0.9)
     rows = run._rows() / run._rows().sum(axis=0)
-    assert run.information >= mutual_information(rows, law) * (1.0 - 1e-5)
+    assert run.information >= mutual_information(rows, distribution) * (1.0 - 1e-5)
 
 
 # -- many paths -----------------------------------------------------------------------------------
 
 
 def test_alternation_is_deterministic_and_ends():
-    region, law = region_of(TABLE), law_of(TABLE)
-    first, second = (alternate(law, region, 1.0, deadline=Deadline(None)) for _ in range(2))
+    region, distribution = region_of(TABLE), distribution_of(TABLE)
+    first, second = (
+        alternate(distribution, region, 1.0, deadline=Deadline(None)) for _ in range(2)
+    )
     assert first[1] == second[1] == "converged"
     assert 16 in {len(run.matrix) for run in first[0]}
     assert max(len(run.matrix) for run in first[0]) <= 18  # two for each cell
@@ -255,7 +262,7 @@ class Clock(Deadline):
 @pytest.mark.parametrize("looks", [1, 2, 10, 60, 300])
 def test_time_is_up(looks):
     region = region_of(TABLE)
-    runs, status = alternate(law_of(TABLE), region, 1.0, deadline=Clock(looks))
+    runs, status = alternate(distribution_of(TABLE), region, 1.0, deadline=Clock(looks))
     assert status == "time_limit" and runs
     for run in runs:
         assert region.excess(run.matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
@@ -297,11 +304,11 @@ def test_large_table_is_certified_and_far_better_than_the_closed_forms():
     joint = JointDistribution(rng.multinomial(30_000, rng.dirichlet(np.ones(120))).reshape(10, 12))
     region, eps = region_of(joint.counts), 1.0
     radius = RenyiBall().radius_for(joint.n, 120)
-    law = joint.probabilities.ravel()
+    distribution = joint.probabilities.ravel()
     run = one_path(joint.counts, region, eps, b=12, factor=0.6)
-    mechanism, certificate = release(run.matrix, joint, 2.0, radius, eps)
+    mechanism, certificate = release(run.matrix, joint, RenyiSet(2.0, radius), eps)
     assert certificate.holds(eps)
-    assert mechanism.mutual_information(law) == pytest.approx(run.information, rel=1e-6)
+    assert mechanism.mutual_information(distribution) == pytest.approx(run.information, rel=1e-6)
     known = independent_reporting(joint, region, eps).information
     assert run.information > 3.0 * known
 
@@ -311,6 +318,6 @@ def test_one_secret_and_one_value():
         joint, region = JointDistribution(counts), region_of(counts)
         found = solve(joint, region, 1.0, solver="alternation", time_limit=None)
         private = repair(found.matrix, region, 1.0)
-        assert mutual_information(private, law_of(counts)) <= found.bound + 1e-9
+        assert mutual_information(private, distribution_of(counts)) <= found.bound + 1e-9
         best = solve(joint, region, 1.0, solver="columns", time_limit=None)
         assert found.objective >= 0.97 * best.objective

@@ -1,4 +1,5 @@
-"""The central path: its functions by finite differences, its laws and optima by other routes."""
+"""The central path: its functions by finite differences, its distributions and optima by other
+routes."""
 
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from skrldp.design.interior_point import CentralPath, pair_function
 from skrldp.design.interior_point._newton import Coupling, row_system
 from skrldp.design.interior_point._pairs import concave_mean
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 TABLES = {
     "2x2": [[7, 10], [26, 57]],
@@ -33,7 +35,7 @@ def region_of(table, kind, alpha=2.0, radius=0.05, same_secret=False):
     joint = JointDistribution(TABLES[table])
     radius = {"point": 0.0, "simplex": np.inf}.get(kind, radius)
     kind = "lower" if kind in ("point", "simplex") else kind
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
 
 
 def has_path(table, kind):
@@ -156,7 +158,7 @@ def test_a_budget_that_frees_conditionals(alpha):
         (0.05, "product", [0.0, 1.0]),  # of more than the first secret has
     ):
         radius = np.log1p(-min(share, 0.999999)) / theta if share < 1 else np.inf
-        region = privacy_region(joint, alpha=alpha, radius=radius, region=kind)
+        region = privacy_region(joint, RenyiSet(alpha, radius), region=kind)
         pairs = pair_function(region, 0.5)
         rows = np.random.default_rng(2).random((1, 2, 2))
         found = least_gap(pairs, pairs.parts(rows)[0])
@@ -363,9 +365,9 @@ def test_an_indefinite_hessian_is_reported():
 def vertices_of(region, secret):
     """Extreme conditionals of a polyhedral region (not of boxes)."""
     a2 = region.conditionals.shape[1]
-    if region.radius == 0.0:
+    if region.uncertainty.is_point:
         return region.conditionals[[secret]] if region.marginal[secret] > 0 else np.eye(a2)
-    if np.isinf(region.radius):
+    if region.uncertainty.is_everything:
         return np.eye(a2)
     lower = region.lower[secret]
     return lower + (1.0 - lower.sum()) * np.eye(a2)
@@ -391,18 +393,20 @@ def exact(cost, region, eps):
     b, a = cost.cost.shape
     rows, columns = privacy_rows(region, eps, b), np.tile(np.eye(a), b)
     if not cost.robust:
-        found = linprog(cost.at(cost.law).ravel(), rows, np.zeros(len(rows)), columns, np.ones(a))
+        found = linprog(
+            cost.at(cost.distribution).ravel(), rows, np.zeros(len(rows)), columns, np.ones(a)
+        )
         assert found.status == 0
         return found.fun
     matrix, top = cp.Variable(b * a, nonneg=True), cp.Variable()
     cells = cp.sum(cp.multiply(cost.cost, cp.reshape(matrix, (b, a), order="C")), axis=0)
     limits = [rows @ matrix <= 0, columns @ matrix == 1, top >= cells]
-    value, law = top, cost.law
+    value, distribution = top, cost.distribution
     if np.isfinite(cost.radius):
         # sup of P.c over the ball, by the dual with both multipliers (ISIT Theorem 2 at alpha=2)
         dual = cp.Variable(nonneg=True)
-        seen = np.flatnonzero(law > 0)
-        gaps, p = (top - cells)[seen], law[seen]
+        seen = np.flatnonzero(distribution > 0)
+        gaps, p = (top - cells)[seen], distribution[seen]
         if cost.alpha == 1.0:
             terms = cp.rel_entr(dual * np.ones(len(seen)), gaps)
             value = top - dual + cost.radius * dual + p @ terms
@@ -418,16 +422,16 @@ def exact(cost, region, eps):
 
 
 def proven(path, cost, region, eps):
-    """The lower bound that the path's laws give, put into their sets, in plain loops."""
-    laws, multipliers = path.laws()
-    assert np.all(multipliers >= 0.0) and np.all(laws >= 0.0)
-    np.testing.assert_allclose(laws.sum(axis=-1), 1.0, rtol=1e-12)
-    law = cost.pull_in(path.law())
-    assert law.sum() == pytest.approx(1.0, abs=1e-12)
+    """The lower bound that the path's distributions give, put into their sets, in plain loops."""
+    distributions, multipliers = path.conditionals()
+    assert np.all(multipliers >= 0.0) and np.all(distributions >= 0.0)
+    np.testing.assert_allclose(distributions.sum(axis=-1), 1.0, rtol=1e-12)
+    distribution = cost.pull_in(path.distribution())
+    assert distribution.sum() == pytest.approx(1.0, abs=1e-12)
     b, a1, a2 = path.rows.shape
-    lagrangian = (law * cost.cost).reshape(b, a1, a2).copy()
+    lagrangian = (distribution * cost.cost).reshape(b, a1, a2).copy()
     for y in range(b):
-        inside = region.pull_in(path.pairs.first, path.pairs.second, laws[y])
+        inside = region.pull_in(path.pairs.first, path.pairs.second, distributions[y])
         for i, (s1, s2) in enumerate(zip(path.pairs.first, path.pairs.second, strict=True)):
             lagrangian[y, s1] += multipliers[y, i] * np.exp(-eps) * inside[i, 0]
             lagrangian[y, s2] -= multipliers[y, i] * inside[i, 1]
@@ -444,12 +448,14 @@ def lifted(rows, region, eps):
 
 
 def cost_of(region, kind, b=3, radius=0.0, alpha=2.0, seed=11):
-    law = (region.marginal[:, None] * region.conditionals).ravel()
+    distribution = (region.marginal[:, None] * region.conditionals).ravel()
     rng = np.random.default_rng(seed)
     if kind == "negative":
-        return ExpectedCost(rng.normal(size=(b, len(law))) - 2.0, law, alpha, radius)
+        return ExpectedCost(
+            rng.normal(size=(b, len(distribution))) - 2.0, distribution, alpha, radius
+        )
     distance = np.subtract.outer(np.linspace(0, 2, b), np.arange(region.conditionals.shape[1])) ** 2
-    return ExpectedCost(np.tile(distance, (1, region.n_secrets)), law, alpha, radius)
+    return ExpectedCost(np.tile(distance, (1, region.n_secrets)), distribution, alpha, radius)
 
 
 @pytest.mark.parametrize("table", ["3x3", "zero cells", "unseen"])
@@ -521,7 +527,7 @@ def test_without_an_aim_until_rounding_ends_it(problem):
     joint = JointDistribution(TABLES["3x3"])
     radius = RenyiBall().radius_for(joint.n, 9)
     private, useful = (radius if letter == "R" else 0.0 for letter in (problem[2], problem[0]))
-    region = privacy_region(joint, alpha=2.0, radius=private)
+    region = privacy_region(joint, RenyiSet(2.0, private))
     cost = cost_of(region, "distance", radius=useful)
     path = CentralPath(cost, pair_function(region, 0.5), (3, 3))
     bounds, values = [], []
@@ -540,7 +546,13 @@ def test_deterministic():
         path = CentralPath(cost, pair_function(region, 0.4), (3, 3))
         while path.steps < 15 and path.advance(1e-6):
             pass
-        return path.rows, path.laws()[0], path.laws()[1], path.law(), path.gap
+        return (
+            path.rows,
+            path.conditionals()[0],
+            path.conditionals()[1],
+            path.distribution(),
+            path.gap,
+        )
 
     for one, other in zip(run(), run(), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -548,7 +560,7 @@ def test_deterministic():
 
 @pytest.mark.parametrize("alpha", [0.3, 2.0, 5.0])
 @pytest.mark.parametrize("table", ["2x2", "zero cells"])
-def test_a_cost_of_any_order_for_all_laws(alpha, table):
+def test_a_cost_of_any_order_for_all_distributions(alpha, table):
     """With an infinite radius the order of the ball does not matter."""
     region = region_of(table, "simplex")
     cost = cost_of(region, "negative", radius=np.inf, alpha=alpha)
@@ -561,9 +573,9 @@ def test_a_cost_of_any_order_for_all_laws(alpha, table):
 
 @pytest.mark.parametrize("radius", [0.1, np.inf])
 def test_a_cost_that_only_cells_without_records_have(radius):
-    """At the public law all is free, so that its mean cost is no unit for the start."""
+    """At the public distribution all is free, so that its mean cost is no unit for the start."""
     joint = JointDistribution([[10, 20, 0], [30, 15, 0]])
-    region = privacy_region(joint, alpha=2.0, radius=0.05, region="lower")
+    region = privacy_region(joint, RenyiSet(2.0, 0.05), region="lower")
     cost = np.zeros((2, 6))
     cost[1, 2], cost[0, 5] = 1.0, 1.0
     cost = ExpectedCost(cost, joint.probabilities.ravel(), 2.0, radius)

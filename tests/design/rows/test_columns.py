@@ -16,13 +16,14 @@ from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.exceptions import CertificateError
 from skrldp.information import block_information, mutual_information, mutual_information_bound
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 
 
 def region_of(joint, kind="joint", **options):
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    return privacy_region(joint, alpha=2.0, radius=radius, region=kind, **options)
+    return privacy_region(joint, RenyiSet(2.0, radius), region=kind, **options)
 
 
 def columns(joint, region, eps, seconds=None, patience=None, **options):
@@ -37,13 +38,15 @@ def columns(joint, region, eps, seconds=None, patience=None, **options):
 
 def check(found, joint, region, eps):
     """What every result must be, whatever ended the search."""
-    law = joint.probabilities.ravel()
+    distribution = joint.probabilities.ravel()
     assert found.solver == "columns"
     np.testing.assert_allclose(found.matrix.sum(axis=0), 1.0, atol=1e-7)
     assert np.all(found.matrix >= 0.0)
     unit = found.matrix / found.matrix.sum(axis=1, keepdims=True)
     assert region.worst(unit.reshape(len(unit), *joint.counts.shape), eps).bound.max() <= 1e-12
-    assert found.objective == pytest.approx(mutual_information(found.matrix, law), rel=1e-6)
+    assert found.objective == pytest.approx(
+        mutual_information(found.matrix, distribution), rel=1e-6
+    )
     assert found.bound == mutual_information_bound(joint.probabilities, eps)
     assert found.objective <= found.bound
     # never worse than what is known beforehand
@@ -60,7 +63,7 @@ def check(found, joint, region, eps):
 def test_what_comes_back(kind, eps):
     if kind in ("simplex", "point"):
         radius = np.inf if kind == "simplex" else 0.0
-        region = privacy_region(JOINT, alpha=1.0, radius=radius)
+        region = privacy_region(JOINT, RenyiSet(1.0, radius))
     else:
         region = region_of(JOINT, kind)
     found = columns(JOINT, region, eps, patience=2)
@@ -79,7 +82,7 @@ def test_against_enumeration(kind, seed):
     joint = JointDistribution(rng.integers(1, 150, size=(a1, a2)))
     if kind in ("simplex", "point"):
         radius = np.inf if kind == "simplex" else 0.0
-        region = privacy_region(joint, alpha=2.0, radius=radius)
+        region = privacy_region(joint, RenyiSet(2.0, radius))
     else:
         region = region_of(joint, kind)
     best = enumerate_vertices(joint, region, 0.6, deadline=Deadline(None)).objective
@@ -158,7 +161,7 @@ def test_three_ways_to_price(monkeypatch, kind, shape):
     joint = JointDistribution(np.random.default_rng(8).integers(1, 150, size=shape))
     if kind in ("simplex", "point"):
         radius = np.inf if kind == "simplex" else 0.0
-        region = privacy_region(joint, alpha=2.0, radius=radius)
+        region = privacy_region(joint, RenyiSet(2.0, radius))
     else:
         region = region_of(joint, kind)
     found = [columns(joint, region, 0.6)]
@@ -203,7 +206,7 @@ def test_time_may_run_out_anywhere(by_programs, kind, glances):
     assert clock.glances > -100  # it hardly looks again
     check(found, joint, region, 0.5)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, 2.0, radius, 0.5)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), 0.5)
     assert certificate.holds(0.5)
     assert mechanism.mutual_information(joint.probabilities) == pytest.approx(
         found.objective, rel=1e-6
@@ -238,8 +241,8 @@ def test_large_tables(shape, cone):
     cells = shape[0] * shape[1]
     joint = JointDistribution(rng.multinomial(30_000, rng.dirichlet(np.ones(cells))).reshape(shape))
     region = region_of(joint)
-    law = joint.probabilities.ravel()
-    search = columns_module._Search(joint, Cones(region, 1.0, Deadline(0.0)), law)
+    distribution = joint.probabilities.ravel()
+    search = columns_module._Search(joint, Cones(region, 1.0, Deadline(0.0)), distribution)
     assert isinstance(search.cone, cone)
     found = generate_columns(joint, region, 1.0, deadline=Clock(1500))
     assert found.status == "time_limit"
@@ -248,7 +251,7 @@ def test_large_tables(shape, cone):
     known = max(known, block_information(srr(1.0, *shape), joint.probabilities))
     assert found.objective > 1.2 * known
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, 2.0, radius, 1.0)
+    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), 1.0)
     assert certificate.holds(1.0)
     assert mechanism.mutual_information(joint.probabilities) == pytest.approx(
         found.objective, rel=1e-5
@@ -257,11 +260,11 @@ def test_large_tables(shape, cone):
 
 def test_a_certificate_is_not_given_away():
     """The check above can fail: a design for a smaller ball is not let out as it is."""
-    region = privacy_region(JOINT, alpha=2.0, radius=0.0)
+    region = privacy_region(JOINT, RenyiSet(2.0, 0.0))
     found = columns(JOINT, region, 0.5, patience=1)
     radius = RenyiBall().radius_for(100, 4)
     try:
-        mechanism, certificate = release(found.matrix, JOINT, 2.0, radius, 0.5)
+        mechanism, certificate = release(found.matrix, JOINT, RenyiSet(2.0, radius), 0.5)
     except CertificateError:
         return
     assert certificate.holds(0.5)

@@ -12,6 +12,7 @@ from skrldp.design.rows import _cone as cone_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import facets
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 TABLES = {
     "2x2": EXAMPLE,
@@ -27,7 +28,7 @@ def region_of(table, kind, alpha=2.0, same_secret=False):
         kind, RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
     )
     kind = "lower" if kind in ("point", "simplex") else kind
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
 
 
 def check_private(rows, region, eps):
@@ -87,28 +88,28 @@ def test_maxima_over_polyhedra(kind, table, same_secret):
         np.testing.assert_allclose(found, linear_maxima(facets(region, eps), directions), atol=1e-7)
 
 
-def pairs_of_laws(joint, alpha, radius, seed=5):
-    """Conditionals of many laws on the ball's boundary, (N, a1, a2)."""
+def pairs_of_conditionals(joint, alpha, radius, seed=5):
+    """Conditionals of many distributions on the ball's boundary, (N, a1, a2)."""
     centre = joint.probabilities.ravel()
     towards = random_directions(np.random.default_rng(seed), 1500, len(centre))
-    laws = on_the_boundary(centre, towards, alpha, radius).reshape(-1, *joint.counts.shape)
-    return laws / laws.sum(axis=2, keepdims=True)
+    distributions = on_the_boundary(centre, towards, alpha, radius).reshape(-1, *joint.counts.shape)
+    return distributions / distributions.sum(axis=2, keepdims=True)
 
 
 @pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
 def test_maxima_over_the_joint_ball(alpha):
-    """Between those over smaller cones and those under the constraints of sampled laws."""
+    """Between those over smaller cones and those under the constraints of sampled distributions."""
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     radius, eps = RenyiBall(alpha).radius_for(joint.n, 6), 0.5
-    region = privacy_region(joint, alpha=alpha, radius=radius)
+    region = privacy_region(joint, RenyiSet(alpha, radius))
     directions = directions_for(region, 8, units=False)
     rows = PrivacyCone(region, eps, 1e-9).maximise(directions)
     check_private(rows, region, eps)
     found = np.einsum("ij,ij->i", rows, directions)
 
-    lower = privacy_region(joint, alpha=alpha, radius=radius, region="lower")
+    lower = privacy_region(joint, RenyiSet(alpha, radius), region="lower")
     assert np.all(found >= linear_maxima(facets(lower, eps), directions) - 1e-8)
-    product = privacy_region(joint, alpha=alpha, radius=radius, region="product")
+    product = privacy_region(joint, RenyiSet(alpha, radius), region="product")
     wider = PrivacyCone(product, eps, 1e-9).maximise(directions)
     assert np.all(found >= np.einsum("ij,ij->i", wider, directions) - 1e-8)
     anything = np.random.default_rng(2).dirichlet(np.full(6, 0.3), size=1500)
@@ -117,7 +118,7 @@ def test_maxima_over_the_joint_ball(alpha):
         private = PrivacyCone(region, eps, 0.0).inside(share * anything + (1 - share) * near)
         assert np.all(found >= (private @ directions.T).max(axis=0) - 1e-8)
 
-    conditionals = pairs_of_laws(joint, alpha, radius)
+    conditionals = pairs_of_conditionals(joint, alpha, radius)
     cuts = np.zeros((2, len(conditionals), 2, 3))
     for i in (0, 1):
         cuts[i, :, i] = conditionals[:, i]
@@ -149,7 +150,7 @@ def test_cuts_are_dropped_and_found_again(monkeypatch, kind):
 
     def counted(self, rows):
         dropped.extend(rows)
-        assert min(rows) > len(region.pairs[0])  # neither the sum nor the public law's
+        assert min(rows) > len(region.pairs[0])  # neither the sum nor the public distribution's
         delete(self, rows)
 
     monkeypatch.setattr(LinearProgram, "delete_rows", counted)

@@ -14,6 +14,7 @@ from skrldp.design.rows._vertices import _vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import row_information
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 TABLES = {
     "1x3": [[5, 9, 20]],
@@ -35,7 +36,7 @@ def region_of(table, kind, same_secret=False, alpha=2.0):
         kind, RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
     )
     kind = "lower" if kind in ("point", "simplex") else kind
-    return privacy_region(joint, alpha=alpha, radius=radius, region=kind, same_secret=same_secret)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
 
 
 def directions_for(size, count=15, seed=0):
@@ -109,7 +110,7 @@ def test_every_order(kind, alpha):
 def test_every_radius(kind, radius):
     """Polytopes that are nearly points, and nearly everything."""
     joint = JointDistribution(TABLES["3x3 zeros"])
-    region = privacy_region(joint, alpha=2.0, radius=radius, region=kind)
+    region = privacy_region(joint, RenyiSet(2.0, radius), region=kind)
     directions = directions_for(9)
     cone = product_cone(region, 0.5)
     if cone is None:
@@ -121,7 +122,7 @@ def test_every_radius(kind, radius):
     np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-6)
 
 
-def test_the_public_law_with_hundreds_of_cells():
+def test_the_public_distribution_with_hundreds_of_cells():
     rng = np.random.default_rng(4)
     region = region_of(rng.integers(0, 100, size=(9, 14)), "point")
     directions = directions_for(9 * 14, 4)[:20]
@@ -165,10 +166,12 @@ def test_ten_cells(seed, cdd):
     """Both solvers reach the optimum over cddlib's vertices."""
     joint, eps = jeffreys(seed), (0.1, 0.5, 1.0, 1.5, 2.5)[seed % 5]
     region = region_of(joint.counts, "lower")
-    law = joint.probabilities.ravel()
+    distribution = joint.probabilities.ravel()
     pytest.importorskip("cdd")
     every = _vertices(facets(region, eps))
-    best = linprog(-row_information(every, law), A_eq=every.T, b_eq=np.ones(10), method="highs")
+    best = linprog(
+        -row_information(every, distribution), A_eq=every.T, b_eq=np.ones(10), method="highs"
+    )
     assert best.status == 0
     listed = enumerate_vertices(joint, region, eps, deadline=Deadline(None), quick=True)
     assert listed.status == "optimal"

@@ -19,11 +19,12 @@ from skrldp.design.rows._vertices import _vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
 from skrldp.region import BoxRegion, privacy_region
+from skrldp.uncertainty import RenyiSet
 
 cdd = pytest.importorskip("cdd", reason="cddlib is optional: skrldp[vertices]")
 
 JOINT = JointDistribution(EXAMPLE)
-LAW = JOINT.probabilities.ravel()
+DISTRIBUTION = JOINT.probabilities.ravel()
 SMALL = JointDistribution([[10, 7, 101], [161, 144, 30]])
 # Entropy (47), a row and its information; columns (s1,u1), (s1,u2), (s2,u1), (s2,u2)
 PRINTED = np.array(
@@ -51,7 +52,7 @@ PRINTED = np.array(
 def region_of(joint, kind="lower", same_secret=False, radius=None):
     if radius is None:
         radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    return privacy_region(joint, alpha=2.0, radius=radius, region=kind, same_secret=same_secret)
+    return privacy_region(joint, RenyiSet(2.0, radius), region=kind, same_secret=same_secret)
 
 
 def in_order(table):
@@ -78,7 +79,7 @@ def test_facets_of_the_lower_region(same_secret):
     np.testing.assert_allclose(in_order(found * np.exp(eps)), in_order(np.array(expected)))
 
 
-def test_facets_of_the_public_law_and_of_all_laws():
+def test_facets_of_the_public_distribution_and_of_all_distributions():
     eps = 0.6
     p = SMALL.conditionals
     found = facets(region_of(SMALL, radius=0.0), eps) * np.exp(eps)
@@ -122,10 +123,10 @@ def test_vertices_of_a_box(seed, size):
 
 def test_entropy_example_3(cdd):
     region, eps = region_of(JOINT, same_secret=True), np.log(2)
-    assert region.radius == pytest.approx(EXAMPLE_RADIUS)
+    assert region.uncertainty.single_radius == pytest.approx(EXAMPLE_RADIUS)
     found = _vertices(facets(region, eps))
     assert found.shape == (16, 4)
-    table = np.column_stack([found, row_information(found, LAW)])
+    table = np.column_stack([found, row_information(found, DISTRIBUTION)])
     apart = np.abs(table[:, None] - PRINTED[None]).max(axis=2)
     # one to one: each of ours is one printed row, and no printed row is left
     assert sorted(apart.argmin(axis=1)) == list(range(16))
@@ -137,7 +138,7 @@ def test_entropy_example_3(cdd):
 
 
 @pytest.mark.parametrize("secrets", [2, 3, 4, 5])
-def test_all_laws_with_one_value_gives_the_patterns(secrets, cdd):
+def test_all_distributions_with_one_value_gives_the_patterns(secrets, cdd):
     """LDP on S: a vertex is 1 on some secrets and exp(eps) on the others, up to its scale."""
     joint = JointDistribution(np.arange(3, 3 + secrets)[:, None])
     eps = 0.8
@@ -153,14 +154,14 @@ def test_all_laws_with_one_value_gives_the_patterns(secrets, cdd):
 def test_optimum_over_patterns(counts, eps):
     """Kairouz, Oh and Viswanath's enumeration, by scipy."""
     joint = JointDistribution(np.array(counts)[:, None])
-    law = joint.probabilities.ravel()
+    distribution = joint.probabilities.ravel()
     patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=len(counts))))
-    worth = row_information(patterns, law)
-    best = linprog(-worth, A_eq=patterns.T, b_eq=np.ones(len(law)))
-    for radius in (np.inf, None, 0.0):  # one value: no law has another conditional
+    worth = row_information(patterns, distribution)
+    best = linprog(-worth, A_eq=patterns.T, b_eq=np.ones(len(distribution)))
+    for radius in (np.inf, None, 0.0):  # one value: no distribution has another conditional
         found = solve(joint, region_of(joint, radius=radius), eps, solver="vertices")
         assert found.objective == pytest.approx(-best.fun, rel=1e-9)
-        assert mutual_information(found.matrix, law) == pytest.approx(-best.fun, rel=1e-9)
+        assert mutual_information(found.matrix, distribution) == pytest.approx(-best.fun, rel=1e-9)
 
 
 @pytest.mark.parametrize("same_secret", [False, True])
@@ -175,8 +176,10 @@ def test_what_comes_back(kind, same_secret):
     assert len(found.matrix) <= SMALL.counts.size  # Entropy Theorem 3
     assert np.all(found.matrix >= 0.0)
     assert (found.matrix @ facets(region, 0.5).T).max() <= 1e-9
-    law = SMALL.probabilities.ravel()
-    assert found.objective == pytest.approx(mutual_information(found.matrix, law), rel=1e-8)
+    distribution = SMALL.probabilities.ravel()
+    assert found.objective == pytest.approx(
+        mutual_information(found.matrix, distribution), rel=1e-8
+    )
     assert f"of {len(facets(region, 0.5))} facets" in found.message
 
 

@@ -38,10 +38,10 @@ def response(eps, size):
 
 def enumerated(counts, eps):
     """The linear program over all 2^k sets, by scipy."""
-    size, law = len(counts), counts / counts.sum()
+    size, distribution = len(counts), counts / counts.sum()
     sets = np.array(list(itertools.product([0, 1], repeat=size)))
     rows = 1.0 + np.expm1(eps) * sets
-    mu = row_information(rows, law)
+    mu = row_information(rows, distribution)
     found = linprog(-mu, A_eq=rows.T, b_eq=np.ones(size), method="highs")
     assert found.status == 0
     return -found.fun
@@ -59,8 +59,10 @@ def test_no_mixture_of_sets_says_more(seed, size, eps, zeros):
     counts = draw(seed, size, zeros=zeros)
     best = optimal_response(counts, eps, gap=1e-8)
     assert_local(best.matrix, eps)
-    law = counts / counts.sum()
-    assert best.information == pytest.approx(mutual_information(best.matrix, law), abs=1e-12)
+    distribution = counts / counts.sum()
+    assert best.information == pytest.approx(
+        mutual_information(best.matrix, distribution), abs=1e-12
+    )
     truth = enumerated(counts, eps)
     assert best.information == pytest.approx(truth, abs=2e-8, rel=1e-6)
     assert best.bound >= truth - 1e-9
@@ -80,7 +82,7 @@ def test_ten_values(size, eps):
 def test_no_random_mechanism_says_more(seed, size, eps):
     rng = np.random.default_rng(seed)
     counts = draw(seed, size)
-    law, best = counts / counts.sum(), optimal_response(counts, eps)
+    distribution, best = counts / counts.sum(), optimal_response(counts, eps)
     for reports in (2, size, 2 * size):
         # Any matrix with entries between 1 and exp(eps) per row, made stochastic by a last row.
         rows = np.exp(eps * rng.beta(0.3, 0.3, size=(reports, size))) * rng.random((reports, 1))
@@ -90,7 +92,7 @@ def test_no_random_mechanism_says_more(seed, size, eps):
         lift = max(0.0, (high - np.exp(eps) * low) / np.expm1(eps))
         matrix = np.vstack([rows, rest + lift]) / (1.0 + lift)
         assert_local(matrix, eps)
-        assert mutual_information(matrix, law) <= best.bound + 1e-12
+        assert mutual_information(matrix, distribution) <= best.bound + 1e-12
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 10, 20])
@@ -127,29 +129,32 @@ def test_sets_by_counts_are_the_best(seed, size, eps, zeros):
     assert pricing.exact
     sets, most = pricing.best(duals, drop)
     every = np.array(list(itertools.product([False, True], repeat=size)))
-    law = counts / counts.sum()
-    gains = reduced_profit(every @ law, every @ duals, duals.sum(), drop)
+    distribution = counts / counts.sum()
+    gains = reduced_profit(every @ distribution, every @ duals, duals.sum(), drop)
     rows = set_rows(every, drop)
     np.testing.assert_allclose(
-        gains, (row_information(rows, law) - rows @ duals) / (rows @ law), atol=1e-12
+        gains,
+        (row_information(rows, distribution) - rows @ duals) / (rows @ distribution),
+        atol=1e-12,
     )
     assert most == pytest.approx(gains.max(), abs=1e-12)
     if len(sets):
-        found = reduced_profit(sets @ law, sets @ duals, duals.sum(), drop)
+        found = reduced_profit(sets @ distribution, sets @ duals, duals.sum(), drop)
         assert found.max() == pytest.approx(most, abs=1e-12)
 
 
 def test_prefixes_do_not_suffice():
     """Sorting values by price over probability does not find the best set."""
     counts = np.array([7, 5, 4, 3, 1])  # 7 + 3 are half of them
-    law = counts / counts.sum()
-    drop, duals = np.exp(-0.1), 0.001 * law * (1.0 + 1e-6 * np.arange(5))
-    order = np.argsort(duals / law)
+    distribution = counts / counts.sum()
+    drop, duals = np.exp(-0.1), 0.001 * distribution * (1.0 + 1e-6 * np.arange(5))
+    order = np.argsort(duals / distribution)
     prefixes = np.array([np.isin(np.arange(5), order[:i]) for i in range(6)])
     prefixes = np.concatenate([prefixes, ~prefixes])
     every = all_sets(5)
     of_prefixes, of_all = (
-        reduced_profit(s @ law, s @ duals, duals.sum(), drop).max() for s in (prefixes, every)
+        reduced_profit(s @ distribution, s @ duals, duals.sum(), drop).max()
+        for s in (prefixes, every)
     )
     assert of_all > of_prefixes * 1.01
 
@@ -160,8 +165,8 @@ def test_many_values(eps):
     best = optimal_response(counts, eps, gap=1e-4)
     assert_local(best.matrix, eps)
     assert best.information <= best.bound <= best.information * 1.0002 + 1e-9
-    law = counts / counts.sum()
-    assert best.information > mutual_information(response(eps, 25), law)
+    distribution = counts / counts.sum()
+    assert best.information > mutual_information(response(eps, 25), distribution)
 
 
 def test_too_many_records_are_counted_roughly(monkeypatch):

@@ -14,6 +14,7 @@ from skrldp.design.subset._budgets import set_drops
 from skrldp.design.subset._extremal import optimal_response
 from skrldp.design.subset._sets import SetMixture, all_sets, set_rows
 from skrldp.information import mutual_information, product_information
+from skrldp.uncertainty import RenyiSet
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,10 +41,10 @@ def tiled(rows, a1):
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4))
 def test_product_information(seed, b1, b2):
     rng = np.random.default_rng(seed)
-    law = rng.dirichlet(np.ones(6)).reshape(2, 3)
+    distribution = rng.dirichlet(np.ones(6)).reshape(2, 3)
     first, second = rng.dirichlet(np.ones(b1), 2).T, rng.dirichlet(np.ones(b2), 3).T
-    assert product_information(first, second, law) == pytest.approx(
-        mutual_information(np.kron(first, second), law.ravel()), abs=1e-12
+    assert product_information(first, second, distribution) == pytest.approx(
+        mutual_information(np.kron(first, second), distribution.ravel()), abs=1e-12
     )
 
 
@@ -59,7 +60,7 @@ def test_product_information(seed, b1, b2):
 )
 def test_private_and_never_worse(seed, a1, a2, eps, alpha, radius, budget):
     joint = table(seed, a1, a2)
-    region = proof_region(joint, alpha, radius)
+    region = proof_region(joint, RenyiSet(alpha, radius))
     best = optimal_reporting(joint, region, eps, budget)
     plain = independent_reporting(joint, region, eps, budget)
     assert best.information >= plain.information - 1e-12
@@ -72,7 +73,7 @@ def test_private_and_never_worse(seed, a1, a2, eps, alpha, radius, budget):
     # The design itself is private up to rounding, before any repair.
     rows = best.matrix.reshape(-1, a1, a2)
     assert region.worst(rows, eps + 1e-7).bound.max() <= 1e-9
-    mechanism, certificate = release(best.matrix, joint, alpha, radius, eps)
+    mechanism, certificate = release(best.matrix, joint, RenyiSet(alpha, radius), eps)
     assert certificate.holds(eps)
     assert mechanism.mutual_information(joint.probabilities) >= best.information - 1e-5
 
@@ -81,7 +82,7 @@ def test_private_and_never_worse(seed, a1, a2, eps, alpha, radius, budget):
 @pytest.mark.parametrize("radius", [0.0, 0.01, np.inf])
 def test_budgets_of_sets_are_the_largest(alpha, radius):
     joint = table(5, 3, 4, low=20)
-    region, part = proof_region(joint, alpha, radius), 0.4
+    region, part = proof_region(joint, RenyiSet(alpha, radius)), 0.4
     sets = all_sets(4)[1:]
     drops = set_drops(region, sets, np.full(len(region.pairs[0]), part))
     rows = tiled(set_rows(sets, drops), 3)
@@ -94,7 +95,7 @@ def test_budgets_of_sets_are_the_largest(alpha, radius):
 
 def test_budgets_may_differ_between_pairs():
     joint = table(6, 3, 4, low=20)
-    region = proof_region(joint, 2.0, 0.01)
+    region = proof_region(joint, RenyiSet(2.0, 0.01))
     first, second = region.pairs
     budgets = np.random.default_rng(0).uniform(0.1, 1.0, len(first))
     budgets[0] = 0.0
@@ -118,7 +119,7 @@ def test_budgets_may_differ_between_pairs():
 @pytest.mark.parametrize("eps", [0.1, 1.0])
 def test_search_finds_what_enumeration_finds(seed, eps, monkeypatch):
     joint = table(seed, 2, 9, n=20_000)
-    region = proof_region(joint, 2.0, 0.0005)
+    region = proof_region(joint, RenyiSet(2.0, 0.0005))
     every = optimal_reporting(joint, region, eps)
     monkeypatch.setattr(independent, "_LISTED", 0)
     found = optimal_reporting(joint, region, eps)
@@ -128,14 +129,16 @@ def test_search_finds_what_enumeration_finds(seed, eps, monkeypatch):
 def test_pairs_that_s_does_not_tell_apart_leave_more_for_u():
     """With a report of S that joins two secrets, U may say more about that pair."""
     joint = table(3, 3, 5, n=20_000)
-    region = proof_region(joint, 2.0, 0.0005)
+    region = proof_region(joint, RenyiSet(2.0, 0.0005))
     values = independent._OwnBudgets(joint, region, [])
     join = np.array([[0.6, 0.6, 0.4], [0.4, 0.4, 0.6]])
     part = np.log(1.5)
     together = values.reports(join, part, 0.3)["optimal"]
     alone = values.reports(np.ones((1, 3)), 0.0, 0.3)["optimal"]
-    law = joint.probabilities
-    assert product_information(join, together, law) > product_information(join, alone, law)
+    distribution = joint.probabilities
+    assert product_information(join, together, distribution) > product_information(
+        join, alone, distribution
+    )
     rows = np.kron(join, together).reshape(-1, 3, 5)
     assert region.worst(rows, part + 0.3).bound.max() <= 1e-9
 
@@ -144,11 +147,11 @@ def test_against_all_splits(monkeypatch):
     """On a small table: every split of a fine grid, without a search."""
     monkeypatch.setattr(independent, "_SPLITS", SplitSearch(17, 5, 6))
     joint = table(8, 2, 4, n=5_000)
-    region, eps = proof_region(joint, 2.0, 0.002), 1.0
-    law = joint.probabilities.sum(axis=0)
+    region, eps = proof_region(joint, RenyiSet(2.0, 0.002)), 1.0
+    distribution = joint.probabilities.sum(axis=0)
     sets, best = all_sets(4), 0.0
     for part in np.linspace(0.0, eps, 101):
-        mixture = SetMixture(law)
+        mixture = SetMixture(distribution)
         mixture.add(sets, set_drops(region, sets, np.full(2, part)))
         first = optimal_response(joint.counts.sum(axis=1), eps - part).matrix
         second = mixture.matrix()
@@ -158,7 +161,7 @@ def test_against_all_splits(monkeypatch):
 
 def test_theorem_5_holds_for_every_local_mechanism():
     joint = table(9, 3, 6, n=2_000)
-    region, eps = proof_region(joint, 2.0, 0.01), 0.8
+    region, eps = proof_region(joint, RenyiSet(2.0, 0.01)), 0.8
     best = optimal_reporting(joint, region, eps, "theorem5")
     assert best.names[1] == "optimal"
     assert region.worst(tiled(best.second, 3), best.leak).bound.max() <= 1e-12
@@ -167,13 +170,13 @@ def test_theorem_5_holds_for_every_local_mechanism():
 def test_one_secret_and_one_value():
     for counts in ([[5], [10], [20]], [[5, 10, 20]]):
         joint = JointDistribution(counts)
-        region = proof_region(joint, 2.0, 0.05)
+        region = proof_region(joint, RenyiSet(2.0, 0.05))
         best = optimal_reporting(joint, region, 1.0)
         assert best.information >= independent_reporting(joint, region, 1.0).information - 1e-12
 
 
 def test_it_is_repeatable():
     joint = table(4, 3, 10, n=10_000)
-    region = proof_region(joint, 2.0, 0.001)
+    region = proof_region(joint, RenyiSet(2.0, 0.001))
     first, second = (optimal_reporting(joint, region, 0.7).matrix for _ in range(2))
     np.testing.assert_array_equal(first, second)

@@ -1,0 +1,201 @@
+"""The categories of one column, and how values are found among them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.alphabet._scalars import plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Column"]
+
+# Up to so many numbers go into a dictionary. Numbers can be chosen so that their hashes are equal,
+# and then n of them take n**2 steps: at most some 10 ms here. More are found by bisection.
+_FEW_NUMBERS = 1000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's alphabet.
+
+    Attributes
+    ----------
+    name : str or int
+        Column name; position for arrays.
+    categories : tuple
+        Python scalars, all different, in order. A missing value, if it is a category, is None.
+    """
+
+    name: Any
+    categories: tuple[Any, ...]
+
+    @classmethod
+    def of_values(cls, name: Any, values: Iterable[Any]) -> Column:
+        """Make a column whose categories are some values, in the order in which they first occur.
+
+        Parameters
+        ----------
+        name : str or int
+        values : iterable
+            They may repeat.
+
+        Returns
+        -------
+        Column
+        """
+        return cls(name, tuple(_distinct([plain(value) for value in values])))
+
+    def __len__(self) -> int:
+        return len(self.categories)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # no look-up tables
+
+    @cached_property
+    def _places(self) -> _Places:
+        return _Places(self.categories)
+
+    @cached_property
+    def _numbers(self) -> dict[str, tuple[NDArray[Any], NDArray[np.int64]]]:
+        return {}  # by the kind of dtype; see `_sorted_numbers`
+
+    def code(self, value: Any) -> int:
+        """Find the index of one value; see :meth:`codes`."""
+        if isinstance(value, np.timedelta64):  # for some NumPys it equals a number
+            return self._places.of_plain(value)
+        return self._places[value]
+
+    def codes(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
+        """Find the index of each value among the categories.
+
+        Parameters
+        ----------
+        values : sequence or array of shape (n,)
+            Python scalars, or what :func:`plain` makes into such.
+
+        Returns
+        -------
+        array of shape (n,)
+            -1 for a value that is no category.
+
+        Raises
+        ------
+        TypeError
+            If a value cannot be a category: lists, for example.
+        """
+        if not isinstance(values, np.ndarray):
+            return self._codes_of_objects(values)
+        if values.dtype.kind in "biuf":
+            return self._codes_of_numbers(values)
+        if values.dtype.kind in "mM":
+            distinct, inverse = np.unique(values, return_inverse=True)
+            return self._codes_of_objects(list(distinct))[inverse]
+        return self._codes_of_objects(values.tolist())
+
+    def _codes_of_objects(self, values: Sequence[Any]) -> NDArray[np.int64]:
+        find = self._places.__getitem__
+        if np.timedelta64 in set(map(type, values)):  # for some NumPys it equals a number
+            find = self._places.of_plain
+        return np.fromiter(map(find, values), dtype=np.int64, count=len(values))
+
+    def _codes_of_numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        kind = {"b": "u8", "u": "u8", "i": "i8", "f": "f8"}[values.dtype.kind]
+        values = values.astype(kind, copy=False)
+        numbers, places = self._sorted_numbers(kind)
+        codes = np.full(len(values), -1, dtype=np.int64)
+        if len(numbers):
+            near = np.searchsorted(numbers, values)
+            np.minimum(near, len(numbers) - 1, out=near)
+            codes = np.where(numbers[near] == values, places[near], -1)
+        if kind == "f8" and None in self._places:
+            codes[np.isnan(values)] = self._places[None]
+        return codes
+
+    def _sorted_numbers(self, kind: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return the categories that a dtype holds exactly, sorted, and their places."""
+        if kind not in self._numbers:
+            found = []
+            for place, category in enumerate(self.categories):
+                if isinstance(category, bool | int | float):
+                    number = _exactly(np.dtype(kind), category)
+                    if number is not None:
+                        found.append((number, place))
+            found.sort()
+            self._numbers[kind] = (
+                np.array([number for number, _ in found], dtype=kind),
+                np.array([place for _, place in found], dtype=np.int64),
+            )
+        return self._numbers[kind]
+
+
+def _exactly(dtype: np.dtype[Any], category: bool | int | float) -> Any:
+    """Return a category as a number of a dtype; None if it would have to be rounded."""
+    try:
+        number = float(category) if dtype.kind == "f" else int(category)
+    except OverflowError:
+        return None
+    if dtype.kind != "f" and not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
+        return None
+    return number if number == category else None
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    """Return the different values, in the order in which they first occur."""
+    numbers = [(value, row) for row, value in enumerate(values) if isinstance(value, int | float)]
+    if len(numbers) <= _FEW_NUMBERS:
+        return list(dict.fromkeys(values))
+    numbers.sort()
+    first = [
+        row for place, (value, row) in enumerate(numbers)
+        if not place or value != numbers[place - 1][0]
+    ]  # fmt: skip
+    others: dict[Any, int] = {}
+    for row, value in enumerate(values):
+        if not isinstance(value, int | float):
+            others.setdefault(value, row)
+    return [values[row] for row in sorted([*first, *others.values()])]
+
+
+class _Places(dict[Any, int]):
+    """Places of categories; -1 for what is none."""
+
+    def __init__(self, categories: Sequence[Any]) -> None:
+        super().__init__()
+        pairs = [(c, place) for place, c in enumerate(categories) if isinstance(c, int | float)]
+        self._numbers: tuple[Any, ...] = ()
+        if len(pairs) > _FEW_NUMBERS:
+            pairs.sort()
+            self._numbers, self._places = zip(*pairs, strict=True)
+        for place, category in enumerate(categories):
+            if not self._numbers or not isinstance(category, int | float):
+                self[category] = place
+
+    def __missing__(self, value: Any) -> int:
+        return self.of_plain(value)
+
+    def of_plain(self, value: Any) -> int:
+        """Find any value, also one that another library made."""
+        try:
+            value = plain(value)
+        except (ValueError, OverflowError, ImportError):  # infinite, or a moment out of range
+            return -1
+        place = self.get(value)
+        return self._bisected(value) if place is None else place
+
+    def _bisected(self, value: Any) -> int:
+        try:
+            place = bisect_left(self._numbers, value)
+        except (TypeError, ArithmeticError):  # it is no number
+            return -1
+        if place == len(self._numbers):
+            return -1
+        found = self._numbers[place]
+        return self._places[place] if found == value and hash(found) == hash(value) else -1

@@ -1,0 +1,77 @@
+"""What messages say of columns and values.
+
+Values of sensitive columns must not stand in messages, which end up in logs: only the categories,
+which are public, and numbers of rows do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from skrldp.alphabet._columns import Column
+from skrldp.alphabet._scalars import is_missing
+
+__all__ = ["listed", "named", "rows_in_words"]
+
+_SHOWN = 8
+
+
+def listed(values: Sequence[Any]) -> str:
+    """Show the first few values.
+
+    Parameters
+    ----------
+    values : sequence
+
+    Returns
+    -------
+    str
+    """
+    more = len(values) - _SHOWN
+    return ", ".join(map(repr, values[:_SHOWN])) + (f" (and {more:,} more)" if more > 0 else "")
+
+
+def named(columns: Sequence[Column]) -> str:
+    """Name some columns in a sentence: "column 'a'", "columns 'a', 'b'".
+
+    Parameters
+    ----------
+    columns : sequence of Column
+
+    Returns
+    -------
+    str
+    """
+    plural = "s" if len(columns) > 1 else ""
+    return f"column{plural} {', '.join(repr(column.name) for column in columns)}"
+
+
+def rows_in_words(unknown: Counter[Any], *, secret: bool = False) -> str:
+    """Say which values stand in how many rows: "3 rows with values 'x', 'y'".
+
+    Parameters
+    ----------
+    unknown : Counter
+        In how many rows each value stands.
+    secret : bool, default=False
+        Whether the column is sensitive, so that the values are not shown.
+
+    Returns
+    -------
+    str
+    """
+    n_missing = unknown.get(None, 0)
+    if secret:
+        n_rows = sum(unknown.values())
+        return f"{n_rows:,} row{'s' if n_rows > 1 else ''} with a value"
+    parts = []
+    present = [value for value in unknown if not is_missing(value)]
+    if present:
+        n_rows = sum(unknown.values()) - n_missing
+        rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+        parts.append(f"{rows} with {'values' if len(present) > 1 else 'value'} {listed(present)}")
+    if n_missing:
+        parts.append(f"{n_missing:,} missing value{'s' if n_missing > 1 else ''}")
+    return " and ".join(parts)

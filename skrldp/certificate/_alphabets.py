@@ -1,0 +1,66 @@
+"""The alphabets of a mechanism and of a public table: the same names, maybe in another order."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skrldp._typing import Indices
+from skrldp.alphabet import plain
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism
+
+__all__ = ["order_in_table"]
+
+
+def order_in_table(joint: JointDistribution, mechanism: Mechanism) -> tuple[Indices, Indices]:
+    """Find the mechanism's secrets and values in the alphabets of the public table.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    mechanism : Mechanism
+        A mechanism.
+
+    Returns
+    -------
+    secrets, values : integer arrays of shape (a1,) and (a2,)
+        For each secret and value of the mechanism its place in the table.
+
+    Raises
+    ------
+    ValueError
+        If the mechanism has other secrets or values than the table.
+    """
+    theirs, own = (mechanism.secrets, mechanism.values), (joint.secrets, joint.values)
+    if tuple(map(len, theirs)) != tuple(map(len, own)):
+        raise ValueError(
+            f"the mechanism has {len(theirs[0])} secrets and {mechanism.shape[1]} cells, but the "
+            f"public distribution has {joint.counts.shape[0]} and {joint.counts.size}."
+        )
+    return _places(theirs[0], own[0], "secret"), _places(theirs[1], own[1], "value of U")
+
+
+def _places(names: Sequence[Any], table: Sequence[Any], what: str) -> Indices:
+    if tuple(names) == tuple(table):
+        return np.arange(len(table))
+    place = {_key(name): i for i, name in enumerate(table)}
+    if len(place) < len(table) or len({_key(name) for name in names}) < len(names):
+        raise ValueError(
+            f"a {what} is named twice, so those of the mechanism and of the public distribution "
+            "cannot be matched: give each a name of its own."
+        )
+    for name in names:
+        if _key(name) not in place:
+            raise ValueError(
+                f"the mechanism's {what} {name!r} is none of the public distribution. Name the "
+                "table as the mechanism does, with JointDistribution(counts, secrets, values); or "
+                "certify mechanism.matrix, whose cells are taken to be in the table's order."
+            )
+    return np.array([place[_key(name)] for name in names])
+
+
+def _key(name: Any) -> Any:
+    """Give the names of one category the same key."""
+    return tuple(map(plain, name)) if isinstance(name, tuple | list) else plain(name)

@@ -1,0 +1,176 @@
+"""What a design and a fit result in, as values: a fit takes effect by one assignment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from skrldp._typing import Floats
+from skrldp.certificate import Certificate
+from skrldp.design import Solution
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism
+from skrldp.table import CellCodec
+
+__all__ = ["Designed", "Fitted", "FromFit", "columns_of", "information_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Designed:
+    """A design as it will be sampled, with its proof.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        Rounded; what is sampled.
+    certificate : Certificate
+        That it is private.
+    solution : Solution
+        How the design came about.
+    cells : integer array of shape (b,), optional
+        The cell that each report stands for; None: the cell of its own number.
+    distance : array of shape (a2, b), optional
+        Distance of each report from each value of U, where the design was for it.
+    """
+
+    mechanism: Mechanism
+    certificate: Certificate
+    solution: Solution
+    cells: NDArray[np.intp] | None = None
+    distance: Floats | None = None
+
+    @property
+    def reported_cells(self) -> NDArray[np.intp]:
+        """The cell that each report stands for, shape (b,)."""
+        return np.arange(self.mechanism.shape[0]) if self.cells is None else self.cells
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """All that `fit` leaves behind.
+
+    A sanitizer holds one of these and `transform` reads it once, so that a second `fit`, in another
+    thread or interrupted, cannot mix the alphabets of one table with the mechanism of another.
+
+    Attributes
+    ----------
+    columns : object
+        The columns seen in `fit`; see :func:`columns_of`.
+    codec : CellCodec
+        The table's alphabets.
+    joint : JointDistribution
+        The public distribution.
+    uncertainty : RenyiBall or AllDistributions
+        The sanitizer's own copy, with its radius ``B_``.
+    design : Designed
+        The mechanism with its proof.
+    may_impute : bool
+        Whether unknown values may be drawn from the public distribution.
+    figures : mapping
+        What the mechanism is worth: public attributes by name.
+    asked : mapping
+        The parameters that the design goes by, as they were.
+    reported_itself : bool
+        Whether `fit_transform` reported the very table of the fit.
+    """
+
+    columns: Any = field(repr=False)
+    codec: CellCodec
+    joint: JointDistribution
+    uncertainty: Any
+    design: Designed
+    may_impute: bool
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    asked: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    reported_itself: bool = False
+
+    @property
+    def names(self) -> Any:
+        """Names of the columns, an array; None if not all are strings."""
+        return getattr(self.columns, "feature_names_in_", None)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What is sampled."""
+        return self.design.mechanism
+
+    @property
+    def certificate(self) -> Certificate:
+        """Proof of it."""
+        return self.design.certificate
+
+    @property
+    def solution(self) -> Solution:
+        """How it was found."""
+        return self.design.solution
+
+
+class FromFit:
+    """An attribute of a fitted sanitizer, read from its state by a dotted name.
+
+    Before `fit` there is no such attribute.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source.split(".")
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, sanitizer: Any, owner: type | None = None) -> Any:
+        if sanitizer is None:
+            return self
+        value = vars(sanitizer).get("_fitted")
+        for part in self._source:
+            missing = value is None or (
+                part not in value if isinstance(value, Mapping) else not hasattr(value, part)
+            )
+            if missing:
+                raise AttributeError(
+                    f"{type(sanitizer).__name__!r} object has no attribute {self._name!r}"
+                )
+            value = value[part] if isinstance(value, Mapping) else getattr(value, part)
+        return value
+
+
+def columns_of(sanitizer: Any, X: Any) -> Any:
+    """Note number and names of a table's columns as scikit-learn does, on an object of their own.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        Whose table it is; it is left as it is.
+    X : array, list of rows, or data frame
+        The public table.
+
+    Returns
+    -------
+    object
+        With the attributes ``n_features_in_`` and, if all names are strings,
+        ``feature_names_in_``. It is of the sanitizer's class, which scikit-learn names in messages.
+    """
+    columns = object.__new__(type(sanitizer))
+    validate_data(columns, X, skip_check_array=True, reset=True)
+    return columns
+
+
+def information_of(mechanism: Mechanism, joint: JointDistribution) -> tuple[float, float]:
+    """Mutual information I(X; Y) at a distribution.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On the cells of ``joint``.
+    joint : JointDistribution
+        The distribution of X.
+
+    Returns
+    -------
+    (float, float)
+        In nats, and as a share of the entropy of X; the share is 0 where X is constant.
+    """
+    information, whole = mechanism.mutual_information(joint.probabilities), joint.entropy
+    return information, (min(1.0, information / whole) if whole > 0 else 0.0)

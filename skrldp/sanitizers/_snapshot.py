@@ -1,0 +1,85 @@
+"""What a sanitizer was asked for when it was fitted, to tell what has been changed since."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["changes", "snapshot"]
+
+# These say how records are reported, so a change of them takes effect at once.
+_AT_ONCE = {"encode", "handle_unknown", "random_state", "verbose"}
+
+
+def snapshot(sanitizer: Any) -> dict[str, Any]:
+    """Copy the parameters that `fit` goes by.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        In `fit`.
+
+    Returns
+    -------
+    dict
+        Values by name, those of the uncertainty set as ``uncertainty__beta`` and so on; for the
+        set itself, its class.
+    """
+    return {
+        name: type(value) if hasattr(value, "get_params") else _copied(value)
+        for name, value in sanitizer.get_params(deep=True).items()
+        if name not in _AT_ONCE
+    }
+
+
+def changes(sanitizer: Any, before: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Compare the parameters of now with those of a snapshot.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        As it is now.
+    before : dict
+        Its snapshot.
+
+    Returns
+    -------
+    dict
+        For each parameter that differs, by name, its values before and now; None where there was
+        or is no such parameter.
+    """
+    now = snapshot(sanitizer)
+    return {
+        name: (before.get(name), now.get(name))
+        for name in [*now, *(before.keys() - now.keys())]
+        if name not in before or name not in now or not _same(before[name], now[name])
+    }
+
+
+def _copied(value: Any) -> Any:
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # a callable of the user's may refuse; then a change within is not seen
+        return value
+
+
+def _same(first: Any, second: Any) -> bool:
+    if first is second:
+        return True
+    if type(first) is not type(second):
+        return _equal(first, second) and np.isscalar(first) and np.isscalar(second)
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(_same(first[k], second[k]) for k in first)
+    if isinstance(first, list | tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    return _equal(first, second)
+
+
+def _equal(first: Any, second: Any) -> bool:
+    """Whether two values are equal, entry by entry if they are arrays or tables."""
+    try:
+        found = np.asarray(first == second)
+        return np.shape(first) == np.shape(second) and bool(found.all())
+    except Exception:  # values that cannot be compared are taken for different ones
+        return False

@@ -1,0 +1,53 @@
+"""Rows of a table as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skrldp.alphabet import combine
+
+__all__ = ["Codes"]
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Rows of a table as a secret and a value of U each.
+
+    Attributes
+    ----------
+    secrets : ndarray of shape (n,)
+        Indices into `CellCodec.secrets`.
+    values : ndarray of shape (n,)
+        Indices into `CellCodec.values`; −1 where U is unknown.
+    n_secrets : int, default=0
+        Size of the alphabet of S; 0 if unknown.
+    """
+
+    secrets: np.ndarray
+    values: np.ndarray
+    n_secrets: int = 0
+
+    def cells(self, n_values: int) -> np.ndarray:
+        """Combine both into cell codes.
+
+        Parameters
+        ----------
+        n_values : int
+            Size of the alphabet of U.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            ``secrets * n_values + values``, in the smallest unsigned integer dtype.
+
+        Raises
+        ------
+        ValueError
+            If a value of U is unknown.
+        """
+        if self.values.min(initial=0) < 0:
+            raise ValueError("rows with an unknown value of U have no cell")
+        n_secrets = self.n_secrets or int(self.secrets.max(initial=0)) + 1
+        return combine(self.secrets, self.values, (n_secrets, n_values))

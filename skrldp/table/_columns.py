@@ -1,0 +1,226 @@
+"""The columns of a table: which categories each has, and every row's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skrldp import alphabet
+from skrldp._arrays import chunks, smallest_dtype
+from skrldp.alphabet import plain, rows_in_words
+from skrldp.table._read import Table
+
+__all__ = [
+    "MOST_CATEGORIES",
+    "Column",
+    "Given",
+    "encode_column",
+    "given_categories",
+    "learn_column",
+]
+
+MOST_CATEGORIES = 100_000  # of one column
+
+Given = tuple[Any, ...] | None  # the categories that the user lists for a column; None: observe
+
+
+@dataclass(frozen=True)
+class Column(alphabet.Column):
+    """A column's alphabet, and what is needed to write the column again.
+
+    Attributes
+    ----------
+    name : str or int
+        Column name; position for arrays.
+    categories : tuple
+        Python scalars, in order. A missing value, if it is a category, is None and comes last.
+    dtype : object
+        The library's own dtype.
+    missing : object
+        What the public table writes for a missing value: None, NaN, NaT, ….
+    """
+
+    dtype: Any = field(default=None, repr=False, compare=False)
+    missing: Any = field(default=None, repr=False, compare=False)
+
+
+def encode_column(
+    table: Table, position: int, column: alphabet.Column
+) -> tuple[np.ndarray, Counter[Any]]:
+    """Write a column as indices into its categories.
+
+    Parameters
+    ----------
+    table : Table
+    position : int
+        Where the column stands in the table.
+    column : skrldp.alphabet.Column
+        The categories.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_rows,)
+        −1 for a value that is no category.
+    unknown : Counter
+        In how many rows each such value stands.
+    """
+    codes = np.empty(table.n_rows, dtype=smallest_dtype(len(column), signed=True))
+    unknown: Counter[Any] = Counter()
+    for rows in chunks(table.n_rows):
+        positions, distinct = table.factorize(position, rows)
+        distinct.append(None)  # position −1, a missing value, reads the last entry
+        codes[rows] = column.codes(distinct).astype(codes.dtype)[positions]
+        if codes[rows].min() < 0:
+            strange = positions[codes[rows] < 0]
+            for place, count in zip(*np.unique(strange, return_counts=True), strict=True):
+                unknown[distinct[place]] += int(count)
+    return codes, unknown
+
+
+def learn_column(table: Table, position: int, given: Given) -> tuple[Column, np.ndarray] | None:
+    """Learn a column's alphabet, or check the given one, and write the column in it.
+
+    The alphabet is what the user lists, else the levels that the dtype declares, else the values
+    that rows have, sorted.
+
+    Parameters
+    ----------
+    table : Table
+    position : int
+    given : tuple or None
+        What the user lists.
+
+    Returns
+    -------
+    column : Column
+    codes : ndarray of shape (n_rows,)
+        Indices into its categories. None in place of both if there are more than `MOST_CATEGORIES`
+        different values.
+
+    Raises
+    ------
+    ValueError
+        If the column has values that are not in `given`.
+    """
+    name, dtype = table.names[position], table.dtype(position)
+    levels = None if given is not None else table.declared_levels(position)
+    if given is None and levels is None:
+        observed = _observe(table, position)
+        if observed is None:
+            return None
+        categories, codes = observed
+    else:
+        categories = (*levels, None) if levels is not None else given or ()
+        codes, unknown = encode_column(table, position, alphabet.Column(name, categories))
+        if unknown:
+            raise ValueError(
+                f"column {name!r} of the public data has {rows_in_words(unknown)} that "
+                "`categories` lacks; list them there, or drop the rows"
+            )
+        if levels is not None and not np.any(codes == len(levels)):
+            categories = categories[:-1]
+    missing = None
+    if categories[-1] is None:
+        holes = codes == len(categories) - 1
+        missing = table.raw(int(holes.argmax()), position) if holes.any() else None
+    return Column(name, categories, dtype, missing), codes
+
+
+def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] | None:
+    """Return the sorted values that rows have, and every row's; None if there are too many."""
+    index: dict[Any, int] = {}  # in the order in which they are found
+    parts = []
+    for rows in chunks(table.n_rows):
+        positions, distinct = table.factorize(position, rows)
+        distinct.append(None)
+        seen = np.zeros(len(distinct), dtype=bool)
+        seen[positions] = True
+        to_code = np.zeros(len(distinct), dtype=np.int64)
+        for place in np.flatnonzero(seen):
+            to_code[place] = index.setdefault(distinct[place], len(index))
+        if len(index) > MOST_CATEGORIES:
+            return None
+        parts.append(to_code.astype(smallest_dtype(len(index)))[positions])
+    categories = (*_sorted(v for v in index if v is not None), *(v for v in index if v is None))
+    dtype = smallest_dtype(len(categories), signed=True)
+    rank = np.empty(len(categories), dtype=dtype)
+    rank[[index[category] for category in categories]] = np.arange(len(categories), dtype=dtype)
+    codes = np.empty(table.n_rows, dtype=dtype)
+    for rows, part in zip(chunks(table.n_rows), parts, strict=True):
+        codes[rows] = rank[part]
+    return categories, codes
+
+
+def _sorted(values: Iterable[Any]) -> list[Any]:
+    values = list(values)
+    try:
+        return sorted(values)
+    except TypeError:  # numbers beside strings, say
+        return sorted(values, key=lambda value: (type(value).__name__, str(value)))
+
+
+# --- What the user lists -------------------------------------------------------------------------
+
+
+def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
+    """Read the parameter `categories`: one entry per column, None where to observe.
+
+    Parameters
+    ----------
+    categories : "auto", "product", list or dict
+    names : sequence
+        Of the columns.
+
+    Returns
+    -------
+    list of tuple or None
+
+    Raises
+    ------
+    ValueError
+        If it does not fit the columns, or an alphabet is empty or lists a category twice.
+    """
+    if isinstance(categories, str) and categories in ("auto", "product"):
+        return [None] * len(names)
+    if isinstance(categories, str | Set) or not isinstance(categories, Iterable):
+        raise ValueError(
+            f"categories must be 'auto', 'product', a list or a dict, got {categories!r}"
+        )
+    if isinstance(categories, Mapping):
+        strange = [key for key in categories if key not in names]
+        if strange:
+            raise ValueError(
+                f"categories has keys that are no columns: {strange}; the columns are {list(names)}"
+            )
+        alphabets = [categories.get(name, "auto") for name in names]
+    else:
+        alphabets = list(categories)
+        if len(alphabets) != len(names):
+            raise ValueError(
+                f"categories lists {len(alphabets)} alphabets, but the table has {len(names)} "
+                "columns; give one per column, 'auto' for those to observe"
+            )
+    return [_given_alphabet(a, name) for a, name in zip(alphabets, names, strict=True)]
+
+
+def _given_alphabet(alphabet: Any, name: Any) -> Given:
+    if isinstance(alphabet, str) and alphabet == "auto":
+        return None
+    if isinstance(alphabet, str | Set) or not isinstance(alphabet, Iterable):  # sets have no order
+        raise ValueError(
+            f"the categories of column {name!r} must be 'auto' or a list, got {alphabet!r}"
+        )
+    try:
+        values = [plain(value) for value in alphabet]
+    except ValueError as error:
+        raise ValueError(f"{error}, in the categories of column {name!r}") from error
+    if not values:
+        raise ValueError(f"the categories of column {name!r} are empty")
+    twice = [value for value, count in Counter(values).items() if count > 1]
+    if twice:
+        raise ValueError(f"the categories of column {name!r} list {twice} more than once")
+    return (*(v for v in values if v is not None), *(v for v in values if v is None))

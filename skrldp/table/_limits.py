@@ -1,0 +1,79 @@
+"""The words about a table with too many cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from skrldp.table._columns import MOST_CATEGORIES, Column
+
+__all__ = ["Size", "too_many_cells"]
+
+_SHOWN = 10  # columns that a message lists
+
+
+class Size:
+    """A column's name and number of levels, and how many of these the table has.
+
+    Parameters
+    ----------
+    name : str or int
+    column : Column or None
+        None if the column has more different values than are counted.
+    codes : ndarray or None
+        The rows' categories.
+    """
+
+    def __init__(self, name: object, column: Column | None, codes: np.ndarray | None) -> None:
+        self.name = name
+        self.is_open = column is None
+        self.levels = MOST_CATEGORIES + 1 if column is None else len(column)
+        self.used = self.levels if codes is None else np.count_nonzero(np.bincount(codes))
+
+    def words(self) -> str:
+        """Say it: "'zip': 50,000 (12 of them used)"."""
+        if self.is_open:
+            return f"{self.name!r}: more than {MOST_CATEGORIES:,}"
+        unused = f" ({self.used:,} of them used)" if self.used < self.levels else ""
+        return f"{self.name!r}: {self.levels:,}{unused}"
+
+
+def too_many_cells(n_cells: int, most: int, sizes: Sequence[Size], advice: str) -> ValueError:
+    """Return the error for a table with too many cells, or a column with too many values.
+
+    Parameters
+    ----------
+    n_cells : int
+        How many there are at least.
+    most : int
+        How many may be.
+    sizes : sequence of Size
+        One for each column.
+    advice : str
+        What else the user could do: a sentence, or nothing.
+
+    Returns
+    -------
+    ValueError
+    """
+    is_open = any(size.is_open for size in sizes)
+    what = f"the table has at least {n_cells:,} cells, more than {most:,}"
+    if is_open:
+        what = f"a column may have {MOST_CATEGORIES:,} distinct values at most"
+    largest = sorted(sizes, key=lambda size: -size.levels)
+    more = len(sizes) - _SHOWN
+    others = f"; {more:,} more column{'s' if more > 1 else ''}" if more > 0 else ""
+    levels = "; ".join(size.words() for size in largest[:_SHOWN])
+    product = math.prod(size.levels for size in sizes)
+    whole = f"{product:,}" if product < 10**15 else f"about 1e{math.floor(math.log10(product))}"
+    unused = ""
+    if any(size.used < size.levels for size in sizes):
+        unused = ", drop unused levels (of a category column by cat.remove_unused_categories())"
+    return ValueError(
+        f"{what}. Levels per column: {levels}{others}; their product is "
+        f"{'more than ' if is_open else ''}{whole}. Leave columns out, discretise numbers (for "
+        f"example with KBinsDiscretizer(encode='ordinal')){unused}, or group values."
+        f"{' ' if advice else ''}{advice}"
+    )

@@ -1,0 +1,94 @@
+"""Choosing columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from skrldp.table._read import read_table
+
+__all__ = ["column_names", "resolve_sensitive"]
+
+
+def column_names(X: Any) -> list[Any]:
+    """Names of a table's columns; positions for an array.
+
+    Examples
+    --------
+    >>> column_names([["no", 1], ["yes", 2]])
+    [0, 1]
+    """
+    return list(read_table(X).names)
+
+
+def resolve_sensitive(X: Any, sensitive: Any) -> tuple[int, ...]:
+    """Find the positions of the sensitive columns.
+
+    Parameters
+    ----------
+    X : array, list of rows, or data frame
+    sensitive : str, int, list, slice, boolean mask or callable
+        A column by name or (also from the end) by position, several of them, or a function that is
+        called with X and returns one of these, as in scikit-learn's `ColumnTransformer`.
+
+    Returns
+    -------
+    tuple of int
+        In the table's order, each once.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, or none is selected.
+    TypeError
+        If `sensitive` is none of the above.
+
+    Examples
+    --------
+    >>> resolve_sensitive([["no", 1, 2.5]], [-1, 0])
+    (0, 2)
+    """
+    names = column_names(X)
+    if callable(sensitive):
+        sensitive = sensitive(X)
+    positions = _selected(sensitive, names)
+    if not positions:
+        raise ValueError(f"sensitive={sensitive!r} selects no column; the columns are {names}")
+    return tuple(sorted(set(positions)))
+
+
+def _selected(selection: Any, names: list[Any]) -> list[int]:
+    if isinstance(selection, slice):
+        start, stop = selection.start, selection.stop
+        if isinstance(start, str):
+            start = _position(start, names)
+        if isinstance(stop, str):
+            stop = _position(stop, names) + 1  # a slice of names includes its end
+        return list(range(len(names)))[start : stop : selection.step]
+    if isinstance(selection, str) or not isinstance(selection, Iterable):
+        return [_position(selection, names)]
+    items = list(selection)
+    if items and all(isinstance(item, bool | np.bool_) for item in items):
+        if len(items) != len(names):
+            raise ValueError(
+                f"sensitive is a mask of {len(items)} values, but there are {len(names)} columns"
+            )
+        return [position for position, selected in enumerate(items) if selected]
+    return [_position(item, names) for item in items]
+
+
+def _position(selection: Any, names: list[Any]) -> int:
+    if isinstance(selection, bool) or not isinstance(selection, str | Integral):
+        raise TypeError(
+            "sensitive must be a column name or position, a list of them, a slice, a boolean mask "
+            f"or a callable, got {selection!r}"
+        )
+    if isinstance(selection, str):
+        if selection in names:
+            return names.index(selection)
+    elif -len(names) <= int(selection) < len(names):
+        return int(selection) % len(names)
+    raise ValueError(f"sensitive column {selection!r} not found; the columns are {names}")

@@ -1,0 +1,71 @@
+"""Radii of confidence sets, from a significance level and the size of the public table."""
+
+import math
+
+from scipy.special import chdtri
+
+__all__ = ["chi2_radius", "finite_sample_radius"]
+
+
+# Relative surplus of a radius over the root that was found: the root is known to 1e-14, so this
+# errs on the safe side. Twice as much would widen the set by as little.
+_SURPLUS = 1e-12
+
+
+def chi2_radius(alpha: float, beta: float, n: int, n_cells: int) -> float:
+    """Asymptotic radius: the chi-squared quantile, expressed as a Rényi divergence.
+
+    Parameters
+    ----------
+    alpha : float
+        Order of the divergence.
+    beta : float
+        Significance level.
+    n, n_cells : int
+        Number of records and of cells.
+
+    Returns
+    -------
+    float
+        In nats; infinite where, for alpha < 1, the quantile exceeds what the divergence can be.
+    """
+    if n_cells == 1:  # a single distribution, at divergence 0
+        return 0.0
+    quantile = float(chdtri(n_cells - 1, beta))
+    if alpha == 1.0:
+        return quantile / (2.0 * n)
+    argument = alpha * (alpha - 1.0) * quantile / (2.0 * n)
+    if argument <= -1.0:
+        return math.inf
+    return math.log1p(argument) / (alpha - 1.0)
+
+
+def finite_sample_radius(beta: float, n: int, n_cells: int) -> float:
+    """Kullback-Leibler radius that holds for every n, not only asymptotically.
+
+    The smallest ``B > (a-1)/n`` with ``exp(-nB) (e n B / (a-1))^(a-1) <= beta`` (R. Agrawal,
+    Finite-sample concentration of the multinomial in relative entropy, IEEE Transactions on
+    Information Theory, 2020).
+
+    Parameters
+    ----------
+    beta : float
+        Probability that the ball misses the true distribution, at most.
+    n, n_cells : int
+        Number of records and of cells a.
+
+    Returns
+    -------
+    float
+        In nats.
+    """
+    from scipy.optimize import brentq  # slow to import, and seldom needed
+
+    if n_cells == 1:  # a single distribution, at divergence 0
+        return 0.0
+    degrees = n_cells - 1
+    level = -math.log(beta) / degrees
+    # With B = (a-1) x / n the condition reads x - 1 - log(x) >= level, x > 1.
+    upper = 2.0 * level + 4.0
+    root = brentq(lambda x: x - 1.0 - math.log(x) - level, 1.0, upper, xtol=1e-14, rtol=1e-14)
+    return degrees * float(root) * (1.0 + _SURPLUS) / n

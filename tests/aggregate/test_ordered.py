@@ -1,0 +1,60 @@
+"""Ordered categories: their quantiles, and their order in tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skrldp import FrequencyEstimator, GRRSanitizer
+
+SIZES = ["small", "middle", "large"]  # not sorted by name
+
+
+@pytest.fixture(scope="module")
+def estimators():
+    """Of the same reports, with names and with ranks for the sizes."""
+    rng = np.random.default_rng(0)
+    rank = np.where(rng.random(4000) < 0.05, -1, rng.choice(3, 4000, p=[0.2, 0.25, 0.55]))
+    found = []
+    for values in (pd.Categorical.from_codes(rank, SIZES, ordered=True), rank.astype(float)):
+        X = pd.DataFrame({"ill": rng.random(4000) < 0.5, "size": values})
+        X.loc[rank < 0, "size"] = None
+        X["ill"] = np.arange(4000) % 2 == 0
+        sanitizer = GRRSanitizer(2.0, sensitive="ill", random_state=1).fit(X)
+        found.append(FrequencyEstimator(sanitizer).fit(sanitizer.transform(X)))
+    return found
+
+
+@pytest.mark.parametrize("q", [0.1, 0.2, 0.4, 0.5, 0.9])
+def test_ordered_categories_have_the_quantiles_of_their_ranks(estimators, q):
+    named, ranked = (
+        estimators[0].quantile("size", q, order=SIZES),
+        estimators[1].quantile("size", q),
+    )
+    assert SIZES.index(named.value) == ranked.value and np.isnan(named.std_error)
+    for level in (0.5, 0.95, 0.999):
+        ends = [SIZES.index(end) for end in named.confidence_interval(level)]
+        assert ends == ranked.confidence_interval(level).tolist()
+
+
+@pytest.mark.parametrize("order", [SIZES[:2], [*SIZES, "small"], "small", [*SIZES, None]])
+def test_the_order_must_be_one(estimators, order):
+    with pytest.raises(ValueError, match="from least to greatest, each once"):
+        estimators[0].quantile("size", 0.5, order=order)
+    with pytest.raises(ValueError, match=r"not numeric.*need their `order`"):
+        estimators[0].quantile("size", 0.5)
+
+
+def test_estimates_come_in_the_order_that_is_declared():
+    """Although some combinations lack, so that the order must be read off the others."""
+    X = pd.DataFrame(
+        [(0, "x", "small"), (1, "x", "middle"), (0, "y", "middle"), (1, "y", "large")] * 3,
+        columns=["s", "u", "size"],
+    )
+    expected = sorted(SIZES)
+    for dtype in ("object", pd.CategoricalDtype(SIZES)):
+        sanitizer = GRRSanitizer(2.0, random_state=0).fit(X.astype({"size": dtype}))
+        reports = sanitizer.transform(X.astype({"size": dtype}))
+        assert FrequencyEstimator(sanitizer).fit(reports).marginal("size").categories == tuple(
+            expected
+        )
+        expected = SIZES

@@ -1,0 +1,150 @@
+"""Alphabets, against dictionaries: what is known is found, and nothing else."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp._arrays import chunks, smallest_dtype
+from skrldp.alphabet import Alphabet, Column, combine, plain
+from skrldp.alphabet import _columns as columns_module
+from skrldp.alphabet import _combinations as combinations_module
+
+LOOK_UPS = {"table": (1 << 22, 10**9), "bisection": (0, 0), "both": (20, 1)}
+
+
+@pytest.mark.parametrize("look_up", LOOK_UPS)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_combinations_are_found_if_they_are_known(look_up, data):
+    sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    columns = [Column(place, tuple("abcd"[:size])) for place, size in enumerate(sizes)]
+    row = st.tuples(*[st.integers(0, size - 1) for size in sizes])
+    public = data.draw(st.lists(row, min_size=1, max_size=12))
+    private = data.draw(st.lists(st.tuples(*[st.integers(-1, size - 1) for size in sizes])))
+    largest, per_row = LOOK_UPS[look_up]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skrldp._arrays.ROWS", 5)
+        patch.setattr(combinations_module, "_LARGEST_TABLE", largest)
+        patch.setattr(combinations_module, "_ENTRIES_PER_ROW", per_row)
+        codes = [np.array(own, dtype=np.int8) for own in zip(*public, strict=True)]
+        alphabet, index = Alphabet.observed(columns, codes)
+        new = np.array(private, dtype=np.int8).reshape(-1, len(sizes)).T
+        found = alphabet.index(list(new))
+    known = sorted(set(public)) if len(sizes) > 1 else [(code,) for code in range(sizes[0])]
+    assert [tuple(c) for c in alphabet.combinations().tolist()] == known
+    assert [known[number] for number in index] == public
+    expected = [known.index(row) if row in known else -1 for row in private]
+    assert found.tolist() == expected
+    values = [["abcd"[code] if code >= 0 else "?" for code in row] for row in private]
+    assert [alphabet.number(row) for row in values] == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, unique=True))
+def test_members_keep_their_order(members):
+    alphabet = Alphabet.of_members("abc", members)
+    assert alphabet.members() == tuple(members)
+    codes = [
+        column.codes(own)
+        for column, own in zip(alphabet.columns, zip(*members, strict=True), strict=True)
+    ]
+    assert alphabet.index(codes).tolist() == list(range(len(members)))
+    for row in itertools.product(range(5), repeat=3):
+        assert alphabet.number(row) == (members.index(row) if row in members else -1)
+
+
+def test_a_product_has_every_combination():
+    columns = [Column("a", ("x", "y")), Column("b", (1, 2, 3)), Column("c", (None,))]
+    assert Alphabet.product(columns).members() == tuple(
+        itertools.product(*[column.categories for column in columns])
+    )
+
+
+SCALARS = st.one_of(
+    st.integers(-3, 3),
+    st.sampled_from([2**53, 2**53 + 1, 2**63, 2**64, 2**70, 10**400, -(2**63)]),
+    st.sampled_from([0.5, -0.0, 2.0**53, 1e300, 0.1]),
+    st.booleans(),
+    st.none(),
+    st.sampled_from(["a", "1", ""]),
+)
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+@settings(max_examples=60, deadline=None)
+@given(categories=st.lists(SCALARS, min_size=1), values=st.lists(SCALARS))
+def test_values_are_found_as_a_dictionary_finds_them(few, categories, values):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns_module, "_FEW_NUMBERS", few)
+        column = Column.of_values("u", categories)
+        assert list(map(repr, column.categories)) == list(
+            map(repr, dict.fromkeys(map(plain, categories)))
+        )
+        index = {category: place for place, category in enumerate(column.categories)}
+        expected = [index.get(value, -1) for value in values]
+        assert column.codes(values).tolist() == expected
+        assert [column.code(value) for value in values] == expected
+        for dtype in (np.int64, np.uint64, np.float64, np.float32, bool):
+            held = [v for v in values if _is_held(v, np.dtype(dtype))]
+            found = column.codes(np.array(held, dtype=dtype))
+            assert found.tolist() == [index.get(value, -1) for value in held]
+
+
+def _is_held(value, dtype):
+    if not isinstance(value, int | float):
+        return False
+    if dtype.kind != "f":
+        limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        return value == math.floor(value) and limits[0] <= value <= limits[1]
+    return abs(value) < 1e38 and float(dtype.type(value)) == value
+
+
+class Counted(int):
+    """An integer that counts how often it is compared."""
+
+    comparisons = 0
+
+    def __eq__(self, other):
+        Counted.comparisons += 1
+        return int(self) == other
+
+    def __lt__(self, other):
+        Counted.comparisons += 1
+        return int(self) < other
+
+    __hash__ = int.__hash__
+
+
+def test_integers_with_one_hash_take_no_quadratic_time():
+    n = 3000
+    numbers = [Counted(k * (2**61 - 1)) for k in range(n)]
+    assert len(set(map(hash, numbers))) == 1
+    Counted.comparisons = 0
+    column = Column("u", tuple(numbers))
+    assert column.codes(numbers).tolist() == list(range(n))
+    assert Counted.comparisons < n * 60  # n**2 / 2 is 75 times more
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from([1, 2, 3, 127, 128, 255, 256, 257]), st.sampled_from([1, 2, 127, 128, 256]))
+def test_cells_are_exact_in_every_dtype(a1, a2):
+    cells = np.arange(a1 * a2)
+    secrets, values = cells // a2, cells % a2
+    for signed in (np.int64, np.int16):
+        found = combine(secrets.astype(signed), values.astype(signed), (a1, a2))
+        np.testing.assert_array_equal(found, cells)
+        assert found.dtype == np.min_scalar_type(a1 * a2 - 1)
+
+
+def test_chunks_and_dtypes():
+    assert [list(range(5))[rows] for rows in chunks(5, 2)] == [[0, 1], [2, 3], [4]]
+    assert list(chunks(0)) == []
+    for n in (1, 127, 128, 129, 255, 256, 257, 2**15, 2**15 + 1, 2**16):
+        for signed in (False, True):
+            limits = np.iinfo(smallest_dtype(n, signed=signed))
+            assert limits.max >= n - 1 and limits.min <= -int(signed)
+            assert limits.bits == 8 or np.iinfo(f"{limits.kind}{limits.bits // 16}").max < n - 1

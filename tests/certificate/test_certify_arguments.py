@@ -1,0 +1,113 @@
+"""What `certify` is given: alphabets in another order or of others, and arrays that are none."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
+from skrldp.design.closed_form import srr
+from skrldp.uncertainty import RenyiSet
+
+COUNTS = np.array([[40, 30, 20, 10], [10, 60, 25, 5], [5, 5, 10, 80]])
+SECRETS, VALUES = ("ann", "bob", None), (1, 2.5, "x", ("y", 2))
+JOINT = JointDistribution(COUNTS, SECRETS, VALUES)
+MATRIX = np.random.default_rng(0).dirichlet(np.ones(4), size=12).T
+
+
+def in_another_order(secrets, values):
+    """Return the mechanism of MATRIX with its alphabets in another order."""
+    cells = np.arange(12).reshape(3, 4)[np.ix_(secrets, values)].ravel()
+    names = [SECRETS[s] for s in secrets], [VALUES[u] for u in values]
+    return Mechanism.from_matrix(MATRIX[:, cells], *names)
+
+
+@settings(max_examples=10)
+@given(st.permutations(range(3)), st.permutations(range(4)))
+def test_the_order_of_the_names_does_not_matter(secrets, values):
+    plain = Mechanism.from_matrix(MATRIX, SECRETS, VALUES)
+    expected = certify(plain, RenyiBall(), JOINT)
+    mechanism = in_another_order(secrets, values)
+    found = certify(mechanism, RenyiBall(), JOINT)
+    assert found.eps == pytest.approx(expected.eps, rel=1e-9)
+    np.testing.assert_allclose(found.distribution, expected.distribution, atol=1e-6)
+    # The worst distribution is in the table's order, and attains what it says there.
+    assert plain.leakage(found.distribution) == pytest.approx(found.eps_attained, rel=1e-9)
+
+
+def test_an_order_is_no_proof_of_another():
+    """The bug: with the values of U exchanged, .41 was proven where 1.33 is true."""
+    joint = JointDistribution([[90, 10], [60, 40]], "ab", "xy")
+    told = Mechanism.from_matrix([[0.5, 0.9, 0.5, 0.5], [0.5, 0.1, 0.5, 0.5]], "ab", "yx")
+    true = told.leakage([[0.05, 0.45], [0.2, 0.3]])  # at the public distribution, in its order
+    assert true == pytest.approx(np.log(0.5 / 0.14))
+    assert certify(told, RenyiBall(radius=0.01), joint).eps_attained >= true
+
+
+def test_blocks_are_reordered_too():
+    forms = [Mechanism.from_blocks(srr(1.0, 3, 4), s, VALUES) for s in (SECRETS, SECRETS[::-1])]
+    for uncertainty in (RenyiBall(), AllDistributions()):
+        plain, turned = (certify(blocks, uncertainty, JOINT) for blocks in forms)
+        assert plain.eps == pytest.approx(turned.eps, abs=1e-9)
+        np.testing.assert_allclose(
+            plain.distribution.sum(axis=1), turned.distribution.sum(axis=1), atol=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    ("secrets", "values", "named"),
+    [
+        (("ann", "bob", "eve"), VALUES, "'eve'"),
+        (SECRETS, (1, 2.5, "X", ("y", 2)), "'X'"),
+        (SECRETS, (1, 2.5, "x", ("y", "2")), "'2'"),
+        (range(3), VALUES, "0"),
+        (("ann", "ann", None), VALUES, "named twice"),
+    ],
+)
+def test_other_names_are_refused(secrets, values, named):
+    mechanism = Mechanism.from_matrix(MATRIX, secrets, values)
+    with pytest.raises(ValueError, match=named):
+        certify(mechanism, RenyiBall(), JOINT)
+
+
+def test_names_of_other_libraries_are_the_same_names():
+    mechanism = Mechanism.from_matrix(
+        MATRIX, ("ann", "bob", float("nan")), (np.int64(1), np.float32(2.5), np.str_("x"), ["y", 2])
+    )
+    assert certify(mechanism, RenyiBall(), JOINT).eps > 0
+
+
+def test_an_array_is_in_the_order_of_the_table():
+    assert certify(MATRIX, RenyiBall(), JOINT).eps == pytest.approx(
+        certify(Mechanism.from_matrix(MATRIX, SECRETS, VALUES), RenyiBall(), JOINT).eps, rel=1e-6
+    )
+
+
+def test_a_fitted_set_will_do():
+    joint = JointDistribution(COUNTS)
+    found = certify(MATRIX, RenyiSet(2.0, 0.05), joint)
+    again = certify(MATRIX, RenyiBall(radius=0.05), joint)
+    assert (found.eps, found.radius) == (again.eps, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.ma.masked_array(MATRIX, MATRIX > 0.5), "masked"),
+        (MATRIX + 1e-3j, "real"),
+        (MATRIX.astype(str), "real"),
+        (MATRIX * (1.0 + 4e-10), "column 0 .* sums to 1 only up to"),
+    ],
+)
+def test_what_would_be_read_otherwise_is_refused(matrix, message):
+    with pytest.raises(ValueError, match=message):
+        certify(matrix, RenyiBall(), JOINT)
+
+
+@pytest.mark.parametrize("b", [2, 50, 1000])
+def test_sums_that_are_one_up_to_rounding_pass(b):
+    rng = np.random.default_rng(b)
+    matrix = rng.random((b, 4)) ** 8
+    assert certify(
+        matrix / matrix.sum(axis=0), AllDistributions(), JointDistribution(COUNTS[:2, :2])
+    )

@@ -1,0 +1,82 @@
+"""What sanitizers make of declared levels, of all combinations and of tables that are too large."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+import skrldp
+from skrldp import GRRSanitizer, IRSanitizer, MechanismDisplay, PolyOptSanitizer, SRRSanitizer
+from skrldp.sanitizers._checks import larger_designs
+
+SIZES = pd.CategoricalDtype(["small", "large", "huge"], ordered=True)  # not sorted by name
+
+
+def survey():
+    size = pd.Series(["large", "small", "large", "small"] * 10, dtype=SIZES)
+    return pd.DataFrame({"ill": [False, True] * 20, "size": size})
+
+
+def test_levels_and_their_order_are_kept():
+    """In cells, one-hot columns, probabilities and pictures; an unused level is reported too."""
+    X = survey()
+    sanitizer = SRRSanitizer(sensitive="ill", random_state=0).fit(X)
+    assert sanitizer.mechanism_.values == tuple(SIZES.categories)
+    assert sanitizer.joint_.counts[:, 2].sum() == 0
+    many = pd.DataFrame({"ill": True, "size": pd.Series(["huge"] * 99, dtype=SIZES)})
+    reports = sanitizer.transform(many)
+    assert reports["size"].dtype == SIZES and reports.dtypes.equals(many.dtypes)
+    assert (reports["size"] == "huge").mean() > (reports["size"] == "small").mean()
+    names = sanitizer.set_params(encode="posterior").get_feature_names_out()
+    assert [name for name in names if name.startswith("size")] == [
+        "size_small", "size_large", "size_huge",
+    ]  # fmt: skip
+    plt = pytest.importorskip("matplotlib.pyplot")
+    display = MechanismDisplay.from_estimator(sanitizer)
+    labels = [label.get_text() for label in display.ax_.get_xticklabels()]
+    assert labels == [*SIZES.categories] * 2
+    plt.close(display.figure_)
+
+
+def test_one_unseen_combination_spoils_no_search():
+    pairs = [(0, "a"), (1, "a"), (2, "a"), (0, "b"), (1, "b")] * 12 + [(2, "b")]
+    X = pd.DataFrame(pairs, columns=["u", "v"])
+    X.insert(0, "s", np.arange(len(X)) % 2)
+    grid = {"eps": [0.5, 1.0]}
+    search = GridSearchCV(SRRSanitizer(categories="product"), grid, cv=3, error_score="raise")
+    search.fit(X)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    with pytest.raises(ValueError, match="combination of values unseen in fit"):
+        GridSearchCV(SRRSanitizer(), grid, cv=3, error_score="raise").fit(X)
+
+
+def test_columns_with_integer_names_in_another_order_are_refused():
+    X = pd.DataFrame([[0, 5], [1, 6], [0, 6], [1, 5]] * 9)
+    sanitizer = SRRSanitizer(sensitive=0).fit(X)
+    with pytest.raises(ValueError, match="same order as they were in fit"):
+        sanitizer.transform(X[[1, 0]])
+
+
+def test_record_batches_in_tables_out():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"s": [0, 1] * 9, "u": ["a", "b", "c"] * 6})
+    (batch,) = table.to_batches()
+    sanitizer = SRRSanitizer(sensitive="s", random_state=0).fit(batch)
+    assert sanitizer.transform(batch).equals(sanitizer.fit(table).transform(table))
+
+
+def test_who_holds_larger_tables_is_told():
+    """The numbers in the message are the sanitizers' own."""
+    X = np.stack([np.arange(5000) % 2, np.arange(5000)], axis=1)
+    with pytest.raises(ValueError, match=r"10,000 cells, .*GRRSanitizer 1,000,000\.$") as caught:
+        PolyOptSanitizer().fit(X)
+    assert "IRSanitizer 4,000" in str(caught.value)
+    with pytest.raises(ValueError, match=r"SRRSanitizer 1,000,000, GRRSanitizer 1,000,000\.$"):
+        IRSanitizer().fit(X)
+    assert larger_designs(GRRSanitizer._most_cells) == ""
+    classes = [getattr(skrldp, name) for name in skrldp.__all__ if name.endswith("Sanitizer")]
+    most = {cls.__name__: cls._most_cells for cls in classes}
+    for limit in set(most.values()):
+        words = larger_designs(limit)
+        for name, own in most.items():
+            assert (f"{name} {own:,}" in words) == (own > limit)

@@ -1,0 +1,153 @@
+"""Reports that were drawn before, written in another form."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.exceptions import NotFittedError
+
+from skrldp import (
+    GRRSanitizer,
+    IRSanitizer,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    RobustMSESanitizer,
+    SRRSanitizer,
+    client,
+)
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skrldp.PrivacyLeakWarning",  # the tables are tiny
+    "ignore::sklearn.exceptions.ConvergenceWarning",  # so are the time limits
+)
+ENCODINGS = ["symbol", "onehot", "posterior", "cells"]
+SANITIZERS = {
+    "GRR": GRRSanitizer(2.0),
+    "SRR": SRRSanitizer(2.0),
+    "IR": IRSanitizer(2.0),
+    "IR optimal": IRSanitizer(2.0, underlying="optimal"),
+    "PolyOpt": PolyOptSanitizer(2.0, time_limit=0.1),
+    "PolyOpt on U": PolyOptSanitizer(2.0, time_limit=0.1, observe="nonsensitive"),
+    "NonRobust": NonRobustSanitizer(2.0, time_limit=0.1),
+    "RobustMSE": RobustMSESanitizer(2.0, distance="hamming", time_limit=0.1),
+}
+LIBRARIES = ["pandas", "polars", "pyarrow", "numpy", "list"]
+N_ROWS = 90
+
+
+def table_of(library):
+    """Three columns, of which the second is S: words, truth values and numbers with gaps."""
+    rng = np.random.default_rng(0)
+    ill = rng.random(N_ROWS) < 0.4
+    size = rng.choice(["S", "M", "L"], N_ROWS)
+    age = (rng.integers(0, 2, N_ROWS) + ill) % 3
+    if library in ("numpy", "list"):
+        X = np.column_stack([np.unique(size, return_inverse=True)[1], ill, age]).astype(int)
+        return X if library == "numpy" else [list(row) for row in X.tolist()]
+    gaps = [None if number == 2 else int(number) for number in age]
+    if library == "pandas":
+        sizes = pd.CategoricalDtype(["S", "M", "L", "XL"], ordered=True)
+        columns = {"size": pd.Categorical(size, dtype=sizes), "ill": ill}
+        columns["age"] = pd.array(gaps, dtype="Int64")
+        return pd.DataFrame(columns, index=pd.Index(np.arange(N_ROWS)[::-1] * 2, name="row"))
+    columns = {"size": size.tolist(), "ill": ill.tolist(), "age": gaps}
+    return getattr(pytest.importorskip(library), {"polars": "DataFrame"}.get(library, "table"))(
+        columns
+    )
+
+
+def same(found, expected):
+    assert type(found) is type(expected)
+    if isinstance(found, np.ndarray):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+    elif isinstance(found, pd.DataFrame):
+        pd.testing.assert_frame_equal(found, expected)
+    else:
+        assert found.equals(expected) and found.schema == expected.schema
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("kind", SANITIZERS)
+def test_decoding_is_what_transform_would_have_written(kind, library):
+    X = table_of(library)
+    sanitizer = SANITIZERS[kind].set_params(sensitive=1, random_state=7, encode=None).fit(X)
+    symbols = sanitizer.set_params(encode="symbol").transform(X)
+    for encode in ENCODINGS:
+        expected = sanitizer.set_params(encode=encode).transform(X)
+        same(sanitizer.set_params(encode=None).decode(symbols, encode=encode), expected)
+    same(sanitizer.decode(symbols), expected)  # cells, whatever the sanitizer writes
+    with config_context(transform_output="pandas"):
+        expected = sanitizer.set_params(encode="onehot").transform(X)
+        same(sanitizer.decode(symbols, "onehot"), expected)
+
+
+@settings(max_examples=30)
+@given(reports=st.lists(st.integers(0, 5), min_size=1, max_size=20))
+def test_every_container_of_symbols(reports):
+    """Lists, arrays, columns and series say the same; series become frames with their index."""
+    X = pd.DataFrame({"s": ["n", "y"] * 6, "u": list("abc") * 4})
+    sanitizer = SRRSanitizer(sensitive="s").fit(X)
+    expected = [list(sanitizer.mechanism_.symbols[report]) for report in reports]
+    for given_as in (
+        reports,
+        np.array(reports, dtype=np.uint8),
+        np.array(reports, dtype=float)[:, None],
+        np.array(reports, dtype=object),
+    ):
+        assert sanitizer.decode(given_as).tolist() == expected
+    series = pd.Series(reports, index=np.arange(len(reports)) + 50, name="sent")
+    found = sanitizer.decode(series)
+    assert found.index.equals(series.index) and list(found.columns) == ["s", "u"]
+    assert found.to_numpy().tolist() == expected
+    same(sanitizer.decode(series.to_frame()), found)
+
+
+def test_what_clients_send_is_decoded():
+    X = table_of("pandas")
+    sanitizer = SRRSanitizer(1.0, sensitive="ill", random_state=3).fit(X)
+    device = client.load(sanitizer.mechanism_.to_json(), random_state=3)
+    found = sanitizer.set_output(transform="pandas").decode(device.report_many(X))
+    expected = sanitizer.transform(X).reset_index(drop=True)
+    pd.testing.assert_frame_equal(
+        found.astype(object).fillna(-1), expected.astype(object).fillna(-1), check_dtype=False
+    )
+
+
+def test_numbers_stay_numbers():
+    """Arrays of symbols for a frame of numbers: there is no dtype to go by but the categories'."""
+    X = pd.DataFrame({"s": [0, 1] * 6, "u": [1.5, 2.5, 3.5] * 4})
+    found = SRRSanitizer(sensitive="s").fit(X).decode([5, 0])
+    assert found.dtype == float and found.tolist() == [[1.0, 3.5], [0.0, 1.5]]
+
+
+@pytest.mark.parametrize(
+    ("reports", "said"),
+    [
+        ([0, 6], r"1 of 2 reports are no symbols .* 0 to 5: 6\."),
+        ([-1, 0], "no symbols of this mechanism.*-1"),
+        ([0.5], "no symbols of this mechanism.*0.5"),
+        (["0"], "no symbols of this mechanism.*'0'"),
+        ([0, None], "missing"),
+        (np.array([0.0, np.nan]), "missing"),
+        (pd.DataFrame({"report": pd.array([0, None], dtype="Int64")}), "missing"),
+        (np.zeros((3, 2), dtype=int), "has 2 columns, but symbols are one column"),
+        (np.zeros((3, 1, 1), dtype=int), "2-dim|2D"),
+        (3, "2D|2-dim|table|array"),
+        ([], "0 sample"),
+    ],
+)
+def test_what_is_no_symbol_is_refused(reports, said):
+    sanitizer = GRRSanitizer().fit([[s, u] for s in range(2) for u in range(3)])
+    with pytest.raises((ValueError, TypeError), match=said):
+        sanitizer.decode(reports)
+
+
+def test_bad_calls():
+    with pytest.raises(NotFittedError):
+        GRRSanitizer().decode([0])
+    sanitizer = GRRSanitizer().fit([[s, u] for s in range(2) for u in range(3)])
+    with pytest.raises(ValueError, match="encode='words' must be one of"):
+        sanitizer.decode([0], encode="words")

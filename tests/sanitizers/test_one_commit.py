@@ -1,0 +1,92 @@
+"""A fit takes effect all at once, or not at all; a transform uses one fit only."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from skrldp import RobustMSESanitizer, SRRSanitizer
+from skrldp.sanitizers import _base
+
+FIRST = [[s, u] for s in ("no", "yes") for u in ("a", "b")]
+SECOND = [[w, s, u] for w in (5, 6, 7) for s in ("left", "right") for u in (0, 1)]
+
+
+def state(sanitizer):
+    """What is told of a fit: of which table each attribute is."""
+    shapes = {
+        "joint_": sanitizer.joint_.counts.shape,
+        "mechanism_": (len(sanitizer.mechanism_.secrets), len(sanitizer.mechanism_.values)),
+        "certificate_": sanitizer.certificate_.distribution.shape,
+        "n_features_in_": {2: (2, 2), 3: (3, 4)}[sanitizer.n_features_in_],
+        "get_feature_names_out": {2: (2, 2), 3: (3, 4)}[len(sanitizer.get_feature_names_out())],
+    }
+    assert len(set(shapes.values())) == 1, shapes
+    return shapes["joint_"]
+
+
+class Stopped(BaseException):
+    """Stands for KeyboardInterrupt."""
+
+
+def stop_at(lines):
+    """Raise once that many lines of the module of `fit` have run."""
+    left = [lines]
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != _base.__file__ or frame.f_code.co_name != "fit":
+            return None
+        if event == "line":
+            left[0] -= 1
+            if left[0] < 0:
+                raise Stopped
+        return trace
+
+    return trace
+
+
+def test_an_interrupted_fit_leaves_one_fit_whole():
+    seen, before = set(), sys.gettrace()
+    for lines in range(100):
+        sanitizer = SRRSanitizer().fit(FIRST)
+        sys.settrace(stop_at(lines))
+        try:
+            sanitizer.fit(SECOND)
+            stopped = False
+        except Stopped:
+            stopped = True
+        finally:
+            sys.settrace(before)
+        seen.add(state(sanitizer))
+        rows = FIRST if state(sanitizer) == (2, 2) else SECOND
+        assert sanitizer.transform(rows).shape == np.shape(rows)
+        if not stopped:
+            break
+    assert not stopped and seen == {(2, 2), (3, 4)}
+
+
+@pytest.mark.parametrize("make", [SRRSanitizer, RobustMSESanitizer])
+def test_a_fit_in_the_middle_of_a_transform_changes_nothing(make, monkeypatch):
+    one = [[s, u] for s in (0, 1) for u in (1, 2)] * 9
+    two = [[s, u] for s in (0, 1) for u in (10, 20, 30)] * 9
+    sanitizer = make(random_state=3).fit(one)
+    expected = sanitizer.transform(one)
+    plain = _base.check_columns
+
+    def check_and_fit(*arguments, **options):
+        found = plain(*arguments, **options)
+        monkeypatch.setattr(_base, "check_columns", plain)
+        sanitizer.fit(two)
+        return found
+
+    monkeypatch.setattr(_base, "check_columns", check_and_fit)
+    np.testing.assert_array_equal(sanitizer.transform(one), expected)
+    assert sanitizer.joint_.counts.shape == (2, 3)
+
+
+def test_before_fit_there_is_nothing():
+    sanitizer = RobustMSESanitizer()
+    for name in ("joint_", "mechanism_", "certificate_", "distortion_", "n_features_in_"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(sanitizer, name)
+    assert not hasattr(sanitizer.fit([[0, 1], [1, 2]] * 10), "feature_names_in_")

@@ -1,0 +1,216 @@
+"""Alphabets that a dtype declares, all combinations, and tables that are refused or read anew."""
+
+import itertools
+from collections import Counter
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import pytest
+
+from skrldp.table import learn
+from skrldp.table._read import _CALLS, Table
+
+LEVELS = ["low", "middle", "high", "top"]
+ROWS = ["middle", "high", "low"]  # "top" is not used, and they are not sorted by name
+
+
+def pandas_category(*, ordered):
+    return pd.DataFrame({"s": [0, 1, 1], "u": pd.Categorical(ROWS, LEVELS, ordered=ordered)})
+
+
+def polars_enum():
+    pl = pytest.importorskip("polars")
+    return pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Enum(LEVELS))})
+
+
+def arrow_dictionary(*, ordered):
+    pa = pytest.importorskip("pyarrow")
+    codes = pa.array([LEVELS.index(value) for value in ROWS], pa.int8())
+    u = pa.DictionaryArray.from_arrays(codes, LEVELS, ordered=ordered)
+    return pa.table({"s": [0, 1, 1], "u": u})
+
+
+DECLARING = {
+    "pandas category": lambda: pandas_category(ordered=False),
+    "pandas ordered": lambda: pandas_category(ordered=True),
+    "polars Enum": polars_enum,
+    "pyarrow ordered dictionary": lambda: arrow_dictionary(ordered=True),
+}
+
+
+@pytest.mark.parametrize("name", DECLARING)
+def test_declared_levels_are_the_alphabet(name):
+    """In their order, with those that no row has, and they come back with their dtype."""
+    X = DECLARING[name]()
+    codec, codes = learn(X, sensitive="s")
+    assert codec.values == tuple(LEVELS)
+    assert codes.values.tolist() == [LEVELS.index(value) for value in ROWS]
+    assert codec.encode(pd.DataFrame({"s": [1], "u": ["top"]})).values.tolist() == [3]
+    back = codec.decode([3, 0], like=X)
+    assert list(back["u"].to_pylist() if name.startswith("pyarrow") else back["u"]) == [
+        "top",
+        "low",
+    ]
+    if name.startswith("pandas"):
+        assert back["u"].dtype == X["u"].dtype
+    elif name.startswith("polars"):
+        assert back.schema == X.schema
+    else:
+        assert back.schema.field("u").type.ordered
+
+
+def test_storage_is_no_declaration():
+    """The order of these dictionaries is that of the rows."""
+    pl = pytest.importorskip("polars")
+    categorical = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Categorical)})
+    for X in (arrow_dictionary(ordered=False), categorical):
+        assert learn(X, sensitive="s")[0].values == ("high", "low", "middle")
+
+
+def test_a_missing_value_is_a_category_only_where_it_occurs():
+    X = pandas_category(ordered=True)
+    X.loc[0, "u"] = None
+    codec, codes = learn(X, sensitive="s")
+    assert codec.values == (*LEVELS, None)
+    assert codes.values.tolist() == [4, 2, 0]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "boolean", "bool[pyarrow]"])
+def test_booleans_have_both_values(dtype):
+    X = pd.DataFrame({"s": [0, 1, 0], "u": pd.Series([True] * 3, dtype=dtype)})
+    assert learn(X)[0].values == (False, True)
+
+
+def test_booleans_of_other_libraries():
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    columns = {"s": [0, 1], "u": [True, True]}
+    for X in (pl.DataFrame(columns), pa.table(columns), np.array([[0, 1], [1, 1]], dtype=bool)):
+        assert learn(X)[0].values == (False, True)
+
+
+def test_given_categories_come_before_declared_ones():
+    codec, _ = learn(pandas_category(ordered=True), categories={"u": sorted(ROWS)})
+    assert codec.values == tuple(sorted(ROWS))
+
+
+def test_declared_levels_make_no_product():
+    """Five columns of ten levels each would be 100,000 values of U."""
+    rng = np.random.default_rng(0)
+    columns = {n: pd.Categorical(rng.integers(0, 9, 50), range(10)) for n in "abcde"}
+    X = pd.DataFrame({"s": np.arange(50) % 2, **columns})
+    codec, codes = learn(X)
+    assert codec.n_values == len(X[list("abcde")].drop_duplicates())
+    assert [codec.values[code] for code in codes.values] == list(
+        X[list("abcde")].itertuples(index=False, name=None)
+    )
+
+
+def test_product_has_all_combinations_of_both_parts():
+    X = pd.DataFrame(
+        {
+            "s": [0, 1, 2, 0],
+            "t": ["n", "y", "n", "n"],
+            "u": [5, 5, 6, 7],
+            "v": pd.Categorical(["b", "b", "a", "a"], ["b", "a", "c"]),
+        }
+    )
+    codec, codes = learn(X, sensitive=["s", "t"], categories="product")
+    assert codec.secrets == tuple(itertools.product((0, 1, 2), ("n", "y")))
+    assert codec.values == tuple(itertools.product((5, 6, 7), ("b", "a", "c")))
+    again = codec.encode(X)
+    np.testing.assert_array_equal(codes.secrets, again.secrets)
+    np.testing.assert_array_equal(codes.values, again.values)
+    new = pd.DataFrame({"s": [2], "t": ["y"], "u": [7], "v": ["c"]})
+    assert codec.encode(new).cells(codec.n_values).tolist() == [codec.n_cells - 1]
+    with pytest.raises(ValueError, match="row with value 8 unseen in fit"):
+        codec.encode(new.assign(u=8))
+
+
+@pytest.mark.parametrize("name", ["category", "object", "int"])
+def test_each_column_is_read_once(name, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 4, (100, 4)), columns=list("abcd")).astype(name)
+    read, factorize = Counter(), Table.factorize
+
+    def counting(self, position, rows):
+        read[position] += rows.stop - rows.start
+        return factorize(self, position, rows)
+
+    monkeypatch.setattr(Table, "factorize", counting)
+    monkeypatch.setattr("skrldp._arrays.ROWS", 7)
+    codec, codes = learn(X, sensitive=["b", "c"])
+    assert read == dict.fromkeys(range(4), 100)
+    monkeypatch.undo()
+    again = codec.encode(X)
+    np.testing.assert_array_equal(codes.secrets, again.secrets)
+    np.testing.assert_array_equal(codes.values, again.values)
+    assert (codes.secrets.dtype, codes.values.dtype) == (again.secrets.dtype, again.values.dtype)
+
+
+# Names of columns
+
+
+def test_names_that_are_no_strings_are_compared():
+    """Else the secret of one order would be the harmless column of another."""
+    X = pd.DataFrame([[0, 5], [1, 6], [0, 6]])
+    codec, _ = learn(X)
+    with pytest.raises(ValueError, match="same order"):
+        codec.encode(X[[1, 0]])
+    with pytest.raises(ValueError, match="unseen at fit time:\n- 2"):
+        codec.encode(X.rename(columns={1: 2}))
+    with pytest.raises(ValueError, match="feature names should match"):
+        codec.encode(X.rename(columns=str))
+    np.testing.assert_array_equal(codec.encode(X).values, codec.encode(X.to_numpy()).values)
+
+
+def test_columns_of_u_alone_go_by_name_too():
+    X = pd.DataFrame([[0, 5, 1], [1, 6, 2], [0, 6, 3]])
+    codec, codes = learn(X)
+    assert codec.holds_values_alone(X[[1, 2]])
+    assert not codec.holds_values_alone(X[[2, 1]])
+    np.testing.assert_array_equal(codec.encode_values(X[[1, 2]]).values, codes.values)
+    with pytest.raises(ValueError, match="feature names should match"):
+        codec.encode_values(X[[2, 1]])
+    assert codec.holds_values_alone(X[[2, 1]].to_numpy())  # an array goes by position
+
+
+# Other containers
+
+
+def test_record_batches_are_tables():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"s": [0, 1, 1], "u": ["a", "b", "c"]})
+    (batch,) = table.to_batches()
+    codec, codes = learn(batch)
+    assert codec == learn(table)[0]
+    assert codec.decode(codes.cells(codec.n_values), like=batch).equals(table)
+
+
+ROW = {"s": 0, "u": 1}
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ({"s": [0, 1], "u": [0, 1]}, r"A dictionary was passed.*use pandas\.DataFrame\(X\)"),
+        ([ROW, ROW], r"A list of dictionaries was passed.*use pandas\.DataFrame\(X\)"),
+        (([0, 1], ROW), "A list of dictionaries"),
+        (np.ma.masked_array([[0, 1], [1, 0]]), "masked array.*numpy.where"),
+        ([np.ma.masked_array([0, 1], [True, False]), [1, 0]], "masked array.*numpy.where"),
+    ],
+)
+def test_what_is_no_table(X, message):
+    with pytest.raises(TypeError, match=message):
+        learn(X)
+
+
+def test_the_advice_on_masked_arrays_works():
+    masked = np.ma.masked_array([[0, 5], [1, 6], [1, 7]], [[False, False]] * 2 + [[False, True]])
+    codec, codes = learn(np.where(masked.mask, None, masked.data))
+    assert codec.values == (5, 6, None) and codes.values.tolist() == [0, 1, 2]
+
+
+def test_lazy_frames_have_their_own_calls():
+    """DuckDB's relations and others reach us as lazy frames of narwhals, by these names."""
+    assert set(_CALLS) <= {str(kind.value) for kind in nw.Implementation}

@@ -1,0 +1,45 @@
+"""Checks of parameters: what counts as a number, and what refusals say."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from skrldp._params import (
+    check_choice,
+    check_flag,
+    check_positive,
+    is_finite,
+    is_number,
+    is_whole,
+)
+
+NUMBERS = [1, 0.5, -3, np.float32(2), np.int8(1), Fraction(1, 3), 10**400]
+OTHERS = [True, np.True_, None, "1", 1j, [1], np.array([1.0]), Decimal("0.5")]
+
+
+def test_what_a_number_is():
+    assert all(map(is_number, [*NUMBERS, np.inf, np.nan]))
+    assert all(map(is_finite, NUMBERS))
+    assert not any(map(is_number, OTHERS))
+    assert not any(map(is_finite, [*OTHERS, np.inf, -np.inf, np.nan]))
+    assert all(map(is_whole, [0, -3, np.int8(1), 10**400]))
+    assert not any(map(is_whole, [*OTHERS, 1.0, np.float32(2)]))
+
+
+@pytest.mark.parametrize("value", [*OTHERS, 0, -1, np.inf, np.nan])
+def test_what_is_not_positive(value):
+    with pytest.raises(ValueError, match=r"^eps=.* must be a positive finite number \(in nats\)\."):
+        check_positive("eps", value, "in nats")
+
+
+def test_choices_and_flags():
+    check_choice("form", "a", iter("ab"))
+    for value in ("c", None, 1, ["a"]):
+        with pytest.raises(ValueError, match=r"^form=.* must be one of 'a', 'b'\."):
+            check_choice("form", value, iter("ab"))
+    check_flag("robust", np.False_)
+    for value in (1, 0, None, "yes"):
+        with pytest.raises(ValueError, match="must be True or False"):
+            check_flag("robust", value)
