@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 __all__ = [
+    "OBSERVED",
     "check_choice",
     "check_flag",
     "check_positive",
@@ -15,6 +16,8 @@ __all__ = [
     "is_number",
     "is_whole",
 ]
+
+OBSERVED = ("all", "nonsensitive")  # what a mechanism sees of a person: S and U, or U alone
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -39,7 +39,7 @@ def may_stand_in(
     Parameters
     ----------
     mechanism : Mechanism
-        A blind one, private itself.
+        One that observes U alone, private itself.
     distribution : array of shape (a2,)
         What unknown values are drawn from.
     joint : JointDistribution
@@ -69,14 +69,14 @@ def release(
     uncertainty: FittedSet,
     eps: float,
     *,
-    blind: bool = False,
+    observe: str = "all",
     stand_in: Floats | None = None,
 ) -> tuple[Mechanism, Certificate]:
     """Repair a design, round it to what will be sampled, and prove it private.
 
     Parameters
     ----------
-    matrix : array of shape (b, a), or (b, a2) if blind
+    matrix : array of shape (b, a), or (b, a2) if U alone is observed
         A design; a solver's output will do.
     joint : JointDistribution
         The public distribution.
@@ -84,10 +84,10 @@ def release(
         The set of distributions.
     eps : float
         Privacy parameter, in nats.
-    blind : bool
+    observe : {"all", "nonsensitive"}
         The mechanism does not see the secret. The certificate is the full one, over all cells.
     stand_in : array of shape (a2,), optional
-        A distribution that values unknown to a blind mechanism may be drawn from; see
+        What unknown values of U may be drawn from, if U alone is observed; see
         :func:`may_stand_in`.
 
     Returns
@@ -101,12 +101,12 @@ def release(
     CertificateError
         If no proof is found.
     """
-    region = replace(proof_region(joint, uncertainty), blind=blind)
+    region = replace(proof_region(joint, uncertainty), observe=observe)
     unit = 2.0 ** -slot_bits(len(matrix))
     slack = 2.0 * (1.0 + np.exp(eps)) * unit
     for _ in range(_ATTEMPTS):
         repaired = repair(matrix, region, eps, slack, stand_in)
-        mechanism = _sampled(repaired, joint, blind)
+        mechanism = _sampled(repaired, joint, observe)
         certificate = prove(mechanism, joint, uncertainty)
         if certificate.holds(eps) and (
             stand_in is None or may_stand_in(mechanism, stand_in, joint, uncertainty, eps)
@@ -116,15 +116,15 @@ def release(
     raise CertificateError(_unproven(eps, certificate, mechanism, joint))
 
 
-def _sampled(matrix: Floats, joint: JointDistribution, blind: bool) -> Mechanism:
+def _sampled(matrix: Floats, joint: JointDistribution, observe: str) -> Mechanism:
     """Round to integer weights; reports that would never be sent are dropped."""
     names = joint.secrets, joint.values
-    mechanism = Mechanism.from_matrix(matrix, *names, blind=blind)
+    mechanism = Mechanism.from_matrix(matrix, *names, observe=observe)
     used = mechanism.weights.any(axis=1)
     if used.all():
         return mechanism
     kept = matrix[used] / matrix[used].sum(axis=0)
-    return Mechanism.from_matrix(kept, *names, np.flatnonzero(used).tolist(), blind=blind)
+    return Mechanism.from_matrix(kept, *names, np.flatnonzero(used).tolist(), observe=observe)
 
 
 def _unproven(

@@ -69,8 +69,8 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
         own, foreign = [same, same], [same_value, same_value]
     first = np.repeat(np.array([own, foreign, foreign])[:cases, None], a1, axis=1)
     second = np.repeat(np.array([foreign, own, foreign])[:cases, None], a1, axis=1)
-    blind = isinstance(region, SimplexRegion) or (same, same_value) == (same_secret, other)
-    for u in range(1 if blind else a2):  # the same for every value
+    alike = isinstance(region, SimplexRegion) or (same, same_value) == (same_secret, other)
+    for u in range(1 if alike else a2):  # the same for every value
         yield View(first, second, region.one_against_rest(u), u)
 
 

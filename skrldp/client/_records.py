@@ -41,9 +41,9 @@ class RecordReader:
         observe: str,
     ) -> None:
         self._names = [name for name, _ in columns]
-        self._blind = observe == "nonsensitive"
+        self._of_u = observe == "nonsensitive"
         self._shape = len(secrets), len(values)
-        wanted = [(values, False)] if self._blind else [(secrets, True), (values, False)]
+        wanted = [(values, False)] if self._of_u else [(secrets, True), (values, False)]
         self._parts = []
         for members, flag in wanted:
             places = [place for place, (_, sensitive) in enumerate(columns) if sensitive is flag]
@@ -66,7 +66,7 @@ class RecordReader:
         numbers = [part.number(raw) for part in self._parts]
         if min(numbers) < 0:  # this raises the error
             return int(self._coded({place: [value] for place, value in raw.items()})[0])
-        return numbers[0] if self._blind else numbers[0] * self._shape[1] + numbers[1]
+        return numbers[0] if self._of_u else numbers[0] * self._shape[1] + numbers[1]
 
     def cells(self, records: Any) -> NDArray[Any]:
         """Find the cells of many records.
@@ -85,7 +85,7 @@ class RecordReader:
     def _coded(self, columns: dict[int, Any]) -> NDArray[Any]:
         """Combine the parts' members into cells."""
         found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
-        if self._blind:
+        if self._of_u:
             return combine(np.zeros_like(found[0]), found[0], (1, self._shape[1]))
         return combine(found[0], found[1], self._shape)
 
@@ -137,7 +137,7 @@ class RecordReader:
             return [items[place] for place in self._wanted]
         if n == len(self._wanted):
             return list(items)
-        alone = f", or the {len(self._wanted)} that are not sensitive" if self._blind else ""
+        alone = f", or the {len(self._wanted)} that are not sensitive" if self._of_u else ""
         raise ValueError(
             f"{what} has {n} values, but the mechanism has {len(self._names)} columns"
             f"{alone}: {self._listed_names()}. {_NOTHING}"

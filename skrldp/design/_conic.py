@@ -123,7 +123,7 @@ def solve_conic(
     q = cp.Variable(n_reports * n_cells, nonneg=True)  # row by row
     objective, limits = _expected_cost(q, cost, scale)
     rows = q
-    if region.blind:  # the same numbers for every secret
+    if region.observe == "nonsensitive":  # the same numbers for every secret
         a1, a2 = region.conditionals.shape
         rows = sp.csr_array(sp.kron(sp.eye(n_reports), np.tile(np.eye(a2), (a1, 1)))) @ q
     limits += [column_sums(n_reports, n_cells) @ q == 1.0]

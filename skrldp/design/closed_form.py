@@ -222,11 +222,11 @@ def closed_forms(joint: JointDistribution, region: Region, eps: float) -> list[F
     Returns
     -------
     list of arrays
-        SRR and independent reporting, of shape (a, a). If the region is blind, randomised response
+        SRR and independent reporting, of shape (a, a). If U alone is observed, randomised response
         to U with the largest budget that is private, of shape (a2, a2).
     """
     shape = joint.counts.shape
-    if region.blind:
+    if region.observe == "nonsensitive":
         return [response_matrix(_tight_budget(region)(eps), shape[1])]
     forms = srr(eps, *shape), independent_reporting(joint, region, eps).blocks
     return [block_matrix(form, shape) for form in forms]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp._params import check_choice
+from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.design._cost import ExpectedCost
 from skrldp.design._cuts import Cuts
@@ -154,7 +154,7 @@ def expected_distance(
     distance: Floats,
     uncertainty: FittedSet,
     *,
-    blind: bool = False,
+    observe: str = "all",
 ) -> ExpectedCost:
     """Make the distance of reports from U the cost of a design.
 
@@ -166,7 +166,7 @@ def expected_distance(
         Distance of each output from each value of U.
     uncertainty : FittedSet
         The distributions for which the utility must hold.
-    blind : bool
+    observe : {"all", "nonsensitive"}
         The cost of functions of U alone, at distributions of U: a ball for (S, U) is one of the
         same order and radius for U.
 
@@ -175,7 +175,8 @@ def expected_distance(
     ExpectedCost
     """
     alpha, radius = uncertainty.alpha, uncertainty.joint_radius
-    if blind:
+    check_choice("observe", observe, OBSERVED)
+    if observe == "nonsensitive":
         return ExpectedCost(distance.T, joint.probabilities.sum(axis=0), alpha, radius)
     cost = np.tile(distance.T, (1, len(joint.secrets)))
     return ExpectedCost(cost, joint.probabilities.ravel(), alpha, radius)

@@ -40,7 +40,7 @@ def solve(
 ) -> Solution:
     """Maximise I(X; Y) over mechanisms private for the region.
 
-    If the region is blind, the mechanisms are functions of U alone: I(X; Y) is I(U; Y) then.
+    If U alone is observed, the mechanisms are functions of U, and I(X; Y) is I(U; Y).
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def solve(
     eps : float
         Privacy parameter, in nats.
     distribution : array of shape (number of cells of a row,), optional
-        Distribution of X, or of U if the region is blind, at which information is maximised,
+        Distribution of X, or of U if U alone is observed, at which information is maximised,
         positive where the public one is; None is the public one. The solution's objective and bound
         are about the public one.
     solver : {"auto", "vertices", "columns", "alternation"}

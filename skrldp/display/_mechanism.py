@@ -123,8 +123,8 @@ class MechanismDisplay:
                 f"a heat map of {b:,} reports x {a:,} cells has {a * b:,} entries, more than can "
                 f"be drawn ({_ENTRIES:,}). {mend}"
             )
-        blind = mechanism.observe == "nonsensitive"
-        groups = ["any secret"] if blind else texts(mechanism.secrets)
+        all_alike = mechanism.observe == "nonsensitive"
+        groups = ["any secret"] if all_alike else texts(mechanism.secrets)
         width = len(mechanism.values)
         matrix = mechanism.matrix[:, : width * len(groups)]
         # A stable sort of the first of equals keeps mechanisms whose reports are cells in order.

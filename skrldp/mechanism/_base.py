@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._html import page
+from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.information import conditionals_of
 from skrldp.mechanism import _json
 from skrldp.mechanism._categories import scalars
 from skrldp.mechanism._checks import check_columns
-from skrldp.mechanism._forms import BlindForm, BlockForm, DenseForm, Form
+from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._rounding import check_matrix, round_columns, slot_bits
 from skrldp.mechanism._words import claim, figures, sizes
@@ -280,7 +281,7 @@ class Mechanism:
         values: Sequence[Any],
         symbols: Sequence[Any] | None = None,
         *,
-        blind: bool = False,
+        observe: str = "all",
     ) -> "Mechanism":
         """Round a stochastic matrix to integer weights.
 
@@ -289,13 +290,13 @@ class Mechanism:
 
         Parameters
         ----------
-        matrix : array of shape (b, a), or (b, a2) if blind
+        matrix : array of shape (b, a), or (b, a2) if U alone is observed
             Probabilities; columns sum to 1.
         secrets, values : sequences of length a1 and a2
             The alphabets, with ``a = a1 * a2``.
         symbols : sequence of length b, optional
             Names of the reports; 0, 1, ... if not given.
-        blind : bool
+        observe : {"all", "nonsensitive"}
             The mechanism does not see the secret: the columns are those of U's values, the same
             for every secret.
 
@@ -308,12 +309,19 @@ class Mechanism:
         ValueError
             If the matrix is not a mechanism on these alphabets.
         """
+        check_choice("observe", observe, OBSERVED)
         secrets, values = _alphabet(secrets, "secrets"), _alphabet(values, "values")
-        probabilities = check_matrix(matrix, len(values) * (1 if blind else len(secrets)))
+        probabilities = check_matrix(
+            matrix, len(values) * (len(secrets) if observe == "all" else 1)
+        )
         bits = slot_bits(len(probabilities))
         weights = round_columns(probabilities, bits)
         weights.setflags(write=False)
-        form = BlindForm(weights, bits, len(secrets)) if blind else DenseForm(weights, bits)
+        form = (
+            DenseForm(weights, bits)
+            if observe == "all"
+            else ValuesForm(weights, bits, len(secrets))
+        )
         names = tuple(range(len(weights))) if symbols is None else scalars(symbols)
         return Mechanism(secrets, values, names, (), form)
 

@@ -16,7 +16,7 @@ from skrldp._typing import Floats
 from skrldp.information import Blocks, block_information, mutual_information
 from skrldp.sampling import AliasTable, BlockTable, check_codes
 
-__all__ = ["BlindForm", "BlockForm", "DenseForm", "Form"]
+__all__ = ["BlockForm", "DenseForm", "Form", "ValuesForm"]
 
 
 class Form(ABC):
@@ -133,7 +133,7 @@ class DenseForm(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class BlindForm(Form):
+class ValuesForm(Form):
     """One column of weights for each value of U: the secret is not seen.
 
     Parameters

@@ -22,7 +22,7 @@ from skrldp.mechanism._checks import (
     malformed,
     whole,
 )
-from skrldp.mechanism._forms import BlindForm, BlockForm, DenseForm, Form
+from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import Guarantee
 from skrldp.sampling import BlockTable
 
@@ -184,7 +184,9 @@ def _matrix_form(
     if observe not in ("all", "nonsensitive"):
         raise malformed(f"observe is {observe!r}, neither 'all' nor 'nonsensitive'")
     if observe == "nonsensitive":
-        return BlindForm(_matrix(fields["weights"], n_symbols, n_values, "values"), bits, n_secrets)
+        return ValuesForm(
+            _matrix(fields["weights"], n_symbols, n_values, "values"), bits, n_secrets
+        )
     weights = _matrix(fields["weights"], n_symbols, n_values * n_secrets, "cells")
     return DenseForm(weights, bits)
 
@@ -279,4 +281,4 @@ def _check(
 
 def _table_of(form: Form) -> NDArray[np.int64]:
     """Weights as they are written: by values of U where these are all that is seen."""
-    return form.table if isinstance(form, BlindForm) else form.weights
+    return form.table if isinstance(form, ValuesForm) else form.weights

@@ -7,8 +7,8 @@ those before it: ``"joint"`` (exactly what the ball of distributions allows) ⊂
 conditional in its own ball) ⊂ ``"box"`` (bounds on each probability) ⊂ ``"lower"`` (lower bounds,
 the paper's PolyOpt) ⊂ all conditionals.
 
-A region may be *blind*: its rows are then functions :math:`(Q_{y|u})_u` of U alone, private under
-the same condition with :math:`v_s = Q_y` for every secret.
+With ``observe="nonsensitive"`` a mechanism sees U alone. Its rows are functions
+:math:`(Q_{y|u})_u` of U, private under the same condition with :math:`v_s = Q_y` for every secret.
 """
 
 from skrldp.region._balls import JointRegion, ProductRegion

@@ -65,7 +65,7 @@ class Region(ABC):
     marginal: Floats  # (a1,)
     uncertainty: FittedSet = _EVERYTHING
     same_secret: bool = False  # also compare a secret with itself (Entropy Definition 3)
-    blind: bool = False  # rows are functions of U alone: the same part for every secret
+    observe: str = "all"  # or "nonsensitive": rows are functions of U, the same for every secret
 
     @abstractmethod
     def _extreme(
@@ -103,7 +103,7 @@ class Region(ABC):
     def row_shape(self) -> tuple[int, int]:
         """Shape of a row: a part of a2 cells for each secret, or one part that serves for all."""
         a1, a2 = self.conditionals.shape
-        return (1 if self.blind else a1), a2
+        return (1 if self.observe == "nonsensitive" else a1), a2
 
     def place(self, secret: Indices) -> Indices:
         """Find the part of a row that tells what is reported under a secret.
@@ -117,7 +117,7 @@ class Region(ABC):
         -------
         integer array of the same shape
         """
-        return np.zeros_like(secret) if self.blind else secret
+        return np.zeros_like(secret) if self.observe == "nonsensitive" else secret
 
     def spread(self, rows: Floats) -> Floats:
         """Repeat what serves for all secrets, so that each has its own part.
@@ -132,7 +132,7 @@ class Region(ABC):
         array of shape (b, a1, a2)
         """
         table = np.asarray(rows, dtype=float)
-        if not self.blind:
+        if self.observe == "all":
             return table
         return np.broadcast_to(table, (len(table), *self.conditionals.shape))
 
@@ -148,7 +148,7 @@ class Region(ABC):
         -------
         array of shape (number of cells of a row,)
         """
-        return distribution.sum(axis=0) if self.blind else distribution.ravel()
+        return distribution.ravel() if self.observe == "all" else distribution.sum(axis=0)
 
     @cached_property
     def pairs(self) -> tuple[Indices, Indices]:

@@ -1,6 +1,6 @@
 """From a public distribution and a set around it to the region that privacy must hold for."""
 
-from skrldp._params import check_choice
+from skrldp._params import OBSERVED, check_choice
 from skrldp.joint import JointDistribution
 from skrldp.region._balls import JointRegion, ProductRegion
 from skrldp.region._base import Region
@@ -18,7 +18,7 @@ def privacy_region(
     *,
     region: str = "joint",
     same_secret: bool = False,
-    blind: bool = False,
+    observe: str = "all",
 ) -> Region:
     """Build the privacy region of a set of distributions around the public one.
 
@@ -33,7 +33,7 @@ def privacy_region(
     same_secret : bool
         Also compare a secret with itself under two distributions, as Entropy Definition 3 does; it
         is not part of the privacy promise and only costs utility.
-    blind : bool
+    observe : {"all", "nonsensitive"}
         For mechanisms that do not see the secret: rows are functions of U alone.
 
     Returns
@@ -46,7 +46,8 @@ def privacy_region(
         If the region is unknown, or is the joint one with alpha < 1/2, where it is not convex.
     """
     check_choice("region", region, REGIONS)
-    arguments = joint.conditionals, joint.marginal, uncertainty, same_secret, blind
+    check_choice("observe", observe, OBSERVED)
+    arguments = joint.conditionals, joint.marginal, uncertainty, same_secret, observe
     if uncertainty.is_point:
         return PointRegion(*arguments)
     if uncertainty.is_everything:

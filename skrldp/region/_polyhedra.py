@@ -106,7 +106,7 @@ class LowerRegion(Region):
             region.marginal,
             region.uncertainty,
             region.same_secret,
-            region.blind,
+            region.observe,
             lower,
         )
 
@@ -179,7 +179,7 @@ class BoxRegion(Region):
             region.marginal,
             region.uncertainty,
             region.same_secret,
-            region.blind,
+            region.observe,
             *bounds,
         )
 

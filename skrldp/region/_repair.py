@@ -68,7 +68,7 @@ def repair(
     stand_in : array of shape (a2,), optional
         A distribution of U that reports about unknown values are made from; see
         :func:`skrldp.certificate.may_stand_in`. The
-        region must be blind.
+        region must be one where U alone is observed.
 
     Returns
     -------

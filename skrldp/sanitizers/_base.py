@@ -111,7 +111,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         check_verbose(self.verbose)
 
     def _public_values(self, joint: JointDistribution) -> NDArray[np.float64] | None:
-        """Distribution of U that a blind mechanism draws unknown values from, if it does."""
+        """Distribution that a mechanism which observes U alone draws unknown values from."""
         return joint.probabilities.sum(axis=0) if self.handle_unknown == "impute" else None
 
     def _budget(self) -> float:
@@ -280,17 +280,18 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         """Return the records' codes; unknown values of U are drawn from those of their secret.
 
         The draw depends on the secret alone, in a way that the public distribution already has. A
-        blind mechanism has no secret to go by: the draw is from the public distribution of U, which
-        `fit` has proven harmless. S is read for it only where it is there and asked for
-        (`secrets`).
+        mechanism that observes U alone has no secret to go by: the draw is from the public
+        distribution of U, which `fit` has proven harmless. S is read for it only where it is there
+        and asked for (`secrets`).
         """
-        codec, blind = fitted.codec, fitted.mechanism.observe == "nonsensitive"
-        alone = check_columns(fitted.columns, X, codec, blind=blind)
-        encode = codec.encode_values if alone or (blind and not secrets) else codec.encode
+        codec, observe = fitted.codec, fitted.mechanism.observe
+        alone = check_columns(fitted.columns, X, codec, observe=observe)
+        of_u = alone or (observe == "nonsensitive" and not secrets)
+        encode = codec.encode_values if of_u else codec.encode
         if self.handle_unknown == "error":
             return encode(X)
         codes, counts = encode(X, unknown="mark"), fitted.joint.counts
-        if blind:
+        if observe == "nonsensitive":
             if not fitted.may_impute and codes.values.min(initial=0) < 0:
                 raise ValueError(
                     "X has values of U unseen in fit, and handle_unknown='impute' was set after "

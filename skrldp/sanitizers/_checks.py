@@ -20,7 +20,6 @@ from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution, as_counts
 
 __all__ = [
-    "OBSERVED",
     "check_eps",
     "check_outputs",
     "check_smoothing",
@@ -38,7 +37,6 @@ __all__ = [
     "warn_of_weak_sets",
 ]
 
-OBSERVED = ("all", "nonsensitive")
 _RECORDS_PER_CELL = 5
 # Weights of a table whose rows repeat may say that some were seen a few times (resampling does);
 # survey weights are in the hundreds and thousands.

@@ -38,8 +38,8 @@ class OptimalSanitizer(BaseSanitizer):
             joint,
             region.uncertainty,
             eps,
-            blind=region.blind,
-            stand_in=self._public_values(joint) if region.blind else None,
+            observe=region.observe,
+            stand_in=self._public_values(joint) if region.observe == "nonsensitive" else None,
         )
         mechanism = mechanism.named(range(mechanism.shape[0]), ())
         likely = mechanism.likely_cells(joint.probabilities)

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from skrldp._params import check_choice
+from skrldp._params import OBSERVED, check_choice
 from skrldp.joint import JointDistribution
 from skrldp.region import REGIONS, privacy_region
-from skrldp.sanitizers._checks import OBSERVED, check_smoothing
+from skrldp.sanitizers._checks import check_smoothing
 from skrldp.sanitizers._designed import Designed
 from skrldp.sanitizers._optimal import OptimalSanitizer
 from skrldp.uncertainty import FittedSet
@@ -201,7 +201,7 @@ class PolyOptSanitizer(OptimalSanitizer):
             uncertainty,
             region=self.region,
             same_secret=self.same_secret,
-            blind=self.observe == "nonsensitive",
+            observe=self.observe,
         )
         distribution = region.fold(joint.smoothed(self.smoothing))
         return self._optimum(joint, region, distribution)

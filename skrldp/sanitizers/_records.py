@@ -15,7 +15,7 @@ from skrldp.table import CellCodec, Codes, column_names
 __all__ = ["check_columns", "impute"]
 
 
-def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, blind: bool) -> bool:
+def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, observe: str) -> bool:
     """Compare the columns of a table with those seen in `fit`.
 
     Parameters
@@ -26,7 +26,7 @@ def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, blind: bool) -> b
         Private records.
     codec : CellCodec
         The table's alphabets.
-    blind : bool
+    observe : {"all", "nonsensitive"}
         Whether the columns of U alone will do.
 
     Returns
@@ -40,13 +40,13 @@ def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, blind: bool) -> b
         If it has other columns.
     """
     names = column_names(X)  # is it a table at all?
-    if blind and codec.holds_values_alone(X):
+    if observe == "nonsensitive" and codec.holds_values_only(X):
         _warn_of_names(sanitizer, names)
         return True
     try:
         validate_data(sanitizer, X, skip_check_array=True, reset=False)
     except ValueError as error:
-        if not blind:
+        if observe == "all":
             raise
         wanted = [codec.columns[position].name for position in codec.nonsensitive]
         if not all(isinstance(name, str) for name in wanted):

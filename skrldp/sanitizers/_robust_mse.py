@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._params import check_choice, check_flag
+from skrldp._params import OBSERVED, check_choice, check_flag
 from skrldp._typing import Floats
 from skrldp.certificate import release
 from skrldp.design.distortion import (
@@ -20,7 +20,6 @@ from skrldp.joint import JointDistribution
 from skrldp.region import REGIONS, privacy_region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import (
-    OBSERVED,
     check_outputs,
     check_time_limit,
     check_tolerance,
@@ -257,12 +256,12 @@ class RobustMSESanitizer(BaseSanitizer):
     def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         outputs = check_outputs(self.outputs, joint.values)
         distance = distance_matrix(self.distance, joint.values, outputs)
-        eps, blind = self._budget(), self.observe == "nonsensitive"
+        eps = self._budget()
         private = uncertainty if self.robust_privacy else uncertainty.public_alone
         useful = uncertainty if self.robust_utility else uncertainty.public_alone
-        region = privacy_region(joint, private, region=self.region, blind=blind)
+        region = privacy_region(joint, private, region=self.region, observe=self.observe)
         solution = solve(
-            expected_distance(joint, distance, useful, blind=blind),
+            expected_distance(joint, distance, useful, observe=self.observe),
             region,
             eps,
             solver=self.solver,
@@ -276,8 +275,8 @@ class RobustMSESanitizer(BaseSanitizer):
             joint,
             private,
             eps,
-            blind=blind,
-            stand_in=self._public_values(joint) if blind else None,
+            observe=self.observe,
+            stand_in=self._public_values(joint) if self.observe == "nonsensitive" else None,
         )
         if not self.robust_privacy and not uncertainty.is_point:
             warnings.warn(

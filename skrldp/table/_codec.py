@@ -111,11 +111,11 @@ class CellCodec:
             As :meth:`encode`, but for S.
         """
         table = read_table(X)
-        places = self._places(table, values_alone=True)
+        places = self._places(table, values_only=True)
         values = self._encode_part(table, places, unknown)
         return Codes(np.zeros_like(values, np.uint8), values, self.n_secrets)
 
-    def holds_values_alone(self, X: Any) -> bool:
+    def holds_values_only(self, X: Any) -> bool:
         """Whether a table has the columns of U and no others.
 
         Parameters
@@ -126,9 +126,9 @@ class CellCodec:
         -------
         bool
         """
-        return self._has_values_alone(read_table(X))
+        return self._has_values_only(read_table(X))
 
-    def _has_values_alone(self, table: Table) -> bool:
+    def _has_values_only(self, table: Table) -> bool:
         fitted = [self.columns[position].name for position in self.nonsensitive]
         if self._are_named(table):
             return list(table.names) == fitted
@@ -164,9 +164,9 @@ class CellCodec:
             raise ValueError(_unknown_combinations(columns, codes, index, secret=secret))
         return index
 
-    def _places(self, table: Table, *, values_alone: bool = False) -> Sequence[int | None]:
+    def _places(self, table: Table, *, values_only: bool = False) -> Sequence[int | None]:
         """Find the columns in a table that has all of them or, if allowed, those of U alone."""
-        if values_alone and self._has_values_alone(table):
+        if values_only and self._has_values_only(table):
             of_value = {position: place for place, position in enumerate(self.nonsensitive)}
             return [of_value.get(position) for position in range(len(self.columns))]
         self._check_columns(table)
@@ -269,7 +269,7 @@ class CellCodec:
         table: Table,
     ) -> Any:
         """Build the columns `wanted`, each from its values and from which of them rows have."""
-        places = self._places(table, values_alone=True)
+        places = self._places(table, values_only=True)
         columns = [
             self._new_column(table, position, places[position], some, rows)
             for position, some, rows in zip(wanted, values, index, strict=True)

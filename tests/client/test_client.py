@@ -62,7 +62,7 @@ def dense():
 
 
 def blind():
-    mechanism = Mechanism.from_matrix(stochastic(1, 4, 5), SECRETS, VALUES, blind=True)
+    mechanism = Mechanism.from_matrix(stochastic(1, 4, 5), SECRETS, VALUES, observe="nonsensitive")
     return mechanism.named(None, COLUMNS)
 
 
@@ -213,7 +213,9 @@ def test_cells_are_those_of_the_table(rows, data):
     ],
 )
 def test_a_columns_values_compare_as_in_a_table(known, column, places):
-    mechanism = Mechanism.from_matrix(np.ones((1, len(known))), ("s",), known, blind=True)
+    mechanism = Mechanism.from_matrix(
+        np.ones((1, len(known))), ("s",), known, observe="nonsensitive"
+    )
     reader = load(mechanism.named(None, [("s", True), ("u", False)]).to_json())._reader
     assert reader.cells({"u": column}).tolist() == places
     one_by_one = column.to_pylist() if isinstance(column, pa.ChunkedArray) else list(column)
@@ -243,7 +245,9 @@ def test_a_columns_values_compare_as_in_a_table(known, column, places):
     ],
 )
 def test_what_is_unknown_is_never_reported(known, column):
-    mechanism = Mechanism.from_matrix(np.ones((1, len(known))), ("s",), known, blind=True)
+    mechanism = Mechanism.from_matrix(
+        np.ones((1, len(known))), ("s",), known, observe="nonsensitive"
+    )
     client = load(mechanism.named(None, [("s", True), ("u", False)]).to_json())
     for call in (
         lambda: client.report_many({"u": column}),
@@ -258,8 +262,8 @@ def test_what_is_unknown_is_never_reported(known, column):
 
 def test_256_values_of_one_secret():
     values = tuple(range(256))
-    for blind in (False, True):
-        mechanism = Mechanism.from_matrix(np.eye(256), (0,), values, blind=blind)
+    for observe in ("all", "nonsensitive"):
+        mechanism = Mechanism.from_matrix(np.eye(256), (0,), values, observe=observe)
         client = load(mechanism.named(None, [("s", True), ("u", False)]).to_json())
         X = np.stack([np.zeros(256, int), np.arange(256)], axis=1)
         np.testing.assert_array_equal(client.report_many(X), np.arange(256))

@@ -36,12 +36,13 @@ TABLES = [
     10 * EXAMPLE,
 ]
 TOL = 1e-4
+OBSERVED = ("nonsensitive", "all")
 
 
-def region_of(joint, kind, *, alpha=2.0, radius=0.02, blind=True):
+def region_of(joint, kind, *, alpha=2.0, radius=0.02, observe="nonsensitive"):
     radius = {"simplex": np.inf, "point": 0.0}.get(kind, radius)
     kind = kind if kind in REGIONS else "joint"
-    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, blind=blind)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, observe=observe)
 
 
 def random_rows(rng, n_rows, n_values):
@@ -62,7 +63,7 @@ def test_the_worst_pairs_are_those_of_tied_rows(kind, alpha):
     rng = np.random.default_rng(0)
     for counts in TABLES:
         joint = JointDistribution(counts)
-        blind, seeing = (region_of(joint, kind, alpha=alpha, blind=b) for b in (True, False))
+        blind, seeing = (region_of(joint, kind, alpha=alpha, observe=o) for o in OBSERVED)
         assert blind.row_shape == (1, counts.shape[1]) and seeing.row_shape == counts.shape
         rows = random_rows(rng, 40, counts.shape[1])
         tied = np.repeat(rows, len(counts), axis=1)
@@ -89,7 +90,7 @@ def test_linear_maxima_over_tied_rows(many_rounds, kind):
     directions = np.random.default_rng(0).normal(size=(8, a2))
     rows = PrivacyCone(region, 0.6, 1e-9).maximise(directions)
     assert region.excess(rows[:, None], 0.6).max() <= 1e-12
-    seeing = PrivacyCone(replace(region, blind=False), 0.6, 1e-9)
+    seeing = PrivacyCone(replace(region, observe="all"), 0.6, 1e-9)
     for s in range(1, a1):
         for u in range(a2):
             tie = np.zeros((a1, a2))
@@ -123,7 +124,7 @@ def test_hessians_of_tied_rows_are_sums_of_blocks(kind):
     (a1, a2), b = joint.counts.shape, 3
     rows = rng.random((b, 1, a2)) + 0.5
     tied = np.repeat(rows, a1, axis=1)
-    blind, seeing = (pair_function(region_of(joint, kind, blind=t), 0.5) for t in (True, False))
+    blind, seeing = (pair_function(region_of(joint, kind, observe=o), 0.5) for o in OBSERVED)
     np.testing.assert_array_equal(blind.parts(rows), seeing.parts(tied))
     parts = blind.parts(rows)
     lam = parts.max(axis=-1) + rng.random(parts.shape[:3])
@@ -173,7 +174,7 @@ def test_closest_reports_by_a_plain_linear_program(kind, table):
     joint = JointDistribution(TABLES[table])
     values = range(joint.counts.shape[1])
     distance, region = distance_matrix("squared", values, values), region_of(joint, kind)
-    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
     found = closest(cost, region, 0.5)
     assert found.objective == pytest.approx(tied_program(joint, region, distance.T, 0.5), rel=TOL)
     assert found.matrix.shape == distance.T.shape and found.gap <= TOL
@@ -210,7 +211,7 @@ def test_closest_reports_over_the_ball_by_a_conic_program(table):
     joint = JointDistribution(TABLES[table])
     values = range(joint.counts.shape[1])
     distance = distance_matrix("absolute", values, values)
-    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
     expected = tied_conic(joint, distance.T, 0.5, 0.02)
     for solver in ("cuts", "conic"):
         found = closest(cost, region_of(joint, "joint"), 0.5, solver=solver)
@@ -227,16 +228,16 @@ def test_seeing_less_is_never_better(kind, alpha):
         for radius in (0.0, 0.02):
             all_, alone = (
                 closest(
-                    expected_distance(joint, distance, RenyiSet(alpha, radius), blind=blind),
-                    region_of(joint, kind, alpha=alpha, blind=blind),
+                    expected_distance(joint, distance, RenyiSet(alpha, radius), observe=observe),
+                    region_of(joint, kind, alpha=alpha, observe=observe),
                     0.5,
                 )
-                for blind in (False, True)
+                for observe in OBSERVED[::-1]
             )
             assert alone.gap <= TOL
             assert alone.objective >= all_.bound * (1.0 - 1e-9)
             private = repair(
-                tiled(alone.matrix, joint), region_of(joint, kind, alpha=alpha, blind=False), 0.5
+                tiled(alone.matrix, joint), region_of(joint, kind, alpha=alpha, observe="all"), 0.5
             )
             np.testing.assert_allclose(private, tiled(alone.matrix, joint), atol=1e-9)
 
@@ -249,8 +250,7 @@ def test_a_ball_of_joint_distributions_is_a_ball_for_u(alpha, radius):
         joint = JointDistribution(counts)
         distance = rng.random((counts.shape[1], 4))
         cost, whole = (
-            expected_distance(joint, distance, RenyiSet(alpha, radius), blind=b)
-            for b in (True, False)
+            expected_distance(joint, distance, RenyiSet(alpha, radius), observe=o) for o in OBSERVED
         )
         for matrix in rng.dirichlet(np.ones(4), size=(5, counts.shape[1])).transpose(0, 2, 1):
             value, distribution = cost.worst(matrix)
@@ -289,8 +289,8 @@ def test_seeing_less_tells_less(kind):
     for counts in TABLES[::2]:
         joint = JointDistribution(counts)
         all_, alone = (
-            most_information(joint, region_of(joint, kind, blind=b), 0.7, time_limit=None)
-            for b in (False, True)
+            most_information(joint, region_of(joint, kind, observe=o), 0.7, time_limit=None)
+            for o in OBSERVED[::-1]
         )
         assert alone.objective <= all_.objective * (1.0 + TOL)
         assert alone.objective <= entropy(joint.probabilities.sum(axis=0)) + 1e-9
@@ -325,7 +325,7 @@ def test_what_is_independent_of_s_is_told(counts):
     assert found.objective == pytest.approx(entropy(distribution), rel=1e-6)
     distance = distance_matrix("squared", values, values)
     closest_ = closest(
-        expected_distance(joint, distance, RenyiSet(2.0, 0.0), blind=True), region, 0.1
+        expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive"), region, 0.1
     )
     assert closest_.objective <= 1e-8
 
@@ -343,7 +343,7 @@ def test_one_value_or_one_secret(counts, kind, request):
     expected = entropy(distribution) if len(counts) == 1 else 0.0
     assert found.objective == pytest.approx(expected, abs=1e-7)
     distance = distance_matrix("squared", range(len(distribution)), range(len(distribution)))
-    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.02), blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.02), observe="nonsensitive")
     assert closest(cost, region, 0.5).objective == pytest.approx(0.0, abs=1e-9)
 
 
@@ -353,7 +353,7 @@ def test_an_unseen_secret_may_have_any_distribution(kind):
     found = most_information(joint, region_of(joint, kind), 0.5, time_limit=None)
     widest = most_information(joint, region_of(joint, "simplex"), 0.5, time_limit=None)
     assert widest.objective * (1.0 - TOL) <= found.objective
-    _, certificate = release(found.matrix, joint, RenyiSet(2.0, 0.02), 0.5, blind=True)
+    _, certificate = release(found.matrix, joint, RenyiSet(2.0, 0.02), 0.5, observe="nonsensitive")
     assert certificate.holds(0.5)
 
 
@@ -377,7 +377,9 @@ def problems(draw):
 @given(problems(), st.sampled_from([0.05, 0.5, 3.0]))
 def test_what_is_released_is_proven_and_tied(problem, eps):
     joint, matrix, alpha, radius = problem
-    mechanism, certificate = release(matrix, joint, RenyiSet(alpha, radius), eps, blind=True)
+    mechanism, certificate = release(
+        matrix, joint, RenyiSet(alpha, radius), eps, observe="nonsensitive"
+    )
     assert certificate.holds(eps)
     assert mechanism.observe == "nonsensitive"
     (b, a), (a1, a2) = mechanism.shape, joint.counts.shape
@@ -400,9 +402,13 @@ def test_no_distribution_of_the_ball_leaks_more(alpha):
     values = range(3)
     distance = distance_matrix("squared", values, values)
     region = region_of(joint, "joint", alpha=alpha, radius=radius)
-    cost = expected_distance(joint, distance, RenyiSet(alpha, radius), blind=True)
+    cost = expected_distance(joint, distance, RenyiSet(alpha, radius), observe="nonsensitive")
     mechanism, certificate = release(
-        closest(cost, region, eps).matrix, joint, RenyiSet(alpha, radius), eps, blind=True
+        closest(cost, region, eps).matrix,
+        joint,
+        RenyiSet(alpha, radius),
+        eps,
+        observe="nonsensitive",
     )
     distributions = on_the_boundary(
         joint.probabilities.ravel(), random_directions(rng, 900, 6), alpha, radius
@@ -418,10 +424,10 @@ def test_unknown_values_may_need_a_mechanism_of_their_own():
     joint, alpha, radius, eps = JointDistribution([[56, 46, 0], [45, 5, 1]]), 2.0, 0.05, 0.2
     matrix = np.array([[0.3177, 0.4149, 1.0], [0.6823, 0.5851, 0.0]])
     distribution = joint.probabilities.sum(axis=0)
-    plain, _ = release(matrix, joint, RenyiSet(alpha, radius), eps, blind=True)
+    plain, _ = release(matrix, joint, RenyiSet(alpha, radius), eps, observe="nonsensitive")
     assert not may_stand_in(plain, distribution, joint, RenyiSet(alpha, radius), eps)
     made, certificate = release(
-        matrix, joint, RenyiSet(alpha, radius), eps, blind=True, stand_in=distribution
+        matrix, joint, RenyiSet(alpha, radius), eps, observe="nonsensitive", stand_in=distribution
     )
     assert certificate.holds(eps)
     assert may_stand_in(made, distribution, joint, RenyiSet(alpha, radius), eps)
@@ -449,7 +455,7 @@ def test_a_repair_for_unknown_values_is_proven(problem, eps):
     joint, matrix, alpha, radius = problem
     distribution = joint.probabilities.sum(axis=0)
     mechanism, certificate = release(
-        matrix, joint, RenyiSet(alpha, radius), eps, blind=True, stand_in=distribution
+        matrix, joint, RenyiSet(alpha, radius), eps, observe="nonsensitive", stand_in=distribution
     )
     assert certificate.holds(eps)
     assert may_stand_in(mechanism, distribution, joint, RenyiSet(alpha, radius), eps)
@@ -460,7 +466,7 @@ def test_a_repair_for_unknown_values_is_proven(problem, eps):
 
 def blind_mechanism():
     matrix = [[0.5, 0.25, 0.125], [0.5, 0.75, 0.875]]
-    return Mechanism.from_matrix(matrix, ("no", "yes"), ("a", "b", "c"), blind=True)
+    return Mechanism.from_matrix(matrix, ("no", "yes"), ("a", "b", "c"), observe="nonsensitive")
 
 
 def test_json_has_the_columns_of_u_alone():
@@ -515,4 +521,6 @@ def test_codes_that_are_no_cell(codes):
 
 def test_a_blind_matrix_has_a_column_for_each_value():
     with pytest.raises(ValueError, match=r"shape \(b, 3\)"):
-        Mechanism.from_matrix(np.full((2, 6), 0.5), ("no", "yes"), ("a", "b", "c"), blind=True)
+        Mechanism.from_matrix(
+            np.full((2, 6), 0.5), ("no", "yes"), ("a", "b", "c"), observe="nonsensitive"
+        )

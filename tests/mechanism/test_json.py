@@ -43,7 +43,9 @@ def dense(**changes):
 
 def blind():
     matrix = [[0.5, 0.25, 0.125], [0.5, 0.75, 0.875]]
-    mechanism = Mechanism.from_matrix(matrix, ("no", "yes"), ("a", "b", "c"), blind=True)
+    mechanism = Mechanism.from_matrix(
+        matrix, ("no", "yes"), ("a", "b", "c"), observe="nonsensitive"
+    )
     return replace(mechanism.named(None, COLUMNS), guarantee=ALL)
 
 
@@ -558,7 +560,9 @@ def test_what_is_written_comes_back(secrets, values, symbols, columns, n_reports
             mechanism = Mechanism.from_blocks((share,) * 4, secrets, values)
         else:
             matrix = np.full((n_reports, width), 1.0 / n_reports)
-            mechanism = Mechanism.from_matrix(matrix, secrets, values, blind=kind == "blind")
+            mechanism = Mechanism.from_matrix(
+                matrix, secrets, values, observe="nonsensitive" if kind == "blind" else "all"
+            )
         mechanism = mechanism.named(symbols, columns)
         text = mechanism.to_json()
     except (ValueError, TypeError) as error:

@@ -167,12 +167,12 @@ def test_names_that_are_no_strings_are_compared():
 def test_columns_of_u_alone_go_by_name_too():
     X = pd.DataFrame([[0, 5, 1], [1, 6, 2], [0, 6, 3]])
     codec, codes = learn(X)
-    assert codec.holds_values_alone(X[[1, 2]])
-    assert not codec.holds_values_alone(X[[2, 1]])
+    assert codec.holds_values_only(X[[1, 2]])
+    assert not codec.holds_values_only(X[[2, 1]])
     np.testing.assert_array_equal(codec.encode_values(X[[1, 2]]).values, codes.values)
     with pytest.raises(ValueError, match="feature names should match"):
         codec.encode_values(X[[2, 1]])
-    assert codec.holds_values_alone(X[[2, 1]].to_numpy())  # an array goes by position
+    assert codec.holds_values_only(X[[2, 1]].to_numpy())  # an array goes by position
 
 
 # Other containers

@@ -84,7 +84,7 @@ def path_region(region: Region, eps: float) -> tuple[Region, PairFunction]:
     pairs = pair_function(region, eps)
     if pairs is None and isinstance(region, JointRegion):
         around = region.conditionals, region.marginal, region.uncertainty
-        region = ProductRegion(*around, region.same_secret, region.blind)
+        region = ProductRegion(*around, region.same_secret, region.observe)
         pairs = pair_function(region, eps)
     if pairs is None:
         region = LowerRegion.around(region)
@@ -99,7 +99,7 @@ class Annealing:
     Parameters
     ----------
     distribution : array of shape (number of cells of a row,)
-        Distribution of X, or of U if the region is blind, by which information counts.
+        Distribution of X, or of U if U alone is observed, by which information counts.
     region : Region
         Conditionals that privacy must hold for.
     eps : float

@@ -62,7 +62,7 @@ def alternate(
     Parameters
     ----------
     distribution : array of shape (number of cells of a row,)
-        Distribution of X, or of U if the region is blind, by which information counts.
+        Distribution of X, or of U if U alone is observed, by which information counts.
     region : Region
         Conditionals that privacy must hold for.
     eps : float

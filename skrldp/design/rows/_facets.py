@@ -97,7 +97,8 @@ def facets(region: Region, eps: float) -> Floats:
     first, second = region.place(np.concatenate(pairs)).T
     cuts = Cuts(np.zeros(len(first), dtype=np.intp), first, second, np.concatenate(conditionals))
     table: Floats = cuts.coefficients((1, *region.row_shape), eps).toarray()
-    return np.unique(table, axis=0) if region.blind else table  # pairs may say the same
+    # Where U alone is observed, pairs may say the same.
+    return np.unique(table, axis=0) if region.observe == "nonsensitive" else table
 
 
 def facet_count(region: Region) -> int:

@@ -67,7 +67,9 @@ def product_cone(
     -------
     ProductCone or None
     """
-    if region.blind:  # its rows are not products: all secrets have the same part
+    if (
+        region.observe == "nonsensitive"
+    ):  # its rows are not products: all secrets have the same part
         return None
     try:
         return ProductCone(region, eps, deadline)

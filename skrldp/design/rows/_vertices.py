@@ -33,7 +33,8 @@ __all__ = ["enumerate_vertices"]
 
 
 # Double description takes a second or two at these sizes; beyond, its time explodes. The last is
-# of facets times 2**cells, for blind regions: there rows of few cells have facets of many pairs.
+# of facets times 2**cells, where U alone is observed: there rows of few cells have facets of many
+# pairs.
 _MOST_CELLS, _MOST_FACETS, _MOST_WORK = 10, 400, 40_000
 _ORDERS = 4  # of the cells, that are tried in turn: on which of them it fails is chance
 # Directions in which a list is compared with a linear program, and by how much that may reach
@@ -117,7 +118,7 @@ def _lists(cones: Cones, quick: bool) -> list[Callable[[], Floats]]:
     region, eps = cones.region, cones.eps
     cells, count = math.prod(region.row_shape), facet_count(region)
     small = cells <= _MOST_CELLS and count <= _MOST_FACETS
-    small = small and not (region.blind and count << cells > _MOST_WORK)
+    small = small and not (region.observe == "nonsensitive" and count << cells > _MOST_WORK)
     ways: list[Callable[[], Floats]] = []
     cone = cones.product if cells <= MOST_LISTED_CELLS else None
     if cone is not None and cone.listable:

@@ -15,6 +15,7 @@ from skrldp import (
 from skrldp.design.polyopt import solve
 from skrldp.exceptions import SolverError
 from skrldp.region import privacy_region
+from skrldp.uncertainty import RenyiSet
 
 COUNTS = np.array([[46, 11, 8], [43, 2, 30]])
 ROWS = np.column_stack([index.ravel() for index in np.indices(COUNTS.shape)])
@@ -43,15 +44,15 @@ def test_defaults_need_no_cddlib(no_cddlib, name):
     assert found.solution_.status in ("optimal", "converged")
 
 
-def region_of(radius=0.01, blind=False):
+def region_of(radius=0.01, observe="all"):
     joint = JointDistribution(COUNTS)
-    return privacy_region(joint, alpha=2.0, radius=radius, region="lower", blind=blind)
+    return privacy_region(joint, RenyiSet(2.0, radius), region="lower", observe=observe)
 
 
 def test_vertices_need_it_only_where_products_do_not_list_them(no_cddlib):
     joint = JointDistribution(COUNTS)
     assert solve(joint, region_of(), 1.0, solver="vertices").status == "optimal"
-    for region, eps in ((region_of(blind=True), 1.0), (region_of(), 12.0)):
+    for region, eps in ((region_of(observe="nonsensitive"), 1.0), (region_of(), 12.0)):
         with pytest.raises(SolverError, match=r"pip install 'skrldp\[vertices\]'"):
             solve(joint, region, eps, solver="vertices")
         found = solve(joint, region, eps)
