@@ -505,7 +505,7 @@ ANYTHING = st.one_of(
         [
             np.datetime64("2020-01-01T00:00:00.000000001", "ns"),
             np.datetime64("2020-01-01", "ns"),
-            np.datetime64("NaT"),
+            np.datetime64("NaT", "s"),
             np.datetime64("10000-01-01", "s"),
             np.timedelta64(1, "ns"),
             np.timedelta64(1, "h"),

@@ -48,7 +48,8 @@ class CutProgram:
         self._program = LinearProgram(linear, upper=np.inf)
         ones = column_sums(b, a)
         if cost.robust:
-            ones = hstack([ones, csr_array((a, 1))], format="csr")
+            # of arrays, older SciPy makes a matrix
+            ones = csr_array(hstack([ones, csr_array((a, 1))]))
         self._program.add_rows(ones, 1.0, 1.0)
 
     def __len__(self) -> int:
