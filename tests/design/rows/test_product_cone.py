@@ -90,7 +90,6 @@ def test_every_vertex_is_listed(kind, shape, cdd):
     rng = np.random.default_rng(shape[0] + 10 * shape[1])
     region = region_of(rng.integers(1, 200, size=shape), kind)
     listed = ProductCone(region, 0.7).rows()
-    pytest.importorskip("cdd")
     for vertex in _vertices(facets(region, 0.7)):
         assert np.abs(listed - vertex).max(axis=1).min() < 1e-7
 
@@ -167,7 +166,6 @@ def test_ten_cells(seed, cdd):
     joint, eps = jeffreys(seed), (0.1, 0.5, 1.0, 1.5, 2.5)[seed % 5]
     region = region_of(joint.counts, "lower")
     distribution = joint.probabilities.ravel()
-    pytest.importorskip("cdd")
     every = _vertices(facets(region, eps))
     best = linprog(
         -row_information(every, distribution), A_eq=every.T, b_eq=np.ones(10), method="highs"

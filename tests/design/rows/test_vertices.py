@@ -21,8 +21,6 @@ from skrldp.information import mutual_information, row_information
 from skrldp.row_privacy import BoxRegion, privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
-cdd = pytest.importorskip("cdd", reason="cddlib is optional: skrldp[vertices]")
-
 JOINT = JointDistribution(EXAMPLE)
 DISTRIBUTION = JOINT.probabilities.ravel()
 SMALL = JointDistribution([[10, 7, 101], [161, 144, 30]])
