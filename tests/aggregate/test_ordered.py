@@ -52,7 +52,7 @@ def test_estimates_come_in_the_order_that_is_declared():
     )
     expected = sorted(SIZES)
     for dtype in ("object", pd.CategoricalDtype(SIZES)):
-        sanitizer = GRRSanitizer(2.0, random_state=0).fit(X.astype({"size": dtype}))
+        sanitizer = GRRSanitizer(2.0, sensitive="s", random_state=0).fit(X.astype({"size": dtype}))
         reports = sanitizer.transform(X.astype({"size": dtype}))
         assert FrequencyEstimator(sanitizer).fit(reports).marginal("size").categories == tuple(
             expected

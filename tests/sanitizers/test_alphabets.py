@@ -43,11 +43,13 @@ def test_one_unseen_combination_spoils_no_search():
     X = pd.DataFrame(pairs, columns=["u", "v"])
     X.insert(0, "s", np.arange(len(X)) % 2)
     grid = {"eps": [0.5, 1.0]}
-    search = GridSearchCV(SRRSanitizer(categories="product"), grid, cv=3, error_score="raise")
+    search = GridSearchCV(
+        SRRSanitizer(sensitive="s", categories="product"), grid, cv=3, error_score="raise"
+    )
     search.fit(X)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     with pytest.raises(ValueError, match="combination of values unseen in fit"):
-        GridSearchCV(SRRSanitizer(), grid, cv=3, error_score="raise").fit(X)
+        GridSearchCV(SRRSanitizer(sensitive="s"), grid, cv=3, error_score="raise").fit(X)
 
 
 def test_columns_with_integer_names_in_another_order_are_refused():

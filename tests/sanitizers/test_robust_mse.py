@@ -293,11 +293,11 @@ def test_a_last_digit_does_not_matter():
     bounds = []
     for digit in (0.0, 1e-16, 1e-12):
         row = np.array([[[0.0372305 - digit, 0.848, 0.0372305, 0.0372305], [0.1] * 4]])
-        worst = region.worst(row, 0.4, distributions=True)
+        worst = region.worst(row, 0.4, conditionals=True)
         reached = [
-            distributions[0] @ row[0, first] - np.exp(0.4) * distributions[1] @ row[0, second]
-            for distributions, first, second in zip(
-                worst.distributions, worst.first, worst.second, strict=True
+            conditionals[0] @ row[0, first] - np.exp(0.4) * conditionals[1] @ row[0, second]
+            for conditionals, first, second in zip(
+                worst.conditionals, worst.first, worst.second, strict=True
             )
         ]
         np.testing.assert_allclose(worst.bound, reached, atol=1e-9)
