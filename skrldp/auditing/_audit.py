@@ -177,7 +177,7 @@ def _check_draws(
     checks.append(check("unknown", *found, fine))
     if fitted is not None:
         seed = fitted.random_state
-        fault = f"reports are repeatable, random_state={seed!r}: whoever knows it can undo it"
+        fault = f"reports are repeatable, random_state={seed!r}: whoever knows it can undo them"
         fine = "randomness comes from the operating system"
         checks.append(check("random_state", 1.0 if seed is None else 0.0, fault, fine))
     return checks

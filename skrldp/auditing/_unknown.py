@@ -47,7 +47,7 @@ def check_unknown(
             continue
         try:
             answer = subject.report(records)
-        except Exception:  # any error will do: nothing was reported
+        except Exception:  # an error of any kind: nothing was reported
             continue
         reports = subject.index.add(answer, len(cells))
         if isinstance(subject, SanitizerSubject):

@@ -116,7 +116,7 @@ class Mechanism:
             they may be the codes of the values of U instead, since s does not matter.
         random_state : None, int, numpy Generator or RandomState
             None takes entropy from the operating system. An int makes the reports repeatable,
-            for tests: whoever knows it can undo the privacy.
+            for tests: whoever knows it can undo the randomness, and there is no privacy.
 
         Returns
         -------

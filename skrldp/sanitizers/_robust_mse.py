@@ -175,9 +175,9 @@ class RobustMSESanitizer(BaseSanitizer):
     what will be sampled and proven private, or else nothing is released.
 
     The promise is for **one report about each person**. Two reports about the same record leak at
-    most 2·eps together if the mechanism is private at all distributions, but possibly far more
-    here: given the first report, the distribution of U can lie outside the uncertainty set, and the
-    two together may even determine S.
+    most 2·eps together if the mechanism is private at all distributions, but possibly far more if
+    it is private over a smaller set: given the first report, the distribution of U can lie outside
+    that set, and the two together may even determine S.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
     :doc:`what a report looks like </guide/reports>`.
