@@ -71,8 +71,7 @@ def check_mechanism(
     if foreign.size:
         row = subject.index.row(int(reports[foreign[0]]))
         return 0.0, (
-            f"{foreign.size:,} of {len(reports):,} reports are not of the mechanism, such as "
-            f"{row!r}"
+            f"{foreign.size:,} of {len(reports):,} reports are not the mechanism's, such as {row!r}"
         )
     assert subject.mechanism is not None
     columns = subject.mechanism.form.columns(cells)

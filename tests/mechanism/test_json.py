@@ -131,7 +131,7 @@ COUNTS = [200, 100, 50, 100, 150, 250]
 
 
 @pytest.mark.parametrize(
-    ("sanitizer", "laws"),
+    ("sanitizer", "distributions"),
     [
         (PolyOptSanitizer(), (2.0, "chi2", 0.05)),
         (PolyOptSanitizer(observe="nonsensitive"), (2.0, "chi2", 0.05)),
