@@ -1,4 +1,4 @@
-"""What can go wrong, by name."""
+"""The errors and warnings of the package."""
 
 __all__ = [
     "CertificateError",
@@ -14,7 +14,7 @@ class SkrldpError(Exception):
 
 
 class InfeasibleError(SkrldpError):
-    """No mechanism satisfies what was asked."""
+    """No mechanism satisfies the constraints."""
 
 
 class SolverError(SkrldpError):
@@ -26,4 +26,4 @@ class CertificateError(SkrldpError):
 
 
 class PrivacyLeakWarning(UserWarning):
-    """What was asked is done, but it protects less than a user may think."""
+    """The result protects less than a user may think."""

@@ -52,14 +52,14 @@ def entropy(distribution: Floats) -> float:
 
 
 def conditionals_of(distribution: NDArray[Any], unseen: float = 0.0) -> Floats:
-    """Distributions of U given each secret.
+    """Conditional distributions of U given each secret.
 
     Parameters
     ----------
     distribution : array of shape (a1, a2)
         Joint distribution of (S, U), or counts of records.
     unseen : float
-        What to write for a secret without mass, for which there is no such distribution.
+        Entry for secrets of probability 0, whose conditional distribution is not defined.
 
     Returns
     -------
@@ -147,8 +147,9 @@ def mutual_information(matrix: Floats, distribution: Floats) -> float:
 def mutual_information_bound(joint: Floats, eps: float) -> float:
     r"""Upper bound on I(X; Y) for every mechanism that is private at the distribution ``joint``.
 
-    :math:`H(U|S) + \min(H(S), (1-\sum_s P_s^2)\,\epsilon\tanh(\epsilon/2))`: the report says
-    of U at most what S leaves open, and of S at most what the odds ratio allows.
+    :math:`H(U|S) + \min(H(S), (1-\sum_s P_s^2)\,\epsilon\tanh(\epsilon/2))`: the report reveals
+    about U at most its entropy given S, and about S at most what the bound on the odds ratio
+    allows.
 
     Parameters
     ----------
@@ -211,7 +212,7 @@ def product_information(first: Floats, second: Floats, distribution: Floats) -> 
     Returns
     -------
     float
-        In nats; what ``numpy.kron(first, second)`` has.
+        In nats; equal to that of the mechanism ``numpy.kron(first, second)``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The joint distribution of the secret and the non-sensitive value, as the public table has it."""
+"""The joint distribution of the secret and the non-sensitive value, from the public records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _MOST_RECORDS = 2**53
 
 @dataclass(frozen=True, eq=False)
 class JointDistribution:
-    """Counts of public records and the empirical distribution they make.
+    """Counts of public records, and their empirical distribution.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class JointDistribution:
             raise ValueError("counts must be finite numbers.")
         if np.any(table < 0) or np.any(table != np.floor(table)):
             raise ValueError("counts must be non-negative whole numbers of records.")
-        # The first sum cannot overflow and nearly tells; then the second, which is exact, cannot.
+        # The sum of floats cannot overflow; where it is small enough, the exact sum cannot either.
         rough = table.sum(dtype=float)
         if rough > _MOST_RECORDS or table.astype(np.int64).sum() > _MOST_RECORDS:
             raise ValueError(
@@ -98,7 +98,7 @@ class JointDistribution:
         Parameters
         ----------
         secrets, values : integer arrays of shape (n,)
-            Code of the secret and of the value of each record.
+            Codes of each record's secret and value of U.
         names : pair of sequences
             The secrets and the values the codes stand for.
         sample_weight : array of shape (n,), optional
@@ -130,12 +130,12 @@ class JointDistribution:
         return self.counts / self.n
 
     def smoothed(self, records: float) -> Floats:
-        """Distribution of (S, U) with some records more, spread evenly over all cells.
+        """Distribution of (S, U) after adding records, spread evenly over all cells.
 
         Parameters
         ----------
         records : float
-            At least 0.
+            How many to add, at least 0.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class JointDistribution:
 
     @cached_property
     def conditionals(self) -> Floats:
-        """Empirical distributions of U given each secret, (a1, a2); uniform for an unseen one."""
+        """Empirical conditionals of U given each secret, (a1, a2); uniform for unseen secrets."""
         return conditionals_of(self.counts, unseen=1.0 / self.counts.shape[1])
 
     @property
@@ -166,7 +166,7 @@ class JointDistribution:
 
 
 def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Take an array of real numbers, none of them masked.
+    """Return an array of real numbers, none of them masked.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        If they are complex, or no numbers at all, or if some are masked.
+        If the values are complex or not numbers, or if some are masked.
     """
     if np.ma.is_masked(values):
         raise ValueError(
@@ -220,7 +220,7 @@ def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public recor
     Raises
     ------
     ValueError
-        If they are not counts, or all are zero.
+        If the weights are not counts, or all are zero.
     """
     weights = np.asarray(sample_weight)
     if weights.ndim == 0 and np.issubdtype(weights.dtype, np.number):
@@ -232,14 +232,14 @@ def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public recor
     try:
         numbers = weights.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError("sample_weight must be numbers: how many records a row is.") from error
+        raise ValueError("sample_weight must be counts: numbers of records.") from error
     wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
             f"sample_weight must be counts (whole numbers >= 0), but row {row} has "
-            f"{weights[row]!r}. What can be said depends on the number of records, so weights "
-            "that are not counts have no meaning here."
+            f"{weights[row]!r}. The result depends on the number of records, so other weights "
+            "have no meaning here."
         )
     if numbers.sum() > _MOST_RECORDS:
         raise ValueError("sample_weight sums to more than 2**53 records.")

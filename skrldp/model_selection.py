@@ -14,7 +14,7 @@ __all__ = ["smallest_eps"]
 
 @dataclass(frozen=True)
 class _SmallestEps:
-    """The callable; a class so that a search that holds it can be printed, cloned and pickled."""
+    """The `refit` callable, as a class so that a search with it can be printed and pickled."""
 
     tolerance: float | str
     scoring: str | None
@@ -50,18 +50,18 @@ def smallest_eps(
 ) -> Any:
     """Make a `refit` for ``GridSearchCV`` that picks the smallest ε which is useful enough.
 
-    By utility alone a search always prefers the largest ε. This takes, of all candidates whose
-    mean score is within a tolerance of the best one's, the one with the smallest ε, and of equals
-    the one with the best score.
+    By utility alone, a search always prefers the largest ε. This callable takes the candidate with
+    the smallest ε among those whose mean score is within a tolerance of the best mean score; among
+    several with this ε, the one with the best score.
 
     Parameters
     ----------
     tolerance : float or "std", default=0.05
-        How much of the score may be given up. A number is a share of the best score's size: with
-        0.05, a score of 0.60 is as good as 0.63, and a distortion of 2.1 as good as 2.0. "std" is
-        one standard deviation of the best candidate's scores over the folds.
+        How much of the score may be given up. A number is a fraction of the best score's absolute
+        value: with 0.05, a score of 0.60 is as good as 0.63, and a distortion of 2.1 as good as
+        2.0. "std" is one standard deviation of the best candidate's scores over the folds.
     scoring : str, optional
-        The score to go by, where the search has several: one of their names.
+        Name of the score to use, if the search has several.
     param : str, optional
         Name of the parameter that is ε, such as ``"priv__eps"``. None takes the one that is called
         ``eps`` or ends in ``__eps``.
@@ -69,7 +69,7 @@ def smallest_eps(
     Returns
     -------
     callable
-        From ``cv_results_`` to the index of the candidate.
+        Maps ``cv_results_`` to the index of the chosen candidate.
 
     Raises
     ------
@@ -80,14 +80,14 @@ def smallest_eps(
     Notes
     -----
     **Search on public data only.** Scores and the choice depend on every record that the search is
-    given, and nothing of that is private. Sanitizers' own scores need no private record: they are
-    those of the mechanism at the distribution of the public records left out.
+    given, and this dependence is not private. The sanitizers' own scores need no private record:
+    they are computed at the distribution of the public records left out of the fold.
 
     A fold has fewer public records than the whole table, so its uncertainty set is larger and its
-    utility smaller. A fold that lacks a rare value fails on those that have it: give `categories`,
-    or columns whose dtype declares its levels (category, Enum). With several columns of U, or of
-    S, a rare combination is lacked sooner than a value: ``categories="product"`` knows all. Shuffle
-    a sorted table, as by ``cv=KFold(5, shuffle=True)``.
+    utility smaller. A fit on folds that lack a rare value fails on the fold that has it: give
+    `categories`, or columns whose dtype declares its levels (category, Enum). If U or S has several
+    columns, a combination is missing more often than a value: ``categories="product"`` allows all
+    combinations. Shuffle a sorted table, as by ``cv=KFold(5, shuffle=True)``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From reports to estimates of the distribution they come from, and how sure one can be."""
+"""From reports to estimates of the distribution of the records, with their uncertainty."""
 
 from skrldp.aggregate._estimate import Estimate
 from skrldp.aggregate._estimator import FrequencyEstimator

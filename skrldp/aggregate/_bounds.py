@@ -1,4 +1,4 @@
-"""What reports leave open: extreme probabilities over all distributions that explain them alike."""
+"""Extreme probabilities over all distributions of X with the same distribution of the report."""
 
 import numpy as np
 
@@ -9,19 +9,19 @@ __all__ = ["extremes"]
 
 
 def extremes(basis: Floats, distribution: Floats, functions: Floats) -> Floats:
-    """Least and greatest value of linear functions over distributions with equal reports.
+    """Least and greatest values of linear functions over the distributions of X with equal Qπ.
 
-    Two linear programs for each function, over the distributions π with basisᵀ π = basisᵀ
-    distribution; one after the other, each from the basis of the one before.
+    These are two linear programs for each function, over the distributions π with basisᵀ π = basisᵀ
+    distribution. They are solved in turn, each starting from the optimal basis of the previous one.
 
     Parameters
     ----------
     basis : array of shape (a, r)
         Basis of the row space of Q.
     distribution : array of shape (a,)
-        One of the distributions.
+        One of these distributions.
     functions : array of shape (m, a)
-        The functions.
+        Coefficients of the functions.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def extremes(basis: Floats, distribution: Floats, functions: Floats) -> Floats:
         for end, sign in ((0, -1.0), (1, 1.0)):
             program.set_cost(sign * function)
             row[end] = sign * program.solve()[2]
-        # The given distribution is among them, whatever the solver's last digits.
+        # The given distribution is feasible, so correct the solver's rounding errors.
         value = function @ distribution
         row[:] = min(row[0], value), max(row[1], value)
     return found

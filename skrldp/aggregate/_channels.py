@@ -1,10 +1,10 @@
-"""What reports can tell: a mechanism as a linear map from distributions of X to those of Y.
+"""A mechanism as a linear map from distributions of X to distributions of the report Y.
 
-A channel Q answers three questions. Which linear functions c·π of the distribution π does the
-distribution Qπ of the report determine: those with c in the row space of Q. Which weights w on the
-reports estimate such a function, without bias and with the least variance at a given distribution:
-those of generalised least squares. And how much do they vary: w is the same linear function of
-independent reports, so the variance is that of a multinomial.
+A channel Q answers three questions. (1) Which linear functions c·π of the distribution π does the
+distribution Qπ of the report determine? Those with c in the row space of Q. (2) Which weights w of
+the reports estimate such a function without bias, and with the least variance at a given
+distribution? Those of generalised least squares. (3) What is the variance? The estimate is the
+average of the weights of independent reports, so its variance is that of a multinomial.
 """
 
 from abc import ABC, abstractmethod
@@ -21,16 +21,16 @@ __all__ = ["BlockChannel", "Channel", "DenseChannel", "Weights", "channel_of", "
 
 
 # Singular values of W^{1/2} Q are at most 1 here (they are correlations between X and its report).
-# Weights are rounded to 2^-32, so that what is below this may be rounding; to learn something in
+# Weights are rounded to 2^-32, so a smaller singular value may be due to rounding; an estimate in
 # its direction would take some 1e16 reports.
 _RANK_TOLERANCE = 1e-8
 # Largest share of c outside the row space: c·π then has a bias of at most this times |c|.
 _ROW_TOLERANCE = 1e-6
-_MOST_NUMBERS = 4_000_000  # in one piece of a table of functions by cells or reports
+_MOST_NUMBERS = 4_000_000  # in one block of a table of functions by cells or reports
 
 
 class Weights(ABC):
-    """Weights A of reports, with A Q = 1 on the row space: they estimate linear functions."""
+    """Weights A of the reports, with A Q the identity on the row space of Q."""
 
     @abstractmethod
     def estimate(self, shares: Floats) -> Floats:
@@ -53,11 +53,12 @@ class Channel(ABC):
     n_symbols, n_cells : int
         Numbers b of symbols and a of cells.
     rank : int
-        Of Q: how many linear functions of the distribution the reports determine.
+        Rank of Q: how many linearly independent functions of the distribution the reports
+        determine.
     identifiable : array of shape (a,)
-        Whether they determine the probability of each cell.
+        Whether the reports determine the probability of each cell.
     possible : array of shape (b,)
-        Whether the mechanism ever sends each symbol.
+        Whether each symbol has a positive probability in some cell.
     """
 
     n_symbols: int
@@ -90,14 +91,14 @@ class Channel(ABC):
     def floored(self, distribution: Floats, n: float) -> Floats:
         """Distribution of the report with at least one of `n` reports on each possible symbol.
 
-        A symbol that has not been seen may yet have some probability: a variance at its share, 0,
-        would claim certainty.
+        A symbol that has not been seen can still have a positive probability; a variance computed
+        at its share, 0, would be too small.
         """
         raised = np.where(self.possible, np.maximum(distribution, 1.0 / n), 0.0)
         return raised / raised.sum()
 
     def indicators(self, labels: NDArray[np.intp], n_labels: int) -> Iterator[tuple[slice, Floats]]:
-        """Yield functions that add the cells of each label, some rows at a time.
+        """Yield the indicator functions of the labels' cells, in blocks of rows.
 
         Labels of -1 are left out.
         """
@@ -108,7 +109,7 @@ class Channel(ABC):
 
 
 def covariance(weights: Floats, distribution: Floats, n: float) -> Floats:
-    """Covariance of averages over n reports of some weights.
+    """Covariance of the averages of some weights over n reports.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def covariance(weights: Floats, distribution: Floats, n: float) -> Floats:
     array of shape (m, m)
         W (diag p − p pᵀ) Wᵀ / n.
     """
-    centred = weights - (weights @ distribution)[:, None]  # first, lest digits cancel
+    centred = weights - (weights @ distribution)[:, None]  # first, to avoid cancellation
     result: Floats = (centred * distribution) @ centred.T / n
     return result
 
@@ -218,8 +219,8 @@ class DenseChannel(Channel):
 class _Blocks:
     """A matrix on pairs (s, u) that depends only on whether s' = s and whether u' = u.
 
-    Such matrices commute: they multiply the four spaces of functions that are constant, that depend
-    on u alone and on s alone with mean 0, and the rest, by one number each.
+    Such matrices commute and have four common eigenspaces: the constants, the functions of u alone
+    with mean 0, those of s alone with mean 0, and the rest.
     """
 
     def __init__(self, shape: tuple[int, int], factors: tuple[float, float, float, float]) -> None:
@@ -252,7 +253,7 @@ class _Blocks:
     def from_entries(
         cls, shape: tuple[int, int], entries: tuple[float, float, float, float]
     ) -> "_Blocks":
-        """Find the four factors."""
+        """Make the matrix from its entries: find the four eigenvalues."""
         (a1, a2), (same, same_secret, same_value, other) = shape, entries
         rest = (same - same_secret) - (same_value - other)
         of_values, of_secrets = a1 * (same_value - other) + rest, a2 * (same_secret - other) + rest
@@ -277,8 +278,8 @@ class _BlockWeights(Weights):
 class BlockChannel(Channel):
     """A channel given by four probabilities, without its matrix.
 
-    Its best weights at the uniform distribution are used at every distribution: where Q is
-    invertible there are no others.
+    The best weights at the uniform distribution are used at every distribution: if Q is invertible,
+    they are the only unbiased ones.
 
     Parameters
     ----------
@@ -303,7 +304,7 @@ class BlockChannel(Channel):
         self._inverse = _Blocks(shape, tuple(inverse))  # type: ignore[arg-type]
         self._projector = _Blocks(shape, tuple(map(float, seen)))  # type: ignore[arg-type]
         self.rank = sum(size for size, keep in zip(sizes, seen, strict=True) if keep)
-        # All cells are alike.
+        # By symmetry, the answer is the same for all cells.
         self.identifiable = np.full(self.n_cells, self.rank == self.n_cells)
         self.possible = np.ones(self.n_symbols, dtype=bool)
 
@@ -327,14 +328,14 @@ class BlockChannel(Channel):
 
 
 def channel_of(mechanism: Mechanism, *, most_dense: int = 0) -> Channel:
-    """See a mechanism as a channel.
+    """Return the channel of a mechanism.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Any.
+        Any mechanism.
     most_dense : int
-        Number of cells up to which a mechanism given by four probabilities gets a matrix.
+        Number of cells up to which a mechanism given by four probabilities gets a dense channel.
 
     Returns
     -------

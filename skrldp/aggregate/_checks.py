@@ -1,4 +1,4 @@
-"""Checks of the parameters and of what reports a mechanism sends, and a word of caution."""
+"""Checks of the parameters, the reports and the prior, and a warning about convergence."""
 
 import warnings
 from typing import Any
@@ -69,7 +69,7 @@ def check_prior(prior: JointDistribution, mechanism: Mechanism, channel: Channel
 
 
 def warn_of_gap(gap: float, n_iter: int, n: float, tol: float) -> None:
-    """Say that the likelihood may not be at its maximum."""
+    """Warn that the likelihood may not be at its maximum."""
     warnings.warn(
         f"maximum likelihood stopped after {n_iter:,} steps: the log-likelihood may still rise by "
         f"{gap:.2g} nats per report ({gap * n:.2g} in all), and tol={tol:g}. Allow more with "

@@ -1,4 +1,4 @@
-"""What is estimated, with how sure one can be."""
+"""Estimates with standard errors and confidence intervals."""
 
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -22,9 +22,10 @@ def critical_value(level: Any, n_intervals: int = 1) -> float:
     Parameters
     ----------
     level : float
-        Probability that all intervals hold.
+        Probability that all intervals contain their true values.
     n_intervals : int
-        How many; Šidák's bound, which holds for normal estimates however they are correlated.
+        Number of intervals. Šidák's bound is used, which holds for normal estimates with any
+        correlations.
 
     Returns
     -------
@@ -43,16 +44,16 @@ def critical_value(level: Any, n_intervals: int = 1) -> float:
 
 
 def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floats:
-    """Intervals of some standard errors around values.
+    """Wald intervals around values.
 
     Parameters
     ----------
     values, errors : arrays of one shape
         NaN errors make NaN intervals.
     level : float
-        Probability that an interval holds the truth.
+        Probability that an interval contains the true value.
     simultaneous : bool
-        Whether all of them shall hold at once with that probability.
+        Whether all of them contain their true values at once with that probability.
 
     Returns
     -------
@@ -88,7 +89,7 @@ def project(values: Floats) -> Floats:
 
 
 def _digits(value: float) -> str:
-    """Write a share; nothing for NaN."""
+    """Write a share; an empty text for NaN."""
     return "" if np.isnan(value) else f"{value:.4f}"
 
 
@@ -101,7 +102,7 @@ class Estimate:
     columns : tuple
         Names of the columns.
     categories : tuple of length k
-        What has these frequencies: scalars for one column, tuples for several.
+        The categories, in the order of the frequencies: scalars for one column, tuples for several.
     frequencies : array of shape (k,)
         Estimated probabilities. By least squares they are unbiased, may be negative, and are NaN
         where the reports do not determine them; by maximum likelihood they are a distribution.
@@ -121,15 +122,15 @@ class Estimate:
     n_reports: int
 
     def confidence_interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
-        """Wald intervals: so many standard errors around the estimate.
+        """Wald intervals: the estimate plus and minus a multiple of its standard error.
 
         Parameters
         ----------
         level : float, default=0.95
-            Probability that an interval holds the true probability.
+            Probability that an interval contains the true probability.
         simultaneous : bool, default=False
-            Whether that is the probability that all of them do at once (Šidák's bound; somewhat
-            more than asked).
+            Whether `level` is the probability that all intervals do so at once (by Šidák's bound,
+            so the true probability is somewhat higher).
 
         Returns
         -------
@@ -154,7 +155,7 @@ class Estimate:
         Raises
         ------
         ValueError
-            If some frequencies are not known.
+            If the reports do not determine some frequencies.
         """
         if np.isnan(self.frequencies).any():
             unknown = [c for c, f in zip(self.categories, self.frequencies, strict=True) if f != f]
@@ -171,7 +172,7 @@ class Estimate:
         Parameters
         ----------
         level : float, default=0.95
-            Of the intervals.
+            Confidence level of the intervals.
 
         Returns
         -------

@@ -34,9 +34,9 @@ _MOST_COVARIANCE = 25_000_000  # categories by cells: some hundred megabytes
 class FrequencyEstimator(NumericSummaries, BaseEstimator):
     """Distribution of X and of its columns, estimated from the reports of a mechanism.
 
-    A report of a record with cell x has distribution Q_x, so that the reports of records from a
-    distribution π have distribution Qπ. The estimator looks for the π behind the shares of the
-    reports.
+    A report about a record with cell x has distribution Q_x, the column x of the mechanism's matrix
+    Q. If the records have distribution π, the reports have distribution Qπ. The estimator finds π
+    from the observed shares of the reports.
 
     Parameters
     ----------
@@ -46,45 +46,45 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         sanitizer; wrap it in :class:`~sklearn.frozen.FrozenEstimator` if this estimator is to be
         cloned.)
     method : {"least-squares", "ml"}, default="least-squares"
-        "least-squares" is unbiased and may be negative. "ml" is the most likely distribution.
+        "least-squares" is unbiased, and estimates may be negative. "ml" is maximum likelihood.
     prior : JointDistribution, optional
         Public records to count beside the reports, if both come from one distribution: the estimate
         is the mode of the posterior under a Dirichlet distribution with parameters ``counts + 1``.
         Needs ``method="ml"``.
     encode : {"auto", "symbol", "onehot", "cells"}, default="auto"
         Form of the reports, as in the sanitizers. Clients and :meth:`Mechanism.sample` make
-        "symbol", the numbers of the mechanism's ``symbols``. "auto" goes by the names of the
-        columns; where there are none, it takes the form that the reports can have, and raises an
-        error where there are several: numbers of symbols that are numbers themselves, in another
-        order, say.
+        "symbol", the numbers of the mechanism's ``symbols``. "auto" uses the names of the columns;
+        if there are none, it takes the only form that the reports can have, and raises an error if
+        there are several, as when the values of U are numbers and could be numbers of symbols.
     tol : float, default=1e-10
-        With "ml": how much the log-likelihood may at most be below its maximum, in nats per
-        report. The bound is proven, whatever the number of steps.
+        With "ml": the iteration stops when the log-likelihood is proven to be at most this much
+        below its maximum, in nats per report.
     max_iter : int, default=10_000
-        With "ml": most steps.
+        With "ml": greatest number of steps.
 
     Attributes
     ----------
     frequencies_ : array of shape (a1, a2)
         Estimated distribution of X: secrets in rows, values of U in columns. With least squares it
-        is NaN in cells that the reports do not determine; with "ml" it is one of the most likely
-        distributions.
+        is NaN in cells that the reports do not determine; with "ml" it is a distribution of maximal
+        likelihood, of which there may be several.
     std_error_ : array of shape (a1, a2)
         Standard errors; NaN where the reports (and the prior) do not determine the cell.
     identifiable_ : array of bool, shape (a1, a2)
-        Whether reports, however many, determine the cell's probability.
+        Whether the distribution of the report determines the cell's probability; if not, more
+        reports do not help.
     rank_ : int
         Rank of Q; the distribution as a whole is identifiable if this is the number of cells.
     counts_ : array
-        Number of reports of each symbol (or of each cell that symbols are written as, in the order
-        of the first symbol of each).
+        Number of reports of each symbol. For reports in the form of cells, of each different cell,
+        in the order of their first symbols.
     n_reports_ : int
         Number of reports.
     mechanism_ : Mechanism
-        What made them.
+        The mechanism that made the reports.
     gap_ : float
-        With "ml": upper bound on what the greatest log-likelihood is above that of the estimate,
-        in nats per report (or public record of the prior). 0 for least squares.
+        With "ml": upper bound on the difference between the greatest log-likelihood and that of the
+        estimate, in nats per report (or public record of the prior). 0 for least squares.
     n_iter_ : int
         Steps taken; 0 for least squares.
     n_features_in_ : int
@@ -100,23 +100,23 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
     Warns
     -----
     ConvergenceWarning
-        By `fit`, if `max_iter` steps (or the digits) do not suffice for `tol`.
+        By `fit`, if `max_iter` steps (or the numerical precision) do not suffice for `tol`.
 
     Notes
     -----
-    *Least squares* minimises the squared deviations of the shares of the reports from Qπ, each over
-    the probability of the report if X were uniform. The weights are fixed, so the estimate is
-    exactly unbiased; a symbol split into two proportional ones changes nothing. Its covariance is
-    that of a multinomial, at the observed shares; a symbol that was never seen counts as one report
-    there, lest it claim certainty.
+    *Least squares* minimises the sum of squared deviations of the shares of the reports from Qπ,
+    each divided by the probability of the report if X were uniform. These weights are fixed, so the
+    estimate is exactly unbiased; splitting a symbol into two proportional ones changes nothing. The
+    covariance is that of a multinomial at the observed shares, where a symbol that was never seen
+    counts as one report, since its variance would otherwise be 0.
 
-    *Maximum likelihood* takes steps of EM, accelerated, and of Newton's method. Its standard errors
-    are those of the Fisher information at the estimate, for a distribution with no zeros; where the
-    estimate is at the boundary, they tend to be too large.
+    *Maximum likelihood* uses accelerated EM, and then Newton's method. Its standard errors are
+    those of the Fisher information at the estimate, for a distribution in the interior of the
+    simplex; if the estimate is at the boundary, they tend to be too large.
 
-    Reports must be about different persons: repeated reports of one are not independent, and
-    the errors would be too small. (They would not be private at ε either: with GRR and SRR, k
-    reports leak at most k·ε, with mechanisms private over a confidence set possibly far more.)
+    Reports must be about different persons: repeated reports about one person are not independent,
+    and the standard errors would be too small. (Nor would they be private at ε: with GRR and SRR, k
+    reports leak at most k·ε; with mechanisms private over a confidence set, possibly far more.)
 
     References
     ----------
@@ -164,7 +164,7 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
     def fit(
         self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> "FrequencyEstimator":
-        """Count reports and estimate the distribution behind them.
+        """Count reports and estimate the distribution of the records.
 
         Parameters
         ----------
@@ -172,10 +172,10 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
             Reports, each about another person: a column of symbols, a column of 0 and 1 for each
             symbol, or cells.
         y : ignored
-            For scikit-learn's sake.
+            Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many reports each row stands for: whole numbers, zero allowed. So counts are fitted
-            by ``fit(range(b), sample_weight=counts)``.
+            How many reports each row stands for: whole numbers, zero allowed. To fit counts, use
+            ``fit(range(b), sample_weight=counts)``.
 
         Returns
         -------
@@ -197,7 +197,7 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
             frequencies, errors = fit.cells()
             identifiable = channel.identifiable
 
-        # Only now does anything change: a fit that fails leaves the estimator as it was.
+        # Assignments come last: a fit that fails leaves the estimator as it was.
         validate_data(self, rows, skip_check_array=True, reset=True)
         self._channel, self._kinds, self._source, self._fit = channel, kinds, source, fit
         self.mechanism_ = source.mechanism
@@ -228,16 +228,16 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         Parameters
         ----------
         level : float, default=0.95
-            Probability that an interval holds the true probability.
+            Probability that an interval contains the true probability.
         simultaneous : bool, default=False
-            Whether that is the probability that all of them do at once (Šidák's bound; somewhat
-            more than asked).
+            Whether `level` is the probability that all intervals do so at once (by Šidák's bound,
+            so the true probability is somewhat higher).
 
         Returns
         -------
         array of shape (a1, a2, 2)
             Not cut off at 0 and 1; NaN where the cell is not identifiable. They are normal
-            approximations: not to be trusted for cells with an expected handful of reports.
+            approximations, which are unreliable for cells with few expected reports.
         """
         check_is_fitted(self)
         return wald(self.frequencies_, self.std_error_, level, simultaneous)
@@ -255,8 +255,8 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         Returns
         -------
         Estimate
-            Of all combinations of the columns' categories that cells have. A marginal may be
-            identifiable where the cells are not.
+            Estimate for all combinations of the columns' categories that occur in cells. A marginal
+            can be identifiable where the cells are not.
 
         Raises
         ------
@@ -271,7 +271,7 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         )
 
     def covariance(self, columns: Any = None, *, part: str = "all") -> Floats:
-        """Covariance of the estimates that :meth:`marginal` makes.
+        """Covariance matrix of the estimates of :meth:`marginal`.
 
         Parameters
         ----------
@@ -301,10 +301,10 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         return self._fit.covariance(functions)
 
     def bounds(self, columns: Any = None, *, part: str = "all") -> Floats:
-        """Least and greatest frequencies among all distributions that explain the reports as well.
+        """Least and greatest frequencies over all distributions with the same likelihood.
 
-        For what is not identifiable: :meth:`marginal` gives one of many most likely distributions,
-        and this how far they reach. More reports do not narrow it.
+        If frequencies are not identifiable, :meth:`marginal` gives one of many distributions of
+        maximal likelihood, and this method gives their range. More reports do not narrow it.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         Returns
         -------
         array of shape (k, 2)
-            Both are the estimate where that is identifiable; sampling error comes on top.
+            Both are the estimate if that is identifiable. Sampling error is not included.
 
         Raises
         ------
@@ -347,15 +347,15 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         Y : array, list, series or data frame of n rows
             Reports, in a form that `fit` takes.
         y : ignored
-            For scikit-learn's sake.
+            Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
             How many reports each row stands for.
 
         Returns
         -------
         float
-            In nats per report. Least squares is first moved to the closest distribution; minus
-            infinity if the estimate rules a report out.
+            In nats per report. A least-squares estimate is first projected to the closest
+            distribution. Minus infinity if a report has probability 0 under the estimate.
         """
         check_is_fitted(self)
         counts, kinds = count_reports(as_rows(Y), self._source, self.encode, sample_weight)

@@ -1,4 +1,4 @@
-"""The two ways from counts to a distribution, and what either says of linear functions of it."""
+"""Least squares and maximum likelihood, and estimates of linear functions by either."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ __all__ = ["Fit", "least_squares", "most_likely", "one_thread"]
 
 @cache
 def _pools() -> ThreadpoolController:
-    return ThreadpoolController()  # looks for libraries, which takes milliseconds
+    return ThreadpoolController()  # searches for libraries, which takes milliseconds
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Let linear algebra use one thread: at these sizes, more wait for one another."""
+    """Let linear algebra use one thread: at these sizes, several threads are slower."""
     limit: AbstractContextManager[Any] = _pools().limit(limits=1, user_api="blas")
     return limit
 
@@ -35,19 +35,19 @@ class Fit:
     Attributes
     ----------
     distribution : array of shape (a,)
-        The estimate; by least squares the shortest of all, if it is not determined.
+        The estimate; by least squares the one of least norm, if it is not determined.
     probable : array of shape (a,)
-        The same as a distribution: non-negative.
+        The estimate projected to the distributions, so that it is non-negative.
     weights : Weights
-        Of the reports, for standard errors.
+        Weights of the reports, for standard errors.
     report_distribution : array of shape (b,)
         Distribution of the reports, for standard errors.
     channel : Channel
-        What was reported: it determines which functions have standard errors.
+        The channel of the reports: it determines which functions are identifiable.
     n : float
         Number of reports.
     unbiased : bool
-        Whether to say nothing of functions that are not determined.
+        Whether estimates of functions that are not determined are NaN.
     """
 
     distribution: Floats
@@ -61,7 +61,8 @@ class Fit:
     def evaluate(self, functions: Floats) -> tuple[Floats, Floats]:
         """Estimates and standard errors of linear functions of the distribution, (m, a).
 
-        Errors are NaN where the reports do not determine the function; so are unbiased estimates.
+        Errors are NaN if the reports do not determine the function; so are the estimates if
+        `unbiased`.
         """
         known = self.channel.determines(functions)
         weights = self.weights.of(functions)
@@ -87,7 +88,7 @@ class Fit:
 
 
 def least_squares(channel: Channel, counts: Floats) -> Fit:
-    """Fit without bias: weights are fixed, those that are best if X is uniform.
+    """Fit by least squares, without bias: the weights are those that are best if X is uniform.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def least_squares(channel: Channel, counts: Floats) -> Fit:
 def most_likely(
     channel: Channel, counts: Floats, prior: Floats | None, tol: float, max_iter: int
 ) -> tuple[Fit, Maximum]:
-    """Fit by maximum likelihood; a prior's records are reports that tell the cell.
+    """Fit by maximum likelihood; a prior's records count as reports that state the cell.
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ def most_likely(
     tol : float
         Gap to stop at, in nats per report or public record.
     max_iter : int
-        Most steps.
+        Greatest number of steps.
 
     Returns
     -------
@@ -138,7 +139,7 @@ def most_likely(
     """
     if prior is not None:
         assert isinstance(channel, DenseChannel)
-        # Each of these records is a report of a mechanism that either tells the cell or uses Q.
+        # Reports and public records together: a mechanism that either states the cell or applies Q.
         own = counts.sum() / (counts.sum() + prior.sum())
         direct = (1.0 - own) * np.eye(channel.n_cells)
         channel = DenseChannel(np.vstack([own * channel.matrix, direct]))

@@ -1,4 +1,4 @@
-"""Which form reports have: numbers of symbols, one-hot columns or cells."""
+"""The form of reports: numbers of symbols, one-hot columns or cells."""
 
 from numbers import Real
 from typing import Any
@@ -18,17 +18,17 @@ LOST = (
 
 
 def form_of(table: Any, source: Source) -> str:
-    """Tell the form of reports: by the names of their columns, else by what they can be.
+    """Find the form of reports: by the names of their columns, or else by elimination.
 
-    Names that a sanitizer writes count where the reports have none, but not for a single column of
-    values of U: clients send one column as well, of numbers.
+    If the reports have no names, those that a sanitizer would write are used, except for a single
+    column of values of U, since clients send one column too, of numbers.
 
     Parameters
     ----------
     table : Table
         The reports.
     source : Source
-        Who made them.
+        The mechanism that made them.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def form_of(table: Any, source: Source) -> str:
     Raises
     ------
     ValueError
-        If they can have no form, or several.
+        If no form is possible, or several are.
     """
     width = len(table.names)
     for names in (table.names, source.names):
@@ -85,9 +85,10 @@ def _forms_by_name(names: tuple[Any, ...], width: int, source: Source) -> list[s
 
 
 def _numbers_or_values(table: Any, source: Source) -> str:
-    """Tell numbers of symbols from values of U, in a column that does not say what it is.
+    """Decide between numbers of symbols and values of U for a column without a name.
 
-    Only where no number in it can be both: the number of one symbol and the value of another.
+    An error is raised if a number in it can be both the number of one symbol and the value of
+    another.
     """
     assert source.rows is not None
     alphabet = [row[0] for row in source.rows]

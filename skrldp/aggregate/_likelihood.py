@@ -5,7 +5,7 @@ The average log-likelihood of the reports, L(π) = Σ_y f_y log (Qπ)_y, is conc
 
     L(π*) − L(π) ≤ g·(π* − π) ≤ max_x g_x − 1,
 
-the *gap*: an upper bound in nats per report on what can still be gained, whatever the algorithm.
+the *gap*: an upper bound, in nats per report, on how far L(π) is below its maximum, for any π.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from skrldp.aggregate._channels import Channel, DenseChannel
 __all__ = ["Maximum", "maximise"]
 
 
-# EM. Chosen by hand: these numbers bear on the time alone, since the gap tells when to stop.
+# EM. Chosen by hand: these numbers affect the time alone, since the gap decides when to stop.
 _EM_FIRST = 100  # steps of EM before Newton's method, where that is affordable
 _LEAST_SHARE = 0.1  # of a cell's probability that an extrapolation leaves: a zero would stay one
 
@@ -40,7 +40,7 @@ _RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # tried in turn until Cholesky's met
 
 @dataclass(frozen=True)
 class Maximum:
-    """A distribution and how near it is to the maximum of the likelihood.
+    """A distribution, and a bound on how far its likelihood is below the maximum.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Maximum:
     log_likelihood : float
         Average over reports, in nats.
     gap : float
-        Upper bound on what can be gained, in nats per report.
+        Upper bound on how far the log-likelihood is below its maximum, in nats per report.
     iterations : int
         Steps of EM and of Newton's method.
     """
@@ -72,16 +72,16 @@ def maximise(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Max
     tol : float
         Gap to stop at, in nats per report.
     max_iter : int
-        Most steps.
+        Greatest number of steps.
 
     Returns
     -------
     Maximum
-        Its gap exceeds `tol` if the steps, or the digits, did not suffice.
+        Its gap exceeds `tol` if the steps, or the numerical precision, did not suffice.
 
     Notes
     -----
-    Where there are many, it is one with a positive probability wherever one of them has.
+    If the maximum is not unique, the result is positive in every cell where some maximiser is.
     """
     newton = isinstance(channel, DenseChannel) and channel.n_cells <= _MOST_NEWTON
     first = min(max_iter, _EM_FIRST) if newton else max_iter
@@ -171,8 +171,8 @@ def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter
         dual_move = barrier / x - dual - dual / x * move
         step = _longest(x, move)
         value, gain = _barrier(rows, f, x, barrier), float(downhill @ move)
-        # Near the end a good step gains less than the rounding of the value, and the search would
-        # halve it to nothing. Taking it loses nothing: the point of the least gap is kept.
+        # Near the end a good step improves the value by less than its rounding error, and the line
+        # search would reject it. It is safe to take: the point with the least gap is kept.
         noise = _ROUNDING * (1.0 + abs(value))
         while step > _LEAST_STEP:
             least = value - _DECREASE * step * gain + noise
@@ -190,7 +190,7 @@ def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter
 def _solve(scaled: Floats, diagonal: Floats, rhs: Floats) -> Floats | None:
     """Solve (scaledᵀ scaled + diagonal) move = rhs, with a ridge if need be.
 
-    The variables are scaled so that the diagonal is 1: it spans many orders of magnitude.
+    The variables are scaled so that the diagonal is 1, since it spans many orders of magnitude.
     """
     size = 1.0 / np.sqrt(np.sum(scaled**2, axis=0) + diagonal)
     hessian = (scaled * size).T @ (scaled * size)

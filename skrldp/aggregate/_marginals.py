@@ -1,4 +1,4 @@
-"""Which cells belong to which category of a column, or of several."""
+"""The partition of the cells by the categories of one or several columns."""
 
 import itertools
 from collections.abc import Sequence
@@ -25,7 +25,8 @@ class Grouping:
     Attributes
     ----------
     name : tuple
-        Names of the columns, of the whole record first those of S; "S" and "U" if they have none.
+        Names of the columns, for the whole record with those of S first; "S" and "U" if the columns
+        have no names.
     categories : tuple of length k
         Scalars for one column, tuples for several.
     labels : array of shape (a,)
@@ -43,7 +44,7 @@ def grouping(mechanism: Mechanism, columns: Any, part: str) -> Grouping:
     Parameters
     ----------
     mechanism : Mechanism
-        It names its columns, if it comes from a table.
+        The mechanism, which names its columns if it comes from a table.
     columns : name, position, list of them, or None
         Columns of the table; None for a whole part.
     part : {"all", "sensitive", "nonsensitive"}
@@ -122,7 +123,7 @@ def _column(mechanism: Mechanism, place: int) -> tuple[list[Any], NDArray[np.int
         columns = list(zip(*alphabet, strict=True))
         own = columns[within]
         sizes = [len(set(column)) for column in columns]
-        # If all combinations are there, they come in the order of the columns' own alphabets.
+        # If the alphabet has all combinations, they are in the order of the columns' own alphabets.
         ordered = np.prod(sizes, dtype=float) == len(alphabet)
     else:
         own, ordered = tuple(alphabet), True
@@ -134,10 +135,10 @@ def _column(mechanism: Mechanism, place: int) -> tuple[list[Any], NDArray[np.int
 
 
 def _ordered(prefixes: Sequence[Sequence[Any]], own: Sequence[Any]) -> list[Any]:
-    """Order a column's categories as the alphabet has them, if it is in lexicographic order.
+    """Order a column's categories as in the alphabet, if that is in lexicographic order.
 
-    Rows that agree in the columns before (`prefixes`) have the categories in their order. Where no
-    such rows tell, sorted categories come in theirs.
+    Rows that agree in the preceding columns (`prefixes`) have the categories in their order.
+    Categories that no such rows compare are sorted.
     """
     before: dict[Any, set[Any]] = {category: set() for category in own}
     rows = list(zip(*prefixes, own, strict=True))
@@ -160,7 +161,7 @@ def _ordered(prefixes: Sequence[Sequence[Any]], own: Sequence[Any]) -> list[Any]
 
 
 def _sorted(categories: list[Any]) -> list[Any]:
-    """Sort categories, a missing value last; as they come if they do not compare."""
+    """Sort categories, a missing value last; keep their order if they cannot be compared."""
     try:
         known = sorted(category for category in categories if category is not None)
     except TypeError:

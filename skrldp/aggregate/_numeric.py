@@ -22,7 +22,7 @@ __all__ = ["NumericEstimate", "NumericSummaries", "mean", "quantile", "variance"
 # determined.
 Evaluate = Callable[[Floats], tuple[Floats, Floats]]
 
-_ROUNDING = 1e-12  # a share this close to q has reached it
+_ROUNDING = 1e-12  # a share this close to q counts as equal to it
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class NumericEstimate:
     _order: tuple[Any, ...] | None = field(default=None, repr=False)
 
     def confidence_interval(self, level: float = 0.95) -> NDArray[Any]:
-        """Interval that holds the true number with a given probability.
+        """Interval that contains the true number with a given probability.
 
         Parameters
         ----------
@@ -55,7 +55,8 @@ class NumericEstimate:
         Returns
         -------
         array of shape (2,)
-            NaN if the reports do not determine the number. Of ordered categories the two ends.
+            NaN if the reports do not determine the number. For ordered categories, the two end
+            categories.
 
         Raises
         ------
@@ -93,17 +94,17 @@ def _numbers(group: Grouping) -> tuple[Floats, Floats]:
 
 
 def _share(present: Floats, evaluate: Evaluate) -> float:
-    """Share of records that have a number: exactly 1 if no category is missing."""
+    """Share of records that have a number: exactly 1 if there is no category for missing values."""
     return 1.0 if present.all() else float(evaluate(present[None])[0][0])
 
 
 def mean(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
-    """Mean of a column over the records that have a number; the error by the delta method.
+    """Mean of a column over the records that have a number, with an error by the delta method.
 
     Parameters
     ----------
     group : Grouping
-        Of one column.
+        The categories of one column.
     evaluate : callable
         Gives estimates and standard errors of linear functions of the distribution.
 
@@ -120,12 +121,12 @@ def mean(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
 
 
 def variance(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
-    """Variance of a column over the records that have a number; the error by the delta method.
+    """Variance of a column over the records with a number, with an error by the delta method.
 
     Parameters
     ----------
     group : Grouping
-        Of one column.
+        The categories of one column.
     evaluate : callable
         Gives estimates and standard errors of linear functions of the distribution.
 
@@ -157,16 +158,16 @@ def _ranked(group: Grouping, order: Sequence[Any]) -> tuple[Grouping, tuple[Any,
 def quantile(
     group: Grouping, evaluate: Evaluate, q: Any, order: Sequence[Any] | None = None
 ) -> NumericEstimate:
-    """Quantile of a column over the records that have a number: the least with F(number) >= q.
+    """Quantile of a column over the records that have a number: the least t with F(t) >= q.
 
-    The interval holds the numbers t that the reports do not contradict: they do not show that
-    F(t) < q, nor that F already reached q before t (Woodruff 1952). That takes no density, so it is
-    right for few categories too.
+    The interval holds the numbers t that the reports do not contradict: they do not show that F(t)
+    < q, nor that F already reached q before t (Woodruff 1952). This needs no density, so it is
+    valid for few categories too.
 
     Parameters
     ----------
     group : Grouping
-        Of one column.
+        The categories of one column.
     evaluate : callable
         Gives estimates and standard errors of linear functions of the distribution.
     q : float
@@ -185,7 +186,7 @@ def quantile(
         group, names = _ranked(group, order)
     numbers, present = _numbers(group)
     steps = np.unique(numbers[present > 0])
-    below = numbers[None, :] <= steps[:-1, None]  # at the last number, F is 1 for sure
+    below = numbers[None, :] <= steps[:-1, None]  # at the last number, F is exactly 1
     excess, errors = evaluate((below - float(q)) * present)
     reached = np.append(excess >= -_ROUNDING, True)
     value = np.nan if np.isnan(excess).any() else float(steps[np.argmax(reached)])
@@ -208,7 +209,7 @@ def _inverted(steps: Floats, excess: Floats, errors: Floats, z: float) -> Floats
 
 
 class NumericSummaries:
-    """What a fitted estimator says of columns of numbers."""
+    """Means, variances and quantiles of a fitted estimator's columns."""
 
     mechanism_: Mechanism
     _fit: Fit
@@ -244,7 +245,7 @@ class NumericSummaries:
         Returns
         -------
         NumericEstimate
-            Its bias is of the order of 1/N: the squared standard error of the mean is missing.
+            Its bias is of the order of 1/n: the squared standard error of the mean is not added.
 
         Raises
         ------
@@ -256,7 +257,7 @@ class NumericSummaries:
     def quantile(
         self, column: Any, q: float, *, order: Sequence[Any] | None = None
     ) -> NumericEstimate:
-        """Estimate a quantile: the least number or category that a share q does not exceed.
+        """Estimate a quantile: the least number or category t that a share q do not exceed.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Reports of every form to counts: how often each symbol was sent."""
+"""Count how often each symbol was sent, from reports of any form."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ _MOST_KEYS = 1 << 24  # combinations of categories that are counted in a table
 
 
 def as_rows(Y: Any) -> Any:
-    """Make a table of one column of what has one dimension; leave tables as they are.
+    """Make a table of one column from one-dimensional reports; leave tables as they are.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def count_reports(
     Y : array, list of rows, or data frame of shape (n, n_columns)
         Reports.
     source : Source
-        Who made them.
+        The mechanism that made them.
     encode : {"auto", "symbol", "onehot", "cells"}
         Their form.
     sample_weight : array of shape (n,), optional
@@ -78,7 +78,7 @@ def count_reports(
     Raises
     ------
     TypeError, ValueError
-        If the reports are not what the mechanism sends.
+        If they are not reports of the mechanism.
     """
     table = read_table(Y)
     n_symbols = source.mechanism.shape[0]
@@ -109,7 +109,7 @@ def _numbers(table: Any, position: int, what: str) -> NDArray[Any]:
             column = np.array([np.nan if value is None else value for value in column], float)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"{what} must be whole numbers, but Y holds other things ({error})."
+                f"{what} must be whole numbers, but Y holds other values ({error})."
             ) from error
     if column.dtype.kind == "b":
         return column.view(np.uint8)
@@ -180,7 +180,7 @@ def _one(table: Any, position: int) -> Floats:
 def _count_cells(
     table: Any, source: Source, weights: Floats | None
 ) -> tuple[Floats, NDArray[np.intp]]:
-    """Count rows of categories: number the combinations, and find each symbol's among them."""
+    """Count rows of categories: number the combinations, then look up that of each symbol."""
     if source.rows is None:
         raise ValueError(f"these reports cannot be read as cells.{LOST}")
     places = _places(table, source)
@@ -202,7 +202,7 @@ def _count_cells(
         index = {category: code for code, category in enumerate(alphabet)}
         symbol_keys = symbol_keys * size + np.array([index[category] for category in column])
     found, first, kinds = np.unique(symbol_keys, return_index=True, return_inverse=True)
-    order = np.argsort(np.argsort(first))  # of the kinds: by the first symbol of each
+    order = np.argsort(np.argsort(first))  # order of the kinds by their first symbols
     n_keys = int(np.prod(sizes))
     if n_keys <= _MOST_KEYS:
         per_key = _count(keys, n_keys, weights)

@@ -1,4 +1,4 @@
-"""Who made the reports: a mechanism, and how its symbols are written."""
+"""The mechanism that made the reports, and how its symbols are written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Source:
     Attributes
     ----------
     mechanism : Mechanism
-        What was sampled.
+        The mechanism that was sampled.
     rows : list of tuple, length b, or None
         What each symbol looks like in a table of cells; None if that is not known.
     columns : tuple
@@ -39,12 +39,12 @@ class Source:
 
 
 def read_source(mechanism: Any) -> Source:
-    """Accept a mechanism, its JSON, or the fitted sanitizer or pipeline that has it.
+    """Make a source from a mechanism, its JSON, or a fitted sanitizer or pipeline.
 
     Parameters
     ----------
     mechanism : Mechanism, str, sanitizer or Pipeline
-        Who made the reports.
+        The mechanism that made the reports.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def read_source(mechanism: Any) -> Source:
     TypeError
         If it is none of these.
     ValueError
-        If the JSON is no mechanism, or the sanitizer is not fitted.
+        If the JSON is not a mechanism, or the sanitizer is not fitted.
     """
     if isinstance(mechanism, str):
         mechanism = Mechanism.from_json(mechanism)
@@ -90,8 +90,8 @@ def _written(
     """Return what each symbol looks like as a row of cells, and the names of the columns.
 
     Symbols that are cells or values of U are written as such; numbered symbols as the most probable
-    cell at the public distribution, if that is known. Values of U may look like numbers: they are
-    values if the columns that a sanitizer writes are those of U.
+    cell at the public distribution, if that is known. Symbols that are integers are values of U if
+    the sanitizer writes the columns of U.
     """
     cells = mechanism.cells
     of_u = tuple(name for name, sensitive in mechanism.columns if not sensitive)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Column"]
 
-# Up to so many numbers go into a dictionary. Numbers can be chosen so that their hashes are equal,
-# and then n of them take n**2 steps: at most some 10 ms here. More are found by bisection.
+# Up to this many numbers are looked up in a dictionary. An attacker can choose n numbers with equal
+# hashes, which take n**2 steps: at most some 10 ms here. More numbers are found by bisection.
 _FEW_NUMBERS = 1000
 
 
@@ -45,7 +45,7 @@ class Column:
         ----------
         name : str or int
         values : iterable
-            They may repeat.
+            Values, which may repeat.
 
         Returns
         -------
@@ -165,7 +165,7 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 
 class _Places(dict[Any, int]):
-    """Places of categories; -1 for what is none."""
+    """Places of categories; -1 for other values."""
 
     def __init__(self, categories: Sequence[Any]) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ class _Places(dict[Any, int]):
         return self.of_plain(value)
 
     def of_plain(self, value: Any) -> int:
-        """Find any value, also one that another library made."""
+        """Find a value of any library's type."""
         try:
             value = plain(value)
         except (ValueError, OverflowError, ImportError):  # infinite, or a moment out of range

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Alphabet", "combine"]
 
 # A table with an entry for every possible key finds keys faster than bisection. This is its largest
-# size: 8 MB at most. It is made anew for each call, so it must be worth its rows too.
+# size: 8 MB at most. It is built in each call, so it is used only where there are enough rows.
 _LARGEST_TABLE = 1 << 22
 _ENTRIES_PER_ROW = 4
 
@@ -47,7 +47,7 @@ class Alphabet:
     def __len__(self) -> int:
         return len(self.keys[-1]) if self.keys else len(self.columns[0])
 
-    # -- three ways to make one -------------------------------------------------------------------
+    # -- constructors -----------------------------------------------------------------------------
 
     @classmethod
     def product(cls, columns: Sequence[Column]) -> Alphabet:
@@ -74,7 +74,7 @@ class Alphabet:
         codes: Sequence[NDArray[Any]],
         check: Callable[[int], None] = lambda n: None,
     ) -> tuple[Alphabet, NDArray[Any]]:
-        """List the combinations that rows have, in lexicographic order.
+        """List the combinations that occur in rows, in lexicographic order.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Alphabet:
         codes : sequence of arrays of shape (n,)
             Column by column the categories' indices, none negative.
         check : callable
-            Is called with the number of combinations of the first columns, and may raise an error.
+            Called with the number of combinations of the first columns, and may raise an error.
 
         Returns
         -------
@@ -124,7 +124,7 @@ class Alphabet:
         found, index = cls.observed(columns, codes)
         return cls(found.columns, found.keys, np.argsort(index))
 
-    # -- what is in it ----------------------------------------------------------------------------
+    # -- contents and look-ups --------------------------------------------------------------------
 
     def combinations(self) -> NDArray[np.int64]:
         """Category indices of every combination.

@@ -1,7 +1,7 @@
-"""What messages say of columns and values.
+"""Texts about columns and values, for messages.
 
-Values of sensitive columns must not stand in messages, which end up in logs: only the categories,
-which are public, and numbers of rows do.
+Messages end up in logs, so they must not contain values of sensitive columns, but only the
+categories, which are public, and numbers of rows.
 """
 
 from __future__ import annotations

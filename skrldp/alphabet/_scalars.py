@@ -1,6 +1,6 @@
-"""Cells of tables as Python scalars: when two values are one category.
+"""Table entries as Python scalars: which values are the same category.
 
-Only NumPy is imported: clients compare as the table does.
+Only NumPy is imported, since clients use the same comparison.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ __all__ = ["is_missing", "plain"]
 
 
 def plain(value: Any) -> Any:
-    """Turn one cell of a table into a Python scalar that equals its peers in other libraries.
+    """Turn one entry of a table into a Python scalar, the same whatever its library.
 
     Missing values of every kind become None, numpy scalars Python ones. Dates with a time become
-    `datetime`, in UTC where they have a zone, because clocks show two moments an hour apart alike
-    in autumn; those with nanoseconds, which `datetime` cannot hold, stay `pandas.Timestamp`.
+    `datetime`, in UTC if they have a time zone, because two moments an hour apart can have the same
+    local time at the end of summer time; those with nanoseconds, which `datetime` cannot hold, stay
+    `pandas.Timestamp`.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Audits: what a black box leaks, judged by nothing but its reports.
+"""Audits: a lower bound on what a black box leaks, from its reports alone.
 
-An audit is not a proof of privacy; the certificate is. It finds out whether what is sampled is what
-was certified.
+An audit is not a proof of privacy; the certificate is. It tests whether the reports that are drawn
+follow the certified mechanism.
 """
 
 from skrldp.auditing._audit import audit

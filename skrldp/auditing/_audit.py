@@ -24,7 +24,7 @@ from skrldp.support_function import divergence
 __all__ = ["audit"]
 
 
-_CHECKS = 5  # that may be wrong by chance: mechanism, repeats, copies, runs, unknown
+_CHECKS = 5  # those that can fail by chance: mechanism, repeats, copies, runs, unknown
 
 
 def audit(
@@ -36,30 +36,30 @@ def audit(
     level: float = 0.95,
     random_state: Any = None,
 ) -> Audit:
-    r"""Audit what a sanitizer, or any black box, does to records.
+    r"""Bound from below what a sanitizer, or any black box, leaks, and check its randomness.
 
-    Records are drawn at a distribution, reported, and counted. Some of them choose the pair of
-    secrets and the event of reports that tell most; the others bound
-    :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's intervals. Then the draws
-    are checked: whether reports follow the certified mechanism, are drawn anew in each call, in
-    copies of the sanitizer and within a call, and whether unknown values are refused.
+    Records are drawn from a distribution, and their reports are counted. Some of the records serve
+    to choose the pair of secrets and the event A, a set of reports, with the greatest ratio; the
+    others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's intervals.
+    Then the draws are checked: whether reports follow the certified mechanism, are drawn anew in
+    each call, in copies of the sanitizer and within a call, and whether unknown values are refused.
 
-    **An audit proves no privacy**; the certificate does. It shows faults of what is sampled.
+    **An audit proves no privacy**; the certificate does. An audit finds faults in the sampling.
 
     Parameters
     ----------
     sanitizer : sanitizer or callable
         A fitted sanitizer, or a Pipeline that ends in one, or either in a FrozenEstimator. Of a
-        pipeline the last step alone is audited, on records such as that step is given. Or a
-        function, such as a whole pipeline's `transform`, that maps an array of records, with the
-        columns of S first and those of U next, to as many reports: an array, a list or a data
+        pipeline, the last step alone is audited, on records in the form which that step receives.
+        Or a function, such as a whole pipeline's `transform`, that maps an array of records, with
+        the columns of S first and those of U next, to as many reports: an array, a list or a data
         frame.
     n : int, default=100_000
         Number of records for the bound, and for each of the checks.
     distribution : JointDistribution, array of shape (a1, a2), or list of them, optional
-        Distributions of (S, U) to draw records at; only the conditionals of U matter, and secrets
-        without mass are left out. For a sanitizer the default is the worst distribution that its
-        certificate knows and the public distribution. For a function they must be
+        Distributions of (S, U) to draw records from; only the conditionals of U matter, and secrets
+        of probability 0 are left out. For a sanitizer the default is the worst distribution that
+        its certificate states and the public distribution. For a function they must be
         `JointDistribution`: their names are the values of the records.
     eps : float, optional
         The claim, in nats. For a sanitizer the default is its certificate's upper bound (at a
@@ -67,12 +67,12 @@ def audit(
     level : float, default=0.95
         Confidence. Half of ``1 - level`` is spent on the bound, the rest on the checks.
     random_state : None, int or numpy Generator
-        Draws the records; the sanitizer's own randomness is its own.
+        For drawing the records; the sanitizer uses its own randomness.
 
     Returns
     -------
     Audit
-        ``eps`` is the lower bound, ``passed`` and ``findings`` tell of faults.
+        ``eps`` is the lower bound; ``passed`` and ``findings`` state whether there are faults.
 
     Raises
     ------
@@ -85,8 +85,7 @@ def audit(
 
     Notes
     -----
-    The bound takes for granted that records are reported independently of one another, which the
-    checks test.
+    The bound assumes that records are reported independently of one another, which the checks test.
 
     Examples
     --------
@@ -122,7 +121,7 @@ def audit(
     if fitted is not None and eps is None:
         claimed = _claim(fitted, distributions[bound.distribution])
     checks = [
-        _judge_bound(bound, claimed, miss, subject),
+        _check_bound(bound, claimed, miss, subject),
         *_check_draws(subject, fitted, int(n), miss / _CHECKS, generator),
     ]
     passes_through = any(c.name == "unknown" and not c.passed for c in checks)
@@ -146,7 +145,7 @@ def audit(
 def _check_draws(
     subject: Subject, fitted: Any, n: int, miss: float, generator: np.random.Generator
 ) -> list[Check]:
-    """Ask everything but the bound; `miss` is the chance of a false alarm of each."""
+    """Make all checks but the bound; `miss` is the false-alarm probability of each."""
 
     def check(name: str, p_value: float, fault: str, fine: str) -> Check:
         passed = p_value > miss
@@ -162,17 +161,17 @@ def _check_draws(
         fine = "reports follow the mechanism that was certified"
         checks.append(check("mechanism", *found, fine))
     again = check_repeats(reports, subject.reports(places))
-    fault = "two calls draw the same for the same records: randomness is used twice"
-    checks.append(check("repeats", again, fault, "every call draws anew"))
+    fault = "two calls report the same records too similarly: randomness is used twice"
+    checks.append(check("repeats", again, fault, "every call draws new reports"))
     if fitted is not None:
         few = places[: max(2, len(places) // 4 * 2)]
         copied = check_repeats(reports[: len(few)], subject.reports(few, twin.transform))
-        fault = "a copy draws what the original drew: they share their randomness"
-        checks.append(check("copies", copied, fault, "copies draw for themselves"))
+        fault = "a copy reports like the original: they share their randomness"
+        checks.append(check("copies", copied, fault, "copies draw independently"))
     busiest = _most_diverse(reports, places)
     p_value, lag = check_runs(subject.reports(np.full(n, busiest)), generator)
-    fault = f"records {lag:,} apart in one call are reported alike: randomness is used twice"
-    checks.append(check("runs", p_value, fault, "records of one call are drawn one by one"))
+    fault = f"records {lag:,} apart in one call get too similar reports: randomness is used twice"
+    checks.append(check("runs", p_value, fault, "reports of one call are drawn independently"))
     found = check_unknown(subject, reports, generator)
     fine = "unknown values are refused, or reported as known ones are"
     checks.append(check("unknown", *found, fine))
@@ -185,7 +184,7 @@ def _check_draws(
 
 
 def _most_diverse(reports: NDArray[np.int64], places: NDArray[np.int64]) -> int:
-    """Cell whose reports agree least often, as far as the records show."""
+    """Cell whose reports agree least often, by an estimate from the records."""
     cells, place = np.unique(places, return_inverse=True)
     pairs, counts = np.unique(place * (reports.max() + 1) + reports, return_counts=True)
     owner = pairs // (reports.max() + 1)
@@ -194,12 +193,12 @@ def _most_diverse(reports: NDArray[np.int64], places: NDArray[np.int64]) -> int:
     return int(cells[np.argmin(agree / np.maximum(total * (total - 1.0), 1.0))])
 
 
-def _judge_bound(bound: Bound, claimed: float, miss: float, subject: Subject) -> Check:
+def _check_bound(bound: Bound, claimed: float, miss: float, subject: Subject) -> Check:
     pair = [repr(subject.secrets[s]) for s in bound.pair]
     event = f"{bound.counts[0]:,} of {bound.totals[0]:,} against {bound.counts[1]:,} of "
     event += f"{bound.totals[1]:,}"
     if bound.eps > claimed:
-        message = f"{pair[0]} and {pair[1]} are told apart by more than is claimed: {event}"
+        message = f"{pair[0]} and {pair[1]} are told apart by more than the claim: {event}"
         return Check("bound", False, miss, message)
     return Check("bound", True, 1.0, f"{pair[0]} against {pair[1]}: {event}")
 

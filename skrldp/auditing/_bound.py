@@ -1,12 +1,12 @@
-r"""The lower bound: choose the worst event on some records, test it on others.
+r"""The lower bound: choose the worst event on some records, bound its ratio on others.
 
 For a distribution with conditionals :math:`R_s` of U, every event A of reports and every pair of
-secrets has
-:math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. Some of the records, the pilot, are spent on choosing
-the distribution, the pair and the event that promise the greatest bound; what a mechanism is known
-to do counts there as some records more. The rest all go to that pair, and Clopper and Pearson's
-interval for each of the two probabilities bounds the ratio. The choice does not depend on the
-records of the test, so the number of events to choose from does not matter.
+secrets has :math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. Some of the records, the pilot, serve to
+choose the distribution, the pair and the event for which the greatest bound is expected; a known
+mechanism's probabilities count there like additional records. The other records are all of that
+pair, and Clopper and Pearson's interval for each of the two probabilities bounds the ratio. The
+choice does not depend on the records of the test, so the number of events to choose from does not
+matter.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ __all__ = ["Bound", "bound_leakage", "clopper_pearson", "fewest_records"]
 _PILOT = 0.25  # of the records
 _MOST_SECRETS = 64  # that one pilot looks at: more are chosen at random
 _LEAST = 16  # records of each secret and distribution in the pilot
-_IMAGINED = 1000  # records of each secret that the known mechanism stands for
-_DOUBT = 1.0  # standard deviations of the pilot
+_IMAGINED = 1000  # records of each secret that a known mechanism's probabilities count as
+_DOUBT = 1.0  # standard deviations by which the pilot's ratios are reduced
 _MOST_EVENTS = 2_000_000  # that one pilot compares
 
 
@@ -57,7 +57,7 @@ class Bound:
 
 
 def clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]:
-    """Bounds of a probability, each of which is wrong with probability at most `miss`.
+    """Confidence bounds of a probability, each wrong with probability at most `miss`.
 
     Parameters
     ----------
@@ -82,12 +82,12 @@ def clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]:
 
 
 def fewest_records(n_secrets: int, n_distributions: int) -> int:
-    """Smallest number of records that a bound can be had from.
+    """Smallest number of records from which a bound can be computed.
 
     Parameters
     ----------
     n_secrets, n_distributions : int
-        How many there are.
+        Numbers of secrets and of distributions.
 
     Returns
     -------
@@ -189,10 +189,10 @@ def _pilot(
         _expected(subject, distribution, some, distinct)
         for distribution, some in zip(known, chosen, strict=True)
     ]
-    # Events are put in order on one half and judged on the other.
+    # Reports are ordered on one half of the pilot; events are compared on the other.
     ordering = _rates(codes[:, : size // 2], np.concatenate(expected))
     judging = _rates(codes[:, size // 2 :], np.concatenate(expected))
-    # A bound to hope for takes off what the test will, and what chance may have added here.
+    # The expected bound is reduced by the width of the final interval and by the pilot's own error.
     n_test, n_judged = (n - codes.size) // 2, size - size // 2 + expected[0][0].sum()
     step = float(-ndtri(miss / 2.0) / np.sqrt(n_test) + _DOUBT / np.sqrt(n_judged))
     best, start = (-np.inf, 0, (0, 0), distinct), 0
@@ -226,7 +226,7 @@ def _rates(codes: Integers, expected: Floats) -> Floats:
 
 
 def _choose(ordering: Floats, judging: Floats, step: float) -> tuple[float, int, int, Integers]:
-    """Return the greatest bound to be hoped for, its pair of secrets and its event.
+    """Return the greatest expected bound, its pair of secrets and its event.
 
     Both tables have a secret in each row and the probability of a report in each column. The
     events of a pair are the first few reports in the order of their ratio.
@@ -243,7 +243,7 @@ def _choose(ordering: Floats, judging: Floats, step: float) -> tuple[float, int,
 
 
 def _pairs(rates: Floats) -> tuple[Integers, Integers]:
-    """Return the ordered pairs of secrets to look at: all, or those that some report sets apart."""
+    """Return the ordered pairs of secrets to compare: all, or the extremes for some reports."""
     n_secrets, n_reports = rates.shape
     if n_secrets * (n_secrets - 1) * n_reports <= _MOST_EVENTS:
         every = np.flatnonzero(~np.eye(n_secrets, dtype=bool))
@@ -258,7 +258,7 @@ def _pairs(rates: Floats) -> tuple[Integers, Integers]:
 
 
 def _promise(high: Floats, low: Floats, step: float) -> Floats:
-    """Bound to hope for, by an interval of the same width for the arc sine of each square root."""
+    """Compute the expected bound, by intervals of one width for the arc sines of the roots."""
     least = np.arcsin(np.sqrt(np.minimum(high, 1.0))) - step / 2.0
     most = np.arcsin(np.sqrt(np.minimum(low, 1.0))) + step / 2.0
     lower = np.sin(np.maximum(least, 1e-9)) ** 2

@@ -1,8 +1,9 @@
-"""Fair coins that tell whether every draw is a new one; no knowledge of the mechanism is needed.
+"""Sign tests of whether every report is drawn anew; the mechanism need not be known.
 
 Let y and z be reports of the same cell from one call, and x one from another place. If draws are
 independent, y and z are exchangeable given x: whether x agrees with y but not with z, or with z but
-not with y, is a fair coin. Where randomness is used twice, x and its own y agree too often.
+not with y, has probability 1/2 each. Where randomness is used twice, x and its own y agree too
+often.
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ def paired_cells(cells: Integers, n: int, generator: np.random.Generator) -> Int
     cells : array of int
         The cells.
     n : int
-        Number of records; odd ones are rounded up.
+        Number of records; an odd number is rounded up.
     generator : Generator
         Puts the pairs in random order.
 
@@ -63,7 +64,7 @@ def check_runs(reports: Integers, generator: np.random.Generator) -> tuple[float
     reports : array of shape (n,)
         Numbers of the reports, all about records of one cell.
     generator : Generator
-        Decides who is compared with whom.
+        Chooses which records are compared.
 
     Returns
     -------
@@ -85,7 +86,7 @@ def check_runs(reports: Integers, generator: np.random.Generator) -> tuple[float
 
 
 def _coins(aligned: NDArray[np.bool_], crossed: NDArray[np.bool_]) -> float:
-    """Probability that so many of the fair coins fall on the side of agreement."""
+    """P-value of the sign test: probability of at least so many agreements."""
     tossed = aligned != crossed
     heads, tosses = int((aligned & tossed).sum()), int(tossed.sum())
     return 1.0 if heads == 0 else float(bdtrc(heads - 1, tosses, 0.5))

@@ -1,10 +1,10 @@
-r"""A bet against the mechanism: reports follow what was certified, or the bet pays.
+r"""Test by betting whether reports follow the certified mechanism.
 
 Under the mechanism, the likelihood ratio of any other distribution of the reports has expectation
-1, and so has any average of such ratios. By Markov's inequality it passes :math:`1/p` with
-probability at most p, however many cells and reports there are and however few records of each. The
-bets: some records leave the noise out; two secrets are swapped; and the reports of a cell follow
-any distribution, Dirichlet around the mechanism's.
+1, and so has any average of such ratios. By Markov's inequality it exceeds :math:`1/p` with
+probability at most p, for any number of cells, reports and records. The alternatives: some records
+are reported without noise; two secrets are swapped; the reports of a cell follow another
+distribution, drawn from a Dirichlet distribution around the mechanism's.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ __all__ = ["check_mechanism", "some_cells"]
 
 
 _MATRIX = 4_000_000  # entries of the mechanism to look at
-_SHARES = np.geomspace(0.003, 0.9, 24)  # of the records that leave the noise out
+_SHARES = np.geomspace(0.003, 0.9, 24)  # of the records that are reported without noise
 _STRENGTHS = 10.0 ** np.arange(6)  # of the Dirichlet distributions
-_TINY = 1e-300  # stands for a probability of 0 that cannot be
+_TINY = 1e-300  # in place of 0, for reports that the mechanism never makes
 _MOST_SECRETS = 48  # for which all swaps are tried
 
 
@@ -31,7 +31,7 @@ def some_cells(subject: Subject, generator: np.random.Generator) -> Integers:
     subject : Subject
         The black box.
     generator : Generator
-        Chooses them.
+        Chooses the cells.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def some_cells(subject: Subject, generator: np.random.Generator) -> Integers:
 def check_mechanism(
     subject: SanitizerSubject, cells: Integers, places: Integers, reports: Integers
 ) -> tuple[float, str]:
-    """Bet that the reports do not follow the mechanism.
+    """Test whether the reports follow the mechanism.
 
     Parameters
     ----------
@@ -71,19 +71,18 @@ def check_mechanism(
     if foreign.size:
         row = subject.index.row(int(reports[foreign[0]]))
         return 0.0, (
-            f"{foreign.size:,} of {len(reports):,} reports are none of the mechanism's, such as "
-            f"{row!r}"
+            f"{foreign.size:,} of {len(reports):,} reports are not the mechanism's, such as {row!r}"
         )
     assert subject.mechanism is not None
     columns = subject.mechanism.form.columns(cells)
     distribution = np.zeros((n_reports, len(cells)))
-    np.add.at(distribution, subject.symbols, columns)  # symbols that look alike are one report
+    np.add.at(distribution, subject.symbols, columns)  # symbols written alike are one report
     column = np.searchsorted(cells, places)
     pairs, counts = np.unique(reports * len(cells) + column, return_counts=True)
     row, column = np.divmod(pairs, len(cells))
     impossible = distribution[row, column] <= 0
     distribution[row[impossible], column[impossible]] = (
-        _TINY  # so that the bets can say what it looks like
+        _TINY  # so that the alternatives can describe the fault
     )
     expected = distribution[row, column]
     bets = [_noiseless(distribution, row, column, counts, expected)]

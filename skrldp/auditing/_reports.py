@@ -15,7 +15,7 @@ _EXACT = 2.0**53  # whole numbers up to here are exact as float64
 
 
 class ReportIndex:
-    """Numbers the different reports in the order in which they turn up."""
+    """Numbers the different reports in the order in which they first occur."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
@@ -51,7 +51,7 @@ class ReportIndex:
         Raises
         ------
         TypeError, ValueError
-            If that is no table of one report for each record.
+            If `reports` is not a table with one report for each record.
         """
         frame = nw.from_native(reports, pass_through=True)
         if isinstance(frame, nw.LazyFrame):
@@ -92,7 +92,7 @@ class ReportIndex:
 
 
 def _array_keys(reports: Any) -> Sequence[Hashable]:
-    """One key for each row of what is not a data frame."""
+    """One key for each row of reports that are not a data frame."""
     if hasattr(reports, "toarray"):
         reports = reports.toarray()
     try:
@@ -134,6 +134,6 @@ def _plain_row(row: Sequence[Any]) -> tuple[Any, ...]:
 
 def _unreadable(row: Any) -> str:
     return (
-        f"a report such as {row!r} holds what cannot be compared; reports must be rows of "
+        f"a report such as {row!r} holds values that cannot be compared; reports must be rows of "
         "numbers, strings, booleans or dates."
     )

@@ -1,4 +1,4 @@
-"""What an audit found."""
+"""The result of an audit."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ __all__ = ["Audit", "Check"]
 
 @dataclass(frozen=True)
 class Check:
-    """One question that an audit asked.
+    """One check of an audit.
 
     Attributes
     ----------
@@ -23,7 +23,8 @@ class Check:
     passed : bool
         Whether there was no fault.
     p_value : float
-        Bound on the probability of what was seen, were there no fault; 0 where it is certain.
+        Upper bound on the probability of such an observation if there is no fault; 0 for a certain
+        fault.
     message : str
         What was found.
     """
@@ -48,13 +49,13 @@ class Audit:
     eps_estimate : float
         Estimate of the leakage of the event that the bound is for.
     eps_claimed : float
-        What it should not exceed at ``distribution``, in nats: the certificate's upper bound. NaN
-        if nothing is claimed.
+        What the leakage should not exceed at ``distribution``, in nats: the certificate's upper
+        bound. NaN if nothing is claimed.
     level : float
-        Confidence. If nothing is wrong, it is at least the probability that `eps` does not exceed
-        the leakage and that all checks pass.
+        Confidence. If there is no fault, then with at least this probability `eps` does not exceed
+        the leakage and all checks pass.
     n : int
-        Number of records that the bound was made from; each check took at most as many.
+        Number of records that the bound was computed from; each check used at most as many.
     distribution : array of shape (a1, a2)
         The distribution of (S, U) that the bound is for.
     secrets : (secret, secret)
@@ -64,7 +65,7 @@ class Audit:
     counts, totals : (int, int)
         How many of the records of each secret had such a report.
     checks : tuple of Check
-        All that was asked, in order.
+        All checks, in order.
     """
 
     subject: str
@@ -87,7 +88,7 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Whether no fault was found. It proves nothing: the certificate does."""
+        """Whether no fault was found. This is no proof of privacy: the certificate is."""
         return not self.findings
 
     def __repr__(self) -> str:

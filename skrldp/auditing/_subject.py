@@ -18,7 +18,7 @@ from skrldp.sanitizers import blank_record, codec_of, write_reports
 __all__ = ["CallableSubject", "SanitizerSubject", "Subject", "strange_values"]
 
 
-_ENTRIES = 4_000_000  # of one call's reports: wide ones take their records in parts
+_ENTRIES = 4_000_000  # of one call's reports: where reports are wide, records are passed in parts
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Subject:
 
     @property
     def rows_per_call(self) -> int:
-        """How many records go in one call."""
+        """How many records are passed in one call."""
         return _ENTRIES
 
     def records(self, cells: Integers, strange: tuple[int, Any] | None = None) -> Any:
@@ -80,10 +80,10 @@ class Subject:
 
 @dataclass
 class SanitizerSubject(Subject):
-    """A fitted sanitizer, whose records look as those it was fitted on did."""
+    """A fitted sanitizer, whose records have the form of the table it was fitted on."""
 
     sanitizer: Any = None
-    symbols: Integers = field(init=False)  # the number of the report that each symbol makes
+    symbols: Integers = field(init=False)  # the number of the report that each symbol is written as
 
     def __post_init__(self) -> None:
         self._like, self._codec = blank_record(self.sanitizer), codec_of(self.sanitizer)
@@ -98,7 +98,7 @@ class SanitizerSubject(Subject):
 
     @classmethod
     def of(cls, sanitizer: Any) -> "SanitizerSubject":
-        """Make the subject that a fitted sanitizer is."""
+        """Make the subject for a fitted sanitizer."""
         joint = sanitizer.joint_
         return cls(
             sanitizer.transform,
@@ -110,7 +110,7 @@ class SanitizerSubject(Subject):
 
     @property
     def rows_per_call(self) -> int:
-        """How many records go in one call."""
+        """How many records are passed in one call."""
         width = len(self.sanitizer.get_feature_names_out())
         return max(1000, _ENTRIES // width)
 
@@ -119,7 +119,7 @@ class SanitizerSubject(Subject):
         return self._codec.decode(cells, like=self._like, strange=strange)
 
     def known_reports(self) -> Integers:
-        """Return the numbers of the symbols' reports; symbols that look alike have the same."""
+        """Return the numbers of the symbols' reports; symbols written alike have the same."""
         return self.symbols
 
     def report_distribution(self, conditionals: Floats) -> Floats | None:
@@ -158,7 +158,7 @@ class CallableSubject(Subject):
 
     @classmethod
     def of(cls, report: Callable[[Any], Any], joint: JointDistribution) -> "CallableSubject":
-        """Make the subject that a function is, on the alphabets of a distribution."""
+        """Make the subject for a function, with the alphabets of a distribution."""
         return cls(report, joint.secrets, joint.values)
 
     def records(self, cells: Integers, strange: tuple[int, Any] | None = None) -> Any:
@@ -182,7 +182,7 @@ class CallableSubject(Subject):
 
 
 def strange_values(known: Sequence[Any]) -> list[Any]:
-    """Values that a column with these categories does not know: one of their kind, and missing."""
+    """Values that are none of a column's categories: one of the same type, and a missing one."""
     present = [value for value in known if value is not None]
     strange: list[Any] = [] if len(present) < len(known) else [None]
     kinds = {type(value) for value in present}

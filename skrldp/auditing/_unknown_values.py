@@ -1,4 +1,4 @@
-"""Values outside the alphabet must be refused, or leave no trace."""
+"""Check that values outside the alphabet are refused, or cannot be seen in the reports."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _ROWS = 64  # with each unknown value
 def check_unknown(
     subject: Subject, seen: Integers, generator: np.random.Generator
 ) -> tuple[float, str]:
-    """Send values outside the alphabet in, column by column.
+    """Pass values outside the alphabet, column by column, and examine the reports.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def check_unknown(
     Returns
     -------
     (float, str)
-        Bound on the p-value, and what was found; 0 where there is no doubt.
+        Bound on the p-value, and what was found; 0 for a certain fault.
     """
     worst = 1.0, "every unknown value was refused, or reported as known ones are"
     trials = [
@@ -43,30 +43,30 @@ def check_unknown(
         cells = generator.integers(subject.n_cells, size=_ROWS)
         try:
             records = subject.records(cells, strange=(place, value))
-        except ValueError:  # the library has no column that could hold it
+        except ValueError:  # no column of this library can hold the value
             continue
         try:
             answer = subject.report(records)
-        except Exception:  # whatever it is, nothing was reported
+        except Exception:  # an error of any kind: nothing was reported
             continue
         reports = subject.index.add(answer, len(cells))
         if isinstance(subject, SanitizerSubject):
-            p_value, words = _judge_sanitizer(subject, reports, sensitive)
+            p_value, words = _check_sanitizer(subject, reports, sensitive)
         else:
-            p_value, words = _judge_callable(subject, reports, seen, value)
+            p_value, words = _check_callable(subject, reports, seen, value)
         p_value = min(1.0, p_value * len(trials))
         if p_value < worst[0]:
             worst = p_value, f"unknown value {value!r} in column {name!r}: {words}"
     return worst
 
 
-def _judge_sanitizer(
+def _check_sanitizer(
     subject: SanitizerSubject, reports: Integers, sensitive: bool
 ) -> tuple[float, str]:
     own = np.isin(reports, subject.symbols)
     if not own.all():
         row = subject.index.row(int(reports[~own][0]))
-        return 0.0, f"it passes through; the report is {row!r}, none of the mechanism's"
+        return 0.0, f"it passes through; the report is {row!r}, which the mechanism never makes"
     sanitizer = subject.sanitizer
     if sensitive:
         allowed = sanitizer.mechanism_.observe == "nonsensitive"  # S is not looked at
@@ -75,7 +75,7 @@ def _judge_sanitizer(
     return (1.0, "") if allowed else (0.0, "it is reported rather than refused")
 
 
-def _judge_callable(
+def _check_callable(
     subject: Subject, reports: Integers, seen: Integers, value: Any
 ) -> tuple[float, str]:
     new = ~np.isin(reports, seen)
@@ -83,10 +83,10 @@ def _judge_callable(
         return 1.0, ""
     rows = [subject.index.row(number) for number in np.unique(reports[new]).tolist()]
     if any(value in (row if isinstance(row, tuple) else (row,)) for row in rows):
-        return 0.0, f"it passes through; reports such as {rows[0]!r} hold it"
-    # The mass of what n records have not shown is about the share of reports seen once (Good); the
-    # distribution of one cell may weigh it as often as there are cells.
+        return 0.0, f"it passes through; reports such as {rows[0]!r} contain it"
+    # The probability of reports not seen in n records is about the share of those seen once (Good);
+    # in one cell it may be larger by a factor of the number of cells.
     once = int((np.unique(seen, return_counts=True)[1] == 1).sum())
     unseen = min(1.0, subject.n_cells * (once + 5.0) / len(seen))
     p_value = float(bdtrc(int(new.sum()) - 1, len(new), unseen))
-    return p_value, f"it shows; reports such as {rows[0]!r} come from no known record"
+    return p_value, f"it can be recognised; reports such as {rows[0]!r} come from no known record"

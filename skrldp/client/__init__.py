@@ -1,9 +1,9 @@
 """The client: load a mechanism's JSON and report records, with NumPy alone.
 
-What runs on a person's device, or wherever records are before they are private. It needs no
-scikit-learn, no data frames and no solver; ``cryptography``, where it is installed, speeds up the
-randomness. `docs/client.md` describes the JSON, and what a client can and cannot check.
-Importing it takes no time: :func:`load` loads what it needs, NumPy among it.
+The client runs on a person's device, or wherever the records are. It needs no scikit-learn, no data
+frames and no solver; ``cryptography``, if it is installed, speeds up the randomness.
+`docs/client.md` describes the JSON, and what a client can and cannot check. The import is fast:
+:func:`load` imports what it needs, NumPy included.
 
 >>> import skrldp
 >>> from skrldp import client
@@ -33,8 +33,8 @@ def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any =
         What ``mechanism_.to_json()`` of a fitted sanitizer wrote; bytes are UTF-8.
     memoize : bytes, optional
         A secret key of at least 16 bytes, such as ``secrets.token_bytes(32)``. Reports are then
-        permanent: whoever is asked again, with the same record, gives the same report. Without it
-        every report is fresh. **Who has the key can undo the randomisation.**
+        permanent: the same person with the same record always gives the same report. Without a key
+        every report is drawn anew. **Whoever has the key can undo the randomisation.**
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. Anything else makes reports repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness.
@@ -46,7 +46,7 @@ def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any =
     Raises
     ------
     ValueError
-        If the text is not a mechanism to the letter, or a key is too short.
+        If the text does not follow the format of a mechanism exactly, or the key is too short.
     TypeError
         If the text or the key is of another type.
 

@@ -84,11 +84,11 @@ class Client:
         Parameters
         ----------
         record : dict or tuple
-            Raw values: by column name, where further keys are not looked at, or in the order of
-            `columns`. Where `observe` is "nonsensitive", the columns that are not sensitive will
-            do, and the others are not looked at.
+            Raw values: by column name, where further keys are ignored, or in the order of
+            `columns`. If `observe` is "nonsensitive", the columns that are not sensitive suffice,
+            and the others are ignored.
         id : str, bytes or int
-            Who the record is of; for permanent reports only, and needed for them.
+            Whom the record is about; required for permanent reports, and not allowed otherwise.
 
         Returns
         -------
@@ -99,7 +99,7 @@ class Client:
         ------
         ValueError
             If a column is missing or a value is not known to the mechanism, or if `id` is missing
-            or of no use. Nothing is reported then.
+            or not allowed. Nothing is reported then.
         """
         cell = np.array([self._reader.cell(record)])
         return int(self._draw(cell, None if id is None else [id])[0])
@@ -110,11 +110,10 @@ class Client:
         Parameters
         ----------
         records : list of dict or tuple, dict of columns, data frame, or array of shape (n, k)
-            Raw values. By name, further columns are not looked at; rows of arrays and tuples are in
-            the order of `columns`. Where `observe` is "nonsensitive", the columns that are not
-            sensitive will do.
+            Raw values. Columns with other names are ignored; arrays and tuples have the order of
+            `columns`. If `observe` is "nonsensitive", the columns that are not sensitive suffice.
         ids : sequence of n str, bytes or int
-            Who the records are of; for permanent reports only, and needed for them.
+            Whom the records are about; required for permanent reports, and not allowed otherwise.
 
         Returns
         -------

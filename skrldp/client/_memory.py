@@ -1,4 +1,4 @@
-"""Permanent reports: randomness that a key, a person and a record decide."""
+"""Permanent reports: randomness computed from a key, the person and the record."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _ROWS = 1 << 12  # reports made at a time
 
 
 class Memory:
-    """A keyed choice of a report for everyone, and for all of their records.
+    """Permanent reports of persons and their records, determined by a key.
 
-    Each pair of a person and a cell has a tape of random bytes of its own: HMAC-SHA256 of both,
-    under a key derived from the secret one and the mechanism's digest. A cell takes part so that
-    two records of one person are reported independently.
+    Each pair of a person and a cell has its own random bytes (its tape): HMAC-SHA256 of both, under
+    a key derived from the secret key and the mechanism's digest. The cell is included so that two
+    different records of one person are reported independently.
 
     Parameters
     ----------
     key : bytes
-        The secret.
+        The secret key.
     digest : str
-        Of the mechanism, in hexadecimal.
+        Digest of the mechanism, in hexadecimal.
 
     Raises
     ------
@@ -62,7 +62,7 @@ class Memory:
         Parameters
         ----------
         table : AliasTable or BlockTable
-            The mechanism's.
+            The mechanism's sampler.
         cells : array of int, shape (n,)
             The table's cells.
         ids : sequence of n str, bytes or int

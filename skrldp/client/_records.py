@@ -1,4 +1,4 @@
-"""Raw records to cells, by what the mechanism's alphabets hold."""
+"""Raw records to cells, by the mechanism's alphabets."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class RecordReader:
     def _picked(self, record: Any, what: str) -> dict[int, Any]:
         """Pick the values of the columns that are needed, by their places."""
         if hasattr(record, "keys"):
-            self._check_names(record.keys(), what)  # a default would pass for the value
+            self._check_names(record.keys(), what)  # a default must not replace a value
             return {place: record[self._names[place]] for place in self._wanted}
         if isinstance(record, np.ndarray) and record.ndim != 1:
             raise ValueError(f"{what} has shape {record.shape}, but is one row. {_NOTHING}")
@@ -175,7 +175,7 @@ def _column(name: Any, values: Any) -> Any:
         raise ValueError(f"column {name!r} is no column: its shape is {array.shape}. {_NOTHING}")
     if isinstance(values, np.ndarray):
         return array
-    # Data frames write null and moments with a zone into arrays in ways that lose something.
+    # Data frames lose information when they turn nulls and times with a zone into arrays.
     holes = array.dtype.kind == "f" and bool(np.isnan(array).any())
     if holes or array.dtype.kind in "mM":
         for method in ("to_list", "to_pylist", "tolist"):
@@ -186,7 +186,7 @@ def _column(name: Any, values: Any) -> Any:
 
 def _refuse_masked(array: Any) -> None:
     if isinstance(array, np.ndarray) and hasattr(array, "mask"):
-        raise ValueError(f"masked arrays are not supported; pass None for a hole. {_NOTHING}")
+        raise ValueError(f"masked arrays are not supported; pass None if missing. {_NOTHING}")
 
 
 # --- S and U -------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def _codes(column: Column, values: Any) -> NDArray[np.int64]:
 
 
 def _secrets_in_words(rows: NDArray[Any]) -> str:
-    """Say where values stand that must not be shown."""
+    """Name the records whose values are unknown without showing the values."""
     some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
     return f"the secret (not shown) of record{'s' if len(rows) > 1 else ''} {some}"
 

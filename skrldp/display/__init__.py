@@ -1,7 +1,7 @@
-"""Displays in scikit-learn's way: the data is in the object, and matplotlib only draws it.
+"""Displays in the style of scikit-learn: the object holds the data, and matplotlib draws it.
 
-The colours are told apart by colour-blind readers, and lines by their markers and strokes too, so
-that a print in grey can be read. Nothing global is changed: fonts and sizes are the reader's own.
+Colour-blind readers can distinguish the colours, and lines differ in markers and strokes too, so
+that they can be read in grey. No global settings are changed: fonts and sizes are the user's.
 """
 
 from skrldp.display._leakage import LeakageDisplay

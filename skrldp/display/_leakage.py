@@ -1,4 +1,4 @@
-"""What each report does to the odds of the secrets."""
+"""How much each report changes the odds of the secrets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,11 +32,11 @@ _MANY = 500  # points that are drawn as pixels in a vector graphic
 
 
 class LeakageDisplay:
-    r"""What each report does to the odds of the secrets at a distribution; the bound e^{±ε}.
+    r"""How much each report changes the odds of the secrets, and the bound e^{±ε}.
 
-    A point is a report y and a secret s: the odds of s against all other secrets after the report,
-    over those before, :math:`P(y|S=s) / P(y|S≠s)`. A bar shows the greatest change between any two
-    secrets, which is what ε bounds.
+    There is a point for each report y and secret s: the odds of s against all other secrets after
+    the report, divided by those before, :math:`P(y|S=s) / P(y|S≠s)`, at one distribution of the
+    data. A bar shows the greatest change of the odds between any two secrets, which ε bounds.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class LeakageDisplay:
     holds_for : str, optional
         The distributions that the bound is proven for, in words.
     distribution : str, optional
-        The distribution that the points are at, in words.
+        The distribution at which the points are computed, in words.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class LeakageDisplay:
     def from_estimator(
         cls, sanitizer: Any, *, distribution: Any = "public", ax: Any = None, **options: Any
     ) -> "LeakageDisplay":
-        """Show what the reports of a fitted sanitizer tell at a distribution.
+        """Show how much the reports of a fitted sanitizer change the odds, at a distribution.
 
         The bound is the proven one, ``certificate_.eps``.
 
@@ -197,16 +197,16 @@ class LeakageDisplay:
         ).plot(ax, **options)
 
     def plot(self, ax: Any = None, *, secrets: Sequence[Any] | None = None) -> "LeakageDisplay":
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
         secrets : sequence, optional
-            The secrets that have a colour; None: the rarer one of two, the six whose odds change
-            most of many. The others are drawn in grey, but the second of two, whose odds change
-            the opposite way, is not drawn.
+            The secrets to draw in colour. None: if there are two, the rarer one; if there are more,
+            the six whose odds change most. The others are drawn in grey; but of two secrets only
+            one is drawn, since the other's odds change by the inverse factor.
 
         Returns
         -------
@@ -309,7 +309,7 @@ class LeakageDisplay:
             )
 
     def _scatter(self, x: Any, y: Floats, *, area: Any, **style: Any) -> None:
-        """Draw points; odds that become 0 or infinite as such, at the edge."""
+        """Draw points; those of odds that become 0 or infinite are drawn at the edge."""
         finite = np.isfinite(y)
         x, sizes = np.asarray(x), np.broadcast_to(area, y.shape)
         self.ax_.scatter(
@@ -324,7 +324,7 @@ class LeakageDisplay:
 
 
 def _factor(log: float) -> str:
-    """Write a factor, by which or by whose inverse odds change."""
+    """Write the factor by which odds are multiplied or divided."""
     if abs(log) < 1e-12:
         return "1"
     size = f"e^{number(abs(log))}" if abs(log) > 12.0 else f"{np.exp(abs(log)):.3g}"

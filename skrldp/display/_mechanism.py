@@ -19,8 +19,8 @@ _PIXELS = 500  # more rows or columns than this are drawn in blocks
 class MechanismDisplay:
     """Heat map of a mechanism: the probability of each report given each cell.
 
-    Cells stand in columns, grouped by secret. Where it does not see the secret, there is one group
-    that serves for all.
+    The columns are cells, grouped by secret. If the mechanism does not see the secret, one group
+    stands for all secrets.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class MechanismDisplay:
     def plot(
         self, ax: Any = None, *, order: str = "cells", cmap: Any = MAP, colorbar: bool = True
     ) -> "MechanismDisplay":
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class MechanismDisplay:
         groups = ["any secret"] if all_alike else texts(mechanism.secrets)
         width = len(mechanism.values)
         matrix = mechanism.matrix[:, : width * len(groups)]
-        # A stable sort of the first of equals keeps mechanisms whose reports are cells in order.
+        # A stable sort by the first maximum keeps the order of reports that are cells.
         self.order_ = (
             matrix.argmax(axis=1).argsort(kind="stable") if order == "cells" else (np.arange(b))
         )
@@ -150,9 +150,10 @@ class MechanismDisplay:
         return self
 
     def _draw(self, matrix: NDArray[np.float64], cmap: Any, colorbar: bool) -> None:
-        """Draw the entries, in cells' coordinates; where there are too many, their blocks' maxima.
+        """Draw the entries, in cells' coordinates; if there are too many, the maxima of blocks.
 
-        A pixel that stood for several entries would show any one of them, and lose the diagonal.
+        A pixel for several entries would otherwise show an arbitrary one, and the diagonal could
+        vanish.
         """
         high, wide = (math.ceil(size / _PIXELS) for size in matrix.shape)
         for axis, step in ((0, high), (1, wide)):

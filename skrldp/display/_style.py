@@ -1,4 +1,4 @@
-"""What the displays share: colours, words that fit, and ticks that do not overlap."""
+"""Colours, short names and tick labels for all displays."""
 
 import math
 from collections import Counter
@@ -30,18 +30,18 @@ __all__ = [
     "texts",
 ]
 
-# Okabe and Ito's colours, without the yellow that is lost on white; neighbours differ in grey.
+# Okabe and Ito's colours, without yellow, which is faint on white; neighbours differ in grey too.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", (0, (5, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1.5, 1)))
 BASELINE = "#595959"
 GRID = "#D9D9D9"
-MAP = "cividis"  # even in lightness, and the same for all eyes
+MAP = "cividis"  # perceptually uniform, also for colour-blind readers
 
-_WIDTHS = (24, 36)  # characters of a name; the wider one where names would look alike
+_WIDTHS = (24, 36)  # characters of a name; the larger if names would otherwise look alike
 _STEPS = (1, 2, 5)
-_POINTS = 10.0  # fonts that figures' sizes are for
-_LETTER = 0.62  # width of one, in sizes of the font; more than DejaVu's average
+_POINTS = 10.0  # font size that the figures' sizes are for
+_LETTER = 0.62  # width of a letter in font sizes; more than DejaVu's average
 
 
 def pyplot() -> Any:
@@ -56,7 +56,7 @@ def pyplot() -> Any:
 
 
 def scaled(size: tuple[float, float]) -> tuple[float, float]:
-    """Size of a figure for the reader's fonts, from that for fonts of ten points."""
+    """Scale a figure's size, given for fonts of ten points, to the user's fonts."""
     factor = pyplot().rcParams["font.size"] / _POINTS
     return factor * size[0], factor * size[1]
 
@@ -80,7 +80,7 @@ def bound(value: float) -> str:
 
 
 def texts(categories: Sequence[Any]) -> list[str]:
-    """Write different categories so that they fit on an axis.
+    """Write categories as short, different names for an axis.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def texts(categories: Sequence[Any]) -> list[str]:
     Returns
     -------
     list of k strings
-        Of one line each. Long ones lose their middle; those that look alike then are numbered.
+        One line each. Long names lose their middle part; names that are then equal are numbered.
     """
     for width in _WIDTHS:
         names = [_shortened(category, width) for category in categories]
@@ -110,7 +110,7 @@ def _shortened(category: Any, width: int) -> str:
         parts = max(len(category), 1)
         return ", ".join(_shortened(part, max(8, width // parts)) for part in category)
     name = _words(category)
-    if not isinstance(category, str):  # half a number is another number
+    if not isinstance(category, str):  # a shortened number would be another number
         width = max(width, _WIDTHS[0])
     if len(name) <= width:
         return name
@@ -136,7 +136,7 @@ def font_size(which: str) -> float:
 
 
 def text_width(names: Sequence[str], points: float = _POINTS) -> float:
-    """Width of the longest of some names, in inches; about."""
+    """Approximate width of the longest of some names, in inches."""
     return max(map(len, names), default=0) * _LETTER * points / 72.0
 
 
@@ -174,8 +174,8 @@ class Ticks(NamedTuple):
     along : matplotlib Axis or None
         The axis that has the limits, if it is another.
     period : int or None
-        Names repeat after so many; the same ones are left out of each repetition, and all of them
-        where not even one would fit.
+        Names repeat after this many places; the same ones are left out of each repetition, and all
+        if there is no room for one.
     """
 
     axis: Any
@@ -200,7 +200,7 @@ class Ticks(NamedTuple):
         index = np.arange(len(self.places))
         if self.period is None:
             index = index[::step]
-        else:  # none so near the end that the next repetition's first would touch it
+        else:  # leave room at the end for the first name of the next repetition
             within = index % self.period
             keep = (within % step == 0) & (self.period - within >= step)
             index = index[keep]
@@ -209,18 +209,18 @@ class Ticks(NamedTuple):
 
 
 def set_ticks(figure: Any, *ticks: Ticks) -> None:
-    """Name places along axes: once roughly, and again when the layout has given them their sizes.
+    """Set tick names, first for an estimated size and again when the layout has set the sizes.
 
     Parameters
     ----------
     figure : matplotlib Figure or SubFigure
-        Of the axes.
+        Figure of the axes.
     *ticks : Ticks
-        What to name.
+        The ticks to set.
     """
     for one in ticks:
         one.set()
-    whole = figure.figure  # of a subfigure
+    whole = figure.figure  # the whole figure, also for a subfigure
     layout = whole.get_layout_engine()
     if layout is None:
         return

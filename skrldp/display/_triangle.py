@@ -1,4 +1,4 @@
-"""What a Rényi ball allows for a conditional of three values, as shapes in a triangle."""
+"""The conditionals of three values in a Rényi ball, as shapes in a triangle."""
 
 import math
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ __all__ = [
 ]
 
 
-# Of the triangle: the first value at the lower left, then counterclockwise.
+# Corners of the triangle: the first value at the lower left, then counterclockwise.
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 _DIRECTIONS = 360
-_SMALL = 0.4  # shapes that take less of the triangle are enlarged
+_SMALL = 0.4  # shapes that fill less of the triangle are enlarged
 _LINE = 14  # characters in a line at a corner
 _SHORT_LINE = 8  # and beside an enlargement
 
@@ -37,9 +37,9 @@ class Shape(NamedTuple):
     Attributes
     ----------
     name : str
-        Of the secret.
+        Name of the secret.
     centre : array of shape (3,) or None
-        Public conditional; None if there is none.
+        Public conditional; None if the secret has no public records.
     outline, box : arrays of shape (m, 3)
         Boundary of the region, and corners of the box around it.
     """
@@ -66,10 +66,10 @@ def to_plane(conditionals: Floats) -> Floats:
 
 
 def region_outline(p: Floats, weight: float, alpha: float, radius: float) -> Floats:
-    """Boundary of what a ball of joint distributions allows for one conditional.
+    """Boundary of the set of one secret's conditionals over a ball of joint distributions.
 
-    That is convex, so it is the hull of the distributions where linear functions are greatest; the
-    oracle finds them.
+    The set is convex, so it is the convex hull of the maximisers of linear functions, which the
+    support function gives.
 
     Parameters
     ----------
@@ -99,12 +99,12 @@ def region_outline(p: Floats, weight: float, alpha: float, radius: float) -> Flo
 
 
 def box_outline(lower: Floats, upper: Floats) -> Floats:
-    """Corners of the distributions of three values between bounds.
+    """Corners of the polygon of distributions of three values between bounds.
 
     Parameters
     ----------
     lower, upper : arrays of shape (3,)
-        Bounds that some distribution keeps.
+        Bounds, which at least one distribution must satisfy.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def box_outline(lower: Floats, upper: Floats) -> Floats:
 
 
 def are_small(shapes: Sequence[Shape]) -> bool:
-    """Whether shapes together take little of the triangle, but are more than points.
+    """Whether shapes together fill little of the triangle, but are more than points.
 
     Parameters
     ----------

@@ -39,10 +39,10 @@ _LINE = 20  # characters in a line above a panel
 class UncertaintyDisplay:
     """The conditionals of U given each secret: the public ones, and what the set allows.
 
-    Bars show the least and greatest probability of each value in the set. Each end is that of some
-    distribution, but no distribution has them all. For three values of U there is a picture of all
-    of it: a triangle of distributions, with the exact region of each conditional, and the box of
-    its bounds around it.
+    Bars show the least and greatest probability of each value over the set. Each bound is attained
+    by some distribution, but no distribution attains all of them. For three values of U the whole
+    set can be drawn: a triangle of distributions shows the exact set of each conditional, and the
+    box of its bounds.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ class UncertaintyDisplay:
         Parameters
         ----------
         sanitizer : sanitizer
-            A fitted one, or one inside a FrozenEstimator. The set of GRR and SRR is that of all
-            distributions, and that of NonRobust the public distribution alone.
+            A fitted one, or one inside a FrozenEstimator. The set of GRR and SRR is all
+            distributions, and that of NonRobust is the public distribution alone.
         ax : matplotlib Axes or list of them, optional
             Where to draw; None makes a figure.
         **options
@@ -138,7 +138,7 @@ class UncertaintyDisplay:
         Raises
         ------
         ValueError
-            If that is no uncertainty set, and as by :meth:`plot`.
+            If `uncertainty` is not an uncertainty set, and as by :meth:`plot`.
         """
         uncertainty = RenyiBall() if uncertainty is None else uncertainty
         check_uncertainty(uncertainty)
@@ -153,7 +153,7 @@ class UncertaintyDisplay:
         kind: str = "auto",
         zoom: bool = True,
     ) -> "UncertaintyDisplay":
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How much utility each ε leaves."""
+"""Utility as a function of ε."""
 
 import time
 import warnings
@@ -44,16 +44,16 @@ class PrivacyUtilityDisplay:
     """Utility against ε for some sanitizers, at the public distribution.
 
     Utility is the normalised mutual information; for RobustMSE it is the expected distance of the
-    report from U, where less is better. The two are never drawn together.
+    report from U, and less is better. The two are not drawn in one display.
 
     Parameters
     ----------
     curves : dict of name to (eps, utility)
         Two arrays of one length for each curve.
     utility : str, optional
-        What the utility is, for the axis.
+        Label of the utility axis.
     baselines : sequence of names
-        Curves that others are compared with; drawn in grey.
+        Names of the curves that others are compared with; they are drawn in grey.
 
     Attributes
     ----------
@@ -114,18 +114,18 @@ class PrivacyUtilityDisplay:
         Parameters
         ----------
         sanitizer : sanitizer or dict of name to sanitizer
-            Templates: copies are fitted, whether they are fitted themselves or not.
+            Templates, fitted or not: copies of them are fitted.
         X : array, list of rows, or data frame of shape (n, n_columns)
             The public table, as for `fit`.
         eps : sequence of float, default=(0.25, 0.5, 1, 2, 4)
-            Privacy parameters, in nats. A curve takes as many fits.
+            Privacy parameters, in nats. Each curve takes one fit for each of them.
         sample_weight : array of shape (n,), optional
             How many records each row stands for.
         baselines : bool, default=True
             Whether to add plain local differential privacy (GRR) and the optimum for the public
-            distribution alone, which is not private at other distributions; of RobustMSE, the same
-            problem with neither robust utility nor robust privacy. The columns of S, the alphabets
-            and the limits of the search are those of the first sanitizer.
+            distribution alone, which is not private at other distributions; for RobustMSE, the
+            baseline is the same problem with neither robust utility nor robust privacy. The columns
+            of S, the alphabets and the limits of the search are those of the first sanitizer.
         verbose : int, default=0
             If positive, print each fit's result.
         ax : matplotlib Axes, optional
@@ -140,9 +140,9 @@ class PrivacyUtilityDisplay:
         Raises
         ------
         TypeError
-            If something given is no sanitizer.
+            If `sanitizer`, or an entry of it, is not a sanitizer.
         ValueError
-            If RobustMSE is to be drawn together with others, or with other distances.
+            If RobustMSE sanitizers are combined with others, or have different distances.
         """
         templates = _templates(sanitizer)
         first = next(iter(templates.values()))
@@ -162,7 +162,7 @@ class PrivacyUtilityDisplay:
                 start = time.perf_counter()
                 copy = clone(template).set_params(eps=level)
                 with warnings.catch_warnings():
-                    if name in added:  # its name says that it leaks
+                    if name in added:  # its name in the legend states that it is not private
                         warnings.simplefilter("ignore", PrivacyLeakWarning)
                     copy.fit(X, sample_weight=sample_weight)
                 values.append(getattr(copy, attribute))
@@ -174,7 +174,7 @@ class PrivacyUtilityDisplay:
         return cls(curves, utility=utility, baselines=tuple(added)).plot(ax, **options)
 
     def plot(self, ax: Any = None) -> "PrivacyUtilityDisplay":
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class PrivacyUtilityDisplay:
 
 
 def _visible(label: str) -> str:
-    """Legends leave out what starts with an underscore."""
+    """Change a label that starts with an underscore, which legends would leave out."""
     return f" {label}" if label.startswith("_") else label
 
 

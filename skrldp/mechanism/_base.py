@@ -45,9 +45,9 @@ class Mechanism:
         The table's columns in their order and whether each is sensitive; empty if unknown.
     form : Form
         The weights, in one of three forms: the whole matrix, the columns of U's values alone, or
-        four weights (``form.blocks`` is then not None), whose matrix nobody wants to store.
+        four weights without a matrix (``form.blocks`` is then not None).
     guarantee : Guarantee or None
-        What was proven about it, in figures; None for mechanisms that no sanitizer made.
+        The figures of the privacy proof; None for mechanisms that no sanitizer made.
 
     Raises
     ------
@@ -88,12 +88,12 @@ class Mechanism:
 
     @property
     def matrix(self) -> Floats:
-        """Probabilities actually sampled, shape (b, a): exact float64 values, read-only."""
+        """Probabilities that are sampled, shape (b, a): exact float64 values, read-only."""
         return self.form.matrix
 
     @property
     def observe(self) -> str:
-        """What the mechanism has to know of a person: "all", or "nonsensitive", U alone."""
+        """What the mechanism sees of a person: "all", or "nonsensitive", U alone."""
         return self.form.observe
 
     @property
@@ -112,11 +112,11 @@ class Mechanism:
         Parameters
         ----------
         codes : integer array of shape (n,)
-            Cell codes ``s * a2 + u``; uint8 and uint16 are fastest. If `observe` is
-            "nonsensitive", they may be the codes of the values of U: s does not matter then.
+            Cell codes ``s * a2 + u``; uint8 and uint16 are fastest. If `observe` is "nonsensitive",
+            they may be the codes of the values of U instead, since s does not matter.
         random_state : None, int, numpy Generator or RandomState
             None takes entropy from the operating system. An int makes the reports repeatable,
-            for tests: whoever knows it can undo the privacy.
+            for tests: whoever knows it can undo the randomness, and there is no privacy.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class Mechanism:
         return float(np.log(np.where(most > 0, most / np.where(least > 0, least, 1.0), 1.0)).max())
 
     def likely_cells(self, distribution: ArrayLike) -> NDArray[np.intp]:
-        """Most probable cell given each report, at a distribution; the first of equals.
+        """Most probable cell given each report, at a distribution; the first one in case of ties.
 
         Parameters
         ----------
@@ -237,21 +237,21 @@ class Mechanism:
         Returns
         -------
         str
-            Alphabets, symbols, integer weights and the guarantee's figures, in canonical form. No
-            counts of public records but their total.
+            Alphabets, symbols, integer weights and the guarantee's figures, in canonical form. Of
+            the counts of public records it has the total only.
 
         Raises
         ------
         ValueError
             If a client could not use it: categories that repeat, or do not fit the columns.
         TypeError
-            If a category is none of what JSON can hold.
+            If a category is of a type that JSON cannot hold.
         """
         return _json.write(self)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of :meth:`to_json` in UTF-8, in hexadecimal: tells mechanisms apart."""
+        """SHA-256 of :meth:`to_json` in UTF-8, in hexadecimal: it identifies the mechanism."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     @staticmethod
@@ -261,7 +261,7 @@ class Mechanism:
         Parameters
         ----------
         text : str or bytes
-            JSON; other blanks and another order of keys do not matter.
+            JSON; whitespace and the order of keys do not matter.
 
         Returns
         -------
@@ -285,8 +285,8 @@ class Mechanism:
     ) -> "Mechanism":
         """Round a stochastic matrix to integer weights.
 
-        Each probability moves by less than ``2**-denominator_bits`` and zeros stay zero. What the
-        rounding does to privacy is for the certificate to say.
+        Each probability moves by less than ``2**-denominator_bits`` and zeros stay zero. A
+        certificate states how much the rounded mechanism leaks.
 
         Parameters
         ----------
@@ -297,8 +297,8 @@ class Mechanism:
         symbols : sequence of length b, optional
             Names of the reports; 0, 1, ... if not given.
         observe : {"all", "nonsensitive"}
-            The mechanism does not see the secret: the columns are those of U's values, the same
-            for every secret.
+            With "nonsensitive" the mechanism does not see the secret: the columns are those of U's
+            values, the same for every secret.
 
         Returns
         -------

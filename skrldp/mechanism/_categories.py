@@ -21,14 +21,14 @@ _TIMES: dict[str, Any] = {
     "time": datetime.time,
 }
 _MICROSECOND = datetime.timedelta(microseconds=1)
-_DEEPEST = 4  # an alphabet, of reports that are cells, of secrets that are several categories
+_DEEPEST = 4  # levels: an alphabet of reports, each a cell, whose secret is a tuple of categories
 
 
 def scalars(names: Iterable[Any]) -> tuple[Any, ...]:
     """Turn NumPy's scalars into Python's, in a sequence of categories or of tuples of them.
 
-    Moments and durations become those of :mod:`datetime`, as they do in tables: NumPy itself would
-    make whole numbers of those in nanoseconds.
+    Dates, times and durations become those of :mod:`datetime`, as they do in tables: NumPy itself
+    would turn those in nanoseconds into whole numbers.
     """
     return tuple(_scalar(name) for name in names)
 
@@ -42,7 +42,7 @@ def _scalar(value: Any) -> Any:
 
 
 def plain(value: Any, depth: int = 1) -> Any:
-    """Write a category, or a tuple of them, as JSON has it."""
+    """Return a category, or a tuple of them, in the form that JSON stores."""
     if isinstance(value, tuple | list):
         _check_depth(depth)
         return [plain(item, depth + 1) for item in value]
@@ -68,7 +68,7 @@ def plain(value: Any, depth: int = 1) -> Any:
 
 
 def _written(value: Any, kind: Any) -> str:
-    """Write a date or time as Python's `isoformat` does, if that can be read again."""
+    """Write a date or time as Python's `isoformat` does, if that can be read back."""
     text: str = value.isoformat()
     try:
         if kind.fromisoformat(text) == value:
@@ -82,7 +82,7 @@ def _written(value: Any, kind: Any) -> str:
 
 
 def revive(value: Any, where: str, depth: int = 2) -> Any:
-    """Read a category, or a list of them, that stands in the field `where`."""
+    """Read a category, or a list of them, from the field `where`."""
     if isinstance(value, list):
         _check_depth(depth)
         return tuple(revive(item, where, depth + 1) for item in value)

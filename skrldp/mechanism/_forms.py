@@ -1,7 +1,7 @@
 """The forms of a mechanism: a dense weight matrix, one of U's values alone, or four weights.
 
-A form is numbers without names: weights over a power of two, how they are sampled, and what follows
-from them. The alphabets are the mechanism's.
+A form holds numbers without names: weights over a power of two, how to sample them, and what can be
+computed from them. The mechanism adds the alphabets.
 """
 
 from abc import ABC, abstractmethod
@@ -69,12 +69,12 @@ class Form(ABC):
 
     @property
     def observe(self) -> str:
-        """What has to be known of a person: "all", or "nonsensitive", U alone."""
+        """What the mechanism sees of a person: "all", or "nonsensitive", U alone."""
         return "all"
 
     @property
     def blocks(self) -> Blocks | None:
-        """The probabilities (same, same_secret, same_value, other), if these four are all."""
+        """The probabilities (same, same_secret, same_value, other) of a block form, else None."""
         return None
 
     @cached_property
@@ -152,7 +152,7 @@ class ValuesForm(Form):
 
     @property
     def observe(self) -> str:
-        """What has to be known of a person: "nonsensitive", U alone."""
+        """What the mechanism sees of a person: "nonsensitive", U alone."""
         return "nonsensitive"
 
     @property

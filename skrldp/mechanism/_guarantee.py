@@ -1,4 +1,4 @@
-"""What a mechanism is proven to keep private, in figures that travel with it."""
+"""The figures of a mechanism's privacy proof, which are stored with it."""
 
 import math
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ RULES = ("chi2", "finite-sample", "given")
 class Guarantee:
     """A mechanism's proven privacy, and the distributions of the data that it holds for.
 
-    A client can only repeat these figures. Who has the public counts can prove them again, with
-    :func:`skrldp.certify`.
+    A client can show these figures but not check them. Whoever has the public counts can prove them
+    again with :func:`skrldp.certify`.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ class Guarantee:
     rule : {"chi2", "finite-sample", "given"} or None
         Where the radius comes from; None for all distributions.
     beta : float or None
-        Probability with which a ball made by this rule misses the true distribution (about it, for
-        "chi2"); None for a given radius and for all distributions.
+        Probability that a ball made by this rule misses the true distribution, at most (for "chi2",
+        approximately); None for a given radius and for all distributions.
     n_records : int or None
-        Number of public records; None if it is not told.
+        Number of public records; None if it is not stated.
 
     Raises
     ------
@@ -92,11 +92,11 @@ class Guarantee:
 
     @property
     def for_all_distributions(self) -> bool:
-        """Whether it holds at every distribution of the data: then repeated reports add up."""
+        """Whether it holds at all distributions of the data: k reports then leak at most k·eps."""
         return self.radius == math.inf
 
     def _number(self, name: str) -> float:
-        """Turn a figure into a float; NaN, which fits no range, if it is no number."""
+        """Turn a figure into a float; if it is not a number into NaN, which the checks refuse."""
         value = getattr(self, name)
         if isinstance(value, bool) or not isinstance(value, float | int):
             return math.nan

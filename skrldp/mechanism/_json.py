@@ -1,4 +1,4 @@
-"""A mechanism's JSON: read strictly, and written in one way only.
+"""A mechanism's JSON: strict reading, and canonical writing.
 
 `docs/client.md` describes every field. Reading gives the parts of a :class:`~skrldp.Mechanism`.
 """
@@ -60,7 +60,7 @@ def write(mechanism: Mechanism) -> str:
     ValueError
         If :func:`read` would refuse it.
     TypeError
-        If a category is none of what JSON can hold.
+        If a category is of a type that JSON cannot hold.
     """
     form = mechanism.form
     fields: dict[str, Any] = {
@@ -97,7 +97,7 @@ def _claims(guarantee: Guarantee) -> dict[str, Any]:
 
 
 def read(text: str | bytes) -> dict[str, Any]:
-    """Read a mechanism's parts, from JSON that is canonical or has other blanks and orders of keys.
+    """Read a mechanism's parts from JSON; whitespace and the order of keys do not matter.
 
     Parameters
     ----------
@@ -114,7 +114,8 @@ def read(text: str | bytes) -> dict[str, Any]:
     TypeError
         If `text` is neither str nor bytes.
     ValueError
-        If it is not a mechanism's JSON to the letter, or its weights are not a distribution.
+        If it does not follow the format of a mechanism exactly, or its weights are not a
+        distribution.
     """
     if not isinstance(text, str | bytes | bytearray):
         raise TypeError(f"a mechanism is read from str or bytes, got {type(text).__name__}.")
@@ -280,5 +281,5 @@ def _check(
 
 
 def _table_of(form: Form) -> NDArray[np.int64]:
-    """Weights as they are written: by values of U where these are all that is seen."""
+    """Weights as they are written: by values of U if the mechanism observes U alone."""
     return form.table if isinstance(form, ValuesForm) else form.weights

@@ -1,4 +1,4 @@
-"""What a mechanism must fulfil, whether it is read or written."""
+"""Checks of a mechanism, when it is read and when it is written."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def check_alphabets(
 
 
 def _check_arity(part: str, names: Sequence[Any], columns: Sequence[Any]) -> None:
-    """One column has categories; several have tuples of them."""
+    """Check that one column has categories, and several columns tuples of them."""
     n = len(columns)
     widths = {len(name) if isinstance(name, tuple) else 1 for name in names}
     if widths != {n} or (n == 1 and any(isinstance(name, tuple) for name in names)):
@@ -127,7 +127,7 @@ def check_weights(weights: NDArray[np.int64], bits: int) -> None:
 
 
 def whole(number: Any, where: str) -> int:
-    """Return an integer that stands in the field `where`; True and 1.0 are none."""
+    """Return an integer from the field `where`; True and 1.0 are refused."""
     if type(number) is not int:
         raise malformed(f"{number!r} in {where} is not a whole number")
     return number

@@ -1,4 +1,4 @@
-"""A mechanism in words, for people who look at it."""
+"""A mechanism in words, for `repr` and HTML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sizes(mechanism: Mechanism) -> str:
 
 
 def claim(mechanism: Mechanism, before: str = "") -> str:
-    """Say what is claimed to be proven, after `before`; nothing if there is no claim."""
+    """State the guarantee, after the text `before`; an empty text if there is none."""
     guarantee = mechanism.guarantee
     if guarantee is None:
         return ""
@@ -30,7 +30,7 @@ def claim(mechanism: Mechanism, before: str = "") -> str:
 
 
 def figures(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """List what there is to know, as pairs of a name and a text."""
+    """List the facts about a mechanism, as pairs of a name and a text."""
     roles = [
         f"{name} ({'sensitive' if sensitive else 'not sensitive'})"
         for name, sensitive in mechanism.columns

@@ -12,7 +12,7 @@ _COLUMN_TOLERANCE = 1e-9
 
 
 def slot_bits(n_symbols: int) -> int:
-    """Denominator bits of a dense mechanism: 32 bits of coin and the bits of an alias slot.
+    """Denominator bits of a dense mechanism: 32 bits for the threshold and those of an alias slot.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def round_columns(probabilities: Floats, bits: int) -> NDArray[np.int64]:
     remainder = np.where(scaled > 0, scaled - weights, -1.0)
     rank = np.argsort(np.argsort(-remainder, axis=0, kind="stable"), axis=0, kind="stable")
     weights += rank < missing
-    # Rounding in the sums can leave a few units over or short: the largest entry takes them.
+    # Rounding errors in the sums can leave a few units over or short: the largest entry takes them.
     columns = np.arange(weights.shape[1])
     weights[weights.argmax(axis=0), columns] += unit - weights.sum(axis=0)
     return weights

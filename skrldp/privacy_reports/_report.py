@@ -1,4 +1,4 @@
-"""The report itself: figures and words, as text and as HTML."""
+"""The privacy report: its figures, and how they are shown as text and as HTML."""
 
 import math
 import textwrap
@@ -27,12 +27,12 @@ class PrivacyReport:
     sanitizer : str
         The sanitizer's class.
     eps : float
-        What was asked, in nats; every ε here is.
+        The ε that was asked for. All ε here are in nats.
     eps_proven, eps_attained : float
-        The certificate's bounds on the leakage over the set: none is greater than the first, some
-        distribution attains the second.
+        The certificate's bounds on the worst-case leakage over the set: no distribution exceeds the
+        first, and some distribution attains the second.
     eps_at_public : float or None
-        Leakage at the public distribution; None where there are too many reports to look.
+        Leakage at the public distribution; None if there are too many reports to compute it.
     eps_over_set : float or None
         Where privacy is proven at the public distribution alone, what can leak over a confidence
         set: the sanitizer's own, or that of ``RenyiBall()`` if it has none. None otherwise.
@@ -43,8 +43,8 @@ class PrivacyReport:
         Probability that the set misses the true distribution; None where the radius does not come
         from it.
     coverage : str
-        What is known of that probability: "asymptotic", "finite-sample", "given" (a radius that
-        was given as a number), "public distribution" or "all distributions".
+        Where that probability comes from: "asymptotic", "finite-sample", "given" (a radius that was
+        given as a number), "public distribution" or "all distributions".
     n, n_cells : int
         Numbers of public records and of cells.
     shape : (int, int)
@@ -58,29 +58,29 @@ class PrivacyReport:
     worst_distribution : array of shape (a1, a2)
         The worst distribution found.
     worst_pair : (secret, secret) or None
-        The secrets between which a report tells most there, the likelier first. None where there
-        are too many reports to look.
+        The two secrets whose odds a report changes most at that distribution; the report is more
+        probable given the first. None if there are too many reports to compute it.
     worst_report : object or None
-        That report.
+        The report that changes these odds most.
     mutual_information, normalized_mutual_information : float
         I(X; Y) at the public distribution, in nats, and as a share of H(X).
     distortion, worst_case_distortion : float or None
         Expected distance at the public distribution, and its bound over the set; RobustMSE has
         them.
     status : str
-        How the design ended, as in ``solution_.status``.
+        Status of the solver, as in ``solution_.status``.
     gap : float
-        Relative distance of the design from its bound.
+        Relative gap between the design's objective and its bound.
     zero_cells : int
         Number of cells without public records.
     unseen_secrets : tuple
         Secrets without public records.
     few_records : bool
-        Whether the asymptotic radius has too few records for each cell.
+        Whether there are too few records in each cell for the asymptotic radius.
     adds_up : bool
         Whether k reports about one person leak at most k times ``eps_proven``.
     warnings, notes : tuple of str
-        What protects less than one may think, and other things to know.
+        The warnings state what protects less than a user may think; the notes are other facts.
     """
 
     sanitizer: str
@@ -149,7 +149,7 @@ class PrivacyReport:
         shown = [
             (
                 "protects",
-                f"S = {_columns(self.sensitive)}; not U = {_columns(self.nonsensitive)}",
+                f"S = {_columns(self.sensitive)}; U = {_columns(self.nonsensitive)}: not protected",
             ),
             (
                 "asked",
@@ -158,8 +158,8 @@ class PrivacyReport:
             ),
             (
                 "proven",
-                f"eps <= {self.eps_proven:.6f}, of the mechanism as it is sampled; the worst "
-                f"distribution found leaks {self.eps_attained:.6f}",
+                f"eps <= {self.eps_proven:.6f}, of the mechanism as it is sampled; at the "
+                f"worst distribution found the leakage is {self.eps_attained:.6f}",
             ),
             ("holds for", self._set()),
         ]
@@ -167,7 +167,7 @@ class PrivacyReport:
             shown.append(
                 (
                     "at public",
-                    f"leaks {self.eps_at_public:.6f}, if the public distribution is the true one",
+                    f"leakage {self.eps_at_public:.6f}, if the public distribution is the true one",
                 )
             )
         if self.eps_over_set is not None:
@@ -185,7 +185,8 @@ class PrivacyReport:
                 )
             )
         sees = "the whole record" if self.observe == "all" else "U alone, never S"
-        together = "k of them leak at most k times the proven eps" if self.adds_up else "one only"
+        many = "k of them leak at most k times the proven eps"
+        together = many if self.adds_up else "send only one"
         shown += [
             (
                 "public table",
@@ -214,17 +215,19 @@ class PrivacyReport:
 
     def _set(self) -> str:
         if self.coverage == "all distributions":
-            return "all distributions; no distribution is outside"
+            return "all distributions of the data"
         if self.coverage == "public distribution":
-            return "the public distribution alone; every other distribution is outside"
+            return "the public distribution alone, and no other"
         ball = (
             f"the distributions within Renyi divergence B = {self.radius:.4g} "
             f"(alpha = {self.alpha:g})"
         )
         if self.beta is None:
-            return f"{ball}; the radius was given, so nothing is known of what it misses"
+            return f"{ball}; the radius was given, so the probability of missing is unknown"
         kind = "about" if self.coverage == "asymptotic" else "at most"
-        return f"{ball}; they miss the true distribution with probability {kind} {self.beta:.4g}"
+        return (
+            f"{ball}; this set misses the true distribution with probability {kind} {self.beta:.4g}"
+        )
 
 
 def _columns(names: tuple[Any, ...]) -> str:

@@ -20,8 +20,8 @@ from skrldp.uncertainty_set import RenyiBall
 
 __all__ = ["privacy_report"]
 
-_LARGE_ODDS = 10.0  # a promise beyond this factor deserves a word
-_ENTRIES = 20_000_000  # of the reports' distribution, to look for the worst report in
+_LARGE_ODDS = 10.0  # a promise beyond this factor gets a warning
+_ENTRIES = 20_000_000  # of the reports' distribution; the worst report is not searched for in more
 _SHOWN = 5  # secrets that are named
 _MOST_CHARACTERS = 60  # of a parameter's value
 
@@ -32,8 +32,9 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     Parameters
     ----------
     sanitizer : sanitizer
-        A fitted one, or a Pipeline that ends in one, or either in a FrozenEstimator. Of a pipeline
-        the report is about the last step: what stands before it must not depend on private records.
+        A fitted one, or a Pipeline that ends in one, or either in a FrozenEstimator. For a
+        pipeline, the report is about the last step: the steps before it must not depend on private
+        records.
 
     Returns
     -------
@@ -55,11 +56,11 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     (True, 'all distributions', ())
     >>> print(report)
     Privacy report: SRRSanitizer
-      protects      S = column 0; not U = column 1
+      protects      S = column 0; U = column 1: not protected
       asked         eps = 1: a report changes the odds of a secret by a factor of at most 2.72
-      proven        eps <= 1.000000, of the mechanism as it is sampled; the worst distribution found
-                    leaks 1.000000
-      holds for     all distributions; no distribution is outside
+      proven        eps <= 1.000000, of the mechanism as it is sampled; at the worst distribution
+                    found the leakage is 1.000000
+      holds for     all distributions of the data
       ...
     """
     fitted = fitted_sanitizer(sanitizer)
@@ -128,7 +129,7 @@ def _over_set(fitted: Any) -> float:
 
 
 def _worst(mechanism: Mechanism, distribution: NDArray[np.float64]) -> tuple[Any, tuple[Any, Any]]:
-    """Return the report that tells most at a distribution, and between which secrets."""
+    """Return the report with the greatest ratio between two secrets, and those secrets."""
     seen = np.flatnonzero(distribution.sum(axis=1) > 0)
     of_secret = mechanism.report_distribution(conditionals_of(distribution))[:, seen]
     most, least = of_secret.max(axis=1), of_secret.min(axis=1)
@@ -152,19 +153,19 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     if fitted.random_state is not None:
         said.append(
             f"random_state={fitted.random_state!r}: reports are repeatable, and whoever knows it "
-            "can undo them. No guarantee holds; use random_state=None."
+            "can undo the randomness. No guarantee holds; use random_state=None."
         )
     for name, (before, now) in changes_since_fit(fitted).items():
         said.append(
-            f"{name}={_brief(now)} was set after fit, which was asked for {_brief(before)}. The "
-            f"mechanism and its proof, eps <= {report.eps_proven:.6f}, are those of that fit: fit "
-            "again."
+            f"{name}={_brief(now)} was set after fit, which used {_brief(before)}. The "
+            f"mechanism and its proof, eps <= {report.eps_proven:.6f}, are still those of that "
+            "fit: fit again."
         )
     if reported_its_own_table(fitted):
         said.append(
-            "fit_transform reported the very table that it was fitted on. The mechanism depends on "
-            "every record of it, and nothing of that is private: fit on public records, then "
-            "transform private ones."
+            "fit_transform reported the same table that it was fitted on. The mechanism depends on "
+            "every record of that table, and this dependence is not private: fit on public "
+            "records, then transform private ones."
         )
     if report.eps_over_set is not None:
         said.append(
@@ -175,7 +176,7 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     if report.few_records:
         said.append(
             f"Only {report.n:,} public records for {report.n_cells:,} cells: the chi-squared set "
-            "misses the true distribution more often than it says below about five records a cell. "
+            "misses the true distribution more often than stated below about five records a cell. "
             "Use RenyiBall(alpha=1, radius='finite-sample') or a coarser alphabet."
         )
     if report.coverage == "given":
@@ -187,8 +188,9 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
         )
     if not report.adds_up:
         said.append(
-            "One report for each person: the first moves what is known of U outside the set, so a "
-            "second is no longer covered, and two together may leak far more than twice eps."
+            "Send only one report about each person: given the first, the distribution of U can "
+            "lie outside the set, so a second is not covered by the proof, and two together may "
+            "leak far more than twice eps."
         )
     if report.status == "time_limit":
         said.append(
@@ -224,14 +226,14 @@ def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     if fitted.handle_unknown == "impute":
         said.append(
             "Values of U that the public table lacks are replaced by draws from the public "
-            "distribution: the promise is kept, and the report says nothing about such a value."
+            "distribution: the promise is kept, and the report tells nothing about such a value."
         )
     if report.observe == "nonsensitive":
-        said.append("The mechanism does not see S: what a report tells of it, it tells through U.")
+        said.append("The mechanism does not see S: a report reveals S only through U.")
     if getattr(fitted, "smoothing", 0):
         said.append(
-            f"The design counts {fitted.smoothing:g} more records, spread over all cells, for its "
-            "utility; privacy is about the public distribution as it is."
+            f"For its utility the design adds {fitted.smoothing:g} records, spread over all cells; "
+            "privacy is about the public distribution without them."
         )
-    said.append("Only S is protected: what a report says of U beyond S is not bounded.")
+    said.append("Only S is protected: what a report reveals about U beyond S is not bounded.")
     return tuple(said)

@@ -2,13 +2,13 @@
 
 A mechanism's probabilities are integers over a power of two, ``weights[y, x] / 2**bits``. Given
 uniform random bits, the tables below turn a cell ``x`` into a report ``y`` with *exactly* that
-probability: no floating-point number takes part, so what was certified is what is sampled.
+probability: no floating-point number is involved, so the sampled mechanism is the certified one.
 
 * :class:`AliasTable` samples any mechanism given as a dense matrix.
 * :class:`BlockTable` samples mechanisms whose weight depends only on whether the report's secret
   and value equal the record's; it needs no matrix.
 
-Only the standard library and NumPy are imported here: this module is all that a client needs.
+Only the standard library and NumPy are imported here, since clients sample with it.
 """
 
 from skrldp.sampling._alias_table import AliasTable

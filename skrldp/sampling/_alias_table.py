@@ -26,16 +26,17 @@ class AliasTable:
     """Exact alias table of a dense matrix of integer weights.
 
     Each cell (column of weights) has ``2**m`` slots, one per symbol and empty ones up to a power of
-    two. A draw picks a slot with ``m`` random bits and a coin with 32 others; it keeps the slot's
-    own symbol if the coin is below the slot's threshold, and takes the slot's alias otherwise.
+    two. A draw picks a slot with ``m`` random bits and compares a 32-bit random number with the
+    slot's threshold: if it is below, the slot's own symbol is drawn, and otherwise the slot's
+    alias.
 
     Parameters
     ----------
     thresholds : ndarray of uint32, shape (n_cells, 2**m)
-        How many of the ``2**32`` coins keep the slot's own symbol.
+        For how many of the ``2**32`` random numbers the slot's own symbol is drawn.
     alias : ndarray of unsigned int, shape (n_cells, 2**m)
-        Symbol taken by the other coins. A slot that is full has itself as alias: its threshold,
-        ``2**32``, need not be representable.
+        Symbol that is drawn for the other numbers. A slot whose threshold would be ``2**32``, which
+        does not fit into 32 bits, has its own symbol as alias.
     n_symbols : int
         Number of symbols, ``b``; ``2**m`` is the least power of two not below it.
 
@@ -65,7 +66,7 @@ class AliasTable:
         weights : ndarray of int, shape (n_symbols, n_cells)
             ``weights[y, x] / 2**bits`` is the probability of symbol y in cell x.
         bits : int
-            ``32 + ceil(log2(n_symbols))``: 32 bits of coin and the bits of the slot.
+            ``32 + ceil(log2(n_symbols))``: 32 bits for the threshold and the bits of the slot.
 
         Returns
         -------
@@ -76,8 +77,8 @@ class AliasTable:
         TypeError
             If `weights` are not integers.
         ValueError
-            If `bits` is another number, a weight is negative, a column does not sum to
-            ``2**bits``, or there are more than 65,536 symbols.
+            If `bits` has another value, a weight is negative, a column does not sum to ``2**bits``,
+            or there are more than 65,536 symbols.
         """
         weights = np.asarray(weights)
         if weights.dtype.kind not in "iu":
@@ -177,10 +178,10 @@ class AliasTable:
 def _pair_slots(weights: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Compute thresholds and aliases of slots whose weights average the capacity in each row.
 
-    Vose's algorithm, all rows at once. Slots short of the capacity (takers) are topped up in order
-    by slots above it (donors); a donor that falls below the capacity is topped up by the next one.
-    Who meets whom is read off the running sums of what donors give and takers take, which agree at
-    the end of each row: so pairs never cross rows.
+    This is Vose's algorithm for all rows at once. Slots below the capacity (takers) are filled in
+    order from slots above it (donors); a donor that falls below the capacity is filled by the next
+    one. The pairs follow from the cumulative sums of what donors give and takers take, which agree
+    at the end of each row, so no pair spans two rows.
 
     Parameters
     ----------

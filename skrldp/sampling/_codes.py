@@ -17,13 +17,13 @@ BLOCK = 1 << 15
 
 
 class Stream(Protocol):
-    """What the tables ask of a source of randomness."""
+    """A source of random bits for the tables."""
 
     def fill(self, out: NDArray[Any]) -> None: ...
 
 
 def check_codes(codes: ArrayLike, n_cells: int) -> NDArray[Any]:
-    """Return the codes as an array, all of which are known to be cells."""
+    """Return the codes as an array, after checking that all of them are cells."""
     codes = np.asarray(codes)
     if codes.dtype.kind not in "iu":
         raise TypeError(f"codes must be integers, got dtype {codes.dtype}")

@@ -34,7 +34,7 @@ class RandomStream:
           gives privacy.
         - int: a hash of the number, so that results can be repeated. **For tests only**: whoever
           knows or guesses the number can undo the randomisation, and no guarantee holds.
-        - generator: 32 bytes are drawn from it. As predictable as the generator, so for tests too.
+        - generator: 32 bytes are drawn from it. As predictable as the generator: for tests.
 
     Raises
     ------
@@ -125,7 +125,7 @@ class RandomStream:
         TypeError
             If `upper` is not an integer.
         ValueError
-            If it is out of range.
+            If `upper` is out of range.
 
         Examples
         --------

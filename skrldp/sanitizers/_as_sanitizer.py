@@ -1,4 +1,4 @@
-"""What other rooms may ask of a fitted sanitizer, bare, frozen or at the end of a pipeline."""
+"""Access to a fitted sanitizer, which may be frozen or at the end of a pipeline."""
 
 from typing import Any
 
@@ -24,18 +24,18 @@ __all__ = [
 
 
 def as_sanitizer(candidate: Any) -> Any:
-    """Return the sanitizer that an estimator is, or is made of.
+    """Return the sanitizer that an estimator is or contains.
 
     Parameters
     ----------
     candidate : object
-        Anything. Of a Pipeline it is the last step, of a FrozenEstimator what is inside, in any
-        nesting of the two.
+        Anything. The sanitizer of a Pipeline is its last step, that of a FrozenEstimator the
+        estimator inside, in any nesting of the two.
 
     Returns
     -------
     BaseSanitizer or None
-        None for what is no sanitizer.
+        None if there is no sanitizer.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def as_sanitizer(candidate: Any) -> Any:
 
 
 def fitted_sanitizer(candidate: Any) -> Any:
-    """Return the sanitizer, or say what was given in its place.
+    """Return the sanitizer, or raise an error that states what was given instead.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def write_reports(sanitizer: BaseSanitizer, symbols: NDArray[Any], like: Any) ->
 
 
 def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
-    """Return the parameters that were set to something else after `fit` and need another one.
+    """Return the parameters that were changed after `fit` and have no effect without another fit.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
 
 
 def reported_its_own_table(sanitizer: BaseSanitizer) -> bool:
-    """Whether the table that was reported, by `fit_transform`, is the one that `fit` was given.
+    """Whether `fit_transform` reported the table that the sanitizer was fitted on.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What all sanitizers share: the way from a table to private reports, and the output forms."""
+"""The base class of the sanitizers: from a public table to a mechanism, from records to reports."""
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -40,7 +40,7 @@ _MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass ex
 class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
     ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None
 ):
-    """Base class of all sanitizers; a subclass says how Q is designed.
+    """Base class of all sanitizers; a subclass designs the mechanism.
 
     scikit-learn's own wrapping of outputs is switched off (``auto_wrap_output_keys=None``): it
     would turn frames into arrays and back, which loses dtypes and the order of categories.
@@ -49,7 +49,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     _default_encode = "cells"  # what encode=None stands for
     _most_cells = 1_000_000  # what a design of this kind can hold
 
-    # What `fit` leaves behind is one object, `_fitted`; these read it.
+    # `fit` stores its results in one object, `_fitted`; these attributes read it.
     joint_ = FromFit("joint")
     uncertainty_ = FromFit("uncertainty")
     mechanism_ = FromFit("mechanism")
@@ -91,13 +91,13 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
     @abstractmethod
     def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
-        """Return a Designed: a mechanism, the proof that it is private at `eps`, and how it came.
+        """Return a mechanism, the proof that it is private at `eps`, and the solution behind it.
 
         `uncertainty` is a FittedSet.
         """
 
     def _uncertainty_set(self) -> Any:
-        """Return the set that privacy must hold for, as an object of this estimator's own."""
+        """Return a copy of the uncertainty set, which `fit` may change."""
         if self.uncertainty is None:
             return RenyiBall()
         check_uncertainty(self.uncertainty)
@@ -111,7 +111,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         check_verbose(self.verbose)
 
     def _public_values(self, joint: JointDistribution) -> NDArray[np.float64] | None:
-        """Distribution that a mechanism which observes U alone draws unknown values from."""
+        """Distribution to draw unknown values of U from, where the mechanism observes U alone."""
         return joint.probabilities.sum(axis=0) if self.handle_unknown == "impute" else None
 
     def _budget(self) -> float:
@@ -128,13 +128,13 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         X : array, list of rows, or data frame of shape (n, n_columns)
             The public table: pandas, polars, pyarrow or numpy.
         y : ignored
-            For scikit-learn's sake.
+            Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for: whole numbers, zero allowed. So a table that was
-            counted elsewhere is fitted from its distinct rows. Survey weights, which say how many
-            people a record speaks for, are no counts: privacy depends on how many records there
-            are. So where equal rows stand apart and the weights are more than three a row on
-            average, they are refused: add up the counts of equal rows first.
+            How many records each row stands for: whole numbers, zero allowed. A table can thus be
+            given by its distinct rows and their counts. Survey weights, which state how many people
+            a record represents, are not counts, and privacy depends on the number of records.
+            Weights are therefore refused where rows repeat and the weights are more than three a
+            row on average: add up the counts of equal rows first.
 
         Returns
         -------
@@ -150,8 +150,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         Warns
         -----
         PrivacyLeakWarning
-            If privacy holds for fewer distributions than one may think, or if the table's columns
-            have names and `sensitive` says none of them.
+            If privacy holds for fewer distributions than a user may think, or if the table's
+            columns have names and `sensitive` is None.
         ConvergenceWarning
             If the design stopped at its time limit.
         """
@@ -197,22 +197,23 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
                 f"{design.solution.status} in {design.solution.seconds:.2f} s, "
                 f"{words}, {design.certificate!r}"
             )
-        # The only change: a fit that fails or is interrupted leaves the estimator as it was.
+        # The only assignment: a fit that fails or is interrupted leaves the estimator as it was.
         self._fitted = fitted
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit on a table and report the very same records: an experiment, not a protection.
+        """Fit on a table and report the same records: for experiments, not to protect people.
 
-        The design depends on every record that `fit` is given, and none of that is private. To
-        protect people, `fit` on public records and `transform` the private ones.
+        The mechanism depends on every record that `fit` is given, and that dependence is not
+        private. To protect people, call `fit` with public records and `transform` with the private
+        ones.
 
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
             The table.
         y : ignored
-            For scikit-learn's sake.
+            Not used; present for API consistency.
         **fit_params
             Given to `fit`: ``sample_weight``.
 
@@ -228,7 +229,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def _summarise(
         self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
     ) -> tuple[dict[str, Any], str]:
-        """Return what the mechanism is worth: public attributes by name, and the same in words."""
+        """Return the mechanism's utility: public attributes by name, and the same in words."""
         information, share = information_of(design.mechanism, joint)
         figures = {"mutual_information_": information, "normalized_mutual_information_": share}
         return figures, f"I(X;Y)={information:.4f} nats"
@@ -239,21 +240,21 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         """Report each record.
 
         Every call draws anew (unless `random_state` is an int). The guarantee is for one report
-        about each person: keep it, rather than call again. Two reports of GRR or SRR are together
-        private at 2·eps; two of a mechanism that is private over a smaller set of distributions may
-        reveal the secret.
+        about each person: keep the report instead of calling again. Two reports of GRR or SRR are
+        together private at 2·eps; two of a mechanism that is private over a smaller set of
+        distributions may reveal the secret.
 
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
-            Private records, with the columns of the public table. With
-            ``observe="nonsensitive"``, where a sanitizer has it, the columns of U alone will do,
-            and columns of S are not looked at.
+            Private records, with the columns of the public table. With ``observe="nonsensitive"``,
+            for the sanitizers that have this parameter, the columns of U alone suffice, and columns
+            of S are not looked at.
 
         Returns
         -------
         array or data frame of n rows
-            In the form that `encode` says and the container of X, unless `set_output` asks for
+            In the form that `encode` states, and in the container of X unless `set_output` asks for
             another.
 
         Raises
@@ -269,7 +270,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         return self._emitted(reports, X, fitted, self._encoding())
 
     def _state(self) -> Fitted:
-        """Return what `fit` left behind. Whoever needs it reads it once."""
+        """Return the results of `fit`. Read them once per call: another `fit` may replace them."""
         check_is_fitted(self)
         return self._fitted
 
@@ -279,10 +280,10 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def _encode(self, X: Any, fitted: Fitted, *, secrets: bool = False) -> Codes:
         """Return the records' codes; unknown values of U are drawn from those of their secret.
 
-        The draw depends on the secret alone, in a way that the public distribution already has. A
-        mechanism that observes U alone has no secret to go by: the draw is from the public
-        distribution of U, which `fit` has proven harmless. S is read for it only where it is there
-        and asked for (`secrets`).
+        The draw depends on the secret alone, through the public conditional of U. A mechanism that
+        observes U alone does not know the secret: the draw is then from the public distribution of
+        U, and the proof made by `fit` covers it. S is then read only if X has it and `secrets` is
+        true.
         """
         codec, observe = fitted.codec, fitted.mechanism.observe
         alone = check_columns(fitted.columns, X, codec, observe=observe)
@@ -295,7 +296,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             if not fitted.may_impute and codes.values.min(initial=0) < 0:
                 raise ValueError(
                     "X has values of U unseen in fit, and handle_unknown='impute' was set after "
-                    "fit: with observe='nonsensitive' a mechanism is made for it, so fit again."
+                    "fit. With observe='nonsensitive' the mechanism is designed for it: fit again."
                 )
             counts = np.broadcast_to(counts.sum(axis=0), counts.shape)
         impute(codes, counts, self.random_state)
@@ -307,10 +308,10 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
-            Records; nothing is reported about them. Of a table with the columns of U alone
+            Records; nothing is reported about them. For a table with the columns of U alone
             (``observe="nonsensitive"``) the score is I(U; Y) / H(U).
         y : ignored
-            For scikit-learn's sake.
+            Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
             How many records each row stands for.
 

@@ -1,4 +1,4 @@
-"""From a closed form to a mechanism that is certified as it will be sampled."""
+"""From a closed form to a mechanism whose sampled weights are proven private."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from skrldp.uncertainty_set import FittedSet
 __all__ = ["release_blocks"]
 
 # A dense table is sampled three times as fast as four weights, but its proof looks at every report,
-# pair of secrets and value: a second and some 30 MB at this much work.
+# pair of secrets and value: at this many combinations it takes a second and some 30 MB.
 _DENSE_CELLS = 512
 _DENSE_WORK = 5_000_000
 _ATTEMPTS = 8
@@ -78,7 +78,7 @@ def release_blocks(
 def _release_sparse(
     blocks: Blocks, joint: JointDistribution, uncertainty: FittedSet, eps: float
 ) -> tuple[Mechanism, Certificate]:
-    """Add to all probabilities what makes up for their rounding, as :func:`repair` does."""
+    """Increase all probabilities so that the rounded ones stay private, as :func:`repair` does."""
     a1, a2 = joint.counts.shape
     # Rounding down three of the weights can raise the fourth by a unit for each cell.
     lift = 2.0 * a1 * a2 * 2.0**-53 / np.tanh(eps / 2.0)

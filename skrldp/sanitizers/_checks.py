@@ -1,4 +1,4 @@
-"""Checks of the parameters, made in `fit`, and the words of caution."""
+"""Checks of the parameters, made in `fit`, and the warnings about privacy."""
 
 import difflib
 import functools
@@ -38,8 +38,8 @@ __all__ = [
 ]
 
 _RECORDS_PER_CELL = 5
-# Weights of a table whose rows repeat may say that some were seen a few times (resampling does);
-# survey weights are in the hundreds and thousands.
+# In a table whose rows repeat, weights may state that some rows were seen a few times, as after
+# resampling; survey weights are in the hundreds and thousands.
 _RECORDS_PER_ROW = 3
 _ROOM = __name__.rpartition(".")[0]
 
@@ -123,7 +123,7 @@ def check_verbose(verbose: Any) -> None:
         raise ValueError(f"verbose={verbose!r} must be a whole number >= 0.")
 
 
-# Most cells of the sanitizers that hold more than the others.
+# Greatest numbers of cells, of the sanitizers that can hold more than the others.
 _LARGE = {"IRSanitizer": 4_000, "SRRSanitizer": 1_000_000, "GRRSanitizer": 1_000_000}
 
 
@@ -134,13 +134,13 @@ def larger_designs(most_cells: int) -> str:
 
 
 def has_few_records(uncertainty: Any, joint: JointDistribution) -> bool:
-    """Whether the asymptotic radius has fewer public records than it needs."""
+    """Whether there are too few public records for the asymptotic radius."""
     asymptotic = getattr(uncertainty, "radius", None) == "chi2"
     return asymptotic and joint.n < _RECORDS_PER_CELL * joint.counts.size
 
 
 def warn_of_weak_sets(uncertainty: Any, joint: JointDistribution, radius: float) -> None:
-    """Warn where the set of distributions is narrower than a reader of `eps` would think."""
+    """Warn where the set of distributions is smaller than a user may think."""
     n_cells = joint.counts.size
     if radius == 0:
         _warn(
@@ -158,13 +158,13 @@ def warn_of_weak_sets(uncertainty: Any, joint: JointDistribution, radius: float)
 
 
 def warn_of_first_column(names: Sequence[Any]) -> None:
-    """Warn where the first column is taken for S although the columns have names."""
+    """Warn that the first column is taken as S although the columns have names."""
     if not all(isinstance(name, str) for name in names):
         return
     _warn(
         f"sensitive is not given, so the first column, {names[0]!r}, is the one that is protected, "
         f"and {', '.join(map(repr, names[1:]))} {'is' if len(names) == 2 else 'are'} not. Name "
-        f"what you mean to protect, as in sensitive={names[0]!r}.",
+        f"the column to protect, as in sensitive={names[0]!r}.",
         PrivacyLeakWarning,
     )
 
@@ -191,14 +191,14 @@ def _warn(message: str, category: type[Warning]) -> None:
 def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
     """Refuse weights that cannot be counts of records.
 
-    A table of distinct rows states how often each of them occurs, so any counts will do. Where
-    equal rows stand apart, each row is a record by itself, and weights far above one a row say how
-    many people it speaks for: not how many records there are, which is what privacy depends on.
+    In a table of distinct rows any counts are possible: each states how often the row occurs. Where
+    rows repeat, each row is one record, and weights far above one per row state how many people the
+    record represents, not how many records there are, on which privacy depends.
 
     Parameters
     ----------
     sample_weight : array of shape (n,), number or None
-        As `fit` was given them.
+        The argument of `fit`.
     cells : integer array of shape (n,)
         The cell of each row.
 
@@ -218,10 +218,10 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
         raise ValueError(
             f"sample_weight sums to {total:,} for {len(seen):,} rows, {repeated:,} of which "
             "repeat others. Weights must be counts: how many records of the public table a row "
-            "stands for. If they are, say so by a table of distinct rows: add up the counts of "
+            "stands for. If they are, pass a table of distinct rows: add up the counts of "
             "equal rows first (in pandas, table.value_counts(dropna=False) of all records, or "
             "table.groupby(columns, dropna=False)['count'].sum()). Survey weights, which say how "
-            "many people a record speaks for, are not supported, added up or not: the set of "
+            "many people a record represents, are not supported, added up or not: the set of "
             "distributions would be far too small. Leave them out."
         )
 
@@ -250,7 +250,7 @@ _ALIASES = {
 
 
 def explain_names(init: Callable[..., None]) -> Callable[..., None]:
-    """Make a constructor say which parameter an unknown one may have been meant for.
+    """Let a constructor suggest the parameter that an unknown one may have been meant for.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def explain_names(init: Callable[..., None]) -> Callable[..., None]:
             name = unknown[0]
             close = [_ALIASES.get(name, name)] if _ALIASES.get(name) in known else []
             close += difflib.get_close_matches(name, known)
-            hint = f"did you mean {close[0]!r}?" if close else "there are: " + ", ".join(known)
+            hint = f"did you mean {close[0]!r}?" if close else "it has " + ", ".join(known)
             raise TypeError(f"{type(self).__name__} has no parameter {name!r}; {hint}") from error
 
     return explained

@@ -1,4 +1,4 @@
-"""What a design and a fit result in, as values: a fit takes effect by one assignment."""
+"""The results of a design and of a fit, as immutable objects: one assignment stores them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,15 +25,15 @@ class Designed:
     Attributes
     ----------
     mechanism : Mechanism
-        Rounded; what is sampled.
+        The rounded mechanism, which is sampled.
     certificate : Certificate
-        That it is private.
+        The proof that it is private.
     solution : Solution
-        How the design came about.
+        How the mechanism was found: solver, status, objective and its bound, time.
     cells : integer array of shape (b,), optional
-        The cell that each report stands for; None: the cell of its own number.
+        The cell that each report stands for; None if report y stands for cell y.
     distance : array of shape (a2, b), optional
-        Distance of each report from each value of U, where the design was for it.
+        Distance of each report from each value of U, if the design minimised it.
     """
 
     mechanism: Mechanism
@@ -50,7 +50,7 @@ class Designed:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """All that `fit` leaves behind.
+    """The results of `fit`.
 
     A sanitizer holds one of these and `transform` reads it once, so that a second `fit`, in another
     thread or interrupted, cannot mix the alphabets of one table with the mechanism of another.
@@ -70,9 +70,9 @@ class Fitted:
     may_impute : bool
         Whether unknown values may be drawn from the public distribution.
     figures : mapping
-        What the mechanism is worth: public attributes by name.
+        The mechanism's utility: values of public attributes by name.
     asked : mapping
-        The parameters that the design goes by, as they were.
+        The parameters that the design depends on, as they were in `fit`.
     reported_itself : bool
         Whether `fit_transform` reported the very table of the fit.
     """
@@ -94,17 +94,17 @@ class Fitted:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What is sampled."""
+        """The mechanism that is sampled."""
         return self.design.mechanism
 
     @property
     def certificate(self) -> Certificate:
-        """Proof of it."""
+        """The proof that it is private."""
         return self.design.certificate
 
     @property
     def solution(self) -> Solution:
-        """How it was found."""
+        """The solver's result."""
         return self.design.solution
 
 
@@ -137,12 +137,12 @@ class FromFit:
 
 
 def columns_of(sanitizer: Any, X: Any) -> Any:
-    """Note number and names of a table's columns as scikit-learn does, on an object of their own.
+    """Store number and names of a table's columns as scikit-learn does, on a separate object.
 
     Parameters
     ----------
     sanitizer : BaseSanitizer
-        Whose table it is; it is left as it is.
+        The sanitizer that is fitted; it is not changed.
     X : array, list of rows, or data frame
         The public table.
 

@@ -1,4 +1,4 @@
-"""The figures of a proof that travel with a mechanism."""
+"""The figures of a certificate that are stored with a mechanism."""
 
 from skrldp.certificate import Certificate
 from skrldp.mechanism import Guarantee
@@ -7,14 +7,14 @@ __all__ = ["guarantee_of"]
 
 
 def guarantee_of(certificate: Certificate, eps: float) -> Guarantee:
-    """Put a certificate's figures together.
+    """Make the guarantee of a mechanism from its certificate.
 
     Parameters
     ----------
     certificate : Certificate
         The proof, with the set that it holds for.
     eps : float
-        What was asked for, in nats.
+        The ε that was asked for, in nats.
 
     Returns
     -------

@@ -22,50 +22,55 @@ _MOST_OPTIMAL = 2_000  # cells, as for other dense designs
 
 
 class IRSanitizer(BaseSanitizer):
-    """Independent reporting: S and U each by a mechanism of its own, with the best split of ε.
+    """Independent reporting: S and U are each reported by their own mechanism.
 
-    The report of U may be more exact than ε would allow by itself, since it tells of S only as far
-    as the two are dependent. With randomised response it needs no solver and works on up to 4,000
-    cells; optimised mechanisms tell more, often several times as much.
+    ε is split between the two in the best proportion. The report of U may be more exact than ε
+    alone would allow, since it reveals S only as far as the two are dependent. With randomised
+    response there is no solver, and up to 4,000 cells are possible; optimised mechanisms have a
+    larger mutual information, often several times as large.
 
     Parameters
     ----------
     eps : float, default=1.0
-        Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
-        times as probable.
-    sensitive : str, int, list or callable, optional
-        The columns of S, by name or position, as in
+        Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
+        secret as under another.
+    sensitive : str, int, list or callable, default=None
+        The columns of the secret S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
-        first column; where columns have names, a warning then says which one that is.
+        first column; if the columns have names, a warning then states which one is protected.
     categories : "auto", "product", list or dict, default="auto"
-        Alphabets of the columns, one for each in the table's order, or by name for some of them;
-        they may hold values that the public table lacks. "auto": the levels that a column's dtype
-        declares (category, Enum, bool), used or not, else the values that it has. Of several
-        columns of S, or of U, the combinations that the public table has are known; all are with
-        "product", or if a column's alphabet is given.
+        Alphabets of the columns: a list with one for each column in the table's order, or a dict
+        that names some of the columns. They may hold values that the public table lacks. "auto"
+        takes the levels that a column's dtype declares (category, Enum, bool), used or not, or else
+        the values that occur. If S (or U) has several columns, only the combinations that occur in
+        the public table are known; with "product", or if the alphabet of one of these columns is
+        given, all combinations are.
     uncertainty : RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
-        searched as ``uncertainty__beta`` and so on.
+        The distributions that privacy must hold for; None is ``RenyiBall()``. A parameter search
+        reaches its parameters as ``uncertainty__beta`` and so on.
     budget : {"tight", "theorem5"}, default="tight"
-        How exact the report of U may be: "tight" is the most that is private, by the exact worst
-        case over the set; "theorem5" is the bound of the paper, from an ℓ1 distance.
+        How the parameter of the mechanism for U is computed: "tight" takes the largest that is
+        private, by the exact worst case over the set; "theorem5" takes the bound of the paper, from
+        an ℓ1 distance.
     underlying : {"grr", "optimal"}, default="grr"
         How S and U are reported: "grr" is randomised response; "optimal" the best of randomised
         response and mechanisms optimised for the public distribution, for at most 2,000 cells (and
-        then in a minute or two rather than a second). Their reports tell whether the value is in
-        one of a few sets.
+        a `fit` of a minute or two rather than a second). Their reports state in which of a few sets
+        the value is.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
-        probability of each category of each column given the report, at the public distribution; or
-        the columns of X again: a cell drawn by randomised response, or the most probable cell given
-        the report of an optimised mechanism. None is "cells".
+        Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
+        of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
+        category of each column given the report, at the public distribution. "cells": the columns
+        of X, filled with the cell that randomised response drew or, for optimised mechanisms, with
+        the most probable cell given the report. None is "cells".
     handle_unknown : {"error", "impute"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public distribution of U
-        given S (uniform for a secret the public table lacks). An unknown secret is always an error.
+        given S (uniform for a secret that the public table lacks). An unknown secret is always an
+        error.
     random_state : None, int, Generator or RandomState, default=None
-        None takes entropy from the operating system. An int makes `transform` repeatable and is
-        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
-        does not matter for `fit`, which is deterministic.
+        None takes entropy from the operating system. An int makes `transform` repeatable and is for
+        tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is
+        deterministic and does not use it.
     verbose : int, default=0
         If positive, `fit` prints what it does.
 
@@ -76,12 +81,12 @@ class IRSanitizer(BaseSanitizer):
     uncertainty_ : RenyiBall or AllDistributions
         The distributions that privacy holds for; ``B_`` is the radius, in nats.
     mechanism_ : Mechanism
-        What is sampled; ``mechanism_.to_json()`` is all that a client needs.
+        The mechanism that is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
         Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
         distributions.
     solution_ : Solution
-        How the design came about.
+        How the mechanism was found: solver, status, objective and its bound, time.
     mutual_information_ : float
         I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
@@ -103,23 +108,25 @@ class IRSanitizer(BaseSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much, or if the
-        table's columns have names and `sensitive` says none of them.
+        By `fit`, if there are too few public records for the asymptotic radius of the set to be
+        reliable, or if the table's columns have names and `sensitive` is None.
 
     See Also
     --------
-    PolyOptSanitizer : Tells most of the whole record, at every distribution of a set.
+    PolyOptSanitizer : Maximal mutual information, private at every distribution of a set.
     SRRSanitizer : A closed form that is private at every distribution.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
-    What is promised: whoever sees the report can tell hardly more about S than before, whichever
-    distribution of the uncertainty set is the true one. Nothing is promised about U beyond that.
+    The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
+    whichever distribution of the uncertainty set is the true one. Nothing is promised about U
+    beyond what it reveals about S.
 
-    The promise is for **one report about each person**. Reports about the same record do not just
-    add up to 2·eps, as they do for mechanisms that are private at all distributions: what the first
-    tells of U leads out of the uncertainty set, and two together may reveal S altogether.
+    The promise is for **one report about each person**. Two reports about the same record leak at
+    most 2·eps together if the mechanism is private at all distributions, but possibly far more if
+    it is private over a smaller set: given the first report, the distribution of U can lie outside
+    that set, and the two together may even determine S.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
     :doc:`what a report looks like </guide/reports>`.

@@ -12,45 +12,48 @@ __all__ = ["NonRobustSanitizer"]
 
 
 class NonRobustSanitizer(OptimalSanitizer):
-    """The optimum at the public distribution: a baseline, not private at any other.
+    """The optimum at the public distribution: a baseline, not private at other distributions.
 
     Parameters
     ----------
     eps : float, default=1.0
-        Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
-        times as probable.
-    sensitive : str, int, list or callable, optional
-        The columns of S, by name or position, as in
+        Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
+        secret as under another.
+    sensitive : str, int, list or callable, default=None
+        The columns of the secret S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
-        first column; where columns have names, a warning then says which one that is.
+        first column; if the columns have names, a warning then states which one is protected.
     categories : "auto", "product", list or dict, default="auto"
-        Alphabets of the columns, one for each in the table's order, or by name for some of them;
-        they may hold values that the public table lacks. "auto": the levels that a column's dtype
-        declares (category, Enum, bool), used or not, else the values that it has. Of several
-        columns of S, or of U, the combinations that the public table has are known; all are with
-        "product", or if a column's alphabet is given.
+        Alphabets of the columns: a list with one for each column in the table's order, or a dict
+        that names some of the columns. They may hold values that the public table lacks. "auto"
+        takes the levels that a column's dtype declares (category, Enum, bool), used or not, or else
+        the values that occur. If S (or U) has several columns, only the combinations that occur in
+        the public table are known; with "product", or if the alphabet of one of these columns is
+        given, all combinations are.
     uncertainty : optional
         Ignored: the only distribution is the public one.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
-        How the optimum is found. "vertices" enumerates the vertices of the region: the global
-        optimum, for some ten cells and polyhedral regions. "columns" generates them as needed: the
-        best for some dozens of cells. "alternation" improves decoder and mechanism in turn, for
-        up to a thousand cells. "auto" enumerates where that is fast; otherwise it alternates, and
-        goes on with columns where they are of use.
+        How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
+        global optimum, for about ten cells and polyhedral regions. "columns" generates vertices as
+        they are needed, and is the best for some dozens of cells. "alternation" improves decoder
+        and mechanism in turn, for up to a thousand cells. "auto" takes "vertices" where that is
+        fast; otherwise it takes "alternation", followed by "columns" where that can help.
     time_limit : float or None, default=60.0
-        Seconds that the solver may take; None for no limit. What it has by then is repaired,
-        certified and used, so a `fit` that meets the limit may not be repeatable.
+        Seconds that the solver may take; None for no limit. The best solution found by then is
+        repaired, certified and used, so a `fit` that meets the limit may not be repeatable.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
-        probability of each category of each column given the report, at the public distribution; or
-        the columns of X again, the most probable cell given the report. None is "symbol".
+        Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
+        of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
+        category of each column given the report, at the public distribution. "cells": the columns
+        of X, filled with the most probable cell given the report. None is "symbol".
     handle_unknown : {"error", "impute"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public distribution of U
-        given S (uniform for a secret the public table lacks). An unknown secret is always an error.
+        given S (uniform for a secret that the public table lacks). An unknown secret is always an
+        error.
     random_state : None, int, Generator or RandomState, default=None
-        None takes entropy from the operating system. An int makes `transform` repeatable and is
-        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
-        does not matter for `fit`, which is deterministic.
+        None takes entropy from the operating system. An int makes `transform` repeatable and is for
+        tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is
+        deterministic and does not use it.
     verbose : int, default=0
         If positive, `fit` shows a progress bar and prints what it did.
 
@@ -61,12 +64,12 @@ class NonRobustSanitizer(OptimalSanitizer):
     uncertainty_ : RenyiBall of radius 0
         The distributions that privacy holds for; ``B_`` is the radius, in nats.
     mechanism_ : Mechanism
-        What is sampled; ``mechanism_.to_json()`` is all that a client needs.
+        The mechanism that is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
         Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
         distributions.
     solution_ : Solution
-        How the design came about.
+        How the mechanism was found: solver, status, objective and its bound, time.
     mutual_information_ : float
         I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
@@ -89,25 +92,27 @@ class NonRobustSanitizer(OptimalSanitizer):
     -----
     PrivacyLeakWarning
         By every `fit`: privacy holds for the public distribution alone. Also if the table's columns
-        have names and `sensitive` says none of them.
+        have names and `sensitive` is None.
     ConvergenceWarning
         By `fit`, if the solver met its time limit.
 
     See Also
     --------
-    PolyOptSanitizer : Tells most of the whole record, at every distribution of a set.
+    PolyOptSanitizer : Maximal mutual information, private at every distribution of a set.
     GRRSanitizer : The baseline: protects the whole record, at every distribution.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
-    What is promised: if the private records follow exactly the public distribution, whoever sees a
-    report can tell hardly more about S than before. They never do exactly, so this is a yardstick
-    for what robustness costs and no protection. Use :class:`PolyOptSanitizer` to protect people.
+    The promise: if the private records follow exactly the public distribution, a report changes the
+    odds of any two secrets by a factor of at most exp(eps). In practice they never follow it
+    exactly, so this sanitizer serves to measure what robustness costs, and protects nobody. Use
+    :class:`PolyOptSanitizer` to protect people.
 
-    The promise is for **one report about each person**. Reports about the same record do not just
-    add up to 2·eps, as they do for mechanisms that are private at all distributions: what the first
-    tells of U leads out of the uncertainty set, and two together may reveal S altogether.
+    The promise is for **one report about each person**. Two reports about the same record leak at
+    most 2·eps together if the mechanism is private at all distributions, but possibly far more if
+    it is private over a smaller set: given the first report, the distribution of U can lie outside
+    that set, and the two together may even determine S.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
     :doc:`what a report looks like </guide/reports>`.

@@ -1,4 +1,4 @@
-"""How reports leave a sanitizer: forms, names, containers, and symbols read back."""
+"""The output of a sanitizer: form, column names and container of the reports, and `decode`."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class ReportsMixin:
     _state: Callable[[], Fitted]
 
     def decode(self, reports: Any, encode: str = "cells") -> Any:
-        """Write reports that were drawn before in another form. Nothing is drawn.
+        """Write reports that were drawn earlier in another form, without drawing again.
 
-        The reports keep the promise that they were made under, since they are computed from
-        the symbols alone; to call `transform` again would be a second report about each person.
+        Privacy is as before, since the result is computed from the symbols alone. To call
+        `transform` again would make a second report about each person.
 
         Parameters
         ----------
@@ -45,7 +45,7 @@ class ReportsMixin:
             Symbols, from 0 to b − 1: what `transform` returns with ``encode="symbol"``, or what
             clients with this ``mechanism_`` send.
         encode : {"symbol", "onehot", "posterior", "cells"}, default="cells"
-            The form to write them in, as the parameter `encode` has it.
+            The form to write them in, as in the parameter `encode`.
 
         Returns
         -------
@@ -58,8 +58,7 @@ class ReportsMixin:
         NotFittedError
             If the sanitizer has not been fitted.
         ValueError
-            If `reports` has more than one column, or holds anything that is no symbol of
-            ``mechanism_``.
+            If `reports` has more than one column, or a value is not a symbol of ``mechanism_``.
 
         Examples
         --------
@@ -116,7 +115,7 @@ class ReportsMixin:
         Parameters
         ----------
         input_features : array-like of str, optional
-            Must be the names seen in `fit` if there were any; else the names to use.
+            The names seen in `fit`, if the table had names; otherwise the names to use.
 
         Returns
         -------
@@ -149,7 +148,7 @@ class ReportsMixin:
         Parameters
         ----------
         transform : {"default", "pandas", "polars"} or None
-            "default" is the container of the input; None changes nothing. It goes before
+            "default" is the container of the input; None changes nothing. It takes precedence over
             scikit-learn's global setting ``transform_output``.
 
         Returns

@@ -1,4 +1,4 @@
-"""The mechanism with the most information that privacy allows."""
+"""The private mechanism with the greatest mutual information."""
 
 from typing import Any
 
@@ -14,66 +14,70 @@ __all__ = ["PolyOptSanitizer"]
 
 
 class PolyOptSanitizer(OptimalSanitizer):
-    """The mechanism with maximal mutual information I(X; Y) among the private ones.
+    """The private mechanism with the greatest mutual information I(X; Y).
 
     Parameters
     ----------
     eps : float, default=1.0
-        Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
-        times as probable.
-    sensitive : str, int, list or callable, optional
-        The columns of S, by name or position, as in
+        Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
+        secret as under another.
+    sensitive : str, int, list or callable, default=None
+        The columns of the secret S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
-        first column; where columns have names, a warning then says which one that is.
+        first column; if the columns have names, a warning then states which one is protected.
     categories : "auto", "product", list or dict, default="auto"
-        Alphabets of the columns, one for each in the table's order, or by name for some of them;
-        they may hold values that the public table lacks. "auto": the levels that a column's dtype
-        declares (category, Enum, bool), used or not, else the values that it has. Of several
-        columns of S, or of U, the combinations that the public table has are known; all are with
-        "product", or if a column's alphabet is given.
+        Alphabets of the columns: a list with one for each column in the table's order, or a dict
+        that names some of the columns. They may hold values that the public table lacks. "auto"
+        takes the levels that a column's dtype declares (category, Enum, bool), used or not, or else
+        the values that occur. If S (or U) has several columns, only the combinations that occur in
+        the public table are known; with "product", or if the alphabet of one of these columns is
+        given, all combinations are.
     uncertainty : RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``RenyiBall()``. Its parameters can be
-        searched as ``uncertainty__beta`` and so on.
+        The distributions that privacy must hold for; None is ``RenyiBall()``. A parameter search
+        reaches its parameters as ``uncertainty__beta`` and so on.
     observe : {"all", "nonsensitive"}, default="all"
         What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
-        columns of U only, in the order of the public table, and does not look at those of S where
-        a table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
-        The promise is the same; there is less to choose from, so the utility is smaller.
+        columns of U only, in the order of the public table, and does not look at those of S where a
+        table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
+        The promise is the same, but there are fewer mechanisms to choose from, so the utility is
+        smaller.
     region : {"joint", "product", "box", "lower"}, default="joint"
         How closely the privacy constraints follow the set of distributions. "joint" is exact; the
-        others are more cautious, each more than the one before, and easier to solve. "lower" is the
-        paper's.
+        others are more conservative, each more than the one before, and easier to solve. "lower" is
+        the one in the paper.
     same_secret : bool, default=False
         Also compare a secret with itself under two distributions, as the paper does. It is not part
         of the promise and only costs utility.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
-        How the optimum is found. "vertices" enumerates the vertices of the region: the global
-        optimum, for some ten cells and polyhedral regions. "columns" generates them as needed: the
-        best for some dozens of cells. "alternation" improves decoder and mechanism in turn, for
-        up to a thousand cells. "auto" enumerates where that is fast; otherwise it alternates, and
-        goes on with columns where they are of use.
+        How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
+        global optimum, for about ten cells and polyhedral regions. "columns" generates vertices as
+        they are needed, and is the best for some dozens of cells. "alternation" improves decoder
+        and mechanism in turn, for up to a thousand cells. "auto" takes "vertices" where that is
+        fast; otherwise it takes "alternation", followed by "columns" where that can help.
     time_limit : float or None, default=60.0
-        Seconds that the solver may take; None for no limit. What it has by then is repaired,
-        certified and used, so a `fit` that meets the limit may not be repeatable.
+        Seconds that the solver may take; None for no limit. The best solution found by then is
+        repaired, certified and used, so a `fit` that meets the limit may not be repeatable.
     smoothing : float, default=0.5
-        Records added to the public table, spread evenly over all cells, where the information to
-        be maximised is computed; without them, what a cell that the table lacks reports would be
-        left to chance. Privacy and the information that is stated are about the public distribution
-        as it is. 0 adds nothing.
+        Number of records added to the public table, spread evenly over all cells, for the objective
+        only; without them, the reports of a cell that has no public records would not matter for
+        the objective and would be arbitrary. Privacy and ``mutual_information_`` refer to the
+        public distribution without them. 0 adds nothing.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
-        probability of each category of each column given the report, at the public distribution; or
-        the columns of X again, the most probable cell given the report. None is "symbol". All of
-        these tell of S too what the report tells, whether the mechanism sees S or not.
+        Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
+        of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
+        category of each column given the report, at the public distribution. "cells": the columns
+        of X, filled with the most probable cell given the report. None is "symbol". Each of these
+        forms reveals about S whatever the report reveals, whether the mechanism sees S or not.
     handle_unknown : {"error", "impute"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public distribution of U
-        given S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"``
-        from the public distribution of U, which `fit` must know of: the mechanism is made and
-        proven for it. An unknown secret is always an error, unless S is not looked at.
+        given S (uniform for a secret that the public table lacks). With ``observe="nonsensitive"``
+        the draw is from the public distribution of U, and "impute" must be set before `fit`, since
+        the mechanism is then designed and proven private for it. An unknown secret is always an
+        error, unless the mechanism does not observe S.
     random_state : None, int, Generator or RandomState, default=None
-        None takes entropy from the operating system. An int makes `transform` repeatable and is
-        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
-        does not matter for `fit`, which is deterministic.
+        None takes entropy from the operating system. An int makes `transform` repeatable and is for
+        tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is
+        deterministic and does not use it.
     verbose : int, default=0
         If positive, `fit` shows a progress bar and prints what it did.
 
@@ -84,12 +88,12 @@ class PolyOptSanitizer(OptimalSanitizer):
     uncertainty_ : RenyiBall or AllDistributions
         The distributions that privacy holds for; ``B_`` is the radius, in nats.
     mechanism_ : Mechanism
-        What is sampled; ``mechanism_.to_json()`` is all that a client needs.
+        The mechanism that is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
         Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
         distributions.
     solution_ : Solution
-        How the design came about.
+        How the mechanism was found: solver, status, objective and its bound, time.
     mutual_information_ : float
         I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
@@ -111,28 +115,29 @@ class PolyOptSanitizer(OptimalSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much, if the
-        radius is 0, or if the table's columns have names and `sensitive` says none of them.
+        By `fit`, if there are too few public records for the asymptotic radius of the set to be
+        reliable, if the radius is 0, or if the table's columns have names and `sensitive` is None.
     ConvergenceWarning
         By `fit`, if the solver met its time limit.
 
     See Also
     --------
-    IRSanitizer : Reports S and U apart; a closed form or optimised.
-    RobustMSESanitizer : Stays closest to U, in a distance that is given.
+    IRSanitizer : Reports S and U independently, by a closed form or optimised.
+    RobustMSESanitizer : Minimal expected distance of the report from U.
     NonRobustSanitizer : The baseline: private at the public distribution alone.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
-    What is promised: whoever sees the report can tell hardly more about S than before, whichever
-    distribution of the uncertainty set is the true one. Nothing is promised about U beyond that.
-    The solver is not trusted: its result is repaired, rounded to what will be sampled and proven
-    private, or else nothing is released.
+    The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
+    whichever distribution of the uncertainty set is the true one. Nothing is promised about U
+    beyond what it reveals about S. The solver is not trusted: its result is repaired, rounded to
+    what will be sampled and proven private, or else nothing is released.
 
-    The promise is for **one report about each person**. Reports about the same record do not just
-    add up to 2·eps, as they do for mechanisms that are private at all distributions: what the first
-    tells of U leads out of the uncertainty set, and two together may reveal S altogether.
+    The promise is for **one report about each person**. Two reports about the same record leak at
+    most 2·eps together if the mechanism is private at all distributions, but possibly far more if
+    it is private over a smaller set: given the first report, the distribution of U can lie outside
+    that set, and the two together may even determine S.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>`, :doc:`what a region
     is </guide/regions>`, and

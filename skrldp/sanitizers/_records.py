@@ -1,4 +1,4 @@
-"""Private records: which columns they must have, and what becomes of unknown values."""
+"""Private records: the columns that they must have, and draws in place of unknown values."""
 
 import hashlib
 import warnings
@@ -27,7 +27,7 @@ def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, observe: str) -> 
     codec : CellCodec
         The table's alphabets.
     observe : {"all", "nonsensitive"}
-        Whether the columns of U alone will do.
+        What the mechanism observes; with "nonsensitive" the columns of U alone suffice.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, observe: str) -> 
     ValueError
         If it has other columns.
     """
-    names = column_names(X)  # is it a table at all?
+    names = column_names(X)  # raises an error if X is not a table
     if observe == "nonsensitive" and codec.holds_values_only(X):
         _warn_of_names(sanitizer, names)
         return True
@@ -52,14 +52,14 @@ def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, observe: str) -> 
         if not all(isinstance(name, str) for name in wanted):
             wanted = [f"x{name}" for name in wanted]
         raise ValueError(
-            f"{str(error).rstrip()}\nAs observe='nonsensitive', the columns of U alone will do, in "
+            f"{str(error).rstrip()}\nWith observe='nonsensitive', those of U alone suffice, in "
             f"this order: {wanted}."
         ) from error
     return False
 
 
 def _warn_of_names(sanitizer: Any, names: list[Any]) -> None:
-    """Say what scikit-learn says where columns can only be told by their order."""
+    """Warn, as scikit-learn does, that columns are identified by their order alone."""
     named, fitted = all(isinstance(n, str) for n in names), hasattr(sanitizer, "feature_names_in_")
     if named == fitted:
         return

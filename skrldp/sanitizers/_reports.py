@@ -1,4 +1,4 @@
-"""How reports leave a sanitizer: which numbers or categories, and in which container."""
+"""Symbols to the numbers or categories of a report, and those to a container."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -133,7 +133,7 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
     Raises
     ------
     ValueError
-        If there is more than one column, or a value is no symbol.
+        If there is more than one column, or a value is not a symbol.
     """
     series = nw.from_native(reports, pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
@@ -154,9 +154,9 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
         listed = ", ".join("missing" if value is None else repr(value) for value in unknown)
         shown = listed if len(listed) <= _SHOWN else listed[:_SHOWN] + "..."
         raise ValueError(
-            f"{unknown.total():,} of {table.n_rows:,} reports are no symbols of this mechanism, "
+            f"{unknown.total():,} of {table.n_rows:,} reports are not symbols of this mechanism, "
             f"which has the symbols 0 to {n_symbols - 1}: {shown}. They are reports of another "
-            "mechanism, or no symbols; drop rows without a report."
+            "mechanism, or not symbols; drop rows without a report."
         )
     return reports, symbols
 

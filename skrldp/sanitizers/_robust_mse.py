@@ -1,4 +1,4 @@
-"""The mechanism whose reports are closest to U among the private ones."""
+"""The private mechanism whose reports are closest to U."""
 
 import warnings
 from collections.abc import Sequence
@@ -31,10 +31,10 @@ __all__ = ["RobustMSESanitizer"]
 
 
 class RobustMSESanitizer(BaseSanitizer):
-    """The mechanism with minimal expected distance of the report from U among the private ones.
+    """The private mechanism with the least expected distance of the report from U.
 
-    Utility and privacy may each hold at every distribution of the uncertainty set, or at the public
-    distribution alone: the four problems of the paper.
+    Utility and privacy can each be required at every distribution of the uncertainty set, or at the
+    public distribution alone. These are the four problems of the paper:
 
     ================  =====================  ======================
     ISIT              ``robust_utility``     ``robust_privacy``
@@ -48,27 +48,28 @@ class RobustMSESanitizer(BaseSanitizer):
     Parameters
     ----------
     eps : float, default=1.0
-        Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
-        times as probable.
-    sensitive : str, int, list or callable, optional
-        The columns of S, by name or position, as in
+        Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
+        secret as under another.
+    sensitive : str, int, list or callable, default=None
+        The columns of the secret S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
-        first column; where columns have names, a warning then says which one that is.
+        first column; if the columns have names, a warning then states which one is protected.
     categories : "auto", "product", list or dict, default="auto"
-        Alphabets of the columns, one for each in the table's order, or by name for some of them;
-        they may hold values that the public table lacks. "auto": the levels that a column's dtype
-        declares (category, Enum, bool), used or not, else the values that it has. Of several
-        columns of S, or of U, the combinations that the public table has are known; all are with
-        "product", or if a column's alphabet is given.
+        Alphabets of the columns: a list with one for each column in the table's order, or a dict
+        that names some of the columns. They may hold values that the public table lacks. "auto"
+        takes the levels that a column's dtype declares (category, Enum, bool), used or not, or else
+        the values that occur. If S (or U) has several columns, only the combinations that occur in
+        the public table are known; with "product", or if the alphabet of one of these columns is
+        given, all combinations are.
     uncertainty : RenyiBall or AllDistributions, optional
-        The set of distributions; None is ``RenyiBall()``. Its parameters can be searched as
-        ``uncertainty__beta`` and so on.
+        The set of distributions; None is ``RenyiBall()``. A parameter search reaches its parameters
+        as ``uncertainty__beta`` and so on.
     robust_utility : bool, default=True
-        Minimise the expected distance at the worst distribution of the set, rather than at the
-        public distribution.
+        Whether to minimise the expected distance at the worst distribution of the set, rather than
+        at the public distribution.
     robust_privacy : bool, default=True
-        Be private at every distribution of the set. False is private at the public distribution
-        alone: **for comparisons, not to protect people**.
+        Whether to be private at every distribution of the set. False is private at the public
+        distribution alone: **for comparisons, not to protect people**.
     distance : {"squared", "absolute", "hamming"}, callable or array, default="squared"
         Distance d(u, y) of an output y from a value u. The first two need numbers in one column.
         "hamming" is 1 for different values; if U has several columns, the number that differ. A
@@ -79,37 +80,40 @@ class RobustMSESanitizer(BaseSanitizer):
         where the distance needs them; tuples if U has several columns.
     observe : {"all", "nonsensitive"}, default="all"
         What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
-        columns of U only, in the order of the public table, and does not look at those of S where
-        a table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
-        The promise is the same; there is less to choose from, so the utility is smaller.
+        columns of U only, in the order of the public table, and does not look at those of S where a
+        table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
+        The promise is the same, but there are fewer mechanisms to choose from, so the utility is
+        smaller.
     region : {"joint", "product", "box", "lower"}, default="joint"
         How closely the privacy constraints follow the set of distributions. "joint" is exact; the
-        others are more cautious, each more than the one before.
+        others are more conservative, each more than the one before.
     solver : {"auto", "cuts", "conic"}, default="auto"
-        "cuts", which "auto" is, follows a central path and then adds to a linear program the
-        constraints that its solutions break, until a proven lower bound is near. "conic" is the
-        paper's program, put right, as a second opinion: alpha=2 and few cells.
+        "cuts", which "auto" takes, follows a central path, and then adds violated constraints to a
+        linear program until its value is close to a proven lower bound. "conic" is a corrected
+        version of the paper's conic program, for comparison; it needs alpha=2 and few cells.
     tol : float, default=1e-4
-        Relative gap between the distance and its proven lower bound at which "cuts" stops. It
-        also stops at an absolute gap that is next to nothing, 1e-9 of the least distance that a
-        constant report has, and if nothing is gained for long.
+        Relative gap between the distance and its proven lower bound at which "cuts" stops. It also
+        stops at an absolute gap of 1e-9 times the least expected distance that a constant report
+        has, and when it makes no progress for long.
     time_limit : float or None, default=60.0
         Seconds that the search may take; None for no limit. The best mechanism it has by then is
-        used, and ``solution_.status`` says so; such a `fit` may not be repeatable. Its proof, which
-        is never left out, comes on top.
+        used, and ``solution_.status`` says so; such a `fit` may not be repeatable. The time for the
+        proof, which is never left out, is not included.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports: one column of integers, which number the outputs that are in use; as
-        many columns of 0 and 1; the probability of each category of each column given the report,
-        at the public distribution; or the outputs themselves, as columns of U. None is "cells".
+        Form of the reports. "symbol": one column of integers, which number the outputs that are in
+        use. "onehot": a column of 0 and 1 for each of these outputs. "posterior": the probability
+        of each category of each column given the report, at the public distribution. "cells": the
+        outputs themselves, as columns of U. None is "cells".
     handle_unknown : {"error", "impute"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public distribution of U
-        given S (uniform for a secret the public table lacks), or with ``observe="nonsensitive"``
-        from the public distribution of U, which `fit` must know of: the mechanism is made and
-        proven for it. An unknown secret is always an error, unless S is not looked at.
+        given S (uniform for a secret that the public table lacks). With ``observe="nonsensitive"``
+        the draw is from the public distribution of U, and "impute" must be set before `fit`, since
+        the mechanism is then designed and proven private for it. An unknown secret is always an
+        error, unless the mechanism does not observe S.
     random_state : None, int, Generator or RandomState, default=None
-        None takes entropy from the operating system. An int makes `transform` repeatable and is
-        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
-        does not matter for `fit`, which is deterministic.
+        None takes entropy from the operating system. An int makes `transform` repeatable and is for
+        tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is
+        deterministic and does not use it.
     verbose : int, default=0
         If positive, `fit` prints what it does.
 
@@ -120,13 +124,13 @@ class RobustMSESanitizer(BaseSanitizer):
     uncertainty_ : RenyiBall or AllDistributions
         The set of distributions; ``B_`` is its radius, in nats.
     mechanism_ : Mechanism
-        What is sampled; its ``symbols`` are the outputs in use. ``mechanism_.to_json()`` is all
-        that a client needs.
+        The mechanism that is sampled; its ``symbols`` are the outputs in use.
+        ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
         Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps``, at all distributions of
         the set or, without robust privacy, at the public distribution.
     solution_ : Solution
-        How the design came about, with its lower bound and gap.
+        How the mechanism was found: solver, status, distance with its lower bound and gap, time.
     distortion_ : float
         Expected distance at the public distribution of the mechanism as it is sampled.
     worst_case_distortion_ : float
@@ -151,28 +155,29 @@ class RobustMSESanitizer(BaseSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if there are too few public records for the set's radius to mean much, if
-        privacy holds at the public distribution alone, or if the table's columns have names and
-        `sensitive` says none of them.
+        By `fit`, if there are too few public records for the asymptotic radius of the set to be
+        reliable, if privacy holds at the public distribution alone, or if the table's columns have
+        names and `sensitive` is None.
     ConvergenceWarning
         By `fit`, if the solver met its time limit.
 
     See Also
     --------
-    PolyOptSanitizer : Tells most of the whole record, at every distribution of a set.
-    IRSanitizer : Reports S and U apart; a closed form or optimised.
+    PolyOptSanitizer : Maximal mutual information, private at every distribution of a set.
+    IRSanitizer : Reports S and U independently, by a closed form or optimised.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
-    What is promised: whoever sees the report can tell hardly more about S than before, whichever
-    distribution of the uncertainty set is the true one. Nothing is promised about U beyond that.
-    The solver is not trusted: its result is repaired, rounded to what will be sampled and proven
-    private, or else nothing is released.
+    The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
+    whichever distribution of the uncertainty set is the true one. Nothing is promised about U
+    beyond what it reveals about S. The solver is not trusted: its result is repaired, rounded to
+    what will be sampled and proven private, or else nothing is released.
 
-    The promise is for **one report about each person**. Reports about the same record do not just
-    add up to 2·eps, as they do for mechanisms that are private at all distributions: what the first
-    tells of U leads out of the uncertainty set, and two together may reveal S altogether.
+    The promise is for **one report about each person**. Two reports about the same record leak at
+    most 2·eps together if the mechanism is private at all distributions, but possibly far more if
+    it is private over a smaller set: given the first report, the distribution of U can lie outside
+    that set, and the two together may even determine S.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
     :doc:`what a report looks like </guide/reports>`.
@@ -302,14 +307,14 @@ class RobustMSESanitizer(BaseSanitizer):
         return figures, f"distortion {mean:.5g} (at worst {worst:.5g})"
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the expected distance of the report from U at the distribution of a table.
+        """Return minus the expected distance of the report from U at the distribution of a table.
 
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
             Records; nothing is reported about them.
         y : ignored
-            For scikit-learn's sake.
+            Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
             How many records each row stands for.
 
@@ -341,6 +346,6 @@ class RobustMSESanitizer(BaseSanitizer):
 def _worst(
     joint: JointDistribution, design: Designed, uncertainty: FittedSet
 ) -> tuple[float, Floats]:
-    """Return the expected distance at the worst distribution of a set, and that one."""
+    """Return the expected distance at the worst distribution of a set, and that distribution."""
     assert design.distance is not None  # `_design` above gives it
     return expected_distance(joint, design.distance, uncertainty).worst(design.mechanism.matrix)

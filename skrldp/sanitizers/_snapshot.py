@@ -1,4 +1,4 @@
-"""What a sanitizer was asked for when it was fitted, to tell what has been changed since."""
+"""The parameters of a sanitizer when it was fitted, to detect changes after `fit`."""
 
 import copy
 from collections.abc import Mapping
@@ -8,17 +8,17 @@ import numpy as np
 
 __all__ = ["changes", "snapshot"]
 
-# These say how records are reported, so a change of them takes effect at once.
+# These parameters are read by `transform`, so a change takes effect without another fit.
 _AT_ONCE = {"encode", "handle_unknown", "random_state", "verbose"}
 
 
 def snapshot(sanitizer: Any) -> dict[str, Any]:
-    """Copy the parameters that `fit` goes by.
+    """Copy the parameters that `fit` depends on.
 
     Parameters
     ----------
     sanitizer : BaseSanitizer
-        In `fit`.
+        The sanitizer, during its `fit`.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def snapshot(sanitizer: Any) -> dict[str, Any]:
 
 
 def changes(sanitizer: Any, before: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Compare the parameters of now with those of a snapshot.
+    """Compare the present parameters with those of a snapshot.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def changes(sanitizer: Any, before: Mapping[str, Any]) -> dict[str, tuple[Any, A
 def _copied(value: Any) -> Any:
     try:
         return copy.deepcopy(value)
-    except Exception:  # a callable of the user's may refuse; then a change within is not seen
+    except Exception:  # a user's callable may not be copyable; then changes inside it are not seen
         return value
 
 

@@ -13,38 +13,42 @@ __all__ = ["SRRSanitizer"]
 
 
 class SRRSanitizer(BaseSanitizer):
-    """Secret randomised response: as much of U as privacy of S at every distribution allows.
+    """Secret randomised response: protects S at every distribution, and U only as far as needed.
 
-    Records that share the secret may be told apart by exp(2ε), others by exp(ε) only.
+    The probabilities of a report given two records differ by a factor of at most exp(ε); if the two
+    records have the same secret, by at most exp(2ε).
 
     Parameters
     ----------
     eps : float, default=1.0
-        Privacy parameter ε, in nats: between any two secrets, no report may be more than exp(ε)
-        times as probable.
-    sensitive : str, int, list or callable, optional
-        The columns of S, by name or position, as in
+        Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
+        secret as under another.
+    sensitive : str, int, list or callable, default=None
+        The columns of the secret S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
-        first column; where columns have names, a warning then says which one that is.
+        first column; if the columns have names, a warning then states which one is protected.
     categories : "auto", "product", list or dict, default="auto"
-        Alphabets of the columns, one for each in the table's order, or by name for some of them;
-        they may hold values that the public table lacks. "auto": the levels that a column's dtype
-        declares (category, Enum, bool), used or not, else the values that it has. Of several
-        columns of S, or of U, the combinations that the public table has are known; all are with
-        "product", or if a column's alphabet is given.
+        Alphabets of the columns: a list with one for each column in the table's order, or a dict
+        that names some of the columns. They may hold values that the public table lacks. "auto"
+        takes the levels that a column's dtype declares (category, Enum, bool), used or not, or else
+        the values that occur. If S (or U) has several columns, only the combinations that occur in
+        the public table are known; with "product", or if the alphabet of one of these columns is
+        given, all combinations are.
     uncertainty : optional
         Ignored: the mechanism is private at all distributions.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports: one column of integers from 0 to b − 1; b columns of 0 and 1; the
-        probability of each category of each column given the report, at the public distribution; or
-        the columns of X again, a cell drawn by the mechanism. None is "cells".
+        Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
+        of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
+        category of each column given the report, at the public distribution. "cells": the columns
+        of X, filled with the cell that the mechanism drew. None is "cells".
     handle_unknown : {"error", "impute"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public distribution of U
-        given S (uniform for a secret the public table lacks). An unknown secret is always an error.
+        given S (uniform for a secret that the public table lacks). An unknown secret is always an
+        error.
     random_state : None, int, Generator or RandomState, default=None
-        None takes entropy from the operating system. An int makes `transform` repeatable and is
-        for tests: **it voids the guarantee**, since whoever knows it can undo the randomness. It
-        does not matter for `fit`, which is deterministic.
+        None takes entropy from the operating system. An int makes `transform` repeatable and is for
+        tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is
+        deterministic and does not use it.
     verbose : int, default=0
         If positive, `fit` prints what it does.
 
@@ -55,12 +59,12 @@ class SRRSanitizer(BaseSanitizer):
     uncertainty_ : AllDistributions
         The distributions that privacy holds for; ``B_`` is the radius, in nats.
     mechanism_ : Mechanism
-        What is sampled; ``mechanism_.to_json()`` is all that a client needs.
+        The mechanism that is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate
         Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
         distributions.
     solution_ : Solution
-        How the design came about.
+        How the mechanism was found: solver, status, objective and its bound, time.
     mutual_information_ : float
         I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
@@ -80,20 +84,20 @@ class SRRSanitizer(BaseSanitizer):
     Warns
     -----
     PrivacyLeakWarning
-        By `fit`, if the table's columns have names and `sensitive` says none of them.
+        By `fit`, if the table's columns have names and `sensitive` is None.
 
     See Also
     --------
     GRRSanitizer : The baseline: protects the whole record, at every distribution.
-    IRSanitizer : Reports S and U apart; a closed form or optimised.
-    PolyOptSanitizer : Tells most of the whole record, at every distribution of a set.
+    IRSanitizer : Reports S and U independently, by a closed form or optimised.
+    PolyOptSanitizer : Maximal mutual information, private at every distribution of a set.
     privacy_report : What a fitted sanitizer promises, and what it does not.
 
     Notes
     -----
-    What is promised: whoever sees the report can tell hardly more about S than before, whatever
-    the distribution of the population. Nothing is promised about U beyond what it says about S.
-    Two reports about the same person add up: together they are private at 2·eps.
+    The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
+    whatever the distribution of the population. Nothing is promised about U beyond what it reveals
+    about S. Two reports about the same person are together private at 2·eps.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
     :doc:`what a report looks like </guide/reports>`.

@@ -1,4 +1,4 @@
-"""Tables to cells and back.
+"""From rows of tables to cells, and back.
 
 A record is X = (S, U): the sensitive columns S, and all the other columns together, U. A *cell* is
 one value x = (s, u) of the whole record, and its code is ``s * a2 + u``, where `s` counts the `a1`

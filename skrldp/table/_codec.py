@@ -1,4 +1,4 @@
-"""Rows of a table to cells and back, once the alphabets are known."""
+"""From rows of a table to cells and back, once the alphabets are known."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CellCodec:
     values : tuple
         The values of U: likewise.
     library : str
-        That the public table was of: "numpy", "pandas", "polars" or "pyarrow".
+        Library of the public table: "numpy", "pandas", "polars" or "pyarrow".
     """
 
     columns: tuple[Column, ...]
@@ -69,7 +69,7 @@ class CellCodec:
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
-            Need not be of the library that the public table was of.
+            The rows; their library may differ from that of the public table.
         unknown : {"error", "mark"}, default="error"
             With "mark", a value of U that is not in the alphabet gets code −1. An unknown secret
             is always an error.
@@ -91,7 +91,7 @@ class CellCodec:
         return Codes(secrets, values, self.n_secrets)
 
     def encode_values(self, X: Any, *, unknown: str = "error") -> Codes:
-        """Turn rows into codes of U alone: the columns of S are not looked at, nor needed.
+        """Turn rows into codes of U alone; the columns of S are neither needed nor read.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class CellCodec:
         Raises
         ------
         ValueError
-            As :meth:`encode`, but for S.
+            As :meth:`encode`, for U alone.
         """
         table = read_table(X)
         places = self._places(table, values_only=True)
@@ -135,7 +135,7 @@ class CellCodec:
         return len(table.names) == len(fitted)
 
     def _are_named(self, table: Table) -> bool:
-        """Whether the table and the public one are both frames, so that columns go by name."""
+        """Whether this and the public table are both frames, so that columns are found by name."""
         return not table.is_array and self.library != "numpy"
 
     def _encode_part(
@@ -208,12 +208,13 @@ class CellCodec:
         ----------
         cells : array-like of int of shape (n,)
         like : array, list of rows, or data frame
-            A table of the library to answer in, with all columns or those of U alone. Its column
-            names are taken over, and its index if it is a pandas frame of n rows.
+            A table of the library to return, with all columns or those of U alone. Its column names
+            are used, and its index if it is a pandas frame of n rows.
         part : {"all", "nonsensitive"}, default="all"
             Which columns to write.
         strange : (int, value), optional
-            The position of a column and what to write there in every row, known or not.
+            The position of a column, and a value to write there in every row, which need not be
+            known.
 
         Returns
         -------
@@ -246,7 +247,7 @@ class CellCodec:
         Parameters
         ----------
         values : sequence
-            Like :attr:`values`: scalars if U is one column, tuples if several.
+            In the form of :attr:`values`: scalars if U is one column, tuples if several.
         index : ndarray of int of shape (n,)
             Which of the values each row has.
         like : array, list of rows, or data frame
@@ -268,7 +269,7 @@ class CellCodec:
         wanted: Sequence[int],
         table: Table,
     ) -> Any:
-        """Build the columns `wanted`, each from its values and from which of them rows have."""
+        """Build the columns `wanted`, each from its values and the index of each row's value."""
         places = self._places(table, values_only=True)
         columns = [
             self._new_column(table, position, places[position], some, rows)

@@ -13,7 +13,7 @@ __all__ = ["Codes"]
 
 @dataclass(frozen=True)
 class Codes:
-    """Rows of a table as a secret and a value of U each.
+    """Rows of a table as indices of secrets and of values of U.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The columns of a table: which categories each has, and every row's."""
+"""The columns of a table: the categories of each, and the category of each row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 MOST_CATEGORIES = 100_000  # of one column
 
-Given = tuple[Any, ...] | None  # the categories that the user lists for a column; None: observe
+Given = tuple[Any, ...] | None  # the categories that the user lists for a column; None: learn
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def encode_column(
     codes : ndarray of shape (n_rows,)
         −1 for a value that is no category.
     unknown : Counter
-        In how many rows each such value stands.
+        The number of rows with each such value.
     """
     codes = np.empty(table.n_rows, dtype=smallest_dtype(len(column), signed=True))
     unknown: Counter[Any] = Counter()
@@ -82,7 +82,7 @@ def encode_column(
 
 
 def learn_column(table: Table, position: int, given: Given) -> tuple[Column, np.ndarray] | None:
-    """Learn a column's alphabet, or check the given one, and write the column in it.
+    """Learn a column's alphabet, or check the given one, and encode the column.
 
     The alphabet is what the user lists, else the levels that the dtype declares, else the values
     that rows have, sorted.
@@ -92,7 +92,7 @@ def learn_column(table: Table, position: int, given: Given) -> tuple[Column, np.
     table : Table
     position : int
     given : tuple or None
-        What the user lists.
+        The categories that the user lists.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def learn_column(table: Table, position: int, given: Given) -> tuple[Column, np.
 
 
 def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] | None:
-    """Return the sorted values that rows have, and every row's; None if there are too many."""
+    """Return the sorted values that occur and each row's index; None if there are too many."""
     index: dict[Any, int] = {}  # in the order in which they are found
     parts = []
     for rows in chunks(table.n_rows):
@@ -167,13 +167,13 @@ def _sorted(values: Iterable[Any]) -> list[Any]:
 
 
 def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
-    """Read the parameter `categories`: one entry per column, None where to observe.
+    """Read the parameter `categories`: one entry per column, None to learn the categories.
 
     Parameters
     ----------
     categories : "auto", "product", list or dict
     names : sequence
-        Of the columns.
+        Names of the columns.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
     Raises
     ------
     ValueError
-        If it does not fit the columns, or an alphabet is empty or lists a category twice.
+        If `categories` does not fit the columns, or an alphabet is empty or lists a category twice.
     """
     if isinstance(categories, str) and categories in ("auto", "product"):
         return [None] * len(names)
@@ -202,7 +202,7 @@ def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
         if len(alphabets) != len(names):
             raise ValueError(
                 f"categories lists {len(alphabets)} alphabets, but the table has {len(names)} "
-                "columns; give one per column, 'auto' for those to observe"
+                "columns; give one per column, or 'auto' to learn it from the table"
             )
     return [_given_alphabet(a, name) for a, name in zip(alphabets, names, strict=True)]
 

@@ -13,7 +13,7 @@ __all__ = ["declared_levels", "factorize", "series_from_array"]
 
 
 def series_from_array(values: np.ndarray) -> nw.Series[Any]:
-    """See one column of an array as a narwhals series."""
+    """Return one column of an array as a narwhals series."""
     import pandas as pd
 
     if values.dtype.kind in "OS":
@@ -42,8 +42,8 @@ def factorize(series: nw.Series[Any]) -> tuple[np.ndarray, list[Any]]:
     return positions, [plain(value) for value in distinct]
 
 
-# Each library has its own fast way. What narwhals has for all, `unique` and `replace_strict`, is
-# ten times slower in pandas and hands the values over in Python lists, which lose the dtype.
+# Each library has its own fast function. Those of narwhals, `unique` and `replace_strict`, are ten
+# times slower in pandas, and pass the values in Python lists, which lose the dtype.
 
 
 def _factorize_pandas(native: Any) -> tuple[np.ndarray, list[Any]]:
@@ -91,8 +91,8 @@ def _factorize_arrow(native: Any) -> tuple[np.ndarray, list[Any]]:
 def declared_levels(series: nw.Series[Any]) -> list[Any] | None:
     """Return the values that a dtype declares, in its order, used or not; None if it does not.
 
-    Those of pandas' category, polars' Enum, pyarrow's ordered dictionary and booleans do. A polars
-    Categorical and an unordered pyarrow dictionary only store strings in less memory: their
+    pandas' category, polars' Enum, pyarrow's ordered dictionary and booleans declare values. A
+    polars Categorical and an unordered pyarrow dictionary only store strings in less memory: their
     categories depend on the rows.
 
     Raises

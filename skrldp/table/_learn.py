@@ -29,7 +29,7 @@ def learn(
     max_cells: int = MAX_CELLS,
     advice: str = "",
 ) -> tuple[CellCodec, Codes]:
-    """Learn the alphabets of a public table, and write its rows in them.
+    """Learn the alphabets of a public table, and encode its rows.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def learn(
     max_cells : int, default=1_000_000
         Largest number of cells to allow.
     advice : str, default=""
-        What to say where there are more.
+        Sentence for the error message if there are more.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def _combined(
     is_product: bool,
     check: Callable[[int], None],
 ) -> tuple[Alphabet, np.ndarray]:
-    """Return all combinations of some columns' categories, or those of rows, and every row's."""
+    """Return all (or the occurring) combinations of columns' categories, and each row's index."""
     if not is_product:
         return Alphabet.observed(columns, codes, check)
     check(math.prod(len(column) for column in columns))

@@ -1,4 +1,4 @@
-"""The words about a table with too many cells."""
+"""The error message for a table with too many cells."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Size:
         self.used = self.levels if codes is None else np.count_nonzero(np.bincount(codes))
 
     def words(self) -> str:
-        """Say it: "'zip': 50,000 (12 of them used)"."""
+        """Return a text: "'zip': 50,000 (12 of them used)"."""
         if self.is_open:
             return f"{self.name!r}: more than {MOST_CATEGORIES:,}"
         unused = f" ({self.used:,} of them used)" if self.used < self.levels else ""
@@ -52,7 +52,7 @@ def too_many_cells(n_cells: int, most: int, sizes: Sequence[Size], advice: str) 
     sizes : sequence of Size
         One for each column.
     advice : str
-        What else the user could do: a sentence, or nothing.
+        What else the user can do: a sentence, or an empty text.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Tables of numpy, pandas, polars and pyarrow, seen as columns.
+"""A common interface to the columns of numpy, pandas, polars and pyarrow tables.
 
 A table is read one chunk of one column at a time, each as *positions* into a short list of distinct
-Python scalars, so Python never sees the rows.
+Python scalars, so that Python handles distinct values rather than rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def is_object(dtype: Any) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """A user's table: an array or a data frame, seen as columns.
+    """The columns of a user's table, which is an array or a data frame.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Table:
 
     @contextmanager
     def _naming(self, position: int) -> Iterator[None]:
-        """Name the column in errors."""
+        """Add the column's name to errors."""
         name = self.names[position]
         try:
             yield
@@ -116,14 +116,14 @@ class Table:
 
 
 def read_table(X: Any) -> Table:
-    """See an array, a list of rows or a data frame as a table.
+    """Make a table from an array, a list of rows or a data frame.
 
     Raises
     ------
     TypeError
         For sparse matrices, lazy frames, masked arrays and dictionaries.
     ValueError
-        If it is not two-dimensional, has no rows or columns, duplicate column names or complex
+        If X is not two-dimensional, or has no rows or columns, duplicate column names or complex
         numbers.
     """
     _refuse_other_containers(X)
@@ -146,7 +146,7 @@ def read_table(X: Any) -> Table:
     return table
 
 
-# How a lazy frame of a library is computed.
+# How to compute a lazy frame, by library.
 _CALLS = {
     "duckdb": ".df(), .pl() or .to_arrow_table()",
     "dask": ".compute()",
@@ -157,7 +157,7 @@ _CALLS = {
 
 
 def _refuse_other_containers(X: Any) -> None:
-    """Say how to make a table from what is none."""
+    """Raise errors that state how to make a table from other containers."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError(
             "A sparse matrix was passed, but dense data is required; "

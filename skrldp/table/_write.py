@@ -1,8 +1,8 @@
 """Building columns of numpy, pandas, polars and pyarrow tables.
 
-A column is built from the few values that it may take, written once with the right dtype, and from
-which of them each row has. So dtypes are restored on a handful of values, and checked there: what
-does not read back as it was written is written another way.
+A column is built from the few values that it can take, stored once with the right dtype, and from
+the index of each row's value. So a dtype needs to be restored and checked on few values only: if
+these do not read back as they were written, another dtype is used.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class NewColumn:
 def build_array(columns: Sequence[NewColumn], dtype: Any) -> np.ndarray:
     """Build an array of shape (n_rows, n_columns).
 
-    It has the dtype asked for if that can hold every value exactly, else the one numpy infers,
-    else object.
+    The array has the requested dtype if that can hold every value exactly, else the one that numpy
+    infers, else object.
     """
     values = [value for column in columns for value in column.values]
     for candidate in (dtype, None, np.dtype(object)):
@@ -56,7 +56,7 @@ def _array_of(values: list[Any], dtype: Any) -> np.ndarray | None:
         for place, value in enumerate(values):  # a slice assignment would unpack tuples
             array[place] = value
         return array
-    numpy_values = [  # of pandas' moments numpy would drop the nanoseconds
+    numpy_values = [  # numpy would drop the nanoseconds of pandas' timestamps
         v.to_numpy() if hasattr(v, "to_numpy") and not is_missing(v) else v for v in values
     ]
     try:
@@ -71,9 +71,9 @@ def build_frame(
 ) -> Any:
     """Build a frame of the same library as `like`.
 
-    `wanted` says which columns of `like` they are, None for those that it lacks. Each column has
-    the dtype asked for if that can hold the values exactly (categorical dtypes are extended), else
-    the one the library infers. A pandas index is kept if the lengths agree.
+    `wanted` gives the position of each column in `like`, None for those that it lacks. Each column
+    has the requested dtype if that can hold the values exactly (categorical dtypes are extended),
+    else the one the library infers. A pandas index is kept if the lengths agree.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def build_frame(
         series = _series_of(column, namespace, library, name)
         built.append(series[column.positions].to_native())
     if library is _LIBRARIES["pandas"] and None not in wanted:
-        names = like.source.to_native().columns[list(wanted)]  # keeps what they are called together
+        names = like.source.to_native().columns[list(wanted)]  # keeps the name of the column index
     return library.table(namespace, built, like, names)
 
 
@@ -133,7 +133,7 @@ def _polars_column(pl: Any, values: Sequence[Any], dtype: Any) -> Any:
     if isinstance(dtype, pl.Enum):
         dtype = pl.Enum([*dtype.categories, *_not_in(values, dtype.categories)])
     if any(getattr(value, "value", None) is not None for value in values):
-        # Moments with nanoseconds, which polars would cut to microseconds.
+        # Times with nanoseconds, which polars would cut to microseconds.
         values = [None if is_missing(v) else _nanoseconds(v) for v in values]
         return pl.Series(values, dtype=pl.Int64).cast(dtype)
     return pl.Series(values, dtype=dtype, strict=False)

@@ -153,9 +153,9 @@ class Stateful:
         (Noiseless, "mechanism", "without noise"),
         (Swapped, "mechanism", "0 and 1 seem to be swapped"),
         (PassesOn, "unknown", "unknown value"),
-        (Seeded, "repeats", "two calls draw the same"),
+        (Seeded, "repeats", "two calls report the same records too similarly"),
         (Restarted, "runs", "1,000 apart"),
-        (Stateful, "copies", "a copy draws what the original drew"),
+        (Stateful, "copies", "a copy reports like the original"),
     ],
 )
 def test_planted_faults_are_found(base, fault, found_by, words):
@@ -235,7 +235,7 @@ def test_reports_that_the_mechanism_does_not_have(encode, report):
             return report(X) + 100
 
     found = audit(fitted(Foreign, encode=encode), n=2_000, random_state=0)
-    assert "none of the mechanism's" in message(found, "mechanism")
+    assert "not the mechanism's" in message(found, "mechanism")
 
 
 def test_impossible_reports_are_certain():
@@ -465,7 +465,7 @@ def response(records, p=0.75):
 
 
 def test_a_function_and_its_claim():
-    """Leakage at LAW: the odds of randomised response times those of U, log 3 + log 3.
+    """Leakage at DISTRIBUTION: the odds of randomised response times those of U, log 3 + log 3.
 
     False alarms and misses: below 1e-3.
     """
@@ -473,7 +473,7 @@ def test_a_function_and_its_claim():
         response, n=20_000, distribution=DISTRIBUTION, eps=np.log(9.0), level=0.999, random_state=0
     )
     assert names(found) == {"unknown"}  # it never looks at what U is
-    assert "hold it" in message(found, "unknown")
+    assert "contain it" in message(found, "unknown")
     checked = audit(
         _only_known(response), n=20_000, distribution=DISTRIBUTION, eps=np.log(9.0), random_state=0
     )

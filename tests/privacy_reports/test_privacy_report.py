@@ -98,9 +98,9 @@ def test_the_worst_case_is_one(cls):
         (RenyiBall(), "asymptotic", 0.05, "with probability about 0.05"),
         (RenyiBall(alpha=1, beta=0.01), "asymptotic", 0.01, "(alpha = 1)"),
         (RenyiBall(1, radius="finite-sample"), "finite-sample", 0.05, "at most 0.05"),
-        (RenyiBall(radius=0.02), "given", None, "nothing is known of what it misses"),
+        (RenyiBall(radius=0.02), "given", None, "the probability of missing is unknown"),
         (RenyiBall(radius=0.0), "public distribution", None, "the public distribution alone"),
-        (AllDistributions(), "all distributions", None, "no distribution is outside"),
+        (AllDistributions(), "all distributions", None, "all distributions of the data"),
     ],
 )
 def test_the_set_and_what_it_misses(uncertainty, coverage, beta, words):
@@ -122,7 +122,7 @@ def test_reports_about_one_person():
         str(privacy_report(fitted(SRRSanitizer))).split()
     )
     text = str(privacy_report(fitted(PolyOptSanitizer)))
-    assert "about one person: one only" in text and "k of them" not in text
+    assert "about one person: send only one" in text and "k of them" not in text
 
 
 def test_what_many_cells_cannot_show(monkeypatch):
@@ -148,7 +148,7 @@ def test_dict_and_immutability():
 WARNINGS = [
     ("random_state=3", {"random_state": 3}, {}),
     ("weak promise", {"eps": 2.5}, {"eps": 2.2}),
-    ("One report for each person", {}, {"uncertainty": AllDistributions()}),
+    ("Send only one report about each person", {}, {"uncertainty": AllDistributions()}),
     ("time limit", {"time_limit": 1e-9, "region": "joint"}, {}),
     ("given as a number", {"uncertainty": RenyiBall(radius=0.01)}, {}),
     ("public distribution alone", {"uncertainty": RenyiBall(radius=0.0)}, {}),
@@ -199,9 +199,9 @@ def test_warning_of_parameters_set_after_fit():
     sanitizer = fitted(GRRSanitizer, eps=1.0)
     assert privacy_report(sanitizer).warnings == ()
     for change, said in (
-        ({"eps": 0.5}, "eps=0.5 was set after fit, which was asked for 1.0."),
-        ({"eps": 2.0}, "eps=2.0 was set after fit, which was asked for 1.0."),
-        ({"eps": 1.0, "sensitive": -1}, "sensitive=-1 was set after fit, which was asked for None"),
+        ({"eps": 0.5}, "eps=0.5 was set after fit, which used 1.0."),
+        ({"eps": 2.0}, "eps=2.0 was set after fit, which used 1.0."),
+        ({"eps": 1.0, "sensitive": -1}, "sensitive=-1 was set after fit, which used None"),
     ):
         warning = privacy_report(sanitizer.set_params(**change)).warnings[0]
         assert warning.startswith(said) and f"<= {sanitizer.certificate_.eps:.6f}" in warning
@@ -210,7 +210,7 @@ def test_warning_of_parameters_set_after_fit():
 
 def test_warning_of_fit_transform():
     """The design knows every record of the table; fit on another one does away with it."""
-    words, table = "reported the very table", np.repeat(ROWS, COUNTS, axis=0)
+    words, table = "reported the same table", np.repeat(ROWS, COUNTS, axis=0)
     sanitizer = GRRSanitizer()
     for wrapped in (sanitizer, make_pipeline(FunctionTransformer(), sanitizer)):
         wrapped.fit_transform(table)
@@ -223,9 +223,9 @@ def test_the_columns_are_named():
     table = pd.DataFrame(np.repeat(ROWS, COUNTS, axis=0), columns=["sex", "visits"])
     report = privacy_report(GRRSanitizer(sensitive="visits").fit(table))
     assert (report.sensitive, report.nonsensitive) == (("visits",), ("sex",))
-    assert "S = 'visits'; not U = 'sex'" in str(report)
+    assert "S = 'visits'; U = 'sex': not protected" in str(report)
     report = privacy_report(fitted(GRRSanitizer))
-    assert report.sensitive == (0,) and "S = column 0; not U = column 1" in str(report)
+    assert report.sensitive == (0,) and "S = column 0; U = column 1: not protected" in str(report)
 
 
 NOTES = [
@@ -233,7 +233,7 @@ NOTES = [
     ("2 of 6 cells have no public records", {"counts": [9, 9, 9, 9, 0, 0]}, {}),
     ("replaced by draws", {"handle_unknown": "impute"}, {}),
     ("does not see S", {"observe": "nonsensitive"}, {}),
-    ("0.5 more records", {}, {"smoothing": 0.0}),
+    ("adds 0.5 records", {}, {"smoothing": 0.0}),
 ]
 
 

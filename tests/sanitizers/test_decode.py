@@ -126,10 +126,10 @@ def test_numbers_stay_numbers():
 @pytest.mark.parametrize(
     ("reports", "said"),
     [
-        ([0, 6], r"1 of 2 reports are no symbols .* 0 to 5: 6\."),
-        ([-1, 0], "no symbols of this mechanism.*-1"),
-        ([0.5], "no symbols of this mechanism.*0.5"),
-        (["0"], "no symbols of this mechanism.*'0'"),
+        ([0, 6], r"1 of 2 reports are not symbols .* 0 to 5: 6\."),
+        ([-1, 0], "not symbols of this mechanism.*-1"),
+        ([0.5], "not symbols of this mechanism.*0.5"),
+        (["0"], "not symbols of this mechanism.*'0'"),
         ([0, None], "missing"),
         (np.array([0.0, np.nan]), "missing"),
         (pd.DataFrame({"report": pd.array([0, None], dtype="Int64")}), "missing"),
