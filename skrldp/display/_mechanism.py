@@ -113,7 +113,7 @@ class MechanismDisplay:
         mechanism = self.mechanism
         b, a = mechanism.shape
         if a * b > _ENTRIES:
-            few = hasattr(mechanism, "probabilities")
+            few = mechanism.form.blocks is not None
             mend = (
                 "Its four different probabilities are mechanism.form.blocks."
                 if few

@@ -312,7 +312,7 @@ def test_large_heat_maps_keep_their_greatest_entries(monkeypatch):
 
 
 def test_heat_maps_that_are_too_large():
-    with pytest.raises(ValueError, match=r"2,200 reports x 2,200 cells.*mechanism\.probabilities"):
+    with pytest.raises(ValueError, match=r"2,200 reports x 2,200 cells.*mechanism\.form\.blocks"):
         MechanismDisplay(blocks(2, 1100)).plot()
     with pytest.raises(ValueError, match=r"order='u' must be 'cells' or 'symbols'"):
         MechanismDisplay(blocks(2, 2)).plot(order="u")
