@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.display._style import MAP, Ticks, height_below, new_axes, set_ticks, text_width, texts
-from skrldp.mechanism import BlockForm, Mechanism
+from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import fitted_sanitizer
 
 __all__ = ["MechanismDisplay"]
@@ -113,7 +113,7 @@ class MechanismDisplay:
         mechanism = self.mechanism
         b, a = mechanism.shape
         if a * b > _ENTRIES:
-            few = isinstance(mechanism.form, BlockForm)
+            few = mechanism.form.blocks is not None
             mend = (
                 "Its four different probabilities are mechanism.form.blocks."
                 if few

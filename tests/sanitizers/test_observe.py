@@ -254,7 +254,7 @@ def test_several_secret_columns():
     with pytest.raises(ValueError, match=r"unseen|missing") as error:
         found.transform(X[["size", "ill"]])
     assert "now missing:\n- age\n" in str(error.value)
-    assert "the columns of U alone will do, in this order: ['size']." in str(error.value)
+    assert "those of U alone suffice, in this order: ['size']." in str(error.value)
 
 
 # --- Errors that say what is wrong ---------------------------------------------------------------
@@ -278,13 +278,13 @@ def test_other_columns_are_refused(cls):
             with pytest.raises(ValueError, match="feature names should match") as error:
                 method(table)
             assert part in str(error.value)
-            assert "columns of U alone will do, in this order: ['size', 'age']." in str(error.value)
+            assert "those of U alone suffice, in this order: ['size', 'age']." in str(error.value)
     bare = fit(cls, table_of("numpy"), sensitive=1)
     for n_columns in (1, 4):
         expected = rf"X has {n_columns} features, but {cls.__name__} is expecting 3 features"
         with pytest.raises(ValueError, match=expected) as error:
             bare.transform(np.zeros((2, n_columns)))
-        assert "columns of U alone will do, in this order: ['x0', 'x2']." in str(error.value)
+        assert "those of U alone suffice, in this order: ['x0', 'x2']." in str(error.value)
     seeing = fit(cls, X, sensitive="ill", observe="all")
     with pytest.raises(ValueError, match=r"yet now missing:\n- ill\n$"):
         seeing.transform(X[["size", "age"]])

@@ -48,7 +48,7 @@ FRAME = pd.DataFrame(RECORDS, columns=["race", "visits"])
 
 
 def test_survey_weights_are_refused():
-    """As Adult's fnlwgt: records that repeat, and how many people each speaks for."""
+    """As Adult's fnlwgt: records that repeat, and how many people each represents."""
     rng = np.random.default_rng(0)
     weights = rng.integers(12_285, 1_484_705, len(RECORDS))
     message = (

@@ -27,7 +27,7 @@ from skrldp import (
 )
 from skrldp.design import Solution
 from skrldp.sampling import RandomStream
-from skrldp.sanitizers import _blocks, _optimal, _reports, codec_of
+from skrldp.sanitizers import _blocks, _optimal_base, _reports, codec_of
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -141,7 +141,7 @@ def solution_of(matrix):
 
 
 def test_a_design_that_leaks_is_repaired(monkeypatch):
-    monkeypatch.setattr(_optimal, "solve", lambda *args, **options: solution_of(np.eye(4)))
+    monkeypatch.setattr(_optimal_base, "solve", lambda *args, **options: solution_of(np.eye(4)))
     sanitizer = PolyOptSanitizer(0.5).fit(GOOD)
     assert sanitizer.certificate_.holds(0.5)
     assert np.all(sanitizer.mechanism_.matrix > 0)
@@ -179,7 +179,7 @@ def test_two_reports_may_reveal_the_secret_otherwise(monkeypatch):
     """U or S+U, at random and told which: nothing of S if U is uniform, but both tell all."""
     design = [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]]
     solution = solution_of(np.array(design) / 2)
-    monkeypatch.setattr(_optimal, "solve", lambda *args, **options: solution)
+    monkeypatch.setattr(_optimal_base, "solve", lambda *args, **options: solution)
     sanitizer = fitted(NonRobustSanitizer(0.5), GOOD)
     assert sanitizer.certificate_.holds(0.5)
     assert together(sanitizer) > 10.0
@@ -242,8 +242,8 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
         calls.append((region, eps, options))
         return solve(joint, region, eps, **options)
 
-    solve = _optimal.solve
-    monkeypatch.setattr(_optimal, "solve", spy)
+    solve = _optimal_base.solve
+    monkeypatch.setattr(_optimal_base, "solve", spy)
     PolyOptSanitizer(0.7, region="lower", same_secret=True, solver="columns", time_limit=0.5).fit(
         GOOD
     )
@@ -441,7 +441,7 @@ def test_posterior_refuses_what_is_too_large(monkeypatch):
 def test_an_optimum_reports_the_most_probable_cell(monkeypatch):
     """Neither the symbol's number nor the cell that sends it most often: [1, 0, 0] here."""
     design = np.array([[0.1, 0.5, 0.1, 0.5], [0.5, 0.1, 0.5, 0.1], [0.4, 0.4, 0.4, 0.4]])
-    monkeypatch.setattr(_optimal, "solve", lambda *args, **options: solution_of(design))
+    monkeypatch.setattr(_optimal_base, "solve", lambda *args, **options: solution_of(design))
     X = np.repeat([[0, 1], [0, 2], [1, 1], [1, 2]], [7, 10, 26, 57], axis=0)
     sanitizer = PolyOptSanitizer(2.0, encode="cells", random_state=0).fit(X)
     Y = sanitizer.transform(X)
