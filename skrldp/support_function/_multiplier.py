@@ -50,16 +50,23 @@ def _at_price(problem: Problem, log_price: Floats) -> tuple[Floats, Floats]:
     theta = (alpha - 1.0) / alpha
     log_slack = np.clip(log_price, np.log(FLOOR), _WIDEST)
     low, high = np.full(log_slack.shape, np.log(FLOOR)), np.full(log_slack.shape, _MOST_LOG_SLACK)
+    tried_floor = np.zeros(log_slack.shape, dtype=bool)
     for _ in range(_MOST_STEPS):
         slack = np.exp(log_slack)
         log_mean, slope, bend = power_mean(slack[..., None] + problem.gaps, problem.p, alpha)
         excess = theta * log_mean + (1.0 + theta) * np.log(slope) + log_price
         low, high = np.where(excess > 0, log_slack, low), np.where(excess > 0, high, log_slack)
+        settled = (np.abs(excess) < _DONE) | (high - low < _CLOSE)
+        if settled.all():
+            break
         step = excess / (slack * (theta**2 * slope + (1.0 + theta) * bend / alpha))
         moved = log_slack + step
-        log_slack = np.where((moved > low) & (moved < high), moved, (low + high) / 2.0)
-        if np.all((np.abs(excess) < _DONE) | (high - low < _CLOSE)):
-            break
+        # A step below the bracket is tried at the floor first: many slacks rest there.
+        below = (moved <= low) & ~tried_floor & ~settled
+        tried_floor |= below
+        middle = np.where(below, low, (low + high) / 2.0)
+        moved = np.where((moved > low) & (moved < high), moved, middle)
+        log_slack = np.where(settled, log_slack, moved)
     log_sum = log_mean * theta
     spread = np.exp(log_sum / alpha + theta * (np.log(slope) + log_sum))
     resting = (slack <= _AT_FLOOR * FLOOR) & (excess < 0)
