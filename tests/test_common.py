@@ -18,7 +18,6 @@ SANITIZERS = [
     GRRSanitizer(),
     SRRSanitizer(),
     IRSanitizer(budget="theorem5"),
-    IRSanitizer(budget="theorem5", underlying="optimal"),
     PolyOptSanitizer(region="lower", time_limit=1e-6),
     NonRobustSanitizer(time_limit=1e-6),
     RobustMSESanitizer(distance="hamming", time_limit=1e-6),

@@ -404,9 +404,9 @@ def test_continuous_at_alpha_one_half(gap):
 @pytest.mark.parametrize("radius", [1e-12, 1e-9, 1e-3, 1.0, 30.0, 1e3])
 def test_finite_and_sane_at_the_extremes(alpha, radius):
     """No warning either: the test suite turns them into errors."""
-    for seed in range(6):
+    for seed in range(4):
         joint, q = instance(seed, 2, 5, zeros=seed % 2 == 0)
-        joint = joint * np.array([10.0 ** -(seed % 4), 1.0, 1.0])[:, None]
+        joint = joint * np.array([10.0**-seed, 1.0, 1.0])[:, None]
         joint /= joint.sum()
         for scale in (1e-12, 1.0, 1e12):
             bound, distributions = solve(q * scale, joint, alpha, radius, conditionals=True)

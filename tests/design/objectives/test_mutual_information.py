@@ -191,7 +191,7 @@ def test_never_worse_than_the_closed_forms(counts):
 
 @pytest.mark.parametrize(
     ("counts", "eps"),
-    [(EXAMPLE, 1.2), (10 * EXAMPLE, 0.4), (MANY, 1.2), ([[46, 11], [43, 0]], 0.8)],
+    [(10 * EXAMPLE, 0.4), (MANY, 1.2), ([[46, 11], [43, 0]], 0.8)],
 )
 def test_utility_never_falls_from_region_to_region(counts, eps):
     order = ("simplex", "lower", "box", "product", "joint", "point")
@@ -239,8 +239,7 @@ def test_srr_is_optimal_for_all_distributions_and_large_eps(counts, eps, solver)
     assert found == pytest.approx(expected, rel=1e-8)
 
 
-@pytest.mark.parametrize("eps", [0.3, 2.0])
-@pytest.mark.parametrize("counts", [[5, 9], [3, 20, 8]])
+@pytest.mark.parametrize(("counts", "eps"), [([5, 9], 0.3), ([3, 20, 8], 2.0)])
 def test_one_value_reduces_to_ldp_on_the_secret(counts, eps):
     joint = JointDistribution(np.array(counts)[:, None])
     patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=len(counts))))

@@ -244,7 +244,7 @@ def test_large_tables(shape, cone):
     distribution = joint.probabilities.ravel()
     search = columns_module._Search(joint, Cones(region, 1.0, Deadline(0.0)), distribution)
     assert isinstance(search.cone, cone)
-    found = generate_columns(joint, region, 1.0, deadline=Clock(1500))
+    found = generate_columns(joint, region, 1.0, deadline=Clock(800))
     assert found.status == "time_limit"
     check(found, joint, region, 1.0)
     known = independent_reporting(joint, region, 1.0).information

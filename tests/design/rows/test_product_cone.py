@@ -72,7 +72,7 @@ def test_maxima(kind, table, same_secret):
     """Both the search and the list reach what a linear program reaches, and no further."""
     region = region_of(table, kind, same_secret)
     directions = directions_for(region.conditionals.size)
-    for eps in (0.1, 1.0, 5.0):
+    for eps in (0.1, 5.0):
         cone = ProductCone(region, eps)
         expected = linear_maxima(inequalities_of(region, eps), directions)
         rows = cone.maximise(directions)
