@@ -71,7 +71,7 @@ def same(found, expected):
 
 # Every sanitizer in two containers, and one sanitizer in all of them.
 PAIRS = [(kind, library) for kind in SANITIZERS for library in ("numpy", "polars")]
-PAIRS += [(list(SANITIZERS)[0], library) for library in LIBRARIES]
+PAIRS += [(next(iter(SANITIZERS)), library) for library in LIBRARIES]
 
 
 @pytest.mark.parametrize(("kind", "library"), list(dict.fromkeys(PAIRS)))
