@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import skrldp.design
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design.cutting_planes import _minimise as search
-from skrldp.design.objectives import distortion, polyopt
+from skrldp.design.objectives import distortion, mutual_information
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance
 from skrldp.design.subset import optimal_reporting
 from skrldp.row_privacy import privacy_region
@@ -43,7 +43,7 @@ def region_of(joint, kind="joint"):
 
 def information(joint, kind, solver):
     region = region_of(joint, kind)
-    return polyopt.solve(joint, region, 1.0, solver=solver, time_limit=None).objective
+    return mutual_information.solve(joint, region, 1.0, solver=solver, time_limit=None).objective
 
 
 def distance(joint, kind, robust=True):
@@ -78,9 +78,8 @@ CONCERNED = {
     "rows": ["columns", "lower", "vertices"],
     "subset": ["subset"],
     "closed_form": ["subset"],
-    "distortion": ["path"],
+    "objectives": ["path"],
     "_conic": [],
-    "polyopt": [],
     "_run": [],
 }
 
