@@ -9,6 +9,7 @@ proofs do without scikit-learn.
 from typing import TYPE_CHECKING, Any
 
 from skrldp.uncertainty_set._fitted_set import FittedSet, RenyiSet
+from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_budgets
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "RenyiSet",
     "chi2_radius",
     "finite_sample_radius",
+    "likelihood_ratio_budgets",
 ]
 
 if TYPE_CHECKING:
