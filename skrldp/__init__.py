@@ -20,6 +20,7 @@ _HOMES = {
     "InfeasibleError": "exceptions",
     "JointDistribution": "joint",
     "LeakageDisplay": "display",
+    "LikelihoodRatioSet": "uncertainty_set",
     "Mechanism": "mechanism",
     "MechanismDisplay": "display",
     "NonRobustSanitizer": "sanitizers",
@@ -49,6 +50,7 @@ __all__ = [
     "InfeasibleError",
     "JointDistribution",
     "LeakageDisplay",
+    "LikelihoodRatioSet",
     "Mechanism",
     "MechanismDisplay",
     "NonRobustSanitizer",
@@ -98,7 +100,7 @@ if TYPE_CHECKING:
         RobustMSESanitizer,
         SRRSanitizer,
     )
-    from skrldp.uncertainty_set import AllDistributions, RenyiBall
+    from skrldp.uncertainty_set import AllDistributions, LikelihoodRatioSet, RenyiBall
 
 
 def __getattr__(name: str) -> Any:

@@ -61,7 +61,7 @@ class Certificate:
     @property
     def radius(self) -> float:
         """Radius of the set, in nats; infinite for all distributions."""
-        return self.uncertainty.joint_radius
+        return self.uncertainty.radius
 
     def holds(self, eps: float) -> bool:
         """Whether the mechanism is proven private at this ε.

@@ -204,7 +204,7 @@ def _below_geometric_mean(g: Any, x: Any, y: Any) -> Any:
     return cp.SOC(x + y, cp.vstack([2.0 * g, x - y]))
 
 
-def _shrinkage(weight: Floats, alpha: float, radius: float) -> Floats:
+def _shrinkage(weight: Floats, alpha: float, radius: Floats) -> Floats:
     r"""Factor κ that the budget leaves to the power means; 0 where conditionals are free."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         if alpha == 1.0:
@@ -268,7 +268,7 @@ def _greatest(q: Any, n_reports: int, region: Region) -> Part:
     elif isinstance(region, SimplexRegion):
         kept = np.zeros(a1)
     else:
-        kept = _shrinkage(region.marginal, region.alpha, region.uncertainty.single_radius)
+        kept = _shrinkage(region.marginal, region.alpha, region.single_budgets)
     kept = np.tile(kept, n_reports)
     limits = []
     free = np.flatnonzero(kept[group] == 0)
@@ -303,7 +303,13 @@ def _slack(q: Any, n_reports: int, region: Region, secret: Indices) -> tuple[Any
 def _pairs(
     q: Any, n_reports: int, region: Region, eps: float, pairs: tuple[Indices, Indices]
 ) -> list[Any]:
-    """Privacy for pairs of secrets that share the budget, divided by exp(eps)."""
+    r"""Privacy for pairs of secrets that share the budget, divided by exp(eps).
+
+    Where each conditional has a budget of its own besides, the greatest sum of :math:`\lambda` is
+    the least of :math:`t_1 m_1 + t_2 m_2` over the t that both budgets allow. By duality it is
+    what a split :math:`m_i = m_i' + m_i''` gives at most, the least of :math:`t \cdot m'` over the
+    t of the shared budget, and the least of :math:`t \cdot m''` over those of the single ones.
+    """
     import cvxpy as cp
 
     alpha = region.alpha
@@ -311,16 +317,24 @@ def _pairs(
     sigma = (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -np.inf
     weight = np.stack([region.marginal[secret] for secret in pairs], axis=1)
     share = np.tile(weight / weight.sum(axis=1, keepdims=True), (n_reports, 1))
-    kept = _shrinkage(weight.sum(axis=1), alpha, region.uncertainty.pair_radius)
-    kept = np.tile(kept, n_reports)
+    radius = region.uncertainty.pair_budgets(weight)
+    kept = np.tile(_shrinkage(weight.sum(axis=1), alpha, radius), n_reports)
     limits, tops, means = [], [], []
+    alone: list[Any] = []  # parts of the means that the single budgets limit
     for side, secret, factor in ((0, pairs[0], np.exp(-eps)), (1, pairs[1], -1.0)):
         top, slack = _slack(factor * q, n_reports, region, secret)
         p = np.tile(region.conditionals[secret], (n_reports, 1))
         mean, part = _power_mean(slack, p, theta)
         limits += part
         tops.append(top)
+        if region.uncertainty.limits_singles:
+            own = _shrinkage(weight[:, side], alpha, region.single_budgets[secret])
+            single = cp.Variable(mean.size, nonneg=True)
+            alone.append(cp.multiply(np.tile(own, n_reports), single))
+            mean = mean - single
+            limits.append(mean >= 0.0)
         means.append(cp.multiply(1.0 / share[:, side], mean))
     both = cp.hstack(means)[np.arange(share.size).reshape(2, -1).T.ravel()]  # pair by pair
     mean, part = _power_mean(both, share, sigma)
-    return [*limits, *part, tops[0] + tops[1] <= cp.multiply(kept, mean)]
+    allowed = cp.multiply(kept, mean) + (sum(alone) if alone else 0.0)
+    return [*limits, *part, tops[0] + tops[1] <= allowed]

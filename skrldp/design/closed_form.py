@@ -283,7 +283,7 @@ def theorem5_distance(joint: JointDistribution, region: Region) -> float:
     apart = max(float(np.abs(p - row).sum(axis=1).max()) for row in p)
     if isinstance(region, PointRegion):
         return min(2.0, apart)
-    reach = l1_radius(p, joint.marginal, region.alpha, region.uncertainty.single_radius)
+    reach = l1_radius(p, joint.marginal, region.alpha, region.single_budgets)
     return min(2.0, 2.0 * float(reach.max()) + apart)
 
 

@@ -23,18 +23,13 @@ _FEW_PAIRS = 600
 class ProductRegion(Region):
     """Each conditional anywhere in its own ball, whatever the others are (Entropy (24))."""
 
-    @property
-    def _own_ball(self) -> tuple[float, float]:
-        """Order and radius of the ball whose budget each conditional keeps by itself."""
-        return self.alpha, self.uncertainty.single_radius
-
     @cached_property
     def free(self) -> NDArray[np.bool_]:
         """Secrets whose conditional may be anything, shape (a1,)."""
         if self.alpha == 1.0:
             return self.marginal <= 0
         with np.errstate(over="ignore"):
-            reach = np.expm1((self.alpha - 1.0) / self.alpha * self.uncertainty.single_radius)
+            reach = np.expm1((self.alpha - 1.0) / self.alpha * self.single_budgets)
         return (self.marginal <= 0) | (self.marginal + reach <= 0)
 
     def _extreme(
@@ -45,10 +40,11 @@ class ProductRegion(Region):
         if ball.any():
             s = secret[ball]
             problem = q[ball, None], self.conditionals[s, None], self.marginal[s, None]
-            best = support(*problem, *self._own_ball)
+            own_ball = self.alpha, self.single_budgets[s]
+            best = support(*problem, *own_ball)
             value[ball] = best.bound
             if found is not None:
-                conditionals_found = worst_conditionals(*problem, *self._own_ball, best.slack)
+                conditionals_found = worst_conditionals(*problem, *own_ball, best.slack)
                 found[ball] = conditionals_found[:, 0]
         return value, found
 
@@ -74,18 +70,19 @@ class ProductRegion(Region):
                 conditionals[ball, None, i],
                 self.conditionals[s, None],
                 self.marginal[s, None],
-                *self._own_ball,
+                self.alpha,
+                self.single_budgets[s],
             )[:, 0]
         return found
 
 
 class JointRegion(ProductRegion):
-    """Exactly what a ball of joint distributions allows: two conditionals share one budget."""
+    """Exactly what a set allows in which two conditionals share a budget."""
 
-    @property
-    def _shared_ball(self) -> tuple[float, float]:
-        """Order and radius of the ball whose budget two conditionals share."""
-        return self.alpha, self.uncertainty.pair_radius
+    def _shared_budget(self, pair: Indices) -> tuple[Floats, Floats | None]:
+        """Return what two conditionals may take together, and each of them."""
+        shared = self.uncertainty.pair_budgets(self.marginal[pair])
+        return shared, self.single_budgets[pair] if self.uncertainty.limits_singles else None
 
     def _screen(
         self, rows: Floats, eps: float, against: Floats, above: float, conditionals: bool
@@ -118,8 +115,8 @@ class JointRegion(ProductRegion):
         pair = np.stack([first[shared], second[shared]], axis=1)
         found = conditionals.copy()
         found[~shared] = super().pull_in(first[~shared], second[~shared], conditionals[~shared])
-        around = self.conditionals[pair], self.marginal[pair]
-        found[shared] = pull_in(conditionals[shared], *around, *self._shared_ball)
+        around = self.conditionals[pair], self.marginal[pair], self.alpha
+        found[shared] = pull_in(conditionals[shared], *around, *self._shared_budget(pair))
         return found
 
     def value_gap(
@@ -146,7 +143,7 @@ class JointRegion(ProductRegion):
             p = np.stack([probability, 1.0 - probability], axis=2)
             q = np.zeros_like(p)
             q[:, 0, 0], q[:, 1, 0] = 1.0, -np.exp(np.broadcast_to(eps, shared.shape)[shared])
-            best = support(q, p, self.marginal[pair], *self._shared_ball)
+            best = support(q, p, self.marginal[pair], self.alpha, *self._shared_budget(pair))
             gap[shared] = np.minimum(gap[shared], best.bound)
         return gap
 
@@ -195,7 +192,8 @@ class JointRegion(ProductRegion):
         pair = np.stack([first, second], axis=1)
         q = np.stack([rows[row, first], -np.exp(eps) * others[row, second]], axis=1)
         problem = q, self.conditionals[pair], self.marginal[pair]
-        best = support(*problem, *self._shared_ball)
+        radius, own = self._shared_budget(pair)
+        best = support(*problem, self.alpha, radius, own)
         bound = rough.bound.copy()
         exact = best.bound + ROUNDING * np.abs(q).max(axis=(1, 2))
         bound[shared] = np.minimum(bound[shared], exact)
@@ -210,8 +208,10 @@ class JointRegion(ProductRegion):
                 part[0],
                 part[1],
                 part[2],
-                *self._shared_ball,
+                self.alpha,
+                radius[wanted],
                 best.slack[wanted],
+                None if own is None else own[wanted],
             )
             found = found[keep]
         return WorstPairs(

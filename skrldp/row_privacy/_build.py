@@ -52,7 +52,7 @@ def privacy_region(
         return PointRegion(*arguments)
     if uncertainty.is_everything:
         return SimplexRegion(*arguments)
-    if region == "joint":
+    if region == "joint" and uncertainty.shares_budget:
         if not uncertainty.joint_is_convex:
             raise ValueError(
                 f"region='joint' needs alpha >= 1/2, got alpha={uncertainty.alpha}: below, what "
@@ -61,6 +61,6 @@ def privacy_region(
             )
         return JointRegion(*arguments)
     ball = ProductRegion(*arguments)
-    if region == "product":
+    if region in ("joint", "product"):
         return ball
     return BoxRegion.around(ball) if region == "box" else LowerRegion.around(ball)

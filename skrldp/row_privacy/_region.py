@@ -94,6 +94,11 @@ class Region(ABC):
         """Order of the uncertainty set."""
         return self.uncertainty.alpha
 
+    @cached_property
+    def single_budgets(self) -> Floats:
+        """What the conditional of each secret may take of the set's budget, shape (a1,)."""
+        return self.uncertainty.single_budgets(self.marginal)
+
     @property
     def n_secrets(self) -> int:
         """Number of secrets a1."""
@@ -234,8 +239,7 @@ class Region(ABC):
         -------
         lower, upper : arrays of shape (a1, a2)
         """
-        radius = self.uncertainty.single_radius
-        return cell_bounds(self.conditionals, self.marginal, self.alpha, radius)
+        return cell_bounds(self.conditionals, self.marginal, self.alpha, self.single_budgets)
 
     def value_gap(
         self, value: Indices, first: Indices, second: Indices, eps: float | Floats

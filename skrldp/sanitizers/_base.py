@@ -171,7 +171,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         )
         uncertainty = self._uncertainty_set()
         around = uncertainty.fit_set(joint)
-        uncertainty.B_ = around.joint_radius
+        uncertainty.B_ = around.radius
         warn_of_weak_sets(uncertainty, joint, uncertainty.B_)
         design = self._design(joint, around)
         warn_of_time_limit(design.solution)

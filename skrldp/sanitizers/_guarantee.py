@@ -25,7 +25,7 @@ def guarantee_of(certificate: Certificate, eps: float) -> Guarantee:
         eps_requested=float(eps),
         eps=float(certificate.eps),
         eps_attained=float(certificate.eps_attained),
-        radius=float(around.joint_radius),
+        radius=float(around.radius),
         alpha=None if around.is_everything else float(around.alpha),
         rule=None if around.is_everything else around.rule,
         beta=None if around.is_everything else around.beta,

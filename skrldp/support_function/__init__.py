@@ -25,7 +25,14 @@ tables or uncertainty sets: a ball is its order and radius here.
 
 from skrldp.support_function._bisect import bisect
 from skrldp.support_function._cell_bounds import cell_bounds, conditional_radius, l1_radius
-from skrldp.support_function._dual import FLOOR, dual, log_mean_exp, prepare, support_shrink
+from skrldp.support_function._dual import (
+    FLOOR,
+    dual,
+    log_mean_exp,
+    prepare,
+    split_budget,
+    support_shrink,
+)
 from skrldp.support_function._value import Support, support
 from skrldp.support_function._worst_case import divergence, pull_in, worst_conditionals
 
@@ -41,6 +48,7 @@ __all__ = [
     "log_mean_exp",
     "prepare",
     "pull_in",
+    "split_budget",
     "support",
     "support_shrink",
     "worst_conditionals",

@@ -25,15 +25,17 @@ _NUDGE = 4.0 * np.finfo(float).eps
 _GRID, _GRIDS = 65, 12
 
 
-def conditional_radius(marginal: ArrayLike, alpha: float, radius: float) -> Floats:
+def conditional_radius(marginal: ArrayLike, alpha: float, radius: float | Floats) -> Floats:
     r"""Radius of the ball of P(U|s) around the public conditional (Entropy Theorem 1).
 
     Parameters
     ----------
     marginal : array of shape (a1,)
         Empirical distribution of S.
-    alpha, radius : float
-        Order and radius (nats) of the ball around the joint distribution.
+    alpha : float
+        Order of the ball around the joint distribution.
+    radius : float or array of shape (a1,)
+        Its radius, in nats: what the conditional of each secret may use of it.
 
     Returns
     -------
@@ -57,7 +59,7 @@ def conditional_radius(marginal: ArrayLike, alpha: float, radius: float) -> Floa
 
 
 def cell_bounds(
-    p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float
+    p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float | Floats
 ) -> tuple[Floats, Floats]:
     """Least and greatest probability of each value in what the ball allows (Entropy (29)).
 
@@ -68,8 +70,10 @@ def cell_bounds(
         a probability depend on it alone.
     marginal : array of shape (a1,)
         Empirical distribution of S.
-    alpha, radius : float
-        Order and radius (nats) of the ball around the joint distribution.
+    alpha : float
+        Order of the ball around the joint distribution.
+    radius : float or array of shape (a1,)
+        Its radius, in nats: what the conditional of each secret may use of it.
 
     Returns
     -------
@@ -83,12 +87,13 @@ def cell_bounds(
     """
     rho = np.asarray(p, dtype=float)
     weight = np.broadcast_to(np.asarray(marginal, dtype=float)[:, None], rho.shape)
-    if radius == 0:
+    radii = np.broadcast_to(np.asarray(radius, dtype=float).reshape(-1, 1), rho.shape)
+    if not radii.any():
         lower, upper = rho.copy(), rho.copy()
     elif alpha == 2.0:
-        lower, upper = _chi2_bounds(rho, conditional_radius(weight, alpha, radius))
+        lower, upper = _chi2_bounds(rho, conditional_radius(weight, alpha, radii))
     else:
-        lower, upper = _general_bounds(rho, weight, alpha, radius)
+        lower, upper = _general_bounds(rho, weight, alpha, radii)
     unseen = weight <= 0
     lower = np.where(unseen, 0.0, np.clip(lower, 0.0, 1.0))
     upper = np.where(unseen, 1.0, np.clip(upper, 0.0, 1.0))
@@ -104,18 +109,18 @@ def _chi2_bounds(rho: Floats, radii: Floats) -> tuple[Floats, Floats]:
 
 
 def _general_bounds(
-    rho: Floats, weight: Floats, alpha: float, radius: float
+    rho: Floats, weight: Floats, alpha: float, radii: Floats
 ) -> tuple[Floats, Floats]:
     """Bounds for any alpha: one probability against the rest, so an alphabet of two."""
     p = np.stack([rho.ravel(), 1.0 - rho.ravel()], axis=1)[:, None, :]
     w = np.where(weight > 0, weight, 1.0).ravel()[:, None]
     pick = np.broadcast_to(np.array([1.0, 0.0]), p.shape)
-    upper = support(pick, p, w, alpha, radius).bound
-    lower = -support(-pick, p, w, alpha, radius).bound
+    upper = support(pick, p, w, alpha, radii.ravel()).bound
+    lower = -support(-pick, p, w, alpha, radii.ravel()).bound
     return lower.reshape(rho.shape), upper.reshape(rho.shape)
 
 
-def l1_radius(p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float) -> Floats:
+def l1_radius(p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float | Floats) -> Floats:
     r"""Upper bound on the ℓ1 distance of the ball's conditionals from the public ones.
 
     With H(ρ) the greatest probability that the ball gives to a set of public probability ρ, the
@@ -130,8 +135,10 @@ def l1_radius(p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float) ->
         Empirical conditionals.
     marginal : array of shape (a1,)
         Empirical distribution of S.
-    alpha, radius : float
-        Order and radius (nats) of the ball around the joint distribution.
+    alpha : float
+        Order of the ball around the joint distribution.
+    radius : float or array of shape (a1,)
+        Its radius, in nats: what the conditional of each secret may use of it.
 
     Returns
     -------
@@ -144,9 +151,10 @@ def l1_radius(p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float) ->
     """
     rho = np.asarray(p, dtype=float)
     weight = np.asarray(marginal, dtype=float)
+    radii = np.broadcast_to(np.asarray(radius, dtype=float), len(rho))
 
     def excess(secret: int, probabilities: Floats) -> Floats:
-        _, upper = cell_bounds(probabilities[None, :], weight[[secret]], alpha, radius)
+        _, upper = cell_bounds(probabilities[None, :], weight[[secret]], alpha, radii[[secret]])
         return np.maximum(2.0 * (upper[0] - probabilities), 0.0)
 
     radii = np.array([_concave_peak(partial(excess, s), rho[s].min()) for s in range(len(rho))])

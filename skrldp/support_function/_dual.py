@@ -14,6 +14,7 @@ __all__ = [
     "dual",
     "power_mean",
     "prepare",
+    "split_budget",
     "support_shrink",
     "value",
 ]
@@ -25,18 +26,26 @@ _NO_GAP = 1e-14
 # Stands for a slack of zero, relative to the range of q: small enough for its inverse square root
 # to outweigh any cell, and large enough for powers of it to be finite.
 FLOOR = 1e-25
+# Relative: what is left of a shared budget after a part is known to some last digits of the whole.
+# More of it makes a bound greater, so this errs on the safe side, by as little.
+_OUTWARD = 8.0 * np.finfo(float).eps
 _LARGE = 30.0  # exponents above it, exp(30) = 1e13, are centred at the greatest
 
 
 @dataclass(frozen=True)
 class Problem:
-    """N problems of T conditionals over k cells, scaled to gaps in [0, 1]."""
+    """N problems of T conditionals over k cells, scaled to gaps in [0, 1].
+
+    Budgets are in nats of the joint distribution: a conditional R takes w KL(p || R) at order 1.
+    """
 
     gaps: Floats  # (N, T, k)  (max q - q) / scale
     p: Floats  # (N, T, k)
     weight: Floats  # (N, T)
     shrink: Floats  # (N,)  log of what the budget takes off the power means
     floored: NDArray[np.bool_]  # (N, T)  zero cells hold the maximum: a slack of 0 may be optimal
+    radius: Floats  # (N,)  the budget that the conditionals share
+    own: Floats | None  # (N, T)  what each may take of it at most; None for all of it
     alpha: float
 
     def __getitem__(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> "Problem":
@@ -46,6 +55,8 @@ class Problem:
             self.weight[index],
             self.shrink[index],
             self.floored[index],
+            self.radius[index],
+            None if self.own is None else self.own[index],
             self.alpha,
         )
 
@@ -129,7 +140,54 @@ def dual(problem: Problem, slack: Floats) -> DualPoint:
     hessian = (sigma - 1.0) * mass[:, :, None] * (share * slope)[:, None, :]
     for i in range(families):
         hessian[:, i, i] -= mass[:, i] * ((sigma - theta) * slope[:, i] - bend[:, i] / alpha)
+    if problem.own is not None and families == 2:
+        held, kept = split_budget(log_mean, problem.weight, problem.radius, problem.own)
+        if held.any():
+            parts = np.exp(log_mean[held] + kept[held])
+            means[held] = parts.sum(axis=1)
+            mass[held] = parts * slope[held]
+            hessian[held] = 0.0
+            for i in range(2):
+                hessian[held, i, i] = mass[held, i] * (bend[held, i] - slope[held, i])
     return DualPoint(slack.sum(axis=1) - means, means, mass, hessian)
+
+
+def split_budget(
+    log_mean: Floats, weight: Floats, radius: Floats, own: Floats
+) -> tuple[NDArray[np.bool_], Floats]:
+    r"""How two conditionals split a budget of which each may take a part at most (order 1).
+
+    The part subtracted from the slacks is the least of :math:`\sum_i e^{-k_i/w_i} M_i` over the
+    splits :math:`k_1 + k_2 \le B`, :math:`k_i \le b_i`. It is convex in :math:`k_1` on the line
+    :math:`k_1 + k_2 = B`, so the best split is the unlimited one moved to the nearest that is
+    allowed.
+
+    Parameters
+    ----------
+    log_mean : array of shape (N, 2)
+        Logarithms of the geometric means M.
+    weight, own : arrays of shape (N, 2)
+        Marginals w of the secrets, and the greatest parts b.
+    radius : array of shape (N,)
+        Shared budgets B.
+
+    Returns
+    -------
+    held : boolean array of shape (N,)
+        Where the unlimited split is not allowed.
+    kept : array of shape (N, 2)
+        Minus k/w, the logarithms of what is left of the means.
+    """
+    both = own.sum(axis=1) <= radius  # then nothing is shared
+    radius = radius * (1.0 + _OUTWARD)
+    total = weight.sum(axis=1)
+    logs = log_mean - np.log(weight)
+    # On the line k1 + k2 = B the derivatives by k1 and k2 are equal.
+    first = weight.prod(axis=1) / total * (logs[:, 0] - logs[:, 1]) + weight[:, 0] / total * radius
+    allowed = np.clip(first, radius - own[:, 1], own[:, 0])
+    taken = np.stack([allowed, radius - allowed], axis=1)
+    taken = np.where(both[:, None], own, np.minimum(taken, own))
+    return both | (allowed != first), -taken / weight
 
 
 def _sigma(alpha: float) -> float:
@@ -137,7 +195,7 @@ def _sigma(alpha: float) -> float:
     return (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -1.0
 
 
-def support_shrink(weight: Floats, alpha: float, radius: float) -> Floats:
+def support_shrink(weight: Floats, alpha: float, radius: float | Floats) -> Floats:
     """log(A^{1/theta}) without the marginals' part; infinite where the conditionals are free."""
     total = weight.sum(axis=1)
     if alpha == 1.0:
@@ -149,7 +207,12 @@ def support_shrink(weight: Floats, alpha: float, radius: float) -> Floats:
 
 
 def prepare(
-    q: Floats, p: Floats, weight: Floats, alpha: float, radius: float
+    q: Floats,
+    p: Floats,
+    weight: Floats,
+    alpha: float,
+    radius: float | Floats,
+    own: Floats | None = None,
 ) -> tuple[Problem, Floats, Floats]:
     top = q.max(axis=-1)
     scale = (top - q.min(axis=-1)).max(axis=1)
@@ -157,7 +220,8 @@ def prepare(
     gaps[gaps < _NO_GAP] = 0.0  # raises q a little, so bounds stay bounds
     shrink = support_shrink(weight, alpha, radius)
     floored = ~(np.where(gaps <= 0.0, p, 0.0).sum(axis=-1) > 0.0)
-    return Problem(gaps, p, weight, shrink, floored, alpha), top, scale
+    radius = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
+    return Problem(gaps, p, weight, shrink, floored, radius, own, alpha), top, scale
 
 
 def value(problem: Problem, slack: Floats) -> tuple[Floats, Floats]:

@@ -32,13 +32,13 @@ _SINGULAR = 1e-14  # determinants below this, relatively, are rounding
 _RISE = 4e-15  # relative: by so much the dual function may rise, by rounding alone
 
 
-def start(problem: Problem, radius: float) -> Floats:
+def start(problem: Problem) -> Floats:
     """Return slacks that are right for a small ball, and of the right order for a large one."""
     alpha, p, gaps, weight = problem.alpha, problem.p, problem.gaps, problem.weight
     theta = (alpha - 1.0) / alpha
     mean = np.einsum("ntu,ntu->nt", p, gaps)
     variance = np.maximum(np.einsum("ntu,ntu->nt", p, gaps * gaps) - mean**2, 0.0)
-    budget = radius if alpha == 1.0 else abs(np.expm1(theta * radius))
+    budget = problem.radius if alpha == 1.0 else np.abs(np.expm1(theta * problem.radius))
     curve = 0.5 if alpha == 1.0 else 1.0 / (2.0 * abs(theta) * alpha)
     spread = np.sqrt(
         np.maximum((variance / weight).sum(axis=1), _LEAST_VARIANCE) * curve / alpha / budget

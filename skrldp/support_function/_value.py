@@ -43,12 +43,12 @@ class Support:
     scale: Floats
 
 
-def _solve(problem: Problem, radius: float) -> Floats:
+def _solve(problem: Problem) -> Floats:
     """Minimise by Newton's method, and by the price where that is known to fail or did."""
     pairs = problem.weight.shape[1] == 2
     if pairs and 0.5 <= problem.alpha <= _NEAR_HALF:
         return minimise_by_price(problem)
-    found, stuck = minimise(problem, np.maximum(start(problem, radius), FLOOR))
+    found, stuck = minimise(problem, np.maximum(start(problem), FLOOR))
     if pairs and problem.alpha < 1.0 and len(stuck):
         other = minimise_by_price(problem[stuck])
         better = value(problem[stuck], other)[0] < value(problem[stuck], found[stuck])[0]
@@ -56,15 +56,17 @@ def _solve(problem: Problem, radius: float) -> Floats:
     return found
 
 
-def _support(q: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Support:
-    problem, top, scale = prepare(q, p, weight, alpha, radius)
+def _support(
+    q: Floats, p: Floats, weight: Floats, alpha: float, radius: Floats, own: Floats | None
+) -> Support:
+    problem, top, scale = prepare(q, p, weight, alpha, radius, own)
     slack = np.full(weight.shape, FLOOR)
     reduction = np.zeros(len(q))
     size = np.zeros(len(q))
     bound_by_budget = (scale > 0) & np.isfinite(problem.shrink) & (radius > 0)
     if bound_by_budget.any():
         inner = problem[bound_by_budget]
-        found = _solve(inner, radius)
+        found = _solve(inner)
         reached, means = value(inner, found)
         slack[bound_by_budget] = found
         helps = reached < 0.0
@@ -77,8 +79,15 @@ def _support(q: Floats, p: Floats, weight: Floats, alpha: float, radius: float) 
     return Support(top.sum(axis=1) + scale * reduction + margin, slack, scale)
 
 
-def support(q: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Support:
-    """Upper bounds on the support function, N problems at once.
+def support(
+    q: Floats,
+    p: Floats,
+    weight: Floats,
+    alpha: float,
+    radius: float | Floats,
+    own: Floats | None = None,
+) -> Support:
+    r"""Upper bounds on the support function, N problems at once.
 
     Parameters
     ----------
@@ -90,8 +99,11 @@ def support(q: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -
         Empirical marginals of the secrets, positive.
     alpha : float
         Order of the divergence; at least 1/2 if T is 2.
-    radius : float
+    radius : float or array of shape (N,)
         Radius B of the ball around the joint distribution, in nats; positive.
+    own : array of shape (N, T), optional
+        What each conditional may take of the radius at most, in nats of the joint distribution:
+        :math:`w_i D(p_i \| R_i) \le b_i`. For order 1 alone; None for all of it.
 
     Returns
     -------
@@ -107,10 +119,12 @@ def support(q: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -
     0.727
     """
     count = max(1, _CHUNK // max(1, q.shape[1] * q.shape[2]))
-    parts = [
-        _support(q[i : i + count], p[i : i + count], weight[i : i + count], alpha, radius)
-        for i in range(0, max(len(q), 1), count)
-    ]
+    radii = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
+    parts = []
+    for start_at in range(0, max(len(q), 1), count):
+        part = slice(start_at, start_at + count)
+        limit = None if own is None else own[part]
+        parts.append(_support(q[part], p[part], weight[part], alpha, radii[part], limit))
     if len(parts) == 1:
         return parts[0]
     return Support(

@@ -5,6 +5,8 @@ Each conditional is :math:`R \propto p\,(\lambda - q)^{-1/\alpha}` at the slacks
 never too strong.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,13 +24,19 @@ _WORTHWHILE = 1e-7
 
 
 def worst_conditionals(
-    q: Floats, p: Floats, weight: Floats, alpha: float, radius: float, slack: Floats
+    q: Floats,
+    p: Floats,
+    weight: Floats,
+    alpha: float,
+    radius: float | Floats,
+    slack: Floats,
+    own: Floats | None = None,
 ) -> Floats:
     """Conditionals inside the ball that (nearly) attain the support function.
 
     Parameters
     ----------
-    q, p, weight, alpha, radius
+    q, p, weight, alpha, radius, own
         As in :func:`support`.
     slack : array of shape (N, T)
         ``support(...).slack``.
@@ -36,9 +44,10 @@ def worst_conditionals(
     Returns
     -------
     array of shape (N, T, k)
-        Conditionals; they keep the shared budget whatever the slacks are.
+        Conditionals; they keep the budgets whatever the slacks are.
     """
-    problem, _, scale = prepare(q, p, weight, alpha, radius)
+    ball = Ball(p, weight, alpha, np.broadcast_to(np.asarray(radius, dtype=float), len(q)), own)
+    problem, _, scale = prepare(q, p, weight, alpha, radius, own)
     logs = -np.log(slack[..., None] + problem.gaps) / alpha
     conditionals = p * np.exp(logs - logs.max(axis=-1, keepdims=True))
     conditionals /= conditionals.sum(axis=-1, keepdims=True)
@@ -48,23 +57,23 @@ def worst_conditionals(
     at_floor = (slack <= _AT_FLOOR * FLOOR) & (scale > 0)[:, None]
     some = at_floor.any(axis=1)
     if some.any():  # the cells that hold the maximum take the mass that is left over
-        part = problem[np.flatnonzero(some)]
-        mass = np.where(np.isfinite(part.shrink)[:, None], dual(part, slack[some]).mass, 0.0)
+        those = problem[np.flatnonzero(some)]
+        mass = np.where(np.isfinite(those.shrink)[:, None], dual(those, slack[some]).mass, 0.0)
         spare = np.where(at_floor[some], np.clip(1.0 - mass, 0.0, 1.0), 0.0)
         if alpha == 0.5:
             spare[:] = 0.0  # there the budget alone tells
         conditionals[some] += spare[..., None] * (summit[some] - conditionals[some])
-    conditionals = pull_in(conditionals, p, weight, alpha, radius)
-    some &= _room(conditionals, p, weight, alpha, radius)
+    conditionals = ball.pull_in(conditionals)
+    some &= ball.room(conditionals)
     if some.any():
         start, goal, floor = conditionals[some], summit[some], at_floor[some]
-        rest = p[some], weight[some], alpha, radius
-        best = _push_out(start, goal, floor, *rest)
+        part = ball[some]
+        best = _push_out(start, goal, floor, part)
         for order in ((0, 1), (1, 0)) if p.shape[1] == 2 else ():
             moved = start
             for secret in order:
                 only = np.arange(2) == secret
-                moved = _push_out(moved, goal, floor & only, *rest)
+                moved = _push_out(moved, goal, floor & only, part)
             better = ((moved - best) * q[some]).sum(axis=(1, 2)) > 0
             best = np.where(better[:, None, None], moved, best)
         conditionals[some] = best
@@ -72,36 +81,37 @@ def worst_conditionals(
 
 
 def _push_out(
-    conditionals: Floats,
-    summit: Floats,
-    movable: NDArray[np.bool_],
-    p: Floats,
-    weight: Floats,
-    alpha: float,
-    radius: float,
+    conditionals: Floats, summit: Floats, movable: NDArray[np.bool_], ball: "Ball"
 ) -> Floats:
-    """Move the movable conditionals towards their summits as far as the budget allows."""
+    """Move the movable conditionals towards their summits as far as the budgets allow."""
 
     def moved(fraction: Floats) -> Floats:
         part = np.where(movable, fraction[:, None], 0.0)[..., None]
         return (1.0 - part) * conditionals + part * summit
 
     def within(fraction: Floats) -> NDArray[np.bool_]:
-        return _keeps_budget(moved(fraction), p, weight, alpha, radius)
+        return ball.contains(moved(fraction))
 
     none, all_the_way = np.zeros(len(conditionals)), np.ones(len(conditionals))
     part_of_it = bisect(within, none, all_the_way)
     return moved(np.where(within(all_the_way), 1.0, part_of_it))
 
 
-def pull_in(conditionals: Floats, p: Floats, weight: Floats, alpha: float, radius: float) -> Floats:
-    """Mix with the centre until the budget holds: the cost is convex and zero at the centre.
+def pull_in(
+    conditionals: Floats,
+    p: Floats,
+    weight: Floats,
+    alpha: float,
+    radius: float | Floats,
+    own: Floats | None = None,
+) -> Floats:
+    """Mix with the centre until the budgets hold: the cost is convex and zero at the centre.
 
     Parameters
     ----------
     conditionals : array of shape (N, T, k)
         Any conditionals.
-    p, weight, alpha, radius
+    p, weight, alpha, radius, own
         As in :func:`support`.
 
     Returns
@@ -109,43 +119,72 @@ def pull_in(conditionals: Floats, p: Floats, weight: Floats, alpha: float, radiu
     array of shape (N, T, k)
         Conditionals inside the ball.
     """
-    cost, budget = _cost(conditionals, p, weight, alpha, radius)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        keep = np.where(cost > budget, budget / cost, 1.0)[:, None, None]
-    return keep * conditionals + (1.0 - keep) * p
+    radii = np.broadcast_to(np.asarray(radius, dtype=float), len(conditionals))
+    return Ball(p, weight, alpha, radii, own).pull_in(conditionals)
 
 
-def _room(
-    conditionals: Floats, p: Floats, weight: Floats, alpha: float, radius: float
-) -> NDArray[np.bool_]:
-    """Whether a noticeable part of the budget is left."""
-    cost, budget = _cost(conditionals, p, weight, alpha, radius)
-    return cost < budget * (1.0 - _WORTHWHILE)
+@dataclass(frozen=True)
+class Ball:
+    """What N groups of T conditionals may be: their budgets, and what conditionals take of them."""
 
+    p: Floats  # (N, T, k)
+    weight: Floats  # (N, T)
+    alpha: float
+    radius: Floats  # (N,)
+    own: Floats | None  # (N, T)
 
-def _keeps_budget(
-    conditionals: Floats, p: Floats, weight: Floats, alpha: float, radius: float
-) -> NDArray[np.bool_]:
-    cost, budget = _cost(conditionals, p, weight, alpha, radius)
-    return cost <= budget
+    def __getitem__(self, index: NDArray[np.bool_]) -> "Ball":
+        own = None if self.own is None else self.own[index]
+        return Ball(self.p[index], self.weight[index], self.alpha, self.radius[index], own)
 
+    def pull_in(self, conditionals: Floats) -> Floats:
+        """Mix with the centre, each conditional by itself and then all alike."""
+        if self.own is not None:
+            keep = _share_kept(self.own_cost(conditionals), self.own)[..., None]
+            conditionals = keep * conditionals + (1.0 - keep) * self.p
+        keep = _share_kept(*self.cost(conditionals))[:, None, None]
+        return keep * conditionals + (1.0 - keep) * self.p
 
-def _cost(
-    conditionals: Floats, p: Floats, weight: Floats, alpha: float, radius: float
-) -> tuple[Floats, Floats]:
-    """Return what conditionals take of the shared budget, and the budget."""
-    power = _power_sum(conditionals, p, alpha)
-    count = np.ones(len(conditionals))
-    if alpha == 1.0:
-        return np.einsum("nt,nt->n", weight, power), radius * count
-    if conditionals.shape[1] == 1:  # convex for every alpha in this form
+    def contains(self, conditionals: Floats) -> NDArray[np.bool_]:
+        """Whether the budgets are kept."""
+        cost, budget = self.cost(conditionals)
+        inside = cost <= budget
+        if self.own is not None:
+            inside &= (self.own_cost(conditionals) <= self.own).all(axis=1)
+        return inside
+
+    def room(self, conditionals: Floats) -> NDArray[np.bool_]:
+        """Whether a noticeable part of the shared budget is left, and of one that is not."""
+        cost, budget = self.cost(conditionals)
+        left = cost < budget * (1.0 - _WORTHWHILE)
+        if self.own is not None:
+            left &= (self.own_cost(conditionals) < self.own * (1.0 - _WORTHWHILE)).any(axis=1)
+        return left
+
+    def own_cost(self, conditionals: Floats) -> Floats:
+        """Return what each conditional takes, at order 1: its divergence times its weight."""
+        return self.weight * _power_sum(conditionals, self.p, 1.0)
+
+    def cost(self, conditionals: Floats) -> tuple[Floats, Floats]:
+        """Return what conditionals take of the shared budget, and the budget."""
+        alpha, radius = self.alpha, self.radius
+        power = _power_sum(conditionals, self.p, alpha)
+        if alpha == 1.0:
+            return np.einsum("nt,nt->n", self.weight, power), radius
+        if conditionals.shape[1] == 1:  # convex for every alpha in this form
+            with np.errstate(over="ignore"):
+                limit = np.expm1((alpha - 1.0) * support_shrink(self.weight, alpha, radius))
+            return np.abs(power[:, 0] - 1.0), np.abs(limit)
+        theta = (alpha - 1.0) / alpha
+        cost = np.einsum("nt,nt->n", self.weight, np.abs(power ** (1.0 / alpha) - 1.0))
         with np.errstate(over="ignore"):
-            limit = np.expm1((alpha - 1.0) * support_shrink(weight, alpha, radius))
-        return np.abs(power[:, 0] - 1.0), np.abs(limit)
-    theta = (alpha - 1.0) / alpha
-    cost = np.einsum("nt,nt->n", weight, np.abs(power ** (1.0 / alpha) - 1.0))
-    with np.errstate(over="ignore"):
-        return cost, abs(np.expm1(theta * radius)) * count
+            return cost, np.abs(np.expm1(theta * radius))
+
+
+def _share_kept(cost: Floats, budget: Floats) -> Floats:
+    """How much of a conditional to keep when mixing with the centre, by convexity of the cost."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(cost > budget, budget / cost, 1.0)
 
 
 def _power_sum(conditionals: Floats, p: Floats, alpha: float) -> Floats:

@@ -1,20 +1,25 @@
 """Uncertainty sets: for which distributions of (S, U) the privacy must hold.
 
-:class:`RenyiBall` and :class:`AllDistributions` are what people choose: parameter objects as
-scikit-learn has them. Fitted to a public table they give a :class:`FittedSet`, a value that designs
-and proofs take. The parameter objects are loaded when they are first asked for, so that designs and
-proofs do without scikit-learn.
+:class:`LikelihoodRatioSet`, :class:`RenyiBall` and :class:`AllDistributions` are what people
+choose: parameter objects as scikit-learn has them. Fitted to a public table they give a
+:class:`FittedSet`, a value that designs and proofs take. The parameter objects are loaded when they
+are first asked for, so that designs and proofs do without scikit-learn.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from skrldp.uncertainty_set._fitted_set import FittedSet, RenyiSet
+from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
+from skrldp.uncertainty_set._fitted_set import FittedSet
 from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_budgets
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
+from skrldp.uncertainty_set._renyi_set import RenyiSet
 
 __all__ = [
     "AllDistributions",
+    "ConditionalsSet",
     "FittedSet",
+    "LikelihoodRatioSet",
     "RenyiBall",
     "RenyiSet",
     "chi2_radius",
@@ -23,15 +28,22 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from skrldp.uncertainty_set._likelihood_ratio_set import LikelihoodRatioSet
     from skrldp.uncertainty_set._renyi_ball import AllDistributions, RenyiBall
 
 
-def __getattr__(name: str) -> Any:
-    if name not in ("AllDistributions", "RenyiBall"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from skrldp.uncertainty_set import _renyi_ball as _renyi
+# The module of each parameter object.
+_PARAMETER_OBJECTS = {
+    "AllDistributions": "_renyi_ball",
+    "LikelihoodRatioSet": "_likelihood_ratio_set",
+    "RenyiBall": "_renyi_ball",
+}
 
-    value = getattr(_renyi, name)
+
+def __getattr__(name: str) -> Any:
+    if name not in _PARAMETER_OBJECTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_PARAMETER_OBJECTS[name]}"), name)
     globals()[name] = value
     return value
 

@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator
 
 from skrldp._params import check_positive, is_number
 from skrldp.joint import JointDistribution
-from skrldp.uncertainty_set._fitted_set import RenyiSet
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
+from skrldp.uncertainty_set._renyi_set import RenyiSet
 
 __all__ = ["AllDistributions", "RenyiBall"]
 

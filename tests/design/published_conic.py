@@ -54,7 +54,7 @@ def published_pairs(q, n_reports, region, eps, pairs):
         limits += [*part, slack >= 0.0, cp.PowCone3D(dual, mean, root, 2.0 / 3.0)]
         total += top - (2.0 ** (-2.0 / 3.0) + 2.0 ** (1.0 / 3.0)) * root
     budget = (
-        np.expm1(region.uncertainty.pair_radius / 2.0)
+        np.expm1(region.uncertainty.radius / 2.0)
         + region.marginal[pairs[0]]
         + region.marginal[pairs[1]]
     )

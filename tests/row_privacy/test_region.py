@@ -355,7 +355,7 @@ def share_of_budget(name, joint, region, first, second, distributions):
     each = used(joint, region.alpha, first, second, distributions)
     together = (first != second) if name == "joint" else np.zeros(len(first), dtype=bool)
     total = np.where(together, each.sum(axis=1), each.max(axis=1))
-    return total / budget(region.alpha, region.uncertainty.pair_radius)
+    return total / budget(region.alpha, region.uncertainty.radius)
 
 
 @pytest.mark.parametrize("name", REGIONS)

@@ -23,7 +23,12 @@ from skrldp.row_privacy import (
     Region,
     SimplexRegion,
 )
-from skrldp.support_function import conditional_radius, log_mean_exp, support_shrink
+from skrldp.support_function import (
+    conditional_radius,
+    log_mean_exp,
+    split_budget,
+    support_shrink,
+)
 
 __all__ = ["PairFunction", "concave_mean", "pair_function"]
 
@@ -92,6 +97,10 @@ class PairFunction:
         Marginals of the secrets.
     sigma : float
         Exponent that couples a shared pair.
+    radius : array of shape (m,)
+        What the conditionals of each pair may take together, in nats.
+    own : array of shape (m, 2) or None
+        What each of them may take, in nats, at order 1; None for all of it.
     factor : array of shape (2, 1)
         What the parts of a row are multiplied by: exp(-eps) and -1.
     fixed : bool
@@ -106,6 +115,8 @@ class PairFunction:
     shared: NDArray[np.bool_]
     weight: Floats
     sigma: float
+    radius: Floats
+    own: Floats | None
     factor: Floats
     fixed: bool = False
 
@@ -184,9 +195,32 @@ class PairFunction:
             for i in (0, 1):
                 outer[..., i, i] += (1.0 - self.sigma) * inner[..., i] / mean[:, part, i]
             curvature[:, part] = outer
+            if self.own is not None:
+                self._limit_singles(mean, value, slope, curvature)
         for i in (0, 1):
             curvature[..., i, i] -= slope[..., i] * (1.0 - self.theta) / mean[..., i]
         return value, slope, curvature, gradient
+
+    def _limit_singles(self, mean: Floats, value: Floats, slope: Floats, curvature: Floats) -> None:
+        """Put the best allowed split of the budget where the unlimited one is not allowed."""
+        assert self.own is not None
+        part = np.flatnonzero(self.shared)
+        shape = (*mean[:, part].shape[:2], 2)
+        held, kept = split_budget(
+            np.log(mean[:, part]).reshape(-1, 2),
+            *(
+                np.broadcast_to(of_pair[part], (shape[0], *of_pair[part].shape)).reshape(
+                    -1, *of_pair.shape[1:]
+                )
+                for of_pair in (self.weight, self.radius, self.own)
+            ),
+        )
+        row, pair = np.nonzero(held.reshape(shape[:2]))
+        pair = part[pair]
+        left = np.exp(kept[held])
+        value[row, pair] = (mean[row, pair] * left).sum(axis=1)
+        slope[row, pair] = left
+        curvature[row, pair] = 0.0
 
 
 def pair_function(region: Region, eps: float) -> PairFunction | None:
@@ -208,7 +242,7 @@ def pair_function(region: Region, eps: float) -> PairFunction | None:
     pair = np.stack(region.pairs, axis=1)
     weight = region.marginal[pair]
     p, scale, theta, sigma = region.conditionals[pair], np.ones(pair.shape), 1.0, 1.0
-    shared = np.zeros(len(pair), dtype=bool)
+    shared, radius, own = np.zeros(len(pair), dtype=bool), np.zeros(len(pair)), None
     if isinstance(region, SimplexRegion):
         scale = np.zeros(pair.shape)
     elif isinstance(region, PointRegion):
@@ -220,16 +254,17 @@ def pair_function(region: Region, eps: float) -> PairFunction | None:
         p = np.where(free, region.conditionals, region.lower / np.where(free, 1.0, total[:, None]))
         p, scale = p[pair], total[pair]
     elif isinstance(region, ProductRegion):
-        alpha, own = region.alpha, region.uncertainty.single_radius
+        alpha = region.alpha
         theta = (alpha - 1.0) / alpha
-        scale = np.exp(-conditional_radius(region.marginal, alpha, own))[pair]
+        scale = np.exp(-conditional_radius(region.marginal, alpha, region.single_budgets))[pair]
         if isinstance(region, JointRegion):
             if alpha <= _NEAR_HALF:
                 return None
             sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)
             both = (weight > 0).all(axis=1) & (pair[:, 0] != pair[:, 1])
-            budget = region.uncertainty.pair_radius
-            together = np.exp(-support_shrink(np.where(both[:, None], weight, 1.0), alpha, budget))
+            radius = region.uncertainty.pair_budgets(weight)
+            own = region.single_budgets[pair] if region.uncertainty.limits_singles else None
+            together = np.exp(-support_shrink(np.where(both[:, None], weight, 1.0), alpha, radius))
             scale = np.where(both[:, None], together[:, None], scale)
             shared = both & (together > 0)  # without a bound on either, nothing is shared
     else:
@@ -243,6 +278,8 @@ def pair_function(region: Region, eps: float) -> PairFunction | None:
         shared=shared,
         weight=weight,
         sigma=sigma,
+        radius=radius,
+        own=own,
         factor=np.array([[np.exp(-eps)], [-1.0]]),
         fixed=isinstance(region, PointRegion),
     )

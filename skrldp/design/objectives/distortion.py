@@ -174,7 +174,7 @@ def expected_distance(
     -------
     ExpectedCost
     """
-    alpha, radius = uncertainty.alpha, uncertainty.joint_radius
+    alpha, radius = uncertainty.alpha, uncertainty.radius
     check_choice("observe", observe, OBSERVED)
     if observe == "nonsensitive":
         return ExpectedCost(distance.T, joint.probabilities.sum(axis=0), alpha, radius)

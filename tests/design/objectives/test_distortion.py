@@ -78,12 +78,12 @@ def rounding(region):
     `support` adds to a bound the rounding of its dual slacks, (k + 16) units times 8 or, where
     alpha is not 2, 128 times their size; and that goes like 1 / sqrt(radius).
     """
-    if not 0.0 < region.uncertainty.pair_radius < np.inf:
+    if not 0.0 < region.uncertainty.radius < np.inf:
         return 1e-12
     unit = (region.conditionals.shape[1] + 16) * np.finfo(float).eps
     return max(
         1e-12,
-        (8.0 if region.alpha == 2.0 else 128.0) * unit / np.sqrt(region.uncertainty.pair_radius),
+        (8.0 if region.alpha == 2.0 else 128.0) * unit / np.sqrt(region.uncertainty.radius),
     )
 
 

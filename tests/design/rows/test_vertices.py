@@ -121,7 +121,7 @@ def test_vertices_of_a_box(seed, size):
 
 def test_entropy_example_3(cdd):
     region, eps = region_of(JOINT, same_secret=True), np.log(2)
-    assert region.uncertainty.single_radius == pytest.approx(EXAMPLE_RADIUS)
+    assert region.uncertainty.radius == pytest.approx(EXAMPLE_RADIUS)
     found = _vertices(facets(region, eps))
     assert found.shape == (16, 4)
     table = np.column_stack([found, row_information(found, DISTRIBUTION)])

@@ -1,0 +1,97 @@
+"""The uncertainty set that covers what privacy looks at: the conditionals, two at a time."""
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from skrldp._params import check_positive, is_finite, is_number
+from skrldp.joint import JointDistribution
+from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
+from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_budgets
+
+__all__ = ["LikelihoodRatioSet"]
+
+_RULES = ("finite-sample", "asymptotic")
+
+
+class LikelihoodRatioSet(BaseEstimator):
+    r"""Confidence set of the conditionals of U, from likelihood-ratio tests of one and of two.
+
+    With :math:`N_s` public records of the secret s, the log likelihood ratio of the public
+    conditional against another one, R, is :math:`G_s(R) = N_s D(\hat P_{U|s} \| R)`. The set has
+    all distributions with :math:`G_s \le c_1` for each secret, and :math:`G_s + G_t \le c_2` for
+    each two. The marginal of S may be anything: the privacy of a mechanism does not depend on it.
+    So the set covers less than a ball of joint distributions does, and is much smaller where there
+    are many secrets.
+
+    Parameters
+    ----------
+    beta : float, default=0.05
+        The set misses the true conditionals with at most this probability.
+    radius : {"finite-sample", "asymptotic"} or float, default="finite-sample"
+        ``"finite-sample"`` holds for every number of records and every distribution, with
+        constants that are proven (docs/proofs.md). ``"asymptotic"`` is what they tend to with many
+        records of each cell, some 1.4 times smaller. A number is the radius of the ball that any
+        two conditionals share, in nats of the joint distribution: :math:`w_s D_s + w_t D_t` is at
+        most the radius, with the public probabilities w of the secrets. ``beta`` is then not used.
+    drift : float, default=0.0
+        For a population that may have changed since the public records were taken: by how many
+        nats the divergence of the public conditional from the present one may exceed what the
+        set allows otherwise, for each secret. The set then has
+        :math:`G_s \le c_1 + N_s\delta` and :math:`G_s + G_t \le c_2 + (N_s + N_t)\delta`.
+
+    Examples
+    --------
+    >>> from skrldp import JointDistribution
+    >>> around = LikelihoodRatioSet(radius=0.01).fit_set(JointDistribution([[7, 10], [26, 57]]))
+    >>> around.single, around.pair
+    (0.01, 0.01)
+    """
+
+    def __init__(
+        self, beta: float = 0.05, *, radius: str | float = "finite-sample", drift: float = 0.0
+    ) -> None:
+        self.beta = beta
+        self.radius = radius
+        self.drift = drift
+
+    def fit_set(self, joint: JointDistribution) -> ConditionalsSet:
+        """Make the set around a public distribution.
+
+        Parameters
+        ----------
+        joint : JointDistribution
+            The public distribution.
+
+        Returns
+        -------
+        ConditionalsSet
+            The set with its budgets, and where those come from.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range.
+        """
+        drift = _at_least_zero(self.drift)
+        if isinstance(self.radius, str) and self.radius in _RULES:
+            check_positive("beta", self.beta)
+            if self.beta >= 1.0:
+                raise ValueError(f"beta={self.beta!r} must be a probability between 0 and 1.")
+            records, n_values = joint.counts.sum(axis=1), joint.counts.shape[1]
+            beta = float(self.beta)
+            single, pair = likelihood_ratio_budgets(records, n_values, beta, self.radius)
+            n = joint.n
+            return ConditionalsSet(single / n, pair / n, drift, self.radius, beta, n)
+        if is_number(self.radius) and self.radius >= 0:  # false for NaN
+            radius = float(self.radius)
+            return ConditionalsSet(radius, radius, drift, "given", None, joint.n)
+        raise ValueError(
+            f"radius={self.radius!r} must be 'finite-sample', 'asymptotic' or a number >= 0 (nats)."
+        )
+
+
+def _at_least_zero(drift: Any) -> float:
+    if not (is_finite(drift) and drift >= 0):
+        raise ValueError(f"drift={drift!r} must be a finite number >= 0 (nats).")
+    return float(drift)
