@@ -15,7 +15,7 @@ from skrldp.design.interior_point import CentralPath, pair_function
 from skrldp.design.interior_point._newton_system import Coupling, row_system
 from skrldp.design.interior_point._pair_functions import concave_mean
 from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.uncertainty_set import ConditionalsSet, RenyiSet
 
 TABLES = {
     "2x2": [[7, 10], [26, 57]],
@@ -27,12 +27,14 @@ TABLES = {
 REGIONS = [
     *(("joint", alpha) for alpha in (0.6, 1.0, 1.5, 2.0, 4.0)),
     *(("product", alpha) for alpha in (0.3, 0.45, 0.6, 1.0, 1.5, 2.0, 4.0)),
-    *(("lower", 2.0), ("lower", 0.4), ("simplex", 1.0), ("point", 1.0)),
+    *(("lower", 2.0), ("lower", 0.4), ("simplex", 1.0), ("point", 1.0), ("pairs", 1.0)),
 ]
 
 
 def region_of(table, kind, alpha=2.0, radius=0.05, same_secret=False):
     joint = JointDistribution(TABLES[table])
+    if kind == "pairs":  # the shared budget binds for some rows, the single ones for others
+        return privacy_region(joint, ConditionalsSet(0.03, 0.04, 0.02), same_secret=same_secret)
     radius = {"point": 0.0, "simplex": np.inf}.get(kind, radius)
     kind = "lower" if kind in ("point", "simplex") else kind
     return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
@@ -97,7 +99,8 @@ def least_gap(pairs, q):
     """The least of Σλ - φ(λ - q) over λ >= max q, for each pair alone: (m,) from (m, 2, k)."""
     found, precise = [], {"ftol": 1e-16, "gtol": 1e-13}
     for i, part in enumerate(q):
-        names = ("first", "second", "p", "scale", "shared", "weight")
+        names = ["first", "second", "p", "scale", "shared", "weight", "radius"]
+        names += [] if pairs.own is None else ["own"]
         one = replace(pairs, **{name: getattr(pairs, name)[[i]] for name in names})
 
         def gap(log_slack, part=part, one=one):
