@@ -5,30 +5,34 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 DIGITS = 4  # decimals that are stored
+SPACING = 1.0  # of the knots
 
 
-def majorant(log_tail, width, spacing=1.0):
-    """Knots, and values there whose linear interpolation is nowhere below a step function.
+def conditions(table, width):
+    """Matrix A and vector b: values v of log T at the knots are a majorant iff ``A v >= b``.
 
-    On ``((i - 1) * width, i * width]``, ``log_tail[i]`` bounds ``log(exp(y) T(y))``. The values
-    returned bound log T.
+    ``table[i]`` bounds ``exp(y) T(y)`` for y in ``((i - 1) * width, i * width]``. Both ends of each
+    cell are conditions.
     """
-    cells = len(log_tail) - 1
-    per = round(spacing / width)
-    knots = spacing * np.arange(cells // per + 1)
-    assert per * (len(knots) - 1) == cells
-    ends = np.concatenate([np.arange(cells), np.arange(1, cells + 1)])  # of each cell
-    wanted = np.tile(log_tail[1:], 2)
-    left = np.minimum(ends // per, len(knots) - 2)
+    cells = len(table) - 1
+    per = round(SPACING / width)
+    ends = np.concatenate([np.arange(cells), np.arange(1, cells + 1)])
+    wanted = np.tile(np.log(table[1:]), 2) - ends * width
+    left = np.minimum(ends // per, cells // per - 1)
     share = (ends - left * per) / per
-    rows = np.tile(np.arange(2 * cells), 2)
     values = np.concatenate([1.0 - share, share])
-    matrix = csr_array((values, (rows, np.concatenate([left, left + 1]))))
-    found = linprog(np.ones(len(knots)), A_ub=-matrix, b_ub=-wanted, bounds=(None, None))
-    log_values = round_up(found.x - knots, DIGITS)
-    while not np.all(matrix @ (log_values + knots) >= wanted + 1e-9):  # the program's tolerance
-        log_values = round_up(log_values + 0.5 * 10.0**-DIGITS, DIGITS)
-    return knots, np.maximum.accumulate(log_values[::-1])[::-1]  # T falls, and so does the bound
+    columns = np.concatenate([left, left + 1])
+    return csr_array((values, (np.tile(np.arange(2 * cells), 2), columns))), wanted
+
+
+def majorant(table, width):
+    """The least sum of values that meets the conditions, rounded up and made to fall in y."""
+    matrix, wanted = conditions(table, width)
+    found = linprog(np.ones(matrix.shape[1]), A_ub=-matrix, b_ub=-wanted, bounds=(None, None))
+    values = round_up(found.x, DIGITS)
+    while np.any(matrix @ values < wanted + 1e-9):  # the program's tolerance
+        values = round_up(values + 0.5 * 10.0**-DIGITS, DIGITS)
+    return np.maximum.accumulate(values[::-1])[::-1]
 
 
 def round_up(values, digits):

@@ -26,7 +26,7 @@ Tail = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 # bound on pairs.
 _RATIOS = np.linspace(0.5, 1.0, 11)
 # Cells of the sums that stand for integrals: to compare ratios, and for the result.
-_ROUGH, _FINE = 100, 2000
+_ROUGH, _FINE = 50, 1000
 # The part of beta that may be spent on taking steps for large ones.
 _SPENT = 0.01
 _ROUNDING = 1e-9  # relative, of a sum of positive terms, at most
@@ -89,11 +89,13 @@ def likelihood_ratio_budgets(
     else:
         tails = _finite_sample(records, n_values - 1, beta)
     ratios = _RATIOS if records.size > 1 else np.ones(1)
-    widths = [
-        _mean_width(ratio, _smallest_pair(tails, ratio, beta, _ROUGH, 1e-4)) for ratio in ratios
-    ]
-    ratio = float(ratios[np.argmin(widths)])
-    pair = _smallest_pair(tails, ratio, beta, _FINE, 1e-10)
+    pair, roots = float(n_values), []
+    for ratio in ratios:
+        pair = _pair_bound(tails, ratio, beta, _ROUGH, 1e-3, near=pair)
+        roots.append(pair)
+    best = int(np.argmin([_mean_width(*row) for row in zip(ratios, roots, strict=True)]))
+    ratio = float(ratios[best])
+    pair = _pair_bound(tails, ratio, beta, _FINE, 1e-10, near=roots[best])
     surplus = 1e-9  # the root may lie on either side
     while _failure(tails, ratio * pair * (1.0 + surplus), pair * (1.0 + surplus), _FINE) > beta:
         surplus *= 2.0
@@ -155,18 +157,21 @@ def _few(size: int, probability: float) -> float:
     return math.exp(-size * divergence)
 
 
-def _smallest_pair(tails: _Tails, ratio: float, beta: float, cells: int, tolerance: float) -> float:
-    """About the smallest bound on pairs that fails, with ``ratio`` times it on secrets, with beta."""
+def _pair_bound(
+    tails: _Tails, ratio: float, beta: float, cells: int, tolerance: float, near: float
+) -> float:
+    """Find the bound on pairs that, with ``ratio`` times it on secrets, fails with beta."""
     from scipy.optimize import brentq  # slow to import, and seldom needed
 
     def excess(pair: float) -> float:
         failure = _failure(tails, ratio * pair, pair, cells)
         return math.log(max(failure, 1e-320)) - math.log(beta)
 
-    upper = 1.0
+    lower, upper, step = 0.98 * near, 1.02 * near, 1.1
     while excess(upper) > 0.0:
-        upper *= 2.0
-    lower = upper / 2.0 if upper > 1.0 else 0.0
+        lower, upper, step = upper, step * upper, step * step
+    while excess(lower) < 0.0:
+        lower, upper = lower / step, lower
     return float(brentq(excess, lower, upper, xtol=tolerance * upper, rtol=1e-12))
 
 
