@@ -238,11 +238,14 @@ def _finite(number: str) -> float:
 def _matrix(rows: Any, height: int, width: int, kind: str) -> NDArray[np.int64]:
     """Read rows of integers that fit into int64."""
     rows = [_list(row, "each row of weights") for row in _list(rows, "weights")]
-    if len(rows) != height or any(len(row) != width for row in rows):
-        raise malformed(f"weights must be symbols by {kind}, {height} x {width}")
+    shape = f"weights must be symbols by {kind}, {height} x {width}"
+    if len(rows) != height:
+        raise malformed(shape)
     for row in rows:
         for weight in set(map(type, row)) - {int}:
             raise malformed(f"weights hold a {weight.__name__}, not whole numbers only")
+    if any(len(row) != width for row in rows):
+        raise malformed(shape)
     if any(min(row) < 0 or max(row) >= 1 << 63 for row in rows if row):
         raise malformed("weights are negative or too large")
     weights = np.array(rows, dtype=np.int64).reshape(height, width)

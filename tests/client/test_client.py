@@ -432,9 +432,9 @@ def test_messages_are_short_whatever_was_loaded():
     mechanism = Mechanism.from_matrix(np.full((1, 4), 1.0), (f"s{long}", "no"), (f"u{long}", "no"))
     client = load(mechanism.named(None, [(f"S{long}", True), (f"U{long}", False)]).to_json())
     for record in ({}, (1,), (long, "no"), ("no", long), ("no", [long]), 5):
-        for report, given in ((client.report, record), (client.report_many, [record])):
+        for report, what in ((client.report, record), (client.report_many, [record])):
             with pytest.raises(ValueError) as caught:
-                report(given)
+                report(what)
             assert len(str(caught.value)) < 3000
 
 

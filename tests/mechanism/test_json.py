@@ -468,7 +468,7 @@ def test_texts_that_are_too_large_are_not_parsed(monkeypatch):
         Mechanism.from_json(text)
         monkeypatch.setattr(_json, name, most - 1)
         monkeypatch.setattr(_json, "json", None)  # the parser
-        with pytest.raises(ValueError, match="not a mechanism: the text has .* more than"):
+        with pytest.raises(ValueError, match=r"not a mechanism: the text has .* more than"):
             Mechanism.from_json(text)
         monkeypatch.undo()
 
