@@ -6,7 +6,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._arrays import chunks
+from skrldp._arrays import chunks, refuse_masked
 from skrldp._typing import Floats
 from skrldp.aggregate._forms import LOST, form_of
 from skrldp.aggregate._source import Source
@@ -43,6 +43,7 @@ def as_rows(Y: Any) -> Any:
     if isinstance(series, nw.Series):
         return series.to_frame().to_native()
     if isinstance(Y, list | tuple | range | np.ndarray):
+        refuse_masked(Y, "the reports")
         array = np.asarray(Y)
         if array.ndim == 1:
             if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers

@@ -96,6 +96,7 @@ class RecordReader:
         if hasattr(record, "keys"):
             self._check_names(record.keys(), what)  # a default must not replace a value
             return {place: record[self._names[place]] for place in self._wanted}
+        _refuse_masked(record)
         if isinstance(record, np.ndarray) and record.ndim != 1:
             raise ValueError(f"{what} has shape {record.shape}, but is one row. {_NOTHING}")
         if not isinstance(record, tuple | list | np.ndarray):
