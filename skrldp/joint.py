@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._arrays import refuse_masked
 from skrldp._typing import Floats
 from skrldp.information import conditionals_of, entropy
 
@@ -185,11 +186,7 @@ def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     ValueError
         If the values are complex or not numbers, or if some are masked.
     """
-    if np.ma.is_masked(values):
-        raise ValueError(
-            f"{name} must not be masked: a masked entry has no value. Fill it, with "
-            "numpy.ma.filled, or leave it out."
-        )
+    refuse_masked(values, name)
     array = np.asarray(values)
     if array.dtype == object and all(isinstance(x, Real) for x in array.ravel()):
         try:  # whole numbers beyond 64 bits, fractions
@@ -220,8 +217,9 @@ def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public recor
     Raises
     ------
     ValueError
-        If the weights are not counts, or all are zero.
+        If the weights are not counts, some are masked, or all are zero.
     """
+    refuse_masked(sample_weight, "sample_weight")
     weights = np.asarray(sample_weight)
     if weights.ndim == 0 and np.issubdtype(weights.dtype, np.number):
         weights = np.full(n_rows, weights)

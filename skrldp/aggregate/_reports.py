@@ -1,12 +1,13 @@
 """Count how often each symbol was sent, from reports of any form."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._arrays import chunks
+from skrldp._arrays import chunks, refuse_masked
 from skrldp._typing import Floats
 from skrldp.aggregate._forms import LOST, form_of
 from skrldp.aggregate._source import Source
@@ -43,6 +44,7 @@ def as_rows(Y: Any) -> Any:
     if isinstance(series, nw.Series):
         return series.to_frame().to_native()
     if isinstance(Y, list | tuple | range | np.ndarray):
+        refuse_masked(Y, "the reports")
         array = np.asarray(Y)
         if array.ndim == 1:
             if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
@@ -151,9 +153,13 @@ def _count_onehot(table: Any, n_symbols: int, weights: Floats | None) -> Floats:
             f"encode='onehot' is a column for each of {n_symbols} symbols, but Y has "
             f"{len(table.names)} columns."
         )
+    named = {name: place for place, name in enumerate(table.names)}
+    own = [f"report_{symbol}" for symbol in range(n_symbols)]
+    places = [named[name] for name in own] if named.keys() == set(own) else range(n_symbols)
+    _check_order(table, range(n_symbols))
     counts, sums = np.zeros(n_symbols), np.zeros(table.n_rows)
-    for symbol in range(n_symbols):
-        column = _one(table, symbol)
+    for symbol, place in enumerate(places):
+        column = _one(table, place)
         sums += column
         counts[symbol] = column.sum() if weights is None else column @ weights
     if np.any(sums != 1):
@@ -231,9 +237,20 @@ def _places(table: Any, source: Source) -> list[int]:
     named = all(isinstance(name, str) for name in [*names, *wanted]) and wanted
     if named and sorted(names) == sorted(wanted):
         return [names.index(name) for name in wanted]
+    _check_order(table, wanted)
     if len(names) != width or (named and width > 1):
         raise ValueError(
             f"reports as cells have {width} columns{f', {wanted}' if wanted else ''}, but Y has "
             f"{len(names)}: {names}."
         )
     return list(range(width))
+
+
+def _check_order(table: Any, wanted: Sequence[Any]) -> None:
+    """Refuse a frame that has the wanted columns, whose names are numbers, in another order."""
+    names, wanted = list(table.names), list(wanted)
+    if not table.is_array and names != wanted and set(names) == set(wanted):
+        raise ValueError(
+            f"the reports have the same columns in another order: {names[:8]}, not {wanted[:8]}. "
+            "Numbers may be names or places; put the columns in order, or give an array."
+        )

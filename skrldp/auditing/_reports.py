@@ -7,6 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import refuse_masked
 from skrldp.alphabet import plain
 
 __all__ = ["ReportIndex"]
@@ -95,6 +96,7 @@ def _array_keys(reports: Any) -> Sequence[Hashable]:
     """One key for each row of reports that are not a data frame."""
     if hasattr(reports, "toarray"):
         reports = reports.toarray()
+    refuse_masked(reports, "the reports")
     try:
         array = np.asarray(reports)
     except ValueError as error:

@@ -7,6 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import refuse_masked
 from skrldp.alphabet import Column
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
@@ -139,6 +140,7 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
     if isinstance(series, nw.Series):
         reports = series.to_frame().to_native()
     elif isinstance(reports, list | tuple | range | np.ndarray):
+        refuse_masked(reports, "reports")
         array = np.asarray(reports)
         if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
             array = np.asarray(reports, dtype=object)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import refuse_masked
 from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
@@ -90,6 +91,7 @@ def distance_matrix(
 
 
 def _as_table(distance: Any) -> Floats:
+    refuse_masked(distance, "the table `distance`")
     try:
         table = np.asarray(distance)
         if table.ndim == 2 and not np.iscomplexobj(table):
