@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
 from skrldp.row_privacy._polyhedra import SimplexRegion, summits
-from skrldp.row_privacy._region import ROUNDING, Region, WorstPairs
+from skrldp.row_privacy._region import ROUNDING, Region, WorstPairs, odds_factor
 from skrldp.support_function import pull_in, support, worst_conditionals
 
 __all__ = ["JointRegion", "ProductRegion"]
@@ -145,9 +145,9 @@ class JointRegion(ProductRegion):
             probability = self.conditionals[pair, value[shared, None]]
             p = np.stack([probability, 1.0 - probability], axis=2)
             q = np.zeros_like(p)
-            q[:, 0, 0], q[:, 1, 0] = 1.0, -np.exp(np.broadcast_to(eps, shared.shape)[shared])
+            q[:, 0, 0], q[:, 1, 0] = 1.0, -odds_factor(np.broadcast_to(eps, shared.shape)[shared])
             best = support(q, p, self.marginal[pair], *self._shared_ball)
-            gap[shared] = np.minimum(gap[shared], best.bound)
+            gap[shared] = np.fmin(gap[shared], best.bound)  # of two bounds, what is a number
         return gap
 
     def worst(
@@ -193,12 +193,12 @@ class JointRegion(ProductRegion):
             return rough
         row, first, second = (part[shared] for part in (rough.row, rough.first, rough.second))
         pair = np.stack([first, second], axis=1)
-        q = np.stack([rows[row, first], -np.exp(eps) * others[row, second]], axis=1)
+        q = np.stack([rows[row, first], -odds_factor(eps) * others[row, second]], axis=1)
         problem = q, self.conditionals[pair], self.marginal[pair]
         best = support(*problem, *self._shared_ball)
         bound = rough.bound.copy()
         exact = best.bound + ROUNDING * np.abs(q).max(axis=(1, 2))
-        bound[shared] = np.minimum(bound[shared], exact)
+        bound[shared] = np.fmin(bound[shared], exact)  # of two bounds, what is a number
         keep = bound > above
         found = rough.conditionals
         if conditionals:

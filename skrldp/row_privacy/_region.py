@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +11,32 @@ from skrldp._typing import Floats, Indices
 from skrldp.support_function import cell_bounds
 from skrldp.uncertainty_set import FittedSet, RenyiSet
 
-__all__ = ["ROUNDING", "Region", "WorstPairs"]
+__all__ = ["MOST_EPS", "ROUNDING", "Region", "WorstPairs", "odds_factor"]
 
 
 # Relative: covers the products and sums that make a bound of bounds. Twice as much would raise
 # proven bounds by some 1e-15.
 ROUNDING = 8.0 * np.finfo(float).eps
 
+# Above this ε, exp(ε) times a few thousand is no float any more: see odds_factor.
+MOST_EPS = 700.0
+
 _EVERYTHING = RenyiSet(1.0, np.inf)
+
+
+def odds_factor(eps: float | Floats) -> Any:
+    """Return exp(ε), or less where that would overflow: bounds are then too large, never too small.
+
+    Parameters
+    ----------
+    eps : float or array
+        In nats.
+
+    Returns
+    -------
+    float or array of the same shape
+    """
+    return np.exp(np.minimum(eps, MOST_EPS))
 
 
 @dataclass(frozen=True)
@@ -188,13 +207,14 @@ class Region(ABC):
         WorstPairs
         """
         rows = self.spread(rows)
-        factor = np.exp(eps)
+        factor = odds_factor(eps)
         most, most_conditionals = self._extremes(rows, conditionals)
         others = rows if against is None else self.spread(against)
         least, least_conditionals = self._extremes(-others, conditionals)
         first, second = self.pairs
         gaps = most[:, first] + factor * least[:, second]
         gaps += ROUNDING * (np.abs(most[:, first]) + factor * np.abs(least[:, second]))
+        gaps[np.isnan(gaps)] = np.inf  # nothing is known of these
         row, pair = np.nonzero(gaps > above)
         found = None
         if most_conditionals is not None and least_conditionals is not None:
@@ -254,7 +274,7 @@ class Region(ABC):
         array of shape (m,)
         """
         lower, upper = self.cell_bounds()
-        return upper[first, value] - np.exp(eps) * lower[second, value]
+        return upper[first, value] - odds_factor(eps) * lower[second, value]
 
     def excess(self, rows: Floats, eps: float) -> Floats:
         """Upper bound on the worst violation of each row, 0 if there is none.
