@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats, Indices
 from skrldp.row_privacy._polyhedra import SimplexRegion, summits
 from skrldp.row_privacy._region import ROUNDING, Region, WorstPairs, odds_factor
-from skrldp.support_function import pull_in, support, worst_conditionals
+from skrldp.support_function import conditional_radius, pull_in, support, worst_conditionals
 
 __all__ = ["JointRegion", "ProductRegion"]
 
@@ -31,11 +31,7 @@ class ProductRegion(Region):
     @cached_property
     def free(self) -> NDArray[np.bool_]:
         """Secrets whose conditional may be anything, shape (a1,)."""
-        if self.alpha == 1.0:
-            return self.marginal <= 0
-        with np.errstate(over="ignore"):
-            reach = np.expm1((self.alpha - 1.0) / self.alpha * self.uncertainty.single_radius)
-        return (self.marginal <= 0) | (self.marginal + reach <= 0)
+        return np.isinf(conditional_radius(self.marginal, *self._own_ball))
 
     def _extreme(
         self, q: Floats, secret: Indices, conditionals: bool

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._typing import Floats
+from skrldp.support_function._dual import radius_of
 from skrldp.support_function._value import support
 
 __all__ = ["cell_bounds", "conditional_radius", "l1_radius"]
@@ -46,14 +47,7 @@ def conditional_radius(marginal: ArrayLike, alpha: float, radius: float) -> Floa
     array([0.407, 0.09 ])
     """
     weight = np.asarray(marginal, dtype=float)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        if alpha == 1.0:
-            radii = radius / weight
-        else:
-            theta = (alpha - 1.0) / alpha
-            radii = np.log1p(np.expm1(theta * radius) / weight) / theta
-    free = np.isnan(radii) | (weight <= 0)
-    return np.where(free, np.inf, radii)
+    return np.where(weight <= 0, np.inf, radius_of(weight, alpha, radius))
 
 
 def cell_bounds(

@@ -14,6 +14,7 @@ __all__ = [
     "dual",
     "power_mean",
     "prepare",
+    "radius_of",
     "support_shrink",
     "value",
 ]
@@ -25,6 +26,10 @@ _NO_GAP = 1e-14
 # Stands for a slack of zero, relative to the range of q: small enough for its inverse square root
 # to outweigh any cell, and large enough for powers of it to be finite.
 FLOOR = 1e-25
+# Relative: by so much what a budget allows is moved outwards, so that where a conditional becomes
+# free, which takes a logarithm to infinity, rounding errs towards free. Twice as much would widen
+# balls by some 1e-15.
+_OUTWARDS = 16.0 * np.finfo(float).eps
 _LARGE = 30.0  # exponents above it, exp(30) = 1e13, are centred at the greatest
 
 
@@ -139,13 +144,19 @@ def _sigma(alpha: float) -> float:
 
 def support_shrink(weight: Floats, alpha: float, radius: float) -> Floats:
     """log(A^{1/theta}) without the marginals' part; infinite where the conditionals are free."""
-    total = weight.sum(axis=1)
-    if alpha == 1.0:
-        return radius / total
-    theta = (alpha - 1.0) / alpha
+    return radius_of(weight.sum(axis=1), alpha, radius)
+
+
+def radius_of(total: Floats, alpha: float, radius: float) -> Floats:
+    """Radius that is left for secrets of this total mass (Entropy Theorem 1), rounded outwards."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        shrink = np.log1p(np.expm1(theta * radius) / total) / theta
-    return np.where(np.isnan(shrink), np.inf, shrink)
+        if alpha == 1.0:
+            radii = radius / total
+        else:
+            theta = (alpha - 1.0) / alpha
+            reach = np.expm1(theta * radius) / total
+            radii = np.log1p(reach * (1.0 + _OUTWARDS)) / theta
+    return np.where(np.isnan(radii), np.inf, radii)
 
 
 def prepare(
