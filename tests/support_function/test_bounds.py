@@ -129,6 +129,21 @@ def test_at_alpha_two_the_closed_form_is_the_general_solution():
             np.testing.assert_allclose(near, exact, atol=1e-8)
 
 
+@settings(max_examples=100)
+@given(st.integers(0, 999), st.integers(1, 999), st.integers(0, 9999), st.floats(-14.0, 2.0))
+def test_rounding_moves_the_closed_form_outwards(count, rest, others, log_radius):
+    """Against the formula in 60 digits (Entropy (29) and Theorem 1), at the counts' fractions."""
+    radius, seen = 10.0**log_radius, count + rest
+    (lower,), (upper,) = cell_bounds([[count / seen]], [seen / (seen + others)], 2.0, radius)
+    with localcontext(prec=60):
+        rho, weight = Decimal(count) / seen, Decimal(seen) / (seen + others)
+        growth = (((Decimal(radius) / 2).exp() - 1) / weight + 1) ** 2  # exp(B_s)
+        root = ((growth - 1) * (growth - (2 * rho - 1) ** 2)).sqrt()
+        least, most = ((growth + 2 * rho - 1 + way * root) / (2 * growth) for way in (-1, 1))
+        assert 0 <= least - Decimal(lower[0].item()) <= Decimal("4e-15") or lower[0] == 0.0
+        assert 0 <= Decimal(upper[0].item()) - most <= Decimal("4e-15") or upper[0] == 1.0
+
+
 @pytest.mark.parametrize("alpha", [0.5, 0.7, 1.0, 1.5, 2.0, 4.0])
 @pytest.mark.parametrize("radius", [1e-12, 1e-9, 1e-6])
 def test_tiny_balls_are_ellipsoids(alpha, radius):
