@@ -112,8 +112,10 @@ def test_records_and_their_counts_are_the_same(counts, seed):
 
 @pytest.mark.parametrize(
     "weights",
-    [[1.5, 1], [-1, 1], [np.nan, 1], [0, 0], [1, 2, 3], ["a", "b"], [2.0**53, 2.0]]
-    + [np.ma.masked_array([5, 2], [True, False]), [1 + 2j, 1], ["1", "2"]],
+    [
+        *([1.5, 1], [-1, 1], [np.nan, 1], [0, 0], [1, 2, 3], ["a", "b"], [2.0**53, 2.0]),
+        *(np.ma.masked_array([5, 2], [True, False]), [1 + 2j, 1], ["1", "2"]),
+    ],
 )
 def test_weights_that_are_not_counts_are_refused(weights):
     with pytest.raises(ValueError, match="sample_weight"):
