@@ -58,9 +58,11 @@ def may_stand_in(
     constant = constant_rows(rows, distribution)
     rounding = (len(distribution) + 4) * np.finfo(float).eps
     low, high = constant * (1.0 - rounding), constant * (1.0 + rounding)
-    above = region.worst(rows, eps, against=low, above=0.0)
-    below = region.worst(high, eps, against=rows, above=0.0)
-    return len(above.row) == 0 and len(below.row) == 0
+    return not any(
+        len(region.worst(first[part], eps, against=second[part], above=0.0).row)
+        for first, second in ((rows, low), (high, rows))
+        for part in region.parts(len(rows))
+    )
 
 
 def release(

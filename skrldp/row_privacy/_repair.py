@@ -84,8 +84,9 @@ def repair(
         compared += [(rows, constant), (constant, rows)]
     worst = np.zeros(len(rows))
     for first, second in compared:
-        excess = region.worst(first, eps, against=second, above=-slack)
-        np.maximum.at(worst, excess.row, excess.bound + slack)
+        for part in region.parts(len(rows)):
+            excess = region.worst(first[part], eps, against=second[part], above=-slack)
+            np.maximum.at(worst[part], excess.row, excess.bound + slack)
     worst[~clean.any(axis=1)] = 0.0  # a report that is never sent tells nothing
     height = _height(worst, eps)
     return (clean + height[:, None]) / (1.0 + height.sum())

@@ -144,9 +144,8 @@ def _cost(
         return np.abs(power[:, 0]), np.abs(limit)
     theta = (alpha - 1.0) / alpha
     with np.errstate(divide="ignore", over="ignore"):
-        cost = np.einsum(
-            "nt,nt->n", weight, np.abs(np.expm1(np.log1p(np.maximum(power, -1.0)) / alpha))
-        )
+        log_h = np.log1p(np.maximum(power, -1.0)) / alpha
+        cost = np.einsum("nt,nt->n", weight, np.abs(np.expm1(log_h)))
         return cost, abs(np.expm1(theta * radius)) * count
 
 

@@ -1,12 +1,13 @@
 """Certificates where numbers are at the edge of what floats hold."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from skrldp import AllDistributions, JointDistribution, RenyiBall, certify
-from skrldp.row_privacy import REGIONS, privacy_region
+from skrldp.row_privacy import REGIONS, _region, privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
 EVEN = JointDistribution([[5, 5], [5, 5]])
@@ -59,3 +60,22 @@ def test_a_bound_that_is_no_number_clears_no_pair(monkeypatch):
     )
     worst = super(type(over), over).worst(rows, 1.0, above=0.0)
     assert worst.bound.tolist() == [math.inf, math.inf]
+
+
+def test_many_reports_take_no_more_memory(monkeypatch):
+    """The rows are proven part by part; the proof is the same."""
+    rng = np.random.default_rng(0)
+    joint = JointDistribution(rng.integers(1, 60, (12, 8)))
+    matrix = rng.dirichlet(np.full(80, 2.0), 96).T
+    matrix /= matrix.sum(axis=0)
+    found, peaks = [], []
+    for cells in (1 << 20, 1 << 14):
+        monkeypatch.setattr(_region, "_PAIR_CELLS", cells)
+        tracemalloc.start()
+        found.append(certify(matrix, RenyiBall(), joint))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    whole, parts = found
+    assert parts.eps == pytest.approx(whole.eps, abs=1e-11)
+    assert parts.eps_attained == pytest.approx(whole.eps_attained, abs=1e-11)
+    assert peaks[1] < peaks[0] / 2
