@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skrldp._arrays import real_numbers
 from skrldp._html import page
 from skrldp._typing import Floats
 from skrldp.certificate._alphabets import order_in_table
@@ -17,7 +18,7 @@ from skrldp.certificate._views import (
     least_provable,
     mechanism_views,
 )
-from skrldp.joint import JointDistribution, real_numbers
+from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.row_privacy import Region, privacy_region
 from skrldp.uncertainty_set import FittedSet

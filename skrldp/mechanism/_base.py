@@ -309,7 +309,7 @@ class Mechanism:
         Raises
         ------
         ValueError
-            If the matrix is not a mechanism on these alphabets.
+            If the matrix is not a mechanism on these alphabets, or if it is masked or complex.
         """
         check_choice("observe", observe, OBSERVED)
         secrets, values = _alphabet(secrets, "secrets"), _alphabet(values, "values")

@@ -83,6 +83,9 @@ def test_tiny_probabilities_and_uneven_sums():
         np.array([[1.1, 1, 1, 1], [-0.1, 0, 0, 0]]),
         np.array([[np.nan, 1, 1, 1], [0, 0, 0, 0]]),
         np.array([[np.inf, 1, 1, 1], [0, 0, 0, 0]]),
+        np.ma.masked_array(np.full((2, 4), 0.5), np.eye(2, 4)),
+        np.full((2, 4), 0.5 + 0.1j),
+        np.full((2, 4), "0.5"),
     ],
 )
 def test_what_is_not_a_mechanism_is_refused(matrix):
