@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from skrldp._params import OBSERVED, check_choice, check_flag
 from skrldp._typing import Floats
@@ -28,7 +27,6 @@ from skrldp.sanitizers._checks import (
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
 from skrldp.sanitizers._utility_set import (
     check_utility_uncertainty,
-    default_for_utility,
     fit_utility_set,
     over_set,
 )
@@ -78,7 +76,8 @@ class RobustMSESanitizer(BaseSanitizer):
         AllDistributions. For a LikelihoodRatioSet, which leaves the marginal of S free, it is the
         Kullback-Leibler ball with the same beta: ``RenyiBall(alpha=1, radius="finite-sample")``, or
         ``radius="chi2"`` if its radius is ``"asymptotic"``, or the same number if it is a number;
-        its drift is added to the radius. A parameter search reaches ``utility_uncertainty__beta``.
+        its drift is added to the radius, for a population whose marginal of S has not changed. A
+        parameter search reaches ``utility_uncertainty__beta``.
     robust_utility : bool, default=True
         Whether to minimise the expected distance at the worst distribution of
         `utility_uncertainty`, rather than at the public distribution. If False, the mechanism does
@@ -284,17 +283,9 @@ class RobustMSESanitizer(BaseSanitizer):
     def _utility_set(
         self, joint: JointDistribution, uncertainty: FittedSet
     ) -> tuple[Any, RenyiSet]:
-        """Return a copy of the set for the worst expected distance, with its radius, and its value.
-
-        `uncertainty` is the fitted set for privacy.
-        """
-        if self.utility_uncertainty is None:
-            useful, fitted = default_for_utility(self._uncertainty_set(), uncertainty, joint)
-        else:
-            useful = clone(self.utility_uncertainty, safe=False)
-            fitted = fit_utility_set(useful, joint)
-        useful.B_ = fitted.radius
-        return useful, fitted
+        """Return the set for the worst expected distance: a parameter object, and its value."""
+        private = self._uncertainty_set()
+        return fit_utility_set(self.utility_uncertainty, private, uncertainty, joint)
 
     def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         outputs = check_outputs(self.outputs, joint.values)
@@ -345,7 +336,7 @@ class RobustMSESanitizer(BaseSanitizer):
             "worst_case_distortion_": worst,
             "worst_case_distribution_": distribution.reshape(joint.counts.shape),
         }
-        over = over_set(useful, uncertainty)
+        over = over_set(useful, design.certificate.uncertainty)
         return figures, f"distortion {mean:.5g} (at worst {worst:.5g} over {over})"
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:

@@ -1,5 +1,6 @@
 """The set for the worst expected cost: of joint distributions, apart from the privacy set."""
 
+from dataclasses import replace
 from typing import Any
 
 from sklearn.base import clone
@@ -13,7 +14,7 @@ from skrldp.uncertainty_set import (
     RenyiSet,
 )
 
-__all__ = ["check_utility_uncertainty", "default_for_utility", "fit_utility_set", "over_set"]
+__all__ = ["check_utility_uncertainty", "fit_utility_set", "over_set"]
 
 _USE = "RenyiBall(alpha=1, radius='finite-sample'), another RenyiBall or AllDistributions()"
 
@@ -44,40 +45,17 @@ def check_utility_uncertainty(uncertainty: Any) -> None:
         raise ValueError(f"utility_uncertainty={uncertainty!r} must be None or {_USE}.")
 
 
-def fit_utility_set(uncertainty: Any, joint: JointDistribution) -> RenyiSet:
-    """Make the set around a public distribution.
-
-    Parameters
-    ----------
-    uncertainty : RenyiBall or AllDistributions
-        The parameter ``utility_uncertainty``.
-    joint : JointDistribution
-        The public distribution.
-
-    Returns
-    -------
-    RenyiSet
-
-    Raises
-    ------
-    ValueError
-        If its parameters are out of range, or it says nothing of the marginal of S.
-    """
-    fitted = uncertainty.fit_set(joint)
-    if not isinstance(fitted, RenyiSet):
-        raise ValueError(_no_marginal(type(uncertainty).__name__))
-    return fitted
-
-
-def default_for_utility(
-    uncertainty: Any, private: FittedSet, joint: JointDistribution
+def fit_utility_set(
+    chosen: Any, uncertainty: Any, private: FittedSet, joint: JointDistribution
 ) -> tuple[Any, RenyiSet]:
-    """Choose the set for the utility from that for privacy.
+    """Make the set for the worst expected cost around a public distribution.
 
     Parameters
     ----------
+    chosen : RenyiBall, AllDistributions or None
+        The parameter ``utility_uncertainty``.
     uncertainty : RenyiBall, AllDistributions or LikelihoodRatioSet
-        The set that privacy is required for.
+        The set for privacy.
     private : FittedSet
         The same, fitted.
     joint : JointDistribution
@@ -85,24 +63,28 @@ def default_for_utility(
 
     Returns
     -------
-    uncertainty : RenyiBall or AllDistributions
-        The same set if it is one of joint distributions. Otherwise the Kullback-Leibler ball that
-        has the same beta and a radius by the same rule; a given radius is its radius.
+    chosen : RenyiBall or AllDistributions
+        A copy of what was chosen, with its radius ``B_``. None is the set for privacy if that is
+        one of joint distributions, or else a Kullback-Leibler ball that corresponds to it.
     fitted : RenyiSet
-        The ball around the public distribution. Its radius includes the drift: if the conditionals
-        are off by δ more each, the divergence of the joint distribution is by at most δ more.
+
+    Raises
+    ------
+    ValueError
+        If its parameters are out of range, or it says nothing of the marginal of S.
     """
-    if isinstance(private, RenyiSet):
-        return clone(uncertainty, safe=False), private
-    assert isinstance(private, ConditionalsSet)
-    if private.beta is None:
-        ball = RenyiBall(alpha=1.0, radius=private.pair)
+    fitted: FittedSet
+    if chosen is not None:
+        chosen = clone(chosen, safe=False)
+        fitted = chosen.fit_set(joint)
+    elif isinstance(private, RenyiSet):
+        chosen, fitted = clone(uncertainty, safe=False), private
     else:
-        rule = "chi2" if private.rule == "asymptotic" else "finite-sample"
-        ball = RenyiBall(alpha=1.0, beta=private.beta, radius=rule)
-    found = ball.fit_set(joint)
-    radius = found.radius + private.drift
-    return ball, RenyiSet(found.alpha, radius, found.rule, found.beta, found.n_records)
+        chosen, fitted = _ball_beside(private, joint)
+    if not isinstance(fitted, RenyiSet):
+        raise ValueError(_no_marginal(type(chosen).__name__))
+    chosen.B_ = fitted.radius
+    return chosen, fitted
 
 
 def over_set(useful: RenyiSet, private: FittedSet) -> str:
@@ -113,7 +95,7 @@ def over_set(useful: RenyiSet, private: FittedSet) -> str:
     useful : RenyiSet
         The set for the utility.
     private : FittedSet
-        That for privacy.
+        That which privacy is proven for.
 
     Returns
     -------
@@ -122,6 +104,22 @@ def over_set(useful: RenyiSet, private: FittedSet) -> str:
     known = (("utility", useful.beta), ("privacy", private.beta))
     betas = ", ".join(f"{name} beta = {beta:g}" for name, beta in known if beta is not None)
     return f"{useful.describe()}; {betas}" if betas else useful.describe()
+
+
+def _ball_beside(private: FittedSet, joint: JointDistribution) -> tuple[RenyiBall, RenyiSet]:
+    """Choose a Kullback-Leibler ball with the beta and rule, or the radius, of another set.
+
+    Its radius includes the drift: if the divergence of each conditional is δ more, and the marginal
+    of S the same, that of the joint distribution is at most δ more.
+    """
+    assert isinstance(private, ConditionalsSet)  # there are no other kinds
+    if private.beta is None:
+        ball = RenyiBall(alpha=1.0, radius=private.pair)
+    else:
+        rule = "chi2" if private.rule == "asymptotic" else "finite-sample"
+        ball = RenyiBall(alpha=1.0, beta=private.beta, radius=rule)
+    found = ball.fit_set(joint)
+    return ball, replace(found, radius=found.radius + private.drift)
 
 
 def _no_marginal(name: str) -> str:
