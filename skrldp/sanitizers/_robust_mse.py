@@ -66,9 +66,9 @@ class RobustMSESanitizer(BaseSanitizer):
         the values that occur. If S (or U) has several columns, only the combinations that occur in
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
-    uncertainty : RenyiBall or AllDistributions, optional
-        The set of distributions; None is ``RenyiBall()``. A parameter search reaches its parameters
-        as ``uncertainty__beta`` and so on.
+    uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
+        The distributions that privacy must hold for; None is ``RenyiBall()``. A parameter search
+        reaches its parameters as ``uncertainty__beta`` and so on.
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance. That depends on the marginal of S, so the set is
         one of joint distributions, and has a beta of its own: **two statements, each with its own
@@ -136,8 +136,9 @@ class RobustMSESanitizer(BaseSanitizer):
     ----------
     joint_ : JointDistribution
         The public distribution: counts, probabilities, secrets and values.
-    uncertainty_ : RenyiBall or AllDistributions
-        The set of distributions; ``B_`` is its radius, in nats.
+    uncertainty_ : LikelihoodRatioSet, RenyiBall or AllDistributions
+        The distributions that privacy holds for, with what was fitted, in nats: the radius ``B_``
+        of a ball, or the bounds ``single_`` and ``pair_`` of log likelihood ratios.
     utility_uncertainty_ : RenyiBall or AllDistributions
         The set for the worst expected distance; ``B_`` is its radius, in nats.
     mechanism_ : Mechanism
