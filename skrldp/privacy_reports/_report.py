@@ -70,8 +70,10 @@ class PrivacyReport:
     mutual_information, normalized_mutual_information : float
         I(X; Y) at the public distribution, in nats, and as a share of H(X).
     distortion, worst_case_distortion : float or None
-        Expected distance at the public distribution, and its bound over the set; RobustMSE has
-        them.
+        Expected distance at the public distribution, and its bound over the set for the utility;
+        RobustMSE has them.
+    worst_case_set : str or None
+        That set in words, with its own beta: the probability that it misses the true distribution.
     status : str
         Status of the solver, as in ``solution_.status``.
     gap : float
@@ -116,6 +118,7 @@ class PrivacyReport:
     normalized_mutual_information: float
     distortion: float | None
     worst_case_distortion: float | None
+    worst_case_set: str | None
     status: str
     gap: float
     zero_cells: int
@@ -215,7 +218,7 @@ class PrivacyReport:
                 (
                     "distance",
                     f"{self.distortion:.5g} from U at the public distribution, at most "
-                    f"{self.worst_case_distortion:.5g} over the set",
+                    f"{self.worst_case_distortion:.5g} over {self.worst_case_set}",
                 )
             )
         gap = "" if self.status == "closed form" else f", {self.gap:.2%} from its bound"

@@ -19,7 +19,7 @@ from skrldp.sanitizers import (
     more_reliable,
     reported_its_own_table,
 )
-from skrldp.uncertainty_set import FittedSet
+from skrldp.uncertainty_set import FittedSet, RenyiSet
 
 __all__ = ["privacy_report"]
 
@@ -98,6 +98,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         "normalized_mutual_information": share,
         "distortion": getattr(fitted, "distortion_", None),
         "worst_case_distortion": getattr(fitted, "worst_case_distortion_", None),
+        "worst_case_set": _set_for_utility(getattr(fitted, "utility_uncertainty_", None)),
         "status": fitted.solution_.status,
         "gap": fitted.solution_.gap,
         "zero_cells": int((joint.counts == 0).sum()),
@@ -152,6 +153,18 @@ def _worst(mechanism: Mechanism, distribution: NDArray[np.float64]) -> tuple[Any
 
 
 # --- Words ---------------------------------------------------------------------------------------
+
+
+def _set_for_utility(uncertainty: Any) -> str | None:
+    """Say in words what a worst distance is over, and with which probability that misses."""
+    if uncertainty is None:
+        return None
+    words = RenyiSet(uncertainty.alpha, uncertainty.B_).describe()
+    rule = getattr(uncertainty, "radius", None)
+    if not isinstance(rule, str):
+        return words
+    kind = "about" if rule == "chi2" else "at most"
+    return f"{words}, a set that misses the true one with probability {kind} {uncertainty.beta:.4g}"
 
 
 def _brief(value: Any) -> str:
