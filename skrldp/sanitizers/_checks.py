@@ -18,7 +18,7 @@ from skrldp.alphabet import plain
 from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution, as_counts
-from skrldp.uncertainty_set import FittedSet, RenyiBall
+from skrldp.uncertainty_set import FittedSet, LikelihoodRatioSet
 
 __all__ = [
     "check_eps",
@@ -123,7 +123,7 @@ def check_uncertainty(uncertainty: Any) -> None:
 
 def default_uncertainty() -> Any:
     """Return the set that stands for ``uncertainty=None``, new each time."""
-    return RenyiBall()
+    return LikelihoodRatioSet()
 
 
 def check_verbose(verbose: Any) -> None:

@@ -46,7 +46,7 @@ class IRSanitizer(BaseSanitizer):
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``RenyiBall()``. A parameter search
+        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter search
         reaches its parameters as ``uncertainty__beta`` and so on.
     budget : {"tight", "theorem5"}, default="tight"
         How the parameter of the mechanism for U is computed: "tight" takes the largest that is

@@ -67,7 +67,7 @@ class RobustMSESanitizer(BaseSanitizer):
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``RenyiBall()``. A parameter search
+        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter search
         reaches its parameters as ``uncertainty__beta`` and so on.
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance. That depends on the marginal of S, so the set is
