@@ -56,10 +56,11 @@ def rows_of(counts):
 
 
 def fit(counts=COUNTS, eps=0.5, **parameters):
-    """Fit to counts; S and U are whole numbers from 0. Says nothing of weak sets."""
+    """Fit to counts, with the papers' set; S and U are whole numbers. Says nothing of weak sets."""
+    papers = {"sensitive": 0, "uncertainty": RenyiBall()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        sanitizer = RobustMSESanitizer(eps, **{"sensitive": 0, **parameters})
+        sanitizer = RobustMSESanitizer(eps, **(papers | parameters))
         return sanitizer.fit(rows_of(counts), sample_weight=np.ravel(counts))
 
 
@@ -87,7 +88,7 @@ def hamming(u, y):
 
 def worst_of(sanitizer, distance):
     """Greatest expected distance in the ball, by a solver that shares nothing with ours."""
-    distribution, ball = sanitizer.joint_.probabilities.ravel(), sanitizer.uncertainty_
+    distribution, ball = sanitizer.joint_.probabilities.ravel(), sanitizer.utility_uncertainty_
     cells = by_cell(sanitizer, distance)
     if np.isinf(ball.B_):
         return cells.max()
@@ -534,7 +535,7 @@ def test_a_name_a_function_and_a_table_are_one(distance):
 def test_scale_and_origin_do_not_matter():
     plain = fit(SPARSE)
     X = rows_of(SPARSE) * [1, 100] + [0, -7]
-    moved = RobustMSESanitizer(0.5).fit(X, sample_weight=SPARSE.ravel())
+    moved = clone(plain).fit(X, sample_weight=SPARSE.ravel())
     assert moved.distortion_ == pytest.approx(1e4 * plain.distortion_, rel=2 * TOL)
     assert moved.mechanism_.symbols == (-7, 93, 193, 293)
 
@@ -818,7 +819,7 @@ def test_categories_that_the_public_data_lacks(problem):
         conditionals = np.vstack([found.joint_.conditionals[:2], np.eye(4)[u]])
         assert found.mechanism_.leakage(conditionals / 3) <= 0.5 + 1e-9
     if privacy:
-        assert found.certificate_.radius == found.uncertainty_.B_
+        assert found.certificate_.uncertainty == found.uncertainty_.fit_set(found.joint_)
 
 
 def test_an_unseen_secret_and_no_robust_privacy():
@@ -843,9 +844,9 @@ def test_unknown_values_are_imputed_or_refused():
 
 
 def test_weights_are_repeated_rows():
-    weighted, repeated = fit(SPARSE), RobustMSESanitizer(0.5)
+    weighted = fit(SPARSE)
     rows = np.repeat(rows_of(SPARSE), SPARSE.ravel(), axis=0)
-    repeated.set_params(categories=[[0, 1, 2], [0, 1, 2, 3]]).fit(rows)
+    repeated = clone(weighted).set_params(categories=[[0, 1, 2], [0, 1, 2, 3]]).fit(rows)
     np.testing.assert_array_equal(weighted.mechanism_.weights, repeated.mechanism_.weights)
     assert weighted.distortion_ == repeated.distortion_
     by_weight = weighted.score(rows_of(SPARSE), sample_weight=SPARSE.ravel())
@@ -1109,7 +1110,7 @@ def test_column_names_that_scikit_learn_refuses_change_nothing():
 
 def test_outputs_that_can_be_read_only_once():
     """They are refused or they work; nothing in between."""
-    found = RobustMSESanitizer(0.5, outputs=iter([0, 1, 2]))
+    found = RobustMSESanitizer(0.5, uncertainty=RenyiBall(), outputs=iter([0, 1, 2]))
     try:
         found.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel())
     except ValueError as error:
@@ -1154,7 +1155,8 @@ def test_warnings_are_made_once_and_point_at_the_caller(parameters, messages):
 
 def test_clone_and_parameters():
     table = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
-    found = fit(distance=table, outputs=[0, 1, 2], robust_utility=False, tol=1e-3)
+    asked = {"distance": table, "outputs": [0, 1, 2], "robust_utility": False, "tol": 1e-3}
+    found = fit(uncertainty=None, **asked)
     copy = clone(found)
     assert copy.get_params() == found.get_params() and not hasattr(copy, "mechanism_")
     assert copy.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel()).distortion_ == found.distortion_
