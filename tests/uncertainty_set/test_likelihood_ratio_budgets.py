@@ -1,5 +1,6 @@
 """Budgets of likelihood-ratio statistics: their error by enumeration and by other integrals."""
 
+import dataclasses
 import functools
 import itertools
 
@@ -9,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import gammaln, xlogy
-from scipy.stats import chi2, gamma
+from scipy.stats import binom, chi2, gamma
 
+from skrldp.uncertainty_set import _likelihood_ratio_budgets as budgets
 from skrldp.uncertainty_set import likelihood_ratio_budgets
+from skrldp.uncertainty_set._multinomial_tails import tail_bound
 
 RULES = ("finite-sample", "asymptotic")
 
@@ -82,6 +85,55 @@ def test_asymptotic_error_is_beta(secrets, n_values, beta):
     ends = [0.0, *breaks]
     parts = [quad(missed, a, b, epsabs=0.0, limit=200)[0] for a, b in itertools.pairwise(ends)]
     assert factor * sum(parts) == pytest.approx(beta, rel=2e-3)
+
+
+def test_joint_error_of_unlike_secrets():
+    """Of three with two kinds of tails, by integrals over each; rounded up, it is above."""
+    single, pair = 6.0, 8.5
+    one, two = gamma(0.5), gamma(1.5)
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+
+    def points(*ends):  # nodes and weights between each two ends; squares of them, for small roots
+        low, high = np.sqrt(ends[:-1])[:, None], np.sqrt(ends[1:])[:, None]
+        root = (low + high) / 2.0 + (high - low) / 2.0 * nodes
+        return (root**2).ravel(), ((high - low) * weights * root).ravel()
+
+    good = 0.0
+    for x, of_x in zip(*points(0.0, pair - single, pair / 2.0, single), strict=True):
+        most = min(single, pair - x)
+        ends = sorted({0.0, most, min(pair - most, most), min(pair / 2.0, most)})
+        y, of_y = points(*ends)
+        good += of_x * one.pdf(x) * (of_y * two.pdf(y) * two.cdf(np.minimum(most, pair - y))).sum()
+    groups = [(1, one.sf), (2, two.sf)]
+    found = budgets._joint_failure(groups, single, pair, 4000, True)
+    assert found == pytest.approx(1.0 - good, rel=1e-5)
+    assert found < budgets._joint_failure(groups, single, pair, 4000, False) < found * 1.01
+
+
+@pytest.mark.parametrize("n_values", [2, 5, 30])
+def test_steps_are_taken_for_large_with_little_error(n_values):
+    """As Theorem 21 asks; the error spent is counted, and a secret of few records spends none."""
+    counts = np.array([3, 99, 100, *[180] * 60, 700, *[3_000] * 60, 40_000])
+    steps, beta = n_values - 1, 0.01
+    tails = budgets._finite_sample(counts, steps, beta)
+    assert 0.0 <= tails.missed <= beta / 100.0
+    bounds = [tail_bound(steps, number).exponents for number in range(n_values)]
+    spent, found = 0.0, []
+    for count, secrets in zip(*np.unique(counts, return_counts=True), strict=True):
+        alone = budgets._finite_sample(np.array([count]), steps, beta / counts.size)
+        ((_, tail),) = alone.groups
+        large = max(i for i, bound in enumerate(bounds) if np.array_equal(tail.exponents, bound))
+        likely = (steps + 2 - large) / (steps + 1)
+        spent += secrets * binom.cdf(99, count, likely) if large else 0.0
+        found.append(large)
+    assert spent <= tails.missed * (1.0 + 1e-9)
+    assert found == sorted(found)
+    assert found[:2] == [0, 0]
+    assert found[-1] == steps
+    assert sum(number for number, _ in tails.groups) == counts.size
+    assert sum(number for number, _ in tails.pairs) == counts.size * (counts.size - 1) // 2
+    more = budgets._failure(dataclasses.replace(tails, missed=0.5), 50.0, 80.0, 50)
+    assert more == pytest.approx(0.5 + budgets._failure(tails, 50.0, 80.0, 50), rel=1e-6)
 
 
 def test_two_secrets_known_quantiles():
