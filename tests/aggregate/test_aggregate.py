@@ -339,7 +339,7 @@ def test_parameters(fitted):
     mechanism = fitted["grr"].mechanism_
     estimator = FrequencyEstimator(mechanism, "ml", tol=1e-6)
     assert list(estimator.get_params()) == [
-        "encode", "max_iter", "mechanism", "method", "prior", "tol",
+        "encode", "max_iter", "mechanism", "method", "prior", "time_limit", "tol",
     ]  # fmt: skip
     assert estimator.get_params()["mechanism"] is mechanism
     with pytest.raises(NotFittedError):
