@@ -107,12 +107,10 @@ def _numbers(table: Any, position: int, what: str) -> NDArray[Any]:
     if column.dtype.kind == "O":
         try:
             if any(isinstance(value, str) for value in column):
-                raise TypeError("text")
+                raise TypeError
             column = np.array([np.nan if value is None else value for value in column], float)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{what} must be whole numbers, but Y holds other values ({error})."
-            ) from error
+        except (TypeError, ValueError, OverflowError):  # their messages may quote a value
+            raise ValueError(f"{what} must be whole numbers, but Y holds other values.") from None
     if column.dtype.kind == "b":
         return column.view(np.uint8)
     if column.dtype.kind == "f":
@@ -120,8 +118,8 @@ def _numbers(table: Any, position: int, what: str) -> NDArray[Any]:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
-                f"{what} must be whole numbers, but row {row} of Y has {column[row]}. Drop rows "
-                "without a report."
+                f"{what} must be whole numbers, but row {row} of Y has none. Drop rows without a "
+                "report."
             )
     elif column.dtype.kind not in "iu":
         raise ValueError(f"{what} must be whole numbers, but Y has dtype {column.dtype}.")
@@ -136,8 +134,8 @@ def _count(numbers: NDArray[Any], size: int, weights: Floats | None) -> Floats:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
-                f"row {rows.start + row} of Y has symbol {block[row]}, but the mechanism's symbols "
-                f"are numbered 0 to {size - 1}: these are reports of another mechanism, or not "
+                f"row {rows.start + row} of Y has a number that is no symbol: the mechanism's are "
+                f"numbered 0 to {size - 1}. These are reports of another mechanism, or not "
                 "symbols."
             )
         if block.dtype.kind == "f" or block.dtype == np.uint64:
@@ -176,7 +174,7 @@ def _one(table: Any, position: int) -> Floats:
     wrong = (column != 0) & (column != 1)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(f"one-hot reports must be 0 or 1, but row {row} of Y has {column[row]:g}.")
+        raise ValueError(f"one-hot reports must be 0 or 1, but row {row} of Y has another number.")
     return column
 
 
@@ -201,8 +199,9 @@ def _count_cells(
         codes, unknown = encode_column(table, place, Column(table.names[place], alphabet))
         if unknown:
             raise ValueError(
-                f"column {table.names[place]!r} of Y has {list(unknown)[:3]}, which no report of "
-                "this mechanism has: these are reports of another mechanism, or not reports."
+                f"column {table.names[place]!r} of Y has {unknown.total():,} rows with values that "
+                f"no report of this mechanism has, the first in row {int(np.argmax(codes < 0))} "
+                "(values are not shown): these are reports of another mechanism, or not reports."
             )
         keys = keys * size + codes
         index = {category: code for code, category in enumerate(alphabet)}

@@ -207,7 +207,7 @@ class _Part:
         """Find the member that one record, given by places, has; -1 if there is none."""
         try:
             return self._alphabet.number([record[place] for place in self.places])
-        except TypeError:  # a value cannot be a category
+        except (TypeError, ValueError):  # a value cannot be a category
             return -1
 
     def indices(self, values: Sequence[Any]) -> NDArray[Any]:
@@ -247,7 +247,7 @@ class _Part:
 def _codes(column: Column, values: Any) -> NDArray[np.int64]:
     try:
         return column.codes(values)
-    except TypeError:  # whose message might quote the value
+    except (TypeError, ValueError):  # whose message might quote the value
         raise ValueError(
             f"{named([column])} holds values that cannot be categories: these are strings, "
             f"numbers, booleans, dates or missing. {_NOTHING}"

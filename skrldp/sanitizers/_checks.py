@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from skrldp._params import check_positive, is_finite, is_number
+from skrldp._typing import Floats
 from skrldp.alphabet import plain
 from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
@@ -21,6 +22,8 @@ from skrldp.joint import JointDistribution, as_counts
 from skrldp.uncertainty_set import FittedSet, LikelihoodRatioSet
 
 __all__ = [
+    "MOST_CELLS",
+    "MOST_CELLS_OF_IR",
     "check_eps",
     "check_outputs",
     "check_smoothing",
@@ -132,8 +135,13 @@ def check_verbose(verbose: Any) -> None:
         raise ValueError(f"verbose={verbose!r} must be a whole number >= 0.")
 
 
-# Greatest numbers of cells, of the sanitizers that can hold more than the others.
-_LARGE = {"IRSanitizer": 4_000, "SRRSanitizer": 1_000_000, "GRRSanitizer": 1_000_000}
+MOST_CELLS = 1_000_000  # of a mechanism by formula
+MOST_CELLS_OF_IR = 4_000  # its proof looks at every pair of secrets for every value
+_LARGE = {
+    "IRSanitizer": MOST_CELLS_OF_IR,
+    "SRRSanitizer": MOST_CELLS,
+    "GRRSanitizer": MOST_CELLS,
+}
 
 
 def larger_designs(most_cells: int) -> str:
@@ -213,8 +221,8 @@ def _warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
-    """Refuse weights that cannot be counts of records.
+def check_weights(sample_weight: Any, cells: NDArray[Any]) -> Floats | None:
+    """Return weights as counts of records; refuse those that cannot be counts.
 
     In a table of distinct rows any counts are possible: each states how often the row occurs. Where
     rows repeat, each row is one record, and weights far above one per row state how many people the
@@ -227,17 +235,22 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
     cells : integer array of shape (n,)
         The cell of each row.
 
+    Returns
+    -------
+    array of shape (n,) or None
+        How many records each row stands for; None if each stands for one.
+
     Raises
     ------
     ValueError
         If they are no whole numbers >= 0, or cannot be counts.
     """
     if sample_weight is None:
-        return
+        return None
     weights = as_counts(sample_weight, len(cells))
     total, seen = int(weights.sum()), cells[weights > 0]
     if total <= _RECORDS_PER_ROW * len(seen):
-        return
+        return weights
     repeated = len(seen) - len(np.unique(seen))
     if repeated:
         raise ValueError(
@@ -249,6 +262,7 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
             "many people a record represents, are not supported, added up or not: the set of "
             "distributions would be far too small. Leave them out."
         )
+    return weights
 
 
 def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:

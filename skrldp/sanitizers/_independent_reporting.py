@@ -13,6 +13,7 @@ from skrldp.joint import JointDistribution
 from skrldp.row_privacy import Region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
+from skrldp.sanitizers._checks import MOST_CELLS_OF_IR
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.uncertainty_set import FittedSet
 
@@ -151,7 +152,7 @@ class IRSanitizer(BaseSanitizer):
     True
     """
 
-    _most_cells = 4_000  # the proof looks at every pair of secrets for every value
+    _most_cells = MOST_CELLS_OF_IR
 
     def __init__(
         self,
