@@ -15,7 +15,6 @@ from skrldp.sanitizers import (
     default_uncertainty,
     fitted_sanitizer,
     has_few_records,
-    is_public_alone,
     more_reliable,
     reported_its_own_table,
 )
@@ -116,7 +115,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
 
 def _coverage(around: FittedSet) -> str:
     """Say where the probability comes from with which the set misses the true distribution."""
-    if is_public_alone(around):
+    if around.is_point:
         return "public distribution"
     if around.is_everything:
         return "all distributions"

@@ -35,7 +35,6 @@ __all__ = [
     "default_uncertainty",
     "explain_names",
     "has_few_records",
-    "is_public_alone",
     "larger_designs",
     "more_reliable",
     "parts_of",
@@ -156,14 +155,6 @@ def has_few_records(around: FittedSet, joint: JointDistribution) -> bool:
     return asymptotic and joint.n < _RECORDS_PER_CELL * joint.counts.size
 
 
-def is_public_alone(around: FittedSet) -> bool:
-    """Whether privacy is for the public distribution alone.
-
-    Not so where a rule found that there is nothing else: U with one value has one conditional.
-    """
-    return around.is_point and around.beta is None
-
-
 def more_reliable(around: FittedSet) -> str:
     """Name the set that holds for any number of records, of the same kind as an asymptotic one."""
     if around.rule == "chi2":
@@ -174,7 +165,7 @@ def more_reliable(around: FittedSet) -> str:
 def warn_of_weak_sets(around: FittedSet, joint: JointDistribution) -> None:
     """Warn where the set of distributions is smaller than a user may think."""
     n_cells = joint.counts.size
-    if is_public_alone(around):
+    if around.is_point:
         _warn(
             "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
             "not for the unknown true distribution of the private data.",
