@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from skrldp._numbers import at_most
+
 if TYPE_CHECKING:
     from skrldp.mechanism._base import Mechanism
 
@@ -26,7 +28,7 @@ def claim(mechanism: Mechanism, before: str = "") -> str:
         return ""
     over = "the public distribution alone" if guarantee.radius == 0 else "a set of distributions"
     over = "all distributions" if guarantee.for_all_distributions else over
-    return f"{before}eps<={guarantee.eps:.9g} for {over}"
+    return f"{before}eps<={at_most(guarantee.eps)} for {over}"
 
 
 def figures(mechanism: Mechanism) -> list[tuple[str, str]]:

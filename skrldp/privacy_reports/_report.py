@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._html import page
+from skrldp._numbers import at_least, at_most
 
 __all__ = ["PrivacyReport", "amount", "odds"]
 
 _WIDTH = 88  # columns of the text
 _LABEL = 14
+_LAST_DIGITS = 1e-15
+_WRITTEN_OUT = 20.0  # e to more than this is left as a power
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,13 +156,14 @@ class PrivacyReport:
             ),
             (
                 "asked",
-                f"eps = {self.eps:.6g}: a report changes the odds of a secret by a factor of at "
-                f"most {odds(self.eps)}",
+                f"eps = {at_most(self.eps, '.6g')}: a report changes the odds of a secret by a "
+                f"factor of at most {odds(self.eps)}",
             ),
             (
                 "proven",
-                f"eps <= {self.eps_proven:.6f}, of the mechanism as it is sampled; at the "
-                f"worst distribution found the leakage is {self.eps_attained:.6f}",
+                f"eps <= {at_most(self.eps_proven, '.6f')}, of the mechanism as it is sampled; "
+                f"at the worst distribution found the leakage is "
+                f"{at_least(self.eps_attained, '.6f')}",
             ),
             ("holds for", self._set()),
         ]
@@ -180,8 +184,8 @@ class PrivacyReport:
             shown.append(
                 (
                     "worst case",
-                    f"report {self.worst_report!r} is {odds(self.eps_attained)} times as probable "
-                    f"for secret {first!r} as for {second!r}",
+                    f"report {self.worst_report!r} is {_factor(self.eps_attained)} times as "
+                    f"probable for secret {first!r} as for {second!r}",
                 )
             )
         sees = "the whole record" if self.observe == "all" else "U alone, never S"
@@ -206,7 +210,7 @@ class PrivacyReport:
                 (
                     "distance",
                     f"{self.distortion:.5g} from U at the public distribution, at most "
-                    f"{self.worst_case_distortion:.5g} over the set",
+                    f"{at_most(self.worst_case_distortion or 0.0, '.5g')} over the set",
                 )
             )
         gap = "" if self.status == "closed form" else f", {self.gap:.2%} from its bound"
@@ -225,9 +229,8 @@ class PrivacyReport:
         if self.beta is None:
             return f"{ball}; the radius was given, so the probability of missing is unknown"
         kind = "about" if self.coverage == "asymptotic" else "at most"
-        return (
-            f"{ball}; this set misses the true distribution with probability {kind} {self.beta:.4g}"
-        )
+        beta = at_most(self.beta, ".4g")
+        return f"{ball}; this set misses the true distribution with probability {kind} {beta}"
 
 
 def _columns(names: tuple[Any, ...]) -> str:
@@ -235,13 +238,23 @@ def _columns(names: tuple[Any, ...]) -> str:
 
 
 def odds(eps: float) -> str:
-    """Write e to the ε as a number."""
-    return "e^" + f"{eps:.4g}" if eps > 20.0 else f"{math.exp(eps):.3g}"
+    """Write e to the ε as a number that is not below it."""
+    if eps > _WRITTEN_OUT:
+        return "e^" + at_most(eps, ".4g")
+    # Less the rounding of ε and of the exponential, so that log(3) is 3 and not 3.01.
+    return at_most(max(1.0, math.exp(eps) * (1.0 - _LAST_DIGITS)), ".3g")
+
+
+def _factor(eps: float) -> str:
+    """Write e to the ε as a number that is not above it."""
+    if eps > _WRITTEN_OUT:
+        return "e^" + at_least(eps, ".4g")
+    return at_least(math.exp(eps), ".3g")
 
 
 def amount(eps: float) -> str:
     """Write a leakage that may be infinite."""
-    return "any amount" if math.isinf(eps) else f"eps = {eps:.4g}"
+    return "any amount" if math.isinf(eps) else f"eps = {at_most(eps, '.4g')}"
 
 
 def _hanging(start: str, text: str) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._numbers import at_most
 from skrldp.certificate import certify
 from skrldp.information import conditionals_of
 from skrldp.mechanism import Mechanism
@@ -59,7 +60,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
       protects      S = column 0; U = column 1: not protected
       asked         eps = 1: a report changes the odds of a secret by a factor of at most 2.72
       proven        eps <= 1.000000, of the mechanism as it is sampled; at the worst distribution
-                    found the leakage is 1.000000
+                    found the leakage is 0.999999
       holds for     all distributions of the data
       ...
     """
@@ -158,8 +159,8 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     for name, (before, now) in changes_since_fit(fitted).items():
         said.append(
             f"{name}={_brief(now)} was set after fit, which used {_brief(before)}. The "
-            f"mechanism and its proof, eps <= {report.eps_proven:.6f}, are still those of that "
-            "fit: fit again."
+            f"mechanism and its proof, eps <= {at_most(report.eps_proven, '.6f')}, are still those "
+            "of that fit: fit again."
         )
     if reported_its_own_table(fitted):
         said.append(
@@ -171,7 +172,7 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
         said.append(
             "Privacy holds at the public distribution alone, and the private records do not follow "
             f"it exactly: over a confidence set {amount(report.eps_over_set)} can leak, where "
-            f"{report.eps:.6g} was asked. For comparisons, not to protect people."
+            f"{at_most(report.eps, '.6g')} was asked. For comparisons, not to protect people."
         )
     if report.few_records:
         said.append(
@@ -183,8 +184,8 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
         said.append("The radius was given as a number: no confidence is attached to the set.")
     if math.exp(min(report.eps_proven, 700.0)) > _LARGE_ODDS:
         said.append(
-            f"eps = {report.eps_proven:.6g} is a weak promise: one report may change odds of 1 : 1 "
-            f"into {odds(report.eps_proven)} : 1."
+            f"eps = {at_most(report.eps_proven, '.6g')} is a weak promise: one report may "
+            f"change odds of 1 : 1 into {odds(report.eps_proven)} : 1."
         )
     if not report.adds_up:
         said.append(
@@ -203,8 +204,9 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
 def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     said = []
     if report.coverage == "asymptotic":
+        beta = at_most(report.beta or 0.0, ".4g")
         said.append(
-            f"The radius is asymptotic: beta = {report.beta:.4g} is what it tends to with many "
+            f"The radius is asymptotic: beta = {beta} is what it tends to with many "
             "records for each cell. radius='finite-sample' (alpha=1) holds for any number."
         )
     if report.unseen_secrets:

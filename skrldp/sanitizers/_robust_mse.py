@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._numbers import at_most
 from skrldp._params import OBSERVED, check_choice, check_flag
 from skrldp._typing import Floats
 from skrldp.certificate import release
@@ -304,7 +305,7 @@ class RobustMSESanitizer(BaseSanitizer):
             "worst_case_distortion_": worst,
             "worst_case_distribution_": distribution.reshape(joint.counts.shape),
         }
-        return figures, f"distortion {mean:.5g} (at worst {worst:.5g})"
+        return figures, f"distortion {mean:.5g} (at worst {at_most(worst, '.5g')})"
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the expected distance of the report from U at the distribution of a table.

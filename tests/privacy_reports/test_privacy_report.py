@@ -1,8 +1,10 @@
 """The privacy report: its figures are the sanitizer's, and every warning has its occasion."""
 
 import json
+import math
 import re
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -26,7 +28,9 @@ from skrldp import (
     certify,
     privacy_report,
 )
+from skrldp._numbers import at_most
 from skrldp.privacy_reports import _state
+from skrldp.privacy_reports._report import odds
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -293,7 +297,7 @@ def test_text_and_html_say_the_same(cls):
     words = " ".join(" ".join(page.words).split())
     plain = " ".join(re.sub(r"^( *- )", " ", text, flags=re.MULTILINE).split())
     assert plain == words
-    assert f"eps <= {report.eps_proven:.6f}" in words
+    assert f"eps <= {at_most(report.eps_proven, '.6f')}" in words
     assert f"{report.mutual_information:.4f} nats" in words
     assert f"{report.n:,} records" in words
 
@@ -312,7 +316,19 @@ def test_odds_are_readable():
         str(privacy_report(fitted(GRRSanitizer))).split()
     )
     report = privacy_report(fitted(GRRSanitizer, eps=20.5))
-    assert f"into e^{report.eps_proven:.4g} : 1" in report.warnings[0]
+    assert f"into e^{at_most(report.eps_proven, '.4g')} : 1" in report.warnings[0]
+    assert (odds(math.log(3.0)), odds(1.0), odds(0.0)) == ("3", "2.72", "1")
+
+
+def test_words_never_promise_more_than_is_proven():
+    """Upper bounds are rounded upwards and lower bounds downwards, wherever they are written."""
+    proven, attained = 0.12345617, 0.12345699  # to the nearest: .123456 and .123457
+    figures = {"eps": 0.12345678, "eps_proven": proven, "eps_attained": attained}
+    words = " ".join(str(replace(privacy_report(fitted(GRRSanitizer)), **figures)).split())
+    for text in ("eps = 0.123457:", "at most 1.14 ", "eps <= 0.123457,", "leakage is 0.123456 "):
+        assert text in words
+    found = replace(fitted(GRRSanitizer).certificate_, eps=0.1234567891, eps_attained=0.1 - 1e-12)
+    assert "eps<=0.12345679, attained 0.0999999999," in repr(found)
 
 
 # --- Bad input -----------------------------------------------------------------------------------
