@@ -39,6 +39,10 @@ class PrivacyReport:
     eps_over_set : float or None
         Where privacy is proven at the public distribution alone, what can leak over a confidence
         set: the sanitizer's own, or that of ``RenyiBall()`` if it has none. None otherwise.
+    eps_record : float
+        What a report reveals about the whole record at most, so about U too: the logarithm of the
+        greatest factor by which it changes the odds of two records. Infinite if a report rules a
+        record out.
     alpha, radius : float
         Order and radius (nats) of the set of distributions that the proof holds for: radius 0 is
         the public distribution alone, infinity all distributions.
@@ -92,6 +96,7 @@ class PrivacyReport:
     eps_attained: float
     eps_at_public: float | None
     eps_over_set: float | None
+    eps_record: float
     alpha: float
     radius: float
     beta: float | None
@@ -152,7 +157,8 @@ class PrivacyReport:
         shown = [
             (
                 "protects",
-                f"S = {_columns(self.sensitive)}; U = {_columns(self.nonsensitive)}: not protected",
+                f"S = {_columns(self.sensitive)}; U = {_columns(self.nonsensitive)}: "
+                + ("protected as well" if self.eps_record <= self.eps else "not protected"),
             ),
             (
                 "asked",

@@ -78,6 +78,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         "eps_attained": certificate.eps_attained,
         "eps_at_public": mechanism.leakage(joint.probabilities) if few else None,
         "eps_over_set": _over_set(fitted) if coverage == "public distribution" else None,
+        "eps_record": _over_records(mechanism),
         "alpha": certificate.alpha,
         "radius": certificate.radius,
         "beta": beta,
@@ -127,6 +128,19 @@ def _coverage(fitted: Any) -> tuple[str, float | None]:
 def _over_set(fitted: Any) -> float:
     uncertainty = fitted.uncertainty_ if fitted.uncertainty_.B_ > 0 else RenyiBall()
     return certify(fitted.mechanism_, uncertainty, fitted.joint_).eps
+
+
+def _over_records(mechanism: Mechanism) -> float:
+    """Return the logarithm of the greatest ratio of a report's probabilities given two records."""
+    a1, a2 = len(mechanism.secrets), len(mechanism.values)
+    if mechanism.form.blocks is None:
+        n_columns = a2 if mechanism.observe == "nonsensitive" else a1 * a2
+        of_record = mechanism.form.columns(np.arange(n_columns))
+    else:  # each row of the matrix holds these four, for a fit has two secrets and values at least
+        of_record = np.array([mechanism.form.blocks])
+    most, least = of_record.max(axis=1), of_record.min(axis=1)
+    with np.errstate(divide="ignore"):
+        return float(np.log(most[most > 0] / least[most > 0]).max())
 
 
 def _worst(mechanism: Mechanism, distribution: NDArray[np.float64]) -> tuple[Any, tuple[Any, Any]]:
@@ -237,5 +251,15 @@ def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
             f"For its utility the design adds {fitted.smoothing:g} records, spread over all cells; "
             "privacy is about the public distribution without them."
         )
-    said.append("Only S is protected: what a report reveals about U beyond S is not bounded.")
+    said.append(_about_u(report))
     return tuple(said)
+
+
+def _about_u(report: PrivacyReport) -> str:
+    if math.isinf(report.eps_record):
+        return "Only S is protected: what a report reveals about U beyond S is not bounded."
+    up_to = f"by up to a factor of {odds(report.eps_record)}."
+    if report.eps_record <= report.eps:
+        return f"U is protected as well: a report changes the odds of any two records {up_to}"
+    only = f"Only S is protected by eps = {at_most(report.eps, '.6g')}"
+    return f"{only}: a report may change the odds of two values of U {up_to}"

@@ -227,9 +227,30 @@ def test_the_columns_are_named():
     table = pd.DataFrame(np.repeat(ROWS, COUNTS, axis=0), columns=["sex", "visits"])
     report = privacy_report(GRRSanitizer(sensitive="visits").fit(table))
     assert (report.sensitive, report.nonsensitive) == (("visits",), ("sex",))
-    assert "S = 'visits'; U = 'sex': not protected" in str(report)
-    report = privacy_report(fitted(GRRSanitizer))
+    assert "S = 'visits'; U = 'sex': protected as well" in str(report)
+    report = privacy_report(fitted(SRRSanitizer))
     assert report.sensitive == (0,) and "S = column 0; U = column 1: not protected" in str(report)
+
+
+@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize(
+    "parameters", [{}, {"rows": [[0, 0], [1, 0], [2, 0]], "counts": [5, 6, 7]}]
+)
+def test_what_is_said_about_u_is_true(cls, parameters):
+    """The whole record is bounded by the greatest ratio in a row of the matrix."""
+    sanitizer = fitted(cls, eps=0.8)
+    report = privacy_report(sanitizer)
+    rows = sanitizer.mechanism_.matrix
+    rows = rows[rows.max(axis=1) > 0]
+    with np.errstate(divide="ignore"):
+        expected = np.log(rows.max(axis=1) / rows.min(axis=1)).max()
+    assert report.eps_record == pytest.approx(expected, abs=1e-12)
+    assert cls is not GRRSanitizer or expected <= 0.8
+    of_u = "protected as well" if expected <= 0.8 else "not protected"
+    assert of_u in str(report)
+    assert said(report, "U is protected as well") == (0, int(expected <= 0.8))
+    assert said(report, "beyond S is not bounded") == (0, int(np.isinf(expected)))
+    assert said(report, "two values of U by up to") == (0, int(0.8 < expected < np.inf))
 
 
 NOTES = [
