@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from skrldp._numbers import at_most
 from skrldp._typing import Floats
 from skrldp.certificate._certify import Certificate, proof_region, prove
 from skrldp.exceptions import CertificateError
@@ -135,7 +136,7 @@ def _unproven(
     a1, a2 = joint.counts.shape
     return (
         f"the mechanism could not be proven private at eps={eps:g}: over "
-        f"{certificate.uncertainty.describe()} the bound is {certificate.eps:.9g}, on {a1} secrets "
-        f"x {a2} values with {mechanism.shape[0]} reports. Nothing is released. Try a larger eps, "
-        "a coarser alphabet or another region."
+        f"{certificate.uncertainty.describe()} the bound is {at_most(certificate.eps)}, on {a1} "
+        f"secrets x {a2} values with {mechanism.shape[0]} reports. Nothing is released. Try a "
+        "larger eps, a coarser alphabet or another region."
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp._numbers import at_most
 from skrldp.client._memory import Memory
 from skrldp.client._records import RecordReader
 from skrldp.mechanism import Guarantee, Mechanism
@@ -150,5 +151,5 @@ class Client:
 
     def __repr__(self) -> str:
         kind = "fresh" if self._memory is None else "permanent"
-        claim = "no claim" if self.eps is None else f"eps<={self.eps:.9g} claimed"
+        claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
         return f"Client({len(self.symbols)} {kind} reports, {claim}, digest {self.digest[:12]})"

@@ -290,7 +290,9 @@ def _stated(
     of_old = version == 1  # which knew balls alone, and did not say so
     kind = StatedRenyiSet.kind if of_old else around.get("set")
     if not isinstance(kind, str) or kind not in _SETS:
-        raise malformed(f"{where} has the set {brief(repr(kind))}, none of {', '.join(map(repr, _SETS))}")
+        raise malformed(
+            f"{where} has the set {brief(repr(kind))}, none of {', '.join(map(repr, _SETS))}"
+        )
     needed = tuple(field.name for field in fields(_SETS[kind]))
     check_keys(around, needed if of_old else ("set", *needed), (), where)
     return _made(_SETS[kind], {name: around[name] for name in needed})

@@ -47,8 +47,8 @@ class IRSanitizer(BaseSanitizer):
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter search
-        reaches its parameters as ``uncertainty__beta`` and so on.
+        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
+        search reaches its parameters as ``uncertainty__beta`` and so on.
     budget : {"tight", "theorem5"}, default="tight"
         How the parameter of the mechanism for U is computed: "tight" takes the largest that is
         private, by the exact worst case over the set; "theorem5" takes the bound of the paper, from

@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._numbers import at_most
 from skrldp._params import OBSERVED, check_choice, check_flag
 from skrldp._typing import Floats
 from skrldp.certificate import release
@@ -67,8 +68,8 @@ class RobustMSESanitizer(BaseSanitizer):
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter search
-        reaches its parameters as ``uncertainty__beta`` and so on.
+        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
+        search reaches its parameters as ``uncertainty__beta`` and so on.
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance. That depends on the marginal of S, so the set is
         one of joint distributions, and has a beta of its own: **two statements, each with its own
@@ -338,7 +339,8 @@ class RobustMSESanitizer(BaseSanitizer):
             "worst_case_distribution_": distribution.reshape(joint.counts.shape),
         }
         over = over_set(useful, design.certificate.uncertainty)
-        return figures, f"distortion {mean:.5g} (at worst {worst:.5g} over {over})"
+        worst_case = at_most(worst, ".5g")
+        return figures, f"distortion {mean:.5g} (at worst {worst_case} over {over})"
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the expected distance of the report from U at the distribution of a table.
