@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from skrldp.alphabet import SOURCES, source_in_words
+
 __all__ = ["RULES", "Guarantee"]
 
 RULES = ("chi2", "finite-sample", "given")
@@ -35,6 +37,10 @@ class Guarantee:
         approximately); None for a given radius and for all distributions.
     n_records : int or None
         Number of public records; None if it is not stated.
+    alphabet : {"declared", "split", "learned"} or None
+        Where the values of U come from, on which `beta` depends: declared, learned from records
+        that are not counted, or learned from the counted ones. None if it is not stated, and for
+        all distributions.
 
     Raises
     ------
@@ -60,6 +66,7 @@ class Guarantee:
     rule: str | None = None
     beta: float | None = None
     n_records: int | None = None
+    alphabet: str | None = None
 
     def __post_init__(self) -> None:
         """Check the figures."""
@@ -74,8 +81,10 @@ class Guarantee:
         if not self._number("radius") >= 0.0:
             raise ValueError(f"radius={self.radius!r} is no number >= 0.")
         if self.for_all_distributions:
-            if (self.alpha, self.rule, self.beta) != (None, None, None):
-                raise ValueError("a guarantee for all distributions has no alpha, rule or beta.")
+            if (self.alpha, self.rule, self.beta, self.alphabet) != (None, None, None, None):
+                raise ValueError(
+                    "a guarantee for all distributions has no alpha, rule, beta or alphabet."
+                )
         else:
             if not 0.0 < self._number("alpha") < math.inf:
                 raise ValueError(f"alpha={self.alpha!r} is no finite number > 0.")
@@ -86,9 +95,18 @@ class Guarantee:
                     raise ValueError(f"a given radius has no beta, got {self.beta!r}.")
             elif not 0.0 < self._number("beta") < 1.0:
                 raise ValueError(f"beta={self.beta!r} is no probability between 0 and 1.")
+        if self.alphabet is not None and self.alphabet not in SOURCES:
+            raise ValueError(
+                f"alphabet={self.alphabet!r} is none of {', '.join(map(repr, SOURCES))}."
+            )
         n = self.n_records
         if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
             raise ValueError(f"n_records={n!r} is no whole number >= 1.")
+
+    @property
+    def condition(self) -> str | None:
+        """On what `beta` is conditional, in words; None if there is no `beta`."""
+        return None if self.beta is None else source_in_words(self.alphabet)
 
     @property
     def for_all_distributions(self) -> bool:

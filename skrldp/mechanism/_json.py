@@ -24,6 +24,7 @@ from skrldp.mechanism._json_checks import (
     malformed,
     whole,
 )
+from skrldp.mechanism._others import Others
 from skrldp.sampling import BlockTable
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def write(mechanism: Mechanism) -> str:
         if form.observe != "all":
             fields["observe"] = form.observe
         fields["weights"] = _table_of(form).tolist()
+    if mechanism.others is not None:
+        fields["other"] = [o if o is None or o is True else plain(o) for o in mechanism.others]
     if mechanism.guarantee is not None:
         fields["guarantee"] = _claims(mechanism.guarantee)
     _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
@@ -90,7 +93,10 @@ def write(mechanism: Mechanism) -> str:
 def _claims(guarantee: Guarantee) -> dict[str, Any]:
     claims = {name: getattr(guarantee, name) for name in _CLAIMS if name != "laws"}
     distributions = {name: getattr(guarantee, name) for name in _LAWS}
-    return {**claims, "laws": "all" if guarantee.for_all_distributions else distributions}
+    claims["laws"] = "all" if guarantee.for_all_distributions else distributions
+    if guarantee.alphabet is not None:
+        claims["alphabet"] = guarantee.alphabet
+    return claims
 
 
 # --- Reading -------------------------------------------------------------------------------------
@@ -143,7 +149,7 @@ def read(text: str | bytes) -> dict[str, Any]:
 def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     is_blocks = "blocks" in fields
     form_keys = ("blocks",) if is_blocks else ("symbols", "weights")
-    optional = ("guarantee",) if is_blocks else ("observe", "guarantee")
+    optional = ("other", "guarantee") if is_blocks else ("observe", "other", "guarantee")
     check_keys(fields, (*_NEEDED, *form_keys), optional, "it")
     secrets, values = (_alphabet(fields, name) for name in ("secrets", "values"))
     columns = tuple(_column(item) for item in _list(fields["columns"], "columns"))
@@ -166,6 +172,7 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
         "columns": columns,
         "form": form,
         "guarantee": guarantee,
+        "others": _others(fields["other"]) if "other" in fields else None,
     }
 
 
@@ -226,8 +233,12 @@ def _matrix(rows: Any, height: int, width: int, kind: str) -> NDArray[np.int64]:
 def _guarantee(claims: Any) -> Guarantee:
     if not isinstance(claims, dict):
         raise malformed("guarantee must be an object")
-    check_keys(claims, _CLAIMS, (), "guarantee")
+    check_keys(claims, _CLAIMS, ("alphabet",), "guarantee")
+    if claims.get("alphabet", "") is None:
+        raise malformed("in its guarantee, alphabet is null")
     figures: dict[str, Any] = {name: claims[name] for name in _CLAIMS if name != "laws"}
+    if "alphabet" in claims:
+        figures["alphabet"] = claims["alphabet"]
     distributions = claims["laws"]
     if distributions == "all":
         figures["radius"] = math.inf
@@ -244,6 +255,16 @@ def _guarantee(claims: Any) -> Guarantee:
 
 def _alphabet(fields: dict[str, Any], name: str) -> tuple[Any, ...]:
     return tuple(revive(item, name) for item in _list(fields[name], name))
+
+
+def _others(entries: Any) -> tuple[Others, ...]:
+    found: list[Others] = []
+    for entry in _list(entries, "other"):
+        is_plain = entry is None or entry is True
+        found.append(entry if is_plain else _alphabet({"other": entry}, "other"))
+    if not any(entry is not None for entry in found):
+        raise malformed("other is null for every column")
+    return tuple(found)
 
 
 def _column(item: Any) -> tuple[Any, bool]:

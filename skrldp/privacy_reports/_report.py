@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._html import page
+from skrldp.alphabet import source_in_words
 
 __all__ = ["PrivacyReport", "amount", "odds"]
 
@@ -45,6 +46,9 @@ class PrivacyReport:
     coverage : str
         Where that probability comes from: "asymptotic", "finite-sample", "given" (a radius that was
         given as a number), "public distribution" or "all distributions".
+    alphabet : str or None
+        Where the values of U come from, on which ``beta`` is conditional: "declared", "split"
+        (learned from records that are not counted) or "learned" (from the counted ones).
     n, n_cells : int
         Numbers of public records and of cells.
     shape : (int, int)
@@ -93,6 +97,7 @@ class PrivacyReport:
     radius: float
     beta: float | None
     coverage: str
+    alphabet: str | None
     n: int
     n_cells: int
     shape: tuple[int, int]
@@ -226,7 +231,8 @@ class PrivacyReport:
             return f"{ball}; the radius was given, so the probability of missing is unknown"
         kind = "about" if self.coverage == "asymptotic" else "at most"
         return (
-            f"{ball}; this set misses the true distribution with probability {kind} {self.beta:.4g}"
+            f"{ball}; this set misses the true distribution with probability {kind} "
+            f"{self.beta:.4g}; {source_in_words(self.alphabet)}"
         )
 
 

@@ -30,4 +30,5 @@ def guarantee_of(certificate: Certificate, eps: float) -> Guarantee:
         rule=None if around.is_everything else around.rule,
         beta=None if around.is_everything else around.beta,
         n_records=around.n_records,
+        alphabet=None if around.is_everything else certificate.alphabet,
     )

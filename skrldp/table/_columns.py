@@ -132,7 +132,8 @@ def learn_column(
         elif unknown:
             raise ValueError(
                 f"column {name!r} of the public data has {rows_in_words(unknown)} that "
-                "`categories` lacks; list them there, or drop the rows"
+                "`categories` lacks; list them there, drop the rows, or, for a column of U, "
+                "count them as 'other' with handle_unknown='infrequent_if_exist'"
             )
         if levels is not None and not np.any(codes == len(levels)):
             categories = categories[:-1]

@@ -100,7 +100,8 @@ class Grouping:
 
 
 def _is_whole(number: Any) -> bool:
-    return isinstance(number, Integral) and not isinstance(number, bool) and number >= 1
+    is_integer = isinstance(number, Integral | np.integer) and not isinstance(number, bool)
+    return bool(is_integer and number >= 1)
 
 
 def _is_share(number: Any) -> bool:

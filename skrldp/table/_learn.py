@@ -185,8 +185,10 @@ def _with_others(
     check: Callable[[int], None],
 ) -> tuple[Alphabet, np.ndarray]:
     """Return the combinations of some rows and the one of "other" alone, and each row's index."""
-    others = [[column.other] for column in columns]
-    some = [np.append(code[present], other) for code, other in zip(codes, others, strict=True)]
+    some = [
+        np.append(code[present], -1 if column.other is None else column.other)
+        for column, code in zip(columns, codes, strict=True)
+    ]
     alphabet, _ = Alphabet.observed(columns, some, check)
     return alphabet, alphabet.index_with_others(codes)
 
