@@ -73,7 +73,7 @@ class Grouping:
         """Whether any values are grouped."""
         return self.unknown or self.by_count
 
-    def is_kept(self, counts: NDArray[np.int64], n: int, *, has_other: bool) -> NDArray[np.bool_]:
+    def is_kept(self, counts: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
         """Say which categories are frequent enough, as `OneHotEncoder` does.
 
         Parameters
@@ -82,8 +82,6 @@ class Grouping:
             Records of each category.
         n : int
             Number of records.
-        has_other : bool
-            Whether there is a category "other" besides in any case.
 
         Returns
         -------
@@ -93,7 +91,7 @@ class Grouping:
         kept = np.ones(len(counts), dtype=bool)
         if least is not None:
             kept = counts >= (least if _is_whole(least) else least * n)
-        if most is not None and kept.sum() + (has_other or not kept.all()) > most:
+        if most is not None and kept.sum() + 1 > most:  # there is an "other" in any case
             by_size = np.argsort(counts, kind="stable")
             kept[by_size[: len(counts) - (most - 1)]] = False
         return kept
@@ -242,9 +240,7 @@ def group_values(
     has_other = grouping.unknown and (combined or not is_bool)
     own = ~is_other
     kept = np.ones(n_categories, dtype=bool)
-    kept[own] = grouping.is_kept(
-        counts[own], int(deciding.sum()), has_other=has_other or bool(is_other.any())
-    )
+    kept[own] = grouping.is_kept(counts[own], int(deciding.sum()))
     if grouping.unknown and (combined or (records.aside is not None and not column.declared)):
         kept &= occurs
     elif combined:
