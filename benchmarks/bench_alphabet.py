@@ -63,7 +63,7 @@ def edges(name, n_bins, numbers, secrets):
 
 
 def try_bins(n, name, n_bins, elsewhere, uncertainty, rng):
-    """Number of bins for a table of a binary S and a normal number with mean S / 2, and the need."""
+    """Number of bins for a table of S and a normal number with mean S / 2, and the need."""
 
     def draw():
         secrets = rng.integers(0, 2, size=n)
@@ -82,8 +82,8 @@ def try_bins(n, name, n_bins, elsewhere, uncertainty, rng):
 
 
 def main(tables, uncertainty=UNCERTAINTY):
-    print(f"{uncertainty!r}, {tables} tables: share of them whose set holds the truth, and the")
-    print("median share of its radius that the truth needs (above 1 it is outside)")
+    print(f"{uncertainty!r}, {tables} tables: share of them whose set holds the truth,")
+    print("and median share of its radius that the truth needs (above 1 it is outside)")
 
     def show(words, trial, *arguments):
         rng = np.random.default_rng(0)
@@ -91,13 +91,11 @@ def main(tables, uncertainty=UNCERTAINTY):
         size, need = np.array(found).T
         print(f"{words} {size.mean():>7.0f} {np.mean(need <= 1):>8.3f} {np.median(need):>8.2f}")
 
-    print(f"\n{'values of U':<22} {'n':>6} {'rare':>6} {'values':>7} {'covered':>8} {'needed':>8}")
+    print(f"\n{'values of U':<22} {'n':>6} {'rare':>6}  values  covered   needed")
     for n, share in ((1_000, 0.1), (20_000, 0.01), (20_000, 0.1)):
         for name, options in (("of the same records", {}), ("of records set aside", SPLIT)):
             show(f"{name:<22} {n:>6} {share:>6}", try_rare_values, n, share, options)
-    print(
-        f"\n{'edges':<9} {'of':<18} {'n':>6} {'asked':>6} {'bins':>7} {'covered':>8} {'needed':>8}"
-    )
+    print(f"\n{'edges':<9} {'of':<18} {'n':>6} {'asked':>6}    bins  covered   needed")
     for name in ("uniform", "quantile", "kmeans", "tree"):
         for n_bins in (5, 50):
             for elsewhere, where in ((False, "the same records"), (True, "other records")):

@@ -143,7 +143,7 @@ def test_source_of_the_alphabet(name):
     if source != "declared":
         return
     # Nothing is set aside or counted otherwise: the same integers.
-    codec, found = counts_of(X, **{"grouping": Grouping(), **options})
+    _, found = counts_of(X, **{"grouping": Grouping(), **options})
     key = [None if pd.isna(v) else v for v in X["u"]]
     assert found == Counter(zip(X["s"], key, strict=True))
     # Combinations are learned, unless all are known.
