@@ -72,7 +72,7 @@ class RobustMSESanitizer(BaseSanitizer):
         Share of the records to set aside, drawn at random. The values of U are learned from them,
         and they are not counted. Where the values are learned from the counted records instead, the
         confidence level of `uncertainty` is not guaranteed: see
-        :doc:`the guide </guide/confidence>`. Values that the records set aside lack are counted as
+        :doc:`the guide </guide/pipelines>`. Values that the records set aside lack are counted as
         "other", so ``handle_unknown="infrequent_if_exist"`` is needed. Nothing is set aside where
         all columns of U are declared.
     uncertainty : RenyiBall or AllDistributions, optional
