@@ -23,8 +23,8 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
+from skrldp.alphabet import SOURCES
 from skrldp.mechanism import (
-    ALPHABETS,
     RULES,
     Guarantee,
     StatedLikelihoodRatioSet,
@@ -61,14 +61,14 @@ def stated_sets(draw):
 
 @st.composite
 def guarantees(draw):
-    eps = draw(FIGURE)
+    eps, around = draw(FIGURE), draw(st.just("all") | stated_sets())
     return Guarantee(
         draw(FIGURE),
         eps,
         draw(st.floats(0, eps)),
-        draw(st.just("all") | stated_sets()),
+        around,
         draw(st.none() | st.integers(1, 10**20)),
-        draw(st.none() | st.sampled_from(ALPHABETS)),
+        None if around == "all" else draw(st.none() | st.sampled_from(SOURCES)),
     )
 
 
