@@ -253,7 +253,10 @@ def test_values_some_of_which_are_numbers_of_symbols():
     mechanism = plain(grr(2)).named((0, 2), [("s", True), ("u", False)])
     for reports in ([0, 2, 2], [0, 1, 1]):
         assert FrequencyEstimator(mechanism).fit(reports).counts_.tolist() == [1, 2]
-    for reports, message in (([0, 1, 2], "row 2 of Y has symbol 2"), (["a"], r"has \['a'\]")):
+    for reports, message in (
+        ([0, 1, 2], "row 2 of Y has a number that is no symbol"),
+        (["a"], "column 0 of Y has 1 row with .* in row 0"),
+    ):
         with pytest.raises(ValueError, match=message):
             FrequencyEstimator(mechanism).fit(reports)
 
@@ -285,7 +288,7 @@ BAD = {
     "width": (np.zeros((3, 4)), "Y has 4 columns, but a report .* or the 2 column"),
     "category": (
         [["no", 1], ["no", 9]],
-        "column 1 of Y has 1 rows .* in row 1",
+        "column 1 of Y has 1 row with .* in row 1",
     ),
     "names": (TABLE.rename(columns={"ill": "sick"}), r"\['ill', 'visits'\], but Y has 2: \['sick'"),
     "scalar": (3, "Expected 2D array"),
