@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from skrldp._numbers import at_most
 from skrldp._params import OBSERVED, check_choice, check_flag
-from skrldp._typing import Floats
 from skrldp.certificate import release
 from skrldp.design.objectives.distortion import (
     SOLVERS,
@@ -27,9 +26,11 @@ from skrldp.sanitizers._checks import (
 )
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
 from skrldp.sanitizers._utility_set import (
+    PUBLIC_ALONE,
     check_utility_uncertainty,
     fit_utility_set,
     over_set,
+    worst_distance,
 )
 from skrldp.uncertainty_set import FittedSet, RenyiSet
 
@@ -353,8 +354,8 @@ class RobustMSESanitizer(BaseSanitizer):
         self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
     ) -> tuple[dict[str, Any], str]:
         own, useful = self._utility_set(joint, uncertainty)
-        mean, _ = _worst(joint, design, useful.public_alone)
-        worst, distribution = _worst(joint, design, useful)
+        mean, _ = worst_distance(joint, design, useful.public_alone)
+        worst, distribution = worst_distance(joint, design, useful)
         figures = {
             "utility_uncertainty_": own,
             "distortion_": mean,
@@ -384,7 +385,7 @@ class RobustMSESanitizer(BaseSanitizer):
         """
         fitted = self._state()
         distribution = self._distribution_of(X, sample_weight, fitted)
-        return -_worst(distribution, fitted.design, _ALONE)[0]
+        return -worst_distance(distribution, fitted.design, PUBLIC_ALONE)[0]
 
     def _written(
         self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted
@@ -400,14 +401,3 @@ class RobustMSESanitizer(BaseSanitizer):
         if encode == "cells":
             return [names[place] for place in fitted.codec.nonsensitive]
         return names
-
-
-_ALONE = RenyiSet(1.0, 0.0)  # one distribution, of whatever order
-
-
-def _worst(
-    joint: JointDistribution, design: Designed, uncertainty: RenyiSet
-) -> tuple[float, Floats]:
-    """Return the expected distance at the worst distribution of a set, and that distribution."""
-    assert design.distance is not None  # `_design` above gives it
-    return expected_distance(joint, design.distance, uncertainty).worst(design.mechanism.matrix)
