@@ -716,7 +716,8 @@ def test_em_equals_a_direct_convex_solve(kind):
     matrix = mechanism.matrix
     distribution = rng.dirichlet(np.full(matrix.shape[1], 0.5))
     counts = rng.multinomial(n, matrix @ distribution)
-    estimator = fit_counts(mechanism, counts, "ml", tol=1e-13)
+    tol = 1e-12  # at a tenth of it, rounding decides for one draw in twenty whether it is reached
+    estimator = fit_counts(mechanism, counts, "ml", tol=tol)
     seen = counts > 0
     shares = counts[seen] / counts.sum()
     theirs = best_distribution(matrix[seen], counts[seen])
@@ -724,7 +725,7 @@ def test_em_equals_a_direct_convex_solve(kind):
     assert (ours >= 0).all()
     assert ours.sum() == pytest.approx(1.0, abs=1e-12)
     gaps = [proven_gap(matrix[seen], shares, distribution) for distribution in (ours, theirs)]
-    assert gaps[0] <= 1e-13 + ROUNDING
+    assert gaps[0] <= tol + ROUNDING
     ahead = log_likelihood(matrix, counts, ours) - log_likelihood(matrix, counts, theirs)
     assert -gaps[0] - ROUNDING <= ahead <= gaps[1] + ROUNDING
     # With t the ratio of a distribution of reports to the best one, the KKT conditions say that
