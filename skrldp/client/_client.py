@@ -127,7 +127,10 @@ class Client:
         """
         cells = self._reader.cells(records)
         if isinstance(ids, str | bytes):
-            raise ValueError(f"ids must be a sequence with one id for each record, got {ids!r}.")
+            raise ValueError(
+                "ids must be a sequence with one id for each record, not a single "
+                f"{type(ids).__name__}."
+            )
         return self._draw(cells, None if ids is None else list(ids))
 
     def _draw(self, cells: NDArray[Any], ids: list[Any] | None) -> NDArray[Any]:

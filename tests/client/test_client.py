@@ -4,6 +4,7 @@ Two routes: the sanitizers' own way from tables to cells, and here the client's.
 have a fixed seed or key; each would fail right code with probability 1e-9 for a random one.
 """
 
+import copy
 import datetime
 import doctest
 import hashlib
@@ -11,6 +12,7 @@ import hmac
 import inspect
 import json
 import math
+import pickle
 import re
 import sqlite3
 import subprocess
@@ -619,7 +621,9 @@ def test_ids_go_with_permanent_reports():
         client.report_many(ROWS)
     with pytest.raises(ValueError, match="2 records, but 3 ids"):
         client.report_many(ROWS, ids=[1, 2, 3])
-    with pytest.raises(ValueError, match="a sequence with one id for each record, got 'ab'"):
+    with pytest.raises(
+        ValueError, match="a sequence with one id for each record, not a single str"
+    ):
         client.report_many(ROWS, ids="ab")
     with pytest.raises(ValueError, match="make them permanent by load"):
         load(dense().to_json()).report(ROWS[0], id="me")
@@ -644,6 +648,18 @@ def test_a_key_leaves_nothing_to_chance():
     assert load(dense().to_json(), memoize=bytes(16)).report(ROWS[0], id=1) in range(4)
     with pytest.raises(ValueError, match="take no random_state"):
         load(dense().to_json(), memoize=KEY, random_state=0)
+
+
+def test_the_key_is_not_written_with_the_client():
+    """Pickles are stored and sent; a permanent client is loaded anew, with its key."""
+    client = permanent(dense())
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match="load it again, with its key"):
+            pickle.dumps(client, protocol)
+    twin = copy.deepcopy(client)  # which stays in memory
+    assert twin.report(ROWS[0], id=1) == client.report(ROWS[0], id=1)
+    fresh = pickle.loads(pickle.dumps(load(dense().to_json())))
+    assert fresh.digest == client.digest and fresh.report(ROWS[0]) in range(4)
 
 
 def test_a_client_in_words():
