@@ -6,6 +6,8 @@
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make bench         the benchmarks
+#   make mutants       breaks the privacy core line by line: do the tests notice? An hour or two
+#                      (make mutants ARGS="--room certificate", ARGS="--processes 2")
 #   make docs          the documentation site (make docs ARGS="-D plot_gallery=0": examples not run)
 #   make clean         remove all that was made
 PYTHON ?= python3
@@ -22,7 +24,7 @@ CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 p
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
-.PHONY: demo test test-minimum test-package vertices lint format bench docs clean venv
+.PHONY: demo test test-minimum test-package vertices lint format bench mutants docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -53,6 +55,9 @@ format: $(VENV)/.stamp-dev
 bench:
 	$(MAKE) .venv-bench/.stamp-bench VENV=.venv-bench
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
+
+mutants: $(VENV)/.stamp-test
+	$(PY) tests/mutants/mutate.py $(ARGS)
 
 docs: $(VENV)/.stamp-docs
 	$(PY) -m sphinx -W --keep-going -b html $(ARGS) docs docs/_build/html
