@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from skrldp import Mechanism
-from skrldp.mechanism import Guarantee
 
 COLUMNS = [("ill", True), ("age", False)]
 
@@ -56,13 +55,6 @@ def test_a_single_column_has_no_tuples(part):
     damaged[part] = [[name] for name in damaged[part]]
     with pytest.raises(ValueError, match=f"{part} do not fit the 1 column"):
         Mechanism.from_json(json.dumps(damaged))
-
-
-def test_a_huge_radius_is_not_all_distributions():
-    """k reports leak k eps at most only if nothing is outside the set."""
-    ball = Guarantee(1.0, 0.9, 0.8, radius=700.0, alpha=2.0, rule="given")
-    assert not ball.for_all_distributions
-    assert Guarantee(1.0, 0.9, 0.8, radius=float("inf")).for_all_distributions
 
 
 @pytest.mark.parametrize("n_values", [3, 127, 128, 254, 255, 256])

@@ -1,9 +1,9 @@
 """Break the package one line at a time, and see whether its tests notice.
 
 ``mutants.toml`` lists the mutants: a piece of code that occurs once in its file, and what it is
-changed to. Each is made in a copy of the package, never in the checkout, and the tests that it names,
-then those of its file, are run there. A mutant that no test notices is a line that could be wrong
-unseen.
+changed to. Each is made in a copy of the package, never in the checkout, and the tests that it
+names, then those of its file, are run there. A mutant that no test notices is a line that could be
+wrong unseen.
 
 One with ``harmless`` can make no promise false; the text says why. It does not count.
 
@@ -236,10 +236,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{kind:9} {seconds:5.0f} s {mutant}  {how}", flush=True)
     judged = found["killed"] + found["survived"]
     score = found["killed"] / judged if judged else 1.0
+    harmless = sum(bool(mutant.harmless) for mutant in everything)
     print(
-        f"\n{found['killed']} of {judged} were noticed ({score:.1%}); "
-        f"{sum(bool(mutant.harmless) for mutant in everything)} of the list's {len(everything)} are "
-        f"harmless. {time.perf_counter() - start:.0f} s"
+        f"\n{found['killed']} of {judged} were noticed ({score:.1%}). Of the {len(everything)} in "
+        f"the list {harmless} are harmless. {time.perf_counter() - start:.0f} s"
     )
     if refuted:
         print("A test notices these, so they are not harmless:", *refuted, sep="\n")

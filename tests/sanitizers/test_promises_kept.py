@@ -1,11 +1,19 @@
 """The sanitizers promise what was proven, about what they do with every record."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from skrldp import CertificateError, GRRSanitizer, PolyOptSanitizer, RenyiBall, RobustMSESanitizer
+from skrldp import (
+    CertificateError,
+    GRRSanitizer,
+    IRSanitizer,
+    PolyOptSanitizer,
+    RenyiBall,
+    RobustMSESanitizer,
+)
 from skrldp.sanitizers import _blocks, _optimal_base, _robust_mse
 from skrldp.sanitizers._guarantee import guarantee_of
 
@@ -58,6 +66,15 @@ def test_a_guarantee_says_what_is_proven_not_what_was_asked():
     certificate = GRRSanitizer(0.7).fit(ROWS).certificate_
     worse = guarantee_of(replace(certificate, eps=0.9), 0.7)
     assert (worse.eps_requested, worse.eps) == (0.7, 0.9)
+
+
+def test_a_huge_radius_is_not_all_distributions():
+    """k reports leak k eps at most only if nothing is outside the set."""
+    for radius, everything in ((700.0, False), (math.inf, True)):
+        found = IRSanitizer(0.7, uncertainty=RenyiBall(radius=radius))
+        guarantee = found.fit(ROWS, sample_weight=COUNTS.ravel()).mechanism_.guarantee
+        assert guarantee.for_all_distributions is everything
+        assert "all distributions" in repr(found.certificate_) or not everything
 
 
 def test_reports_are_drawn_anew():
