@@ -1,5 +1,6 @@
 """Bounds of rows hold to the last bit, and a repair leaves what it promises to leave."""
 
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import pytest
 from skrldp import JointDistribution, Mechanism
 from skrldp.certificate import may_stand_in
 from skrldp.row_privacy import privacy_region, repair
+from skrldp.support_function import support
 from skrldp.uncertainty_set import RenyiSet
 
 SEEDS = range(3)
@@ -96,6 +98,19 @@ def test_all_that_exceeds_is_returned():
             region.excess(rows, 0.3), np.maximum(everything.per_row(len(rows)), 0.0)
         )
         assert region.excess(rows * 1e-9, 0.3) == pytest.approx(region.excess(rows, 0.3) * 1e-9)
+
+
+def test_a_closer_bound_that_is_no_number_leaves_the_rougher_one(monkeypatch):
+    joint, rows = instance(0)
+    region = privacy_region(joint, RenyiSet(2.0, 0.05))
+    exact = region.worst(rows, 0.3)
+
+    def failing(*arguments):
+        return replace(support(*arguments), bound=np.full(len(arguments[0]), np.nan))
+
+    monkeypatch.setattr("skrldp.row_privacy._balls.support", failing)
+    rough = region.worst(rows, 0.3)
+    assert len(rough.bound) == len(exact.bound) and np.all(rough.bound >= exact.bound)
 
 
 # Repair
