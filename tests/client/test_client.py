@@ -44,6 +44,7 @@ from skrldp import (
 from skrldp.client import load
 from skrldp.client._client import Client
 from skrldp.design.closed_form import grr, srr
+from skrldp.sampling import RandomStream
 from skrldp.table import Grouping, learn
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
@@ -884,3 +885,20 @@ def test_the_page_names_every_field_in_the_canonical_order():
     for document in [json.loads(text), *(json.loads(form().to_json()) for form in FORMS.values())]:
         fields = [*document, *document.pop("guarantee", {})]
         assert sorted(fields, key=named.index) == fields
+
+
+def test_every_report_has_a_stream_of_its_own(monkeypatch):
+    """A stream must not be shared between threads, and a client may be."""
+    made = []
+
+    class Counted(RandomStream):
+        def __init__(self, *arguments):
+            made.append(arguments)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr("skrldp.client._client.RandomStream", Counted)
+    device = load(dense().to_json())
+    rows, _ = rows_of(3)
+    device.report(rows[0])
+    device.report_many(rows)
+    assert made == [(), ()]  # of the operating system's entropy
