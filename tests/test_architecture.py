@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"alphabet", "mechanism", "sampling"},
     "aggregate": {"_highs", "alphabet", "joint", "mechanism", "sanitizers", "table"},
     "auditing": {
-        "alphabet", "information", "joint", "mechanism", "sanitizers", "support_function", "table",
+        "alphabet", "information", "joint", "mechanism", "sanitizers", "table",
     },
     "privacy_reports": {"certificate", "information", "mechanism", "sanitizers", "uncertainty_set"},
     "display": {
@@ -65,6 +65,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 ONLY_IN = {
     "sklearn": {
         "sanitizers",
+        "uncertainty_set._likelihood_ratio_set",
         "uncertainty_set._renyi_ball",
         "aggregate",
         "model_selection",

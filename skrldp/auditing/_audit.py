@@ -19,7 +19,6 @@ from skrldp.auditing._unknown_values import check_unknown
 from skrldp.information import conditionals_of
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import as_sanitizer
-from skrldp.support_function import divergence
 
 __all__ = ["audit"]
 
@@ -317,8 +316,7 @@ def _secrets_of(table: Floats) -> int:
 def _claim(fitted: Any, distribution: Floats) -> float:
     """Return what the reports of a sanitizer should leak at most at a distribution."""
     certificate = fitted.certificate_
-    distance = divergence(fitted.joint_.probabilities, distribution, certificate.alpha)
-    if distance <= certificate.radius * (1.0 + 1e-9) + 1e-12:
+    if certificate.uncertainty.contains(fitted.joint_, distribution):
         return float(certificate.eps)
     return max(float(certificate.eps), fitted.mechanism_.leakage(distribution))
 

@@ -20,10 +20,10 @@ from skrldp.certificate._views import (
 from skrldp.joint import JointDistribution, real_numbers
 from skrldp.mechanism import Mechanism
 from skrldp.row_privacy import Region, privacy_region
-from skrldp.uncertainty_set import FittedSet
+from skrldp.uncertainty_set import FittedSet, RenyiSet
 
 if TYPE_CHECKING:
-    from skrldp.uncertainty_set import AllDistributions, RenyiBall
+    from skrldp.uncertainty_set import AllDistributions, LikelihoodRatioSet, RenyiBall
 
 __all__ = ["Certificate", "certify", "proof_region", "prove"]
 
@@ -55,13 +55,15 @@ class Certificate:
 
     @property
     def alpha(self) -> float:
-        """Order of the set."""
+        """Order of the divergence that the set limits."""
         return self.uncertainty.alpha
 
     @property
     def radius(self) -> float:
-        """Radius of the set, in nats; infinite for all distributions."""
-        return self.uncertainty.radius
+        """Radius of a Rényi ball, in nats; infinite for all distributions."""
+        if isinstance(self.uncertainty, RenyiSet):
+            return self.uncertainty.radius
+        raise AttributeError("the set is no ball and has no radius: see `uncertainty`.")
 
     def holds(self, eps: float) -> bool:
         """Whether the mechanism is proven private at this ε.
@@ -78,23 +80,15 @@ class Certificate:
         return self.eps <= eps
 
     def __repr__(self) -> str:
-        over = "all distributions"
-        if not self.uncertainty.is_everything:
-            over = f"alpha={self.alpha:g}, B={self.radius:.4g}"
+        over = self.uncertainty.brief()
         return f"Certificate(eps<={self.eps:.9g}, attained {self.eps_attained:.9g}, {over})"
 
     def _repr_html_(self) -> str:
-        ball = f"the distributions within Rényi divergence B = {self.radius:.4g}"
-        over = f"{ball} (alpha = {self.alpha:g}) of the public one"
-        if np.isinf(self.radius):
-            over = "all distributions"
-        elif self.radius == 0:
-            over = "the public distribution alone"
         a1, a2 = self.distribution.shape
         rows = [
             ("proven", f"eps <= {self.eps:.9g} nats"),
             ("attained", f"eps = {self.eps_attained:.9g} nats, at the worst distribution found"),
-            ("holds for", over),
+            ("holds for", self.uncertainty.describe()),
             ("cells", f"{a1:,} secrets x {a2:,} values"),
         ]
         return page("Certificate", rows)
@@ -102,7 +96,7 @@ class Certificate:
 
 def certify(
     mechanism: Mechanism | ArrayLike,
-    uncertainty: "RenyiBall | AllDistributions | FittedSet",
+    uncertainty: "LikelihoodRatioSet | RenyiBall | AllDistributions | FittedSet",
     joint: JointDistribution,
 ) -> Certificate:
     """Prove a bound on any mechanism's leakage over an uncertainty set.

@@ -23,6 +23,7 @@ from skrldp.display._style import (
 )
 from skrldp.information import conditionals_of
 from skrldp.sanitizers import fitted_sanitizer
+from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["LeakageDisplay"]
 
@@ -192,7 +193,7 @@ class LeakageDisplay:
             eps=certificate.eps,
             symbols=mechanism.symbols,
             secrets=[mechanism.secrets[s] for s in seen],
-            holds_for=_set_in_words(certificate.radius),
+            holds_for=_set_in_words(certificate.uncertainty),
             distribution=said,
         ).plot(ax, **options)
 
@@ -331,11 +332,6 @@ def _factor(log: float) -> str:
     return f"× {size}" if log > 0 else f"÷ {size}"
 
 
-def _set_in_words(radius: float) -> str:
-    if radius == 0:
-        return "for the public distribution alone"
-    return (
-        "for all distributions"
-        if np.isinf(radius)
-        else "for the distributions of the uncertainty set"
-    )
+def _set_in_words(around: FittedSet) -> str:
+    few = around.is_everything or around.is_point
+    return f"for {around.describe() if few else 'the distributions of the uncertainty set'}"

@@ -15,7 +15,6 @@ from skrldp.display._style import (
     chosen,
     legend,
     new_axes,
-    number,
     pyplot,
     scaled,
     set_ticks,
@@ -24,9 +23,9 @@ from skrldp.display._style import (
 )
 from skrldp.display._triangle import Shape, are_small, box_outline, draw_triangle, region_outline
 from skrldp.joint import JointDistribution
-from skrldp.sanitizers import check_uncertainty, fitted_sanitizer
+from skrldp.sanitizers import check_uncertainty, default_uncertainty, fitted_sanitizer
 from skrldp.support_function import cell_bounds
-from skrldp.uncertainty_set import AllDistributions, RenyiBall
+from skrldp.uncertainty_set import AllDistributions, FittedSet, LikelihoodRatioSet, RenyiBall
 
 __all__ = ["UncertaintyDisplay"]
 
@@ -34,28 +33,31 @@ __all__ = ["UncertaintyDisplay"]
 _MOST = 6  # secrets that are drawn if none are named
 _COLUMNS = 3
 _LINE = 20  # characters in a line above a panel
+_CHARACTER = 0.09  # inches, of the title
 
 
 class UncertaintyDisplay:
     """The conditionals of U given each secret: the public ones, and what the set allows.
 
     Bars show the least and greatest probability of each value over the set. Each bound is attained
-    by some distribution, but no distribution attains all of them. For three values of U the whole
-    set can be drawn: a triangle of distributions shows the exact set of each conditional, and the
-    box of its bounds.
+    by some distribution, but no distribution attains all of them. They are what each conditional
+    may be by itself; where two share a budget, they cannot both go that far. For three values of U
+    the whole set can be drawn: a triangle of distributions shows the exact set of each conditional,
+    and the box of its bounds.
 
     Parameters
     ----------
     joint : JointDistribution
         The public distribution.
-    alpha, radius : float
-        Order and radius (nats) of the ball of distributions around it; the radius is infinite for
-        all distributions.
+    uncertainty : LikelihoodRatioSet, RenyiBall, AllDistributions or FittedSet
+        The set around it.
 
     Attributes
     ----------
-    joint, alpha, radius
+    joint : JointDistribution
         As given.
+    uncertainty : FittedSet
+        The set, fitted to the public distribution.
     lower, upper : arrays of shape (a1, a2)
         Least and greatest probabilities.
     axes_ : array of matplotlib Axes
@@ -65,18 +67,23 @@ class UncertaintyDisplay:
 
     Examples
     --------
-    >>> from skrldp import JointDistribution, UncertaintyDisplay
-    >>> display = UncertaintyDisplay(JointDistribution([[7, 10], [26, 57]]), 2.0, 0.07524)
+    >>> from skrldp import JointDistribution, RenyiBall, UncertaintyDisplay
+    >>> display = UncertaintyDisplay(JointDistribution([[7, 10], [26, 57]]), RenyiBall())
     >>> display.lower.round(3)
     array([[0.155, 0.273],
            [0.192, 0.533]])
     """
 
-    def __init__(self, joint: JointDistribution, alpha: float, radius: float) -> None:
+    def __init__(self, joint: JointDistribution, uncertainty: Any) -> None:
+        if not isinstance(uncertainty, FittedSet):
+            check_uncertainty(uncertainty)
+            uncertainty = uncertainty.fit_set(joint)
         self.joint = joint
-        self.alpha = alpha
-        self.radius = radius
-        self.lower, self.upper = cell_bounds(joint.conditionals, joint.marginal, alpha, radius)
+        self.uncertainty: FittedSet = uncertainty
+        self._budgets = uncertainty.single_budgets(joint.marginal)
+        self.lower, self.upper = cell_bounds(
+            joint.conditionals, joint.marginal, uncertainty.alpha, self._budgets
+        )
 
     @classmethod
     def from_estimator(
@@ -106,14 +113,13 @@ class UncertaintyDisplay:
             As by :meth:`plot`.
         """
         fitted = fitted_sanitizer(sanitizer)
-        uncertainty = fitted.uncertainty_
-        return cls(fitted.joint_, uncertainty.alpha, uncertainty.B_).plot(ax, **options)
+        return cls(fitted.joint_, fitted.uncertainty_).plot(ax, **options)
 
     @classmethod
     def from_joint(
         cls,
         joint: JointDistribution,
-        uncertainty: RenyiBall | AllDistributions | None = None,
+        uncertainty: LikelihoodRatioSet | RenyiBall | AllDistributions | FittedSet | None = None,
         *,
         ax: Any = None,
         **options: Any,
@@ -124,8 +130,8 @@ class UncertaintyDisplay:
         ----------
         joint : JointDistribution
             The public distribution.
-        uncertainty : RenyiBall or AllDistributions, optional
-            The set; None is ``RenyiBall()``.
+        uncertainty : LikelihoodRatioSet, RenyiBall, AllDistributions or FittedSet, optional
+            The set; None is the sanitizers' default.
         ax : matplotlib Axes or list of them, optional
             Where to draw; None makes a figure.
         **options
@@ -140,10 +146,8 @@ class UncertaintyDisplay:
         ValueError
             If `uncertainty` is not an uncertainty set, and as by :meth:`plot`.
         """
-        uncertainty = RenyiBall() if uncertainty is None else uncertainty
-        check_uncertainty(uncertainty)
-        radius = uncertainty.radius_for(joint.n, joint.counts.size)
-        return cls(joint, uncertainty.alpha, radius).plot(ax, **options)
+        uncertainty = default_uncertainty() if uncertainty is None else uncertainty
+        return cls(joint, uncertainty).plot(ax, **options)
 
     def plot(
         self,
@@ -238,14 +242,15 @@ class UncertaintyDisplay:
         return np.asarray(axes[:needed])
 
     def _title(self, drawn: int) -> str:
-        if math.isinf(self.radius):
-            what = "All distributions: every conditional is possible"
-        elif self.radius == 0:
-            what = "The public distribution alone"
-        else:
-            what = f"Distributions within B = {number(self.radius)} (α = {number(self.alpha)})"
+        around = self.uncertainty
+        what = around.describe()
+        what = what[0].upper() + what[1:]
+        if around.is_everything:
+            what += ": every conditional is possible"
         n_secrets = len(self.joint.secrets)
-        return what if drawn == n_secrets else f"{what}; {drawn} of {n_secrets:,} secrets"
+        if drawn < n_secrets:
+            what += f"; {drawn} of {n_secrets:,} secrets"
+        return "\n".join(wrap(what, int(self.figure_.get_figwidth() / _CHARACTER)))
 
     def _draw_bars(self, places: list[int], own: bool) -> None:
         p = self.joint.conditionals
@@ -287,11 +292,12 @@ class UncertaintyDisplay:
 
     def _shapes(self, places: list[int]) -> list[Shape]:
         joint, names = self.joint, texts(self.joint.secrets)
+        p, weight, budgets = joint.conditionals, joint.marginal, self._budgets
         return [
             Shape(
                 f"given {names[s]}",
-                joint.conditionals[s] if joint.marginal[s] > 0 else None,
-                region_outline(joint.conditionals[s], joint.marginal[s], self.alpha, self.radius),
+                p[s] if weight[s] > 0 else None,
+                region_outline(p[s], weight[s], self.uncertainty.alpha, budgets[s]),
                 box_outline(self.lower[s], self.upper[s]),
             )
             for s in places

@@ -2,10 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["RULES", "Guarantee"]
+from skrldp.mechanism._stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet, as_float
 
-RULES = ("chi2", "finite-sample", "given")
+__all__ = ["ALPHABETS", "Guarantee"]
+
+ALPHABETS = ("declared", "learned", "split")
 
 
 @dataclass(frozen=True)
@@ -23,18 +26,14 @@ class Guarantee:
         Proven upper bound on the leakage at every distribution of the set, in nats.
     eps_attained : float
         Leakage that some distribution of the set attains, in nats; at most `eps`.
-    radius : float
-        Radius of the Rényi ball of distributions around the public one, in nats. Infinite for all
-        distributions; 0 for the public distribution alone.
-    alpha : float or None
-        Order of the ball; None for all distributions.
-    rule : {"chi2", "finite-sample", "given"} or None
-        Where the radius comes from; None for all distributions.
-    beta : float or None
-        Probability that a ball made by this rule misses the true distribution, at most (for "chi2",
-        approximately); None for a given radius and for all distributions.
+    distributions : StatedRenyiSet, StatedLikelihoodRatioSet or "all"
+        The set of distributions that the proof is for.
     n_records : int or None
         Number of public records; None if it is not stated.
+    alphabet : {"declared", "learned", "split"} or None
+        Where the values of S and U come from: they were declared; or learned from the records that
+        are counted, in which case the set's `beta` is conditional on them; or learned from records
+        that are not counted. None if it is not stated.
 
     Raises
     ------
@@ -43,10 +42,10 @@ class Guarantee:
 
     Examples
     --------
-    >>> guarantee = Guarantee(1.0, 0.99, 0.98, radius=0.1, alpha=2.0, rule="chi2", beta=0.05)
-    >>> guarantee.for_all_distributions
+    >>> ball = StatedRenyiSet(alpha=2.0, radius=0.1, rule="chi2", beta=0.05)
+    >>> Guarantee(1.0, 0.99, 0.98, ball, n_records=100).for_all_distributions
     False
-    >>> Guarantee(1.0, 0.99, 1.2, radius=0.1, alpha=2.0, rule="given")
+    >>> Guarantee(1.0, 0.99, 1.2, ball)
     Traceback (most recent call last):
     ...
     ValueError: eps_attained=1.2 is more than eps=0.99, which is proven to be the most.
@@ -55,54 +54,43 @@ class Guarantee:
     eps_requested: float
     eps: float
     eps_attained: float
-    radius: float
-    alpha: float | None = None
-    rule: str | None = None
-    beta: float | None = None
+    distributions: StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]
     n_records: int | None = None
+    alphabet: str | None = None
 
     def __post_init__(self) -> None:
         """Check the figures."""
         for name in ("eps_requested", "eps", "eps_attained"):
-            if not 0.0 <= self._number(name) < math.inf:
+            if not 0.0 <= as_float(self, name) < math.inf:
                 raise ValueError(f"{name}={getattr(self, name)!r} is no finite number >= 0.")
         if self.eps_attained > self.eps:
             raise ValueError(
                 f"eps_attained={self.eps_attained!r} is more than eps={self.eps!r}, which is "
                 "proven to be the most."
             )
-        if not self._number("radius") >= 0.0:
-            raise ValueError(f"radius={self.radius!r} is no number >= 0.")
-        if self.for_all_distributions:
-            if (self.alpha, self.rule, self.beta) != (None, None, None):
-                raise ValueError("a guarantee for all distributions has no alpha, rule or beta.")
-        else:
-            if not 0.0 < self._number("alpha") < math.inf:
-                raise ValueError(f"alpha={self.alpha!r} is no finite number > 0.")
-            if self.rule not in RULES:
-                raise ValueError(f"rule={self.rule!r} is none of {', '.join(map(repr, RULES))}.")
-            if self.rule == "given":
-                if self.beta is not None:
-                    raise ValueError(f"a given radius has no beta, got {self.beta!r}.")
-            elif not 0.0 < self._number("beta") < 1.0:
-                raise ValueError(f"beta={self.beta!r} is no probability between 0 and 1.")
+        around = self.distributions
+        if not (isinstance(around, StatedRenyiSet | StatedLikelihoodRatioSet) or around == "all"):
+            raise ValueError(f"distributions={around!r} is no stated set, and not 'all'.")
         n = self.n_records
         if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
             raise ValueError(f"n_records={n!r} is no whole number >= 1.")
+        if self.alphabet is not None and self.alphabet not in ALPHABETS:
+            raise ValueError(
+                f"alphabet={self.alphabet!r} is none of {', '.join(map(repr, ALPHABETS))}."
+            )
 
     @property
     def for_all_distributions(self) -> bool:
         """Whether it holds at all distributions of the data: k reports then leak at most k·eps."""
-        return self.radius == math.inf
+        return self.distributions == "all"
 
-    def _number(self, name: str) -> float:
-        """Turn a figure into a float; if it is not a number into NaN, which the checks refuse."""
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, float | int):
-            return math.nan
-        try:
-            number = float(value)
-        except OverflowError:
-            return math.nan
-        object.__setattr__(self, name, number)  # 1 and 1.0 are written alike
-        return number
+    def describe_distributions(self) -> str:
+        """Say in words which distributions it holds for.
+
+        Returns
+        -------
+        str
+        """
+        if isinstance(self.distributions, str):
+            return "all distributions"
+        return self.distributions.describe()

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict, fields
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from skrldp.mechanism._json_checks import (
     malformed,
     whole,
 )
+from skrldp.mechanism._stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet
 from skrldp.sampling import BlockTable
 
 if TYPE_CHECKING:
@@ -33,11 +35,16 @@ if TYPE_CHECKING:
 
 __all__ = ["read", "write"]
 
+T = TypeVar("T")
+
 FORMAT = "skrldp-mechanism"
-VERSION = 1
+VERSION = 2
+VERSIONS = (1, 2)  # that are read
 _NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bits")
-_CLAIMS = ("eps_requested", "eps", "eps_attained", "n_records", "laws")
-_LAWS = ("alpha", "radius", "rule", "beta")
+_FIGURES = ("eps_requested", "eps", "eps_attained", "n_records")
+_SETS: dict[str, type[StatedRenyiSet | StatedLikelihoodRatioSet]] = {
+    stated.kind: stated for stated in (StatedRenyiSet, StatedLikelihoodRatioSet)
+}
 
 
 # --- Writing -------------------------------------------------------------------------------------
@@ -88,9 +95,12 @@ def write(mechanism: Mechanism) -> str:
 
 
 def _claims(guarantee: Guarantee) -> dict[str, Any]:
-    claims = {name: getattr(guarantee, name) for name in _CLAIMS if name != "laws"}
-    distributions = {name: getattr(guarantee, name) for name in _LAWS}
-    return {**claims, "laws": "all" if guarantee.for_all_distributions else distributions}
+    claims = {name: getattr(guarantee, name) for name in _FIGURES}
+    if guarantee.alphabet is not None:
+        claims["alphabet"] = guarantee.alphabet
+    around = guarantee.distributions
+    stated = around if isinstance(around, str) else {"set": around.kind, **asdict(around)}
+    return {**claims, "distributions": stated}
 
 
 # --- Reading -------------------------------------------------------------------------------------
@@ -133,9 +143,10 @@ def read(text: str | bytes) -> dict[str, Any]:
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise ValueError(f"not a mechanism: the JSON does not say format={FORMAT!r}.")
     version = fields.get("version")
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or version not in VERSIONS:
         raise ValueError(
-            f"this mechanism has version {version!r}; this release reads version {VERSION}."
+            f"this mechanism has version {version!r}; this release reads versions "
+            f"{' and '.join(map(str, VERSIONS))}."
         )
     return _parts(fields)
 
@@ -148,7 +159,9 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     secrets, values = (_alphabet(fields, name) for name in ("secrets", "values"))
     columns = tuple(_column(item) for item in _list(fields["columns"], "columns"))
     bits = whole(fields["denominator_bits"], "denominator_bits")
-    guarantee = _guarantee(fields["guarantee"]) if "guarantee" in fields else None
+    guarantee = None
+    if "guarantee" in fields:
+        guarantee = _guarantee(fields["guarantee"], fields["version"])
     symbols: tuple[Any, ...] | None = None
     form: Form
     if is_blocks:
@@ -223,21 +236,41 @@ def _matrix(rows: Any, height: int, width: int, kind: str) -> NDArray[np.int64]:
     return weights
 
 
-def _guarantee(claims: Any) -> Guarantee:
+def _guarantee(claims: Any, version: int) -> Guarantee:
     if not isinstance(claims, dict):
         raise malformed("guarantee must be an object")
-    check_keys(claims, _CLAIMS, (), "guarantee")
-    figures: dict[str, Any] = {name: claims[name] for name in _CLAIMS if name != "laws"}
-    distributions = claims["laws"]
-    if distributions == "all":
-        figures["radius"] = math.inf
-    elif isinstance(distributions, dict):
-        check_keys(distributions, _LAWS, (), "guarantee.laws")
-        figures.update(distributions)
-    else:
-        raise malformed("guarantee.laws must be 'all' or an object")
+    key = "laws" if version == 1 else "distributions"
+    check_keys(claims, (*_FIGURES, key), () if version == 1 else ("alphabet",), "guarantee")
+    figures = {name: claims[name] for name in _FIGURES}
+    if "alphabet" in claims:
+        if claims["alphabet"] is None:
+            raise malformed("in its guarantee, alphabet is null: leave it out")
+        figures["alphabet"] = claims["alphabet"]
+    around = _stated(claims[key], f"guarantee.{key}", version)
+    return _made(Guarantee, {**figures, "distributions": around})
+
+
+def _stated(
+    around: Any, where: str, version: int
+) -> StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]:
+    """Read the set of distributions that a guarantee is for."""
+    if around == "all":
+        return "all"
+    if not isinstance(around, dict):
+        raise malformed(f"{where} must be 'all' or an object")
+    of_old = version == 1  # which knew balls alone, and did not say so
+    kind = StatedRenyiSet.kind if of_old else around.get("set")
+    if not isinstance(kind, str) or kind not in _SETS:
+        raise malformed(f"{where} has the set {kind!r}, none of {', '.join(map(repr, _SETS))}")
+    needed = tuple(field.name for field in fields(_SETS[kind]))
+    check_keys(around, needed if of_old else ("set", *needed), (), where)
+    return _made(_SETS[kind], {name: around[name] for name in needed})
+
+
+def _made(kind: type[T], figures: dict[str, Any]) -> T:
+    """Make a part of the guarantee of its figures."""
     try:
-        return Guarantee(**figures)
+        return kind(**figures)
     except ValueError as error:
         raise malformed(f"in its guarantee, {str(error).rstrip('.')}") from error
 

@@ -24,8 +24,7 @@ def claim(mechanism: Mechanism, before: str = "") -> str:
     guarantee = mechanism.guarantee
     if guarantee is None:
         return ""
-    over = "the public distribution alone" if guarantee.radius == 0 else "a set of distributions"
-    over = "all distributions" if guarantee.for_all_distributions else over
+    over = guarantee.describe_distributions()
     return f"{before}eps<={guarantee.eps:.9g} for {over}"
 
 

@@ -35,13 +35,18 @@ class PrivacyReport:
         Leakage at the public distribution; None if there are too many reports to compute it.
     eps_over_set : float or None
         Where privacy is proven at the public distribution alone, what can leak over a confidence
-        set: the sanitizer's own, or that of ``RenyiBall()`` if it has none. None otherwise.
-    alpha, radius : float
-        Order and radius (nats) of the set of distributions that the proof holds for: radius 0 is
-        the public distribution alone, infinity all distributions.
+        set: the sanitizer's own, or the default one if it has none. None otherwise.
+    holds_for : str
+        The set of distributions that the proof holds for, in words.
+    alpha, radius : float or None
+        Order and radius (nats) of a Rényi ball: radius 0 is the public distribution alone, infinity
+        all distributions. None for a set of another kind.
+    single, pair, drift : float or None
+        Budgets of a set of conditionals and its drift, in nats; see
+        :class:`~skrldp.LikelihoodRatioSet`, whose bounds are these times `n`. None for a ball.
     beta : float or None
-        Probability that the set misses the true distribution; None where the radius does not come
-        from it.
+        Probability that the set misses the true distribution (of U given S, for a set of
+        conditionals); None where the set does not come from it.
     coverage : str
         Where that probability comes from: "asymptotic", "finite-sample", "given" (a radius that was
         given as a number), "public distribution" or "all distributions".
@@ -89,8 +94,12 @@ class PrivacyReport:
     eps_attained: float
     eps_at_public: float | None
     eps_over_set: float | None
-    alpha: float
-    radius: float
+    holds_for: str
+    alpha: float | None
+    radius: float | None
+    single: float | None
+    pair: float | None
+    drift: float | None
     beta: float | None
     coverage: str
     n: int
@@ -217,16 +226,19 @@ class PrivacyReport:
         if self.coverage == "all distributions":
             return "all distributions of the data"
         if self.coverage == "public distribution":
-            return "the public distribution alone, and no other"
-        ball = (
-            f"the distributions within Renyi divergence B = {self.radius:.4g} "
-            f"(alpha = {self.alpha:g})"
-        )
+            return f"{self.holds_for}, and no other"
+        what = "distribution"
+        words = self.holds_for
+        if self.radius is None:
+            what = "conditionals"
+            words += ", whatever the probabilities of the secrets are"
         if self.beta is None:
-            return f"{ball}; the radius was given, so the probability of missing is unknown"
+            return f"{words}; the radius was given, so the probability of missing is unknown"
         kind = "about" if self.coverage == "asymptotic" else "at most"
+        moved = " (apart from the drift)" if self.drift else ""
         return (
-            f"{ball}; this set misses the true distribution with probability {kind} {self.beta:.4g}"
+            f"{words}; this set misses the true {what}{moved} with probability {kind} "
+            f"{self.beta:.4g}"
         )
 
 

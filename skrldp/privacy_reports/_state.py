@@ -12,11 +12,14 @@ from skrldp.mechanism import Mechanism
 from skrldp.privacy_reports._report import PrivacyReport, amount, odds
 from skrldp.sanitizers import (
     changes_since_fit,
+    default_uncertainty,
     fitted_sanitizer,
     has_few_records,
+    is_public_alone,
+    more_reliable,
     reported_its_own_table,
 )
-from skrldp.uncertainty_set import RenyiBall
+from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["privacy_report"]
 
@@ -65,7 +68,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     """
     fitted = fitted_sanitizer(sanitizer)
     joint, certificate, mechanism = fitted.joint_, fitted.certificate_, fitted.mechanism_
-    coverage, beta = _coverage(fitted)
+    coverage = _coverage(certificate.uncertainty)
     few = mechanism.shape[0] * len(joint.secrets) <= _ENTRIES
     report, pair = _worst(mechanism, certificate.distribution) if few else (None, None)
     information = mechanism.mutual_information(joint.probabilities)
@@ -77,9 +80,9 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         "eps_attained": certificate.eps_attained,
         "eps_at_public": mechanism.leakage(joint.probabilities) if few else None,
         "eps_over_set": _over_set(fitted) if coverage == "public distribution" else None,
-        "alpha": certificate.alpha,
-        "radius": certificate.radius,
-        "beta": beta,
+        "holds_for": certificate.uncertainty.describe(),
+        **_of_the_set(certificate.uncertainty),
+        "beta": certificate.uncertainty.beta,
         "coverage": coverage,
         "n": joint.n,
         "n_cells": joint.counts.size,
@@ -103,29 +106,37 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
             for secret, n in zip(joint.secrets, joint.counts.sum(axis=1), strict=True)
             if not n
         ),
-        "few_records": coverage == "asymptotic" and has_few_records(fitted.uncertainty_, joint),
-        "adds_up": math.isinf(certificate.radius),
+        "few_records": coverage == "asymptotic" and has_few_records(certificate.uncertainty, joint),
+        "adds_up": certificate.uncertainty.is_everything,
     }
     bare = PrivacyReport(**figures)
     return PrivacyReport(**figures, warnings=_warnings(bare, fitted), notes=_notes(bare, fitted))
 
 
-def _coverage(fitted: Any) -> tuple[str, float | None]:
-    radius = fitted.certificate_.radius
-    if radius == 0:
-        return "public distribution", None
-    if math.isinf(radius):
-        return "all distributions", None
-    kind = fitted.uncertainty_.radius
-    if not isinstance(kind, str):
-        return "given", None
-    beta = float(fitted.uncertainty_.beta)
-    return ("asymptotic" if kind == "chi2" else "finite-sample"), beta
+def _coverage(around: FittedSet) -> str:
+    """Say where the probability comes from with which the set misses the true distribution."""
+    if is_public_alone(around):
+        return "public distribution"
+    if around.is_everything:
+        return "all distributions"
+    if around.beta is None:
+        return "given"
+    return "finite-sample" if around.rule == "finite-sample" else "asymptotic"
+
+
+def _of_the_set(around: FittedSet) -> dict[str, float | None]:
+    """Figures of the set; None for those that its kind does not have."""
+    figures = ("radius", "single", "pair", "drift")
+    found = {name: getattr(around, name, None) for name in figures}
+    return {"alpha": None if found["radius"] is None else around.alpha, **found}
 
 
 def _over_set(fitted: Any) -> float:
-    uncertainty = fitted.uncertainty_ if fitted.uncertainty_.B_ > 0 else RenyiBall()
-    return certify(fitted.mechanism_, uncertainty, fitted.joint_).eps
+    """Bound the leakage over the sanitizer's own set, or the default one if that is a point."""
+    around = fitted.uncertainty_.fit_set(fitted.joint_)
+    if around.is_point:
+        around = default_uncertainty().fit_set(fitted.joint_)
+    return certify(fitted.mechanism_, around, fitted.joint_).eps
 
 
 def _worst(mechanism: Mechanism, distribution: NDArray[np.float64]) -> tuple[Any, tuple[Any, Any]]:
@@ -174,10 +185,12 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
             f"{report.eps:.6g} was asked. For comparisons, not to protect people."
         )
     if report.few_records:
+        around = fitted.certificate_.uncertainty
+        kind = "chi-squared" if around.rule == "chi2" else "asymptotic"
         said.append(
-            f"Only {report.n:,} public records for {report.n_cells:,} cells: the chi-squared set "
+            f"Only {report.n:,} public records for {report.n_cells:,} cells: the {kind} set "
             "misses the true distribution more often than stated below about five records a cell. "
-            "Use RenyiBall(alpha=1, radius='finite-sample') or a coarser alphabet."
+            f"Use {more_reliable(around)} or a coarser alphabet."
         )
     if report.coverage == "given":
         said.append("The radius was given as a number: no confidence is attached to the set.")
@@ -205,7 +218,13 @@ def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     if report.coverage == "asymptotic":
         said.append(
             f"The radius is asymptotic: beta = {report.beta:.4g} is what it tends to with many "
-            "records for each cell. radius='finite-sample' (alpha=1) holds for any number."
+            f"records for each cell. {more_reliable(fitted.certificate_.uncertainty)} holds for "
+            "any number."
+        )
+    if report.drift:
+        said.append(
+            f"The set allows for a drift of {report.drift:.4g} nats since the public records were "
+            "taken. That the population has changed by no more is an assumption."
         )
     if report.unseen_secrets:
         names = ", ".join(map(repr, report.unseen_secrets[:_SHOWN]))

@@ -10,7 +10,14 @@ from skrldp.sanitizers._as_sanitizer import (
     write_reports,
 )
 from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._checks import check_eps, check_uncertainty, has_few_records
+from skrldp.sanitizers._checks import (
+    check_eps,
+    check_uncertainty,
+    default_uncertainty,
+    has_few_records,
+    is_public_alone,
+    more_reliable,
+)
 from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._independent_reporting import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
@@ -32,8 +39,11 @@ __all__ = [
     "check_eps",
     "check_uncertainty",
     "codec_of",
+    "default_uncertainty",
     "fitted_sanitizer",
     "has_few_records",
+    "is_public_alone",
+    "more_reliable",
     "reported_its_own_table",
     "write_reports",
 ]

@@ -16,6 +16,7 @@ from skrldp.sanitizers._checks import (
     check_uncertainty,
     check_verbose,
     check_weights,
+    default_uncertainty,
     explain_names,
     larger_designs,
     parts_of,
@@ -30,7 +31,7 @@ from skrldp.sanitizers._records import check_columns, impute
 from skrldp.sanitizers._reports import ENCODINGS
 from skrldp.sanitizers._snapshot import snapshot
 from skrldp.table import Codes, learn
-from skrldp.uncertainty_set import FittedSet, RenyiBall
+from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["BaseSanitizer"]
 
@@ -99,7 +100,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def _uncertainty_set(self) -> Any:
         """Return a copy of the uncertainty set, which `fit` may change."""
         if self.uncertainty is None:
-            return RenyiBall()
+            return default_uncertainty()
         check_uncertainty(self.uncertainty)
         return clone(self.uncertainty, safe=False)
 
@@ -171,8 +172,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         )
         uncertainty = self._uncertainty_set()
         around = uncertainty.fit_set(joint)
-        uncertainty.B_ = around.radius
-        warn_of_weak_sets(uncertainty, joint, uncertainty.B_)
+        for name, figure in around.fitted_attributes.items():
+            setattr(uncertainty, name, figure)
+        warn_of_weak_sets(around, joint)
         design = self._design(joint, around)
         warn_of_time_limit(design.solution)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]

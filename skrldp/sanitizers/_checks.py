@@ -18,6 +18,7 @@ from skrldp.alphabet import plain
 from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution, as_counts
+from skrldp.uncertainty_set import FittedSet, RenyiBall
 
 __all__ = [
     "check_eps",
@@ -28,9 +29,12 @@ __all__ = [
     "check_uncertainty",
     "check_verbose",
     "check_weights",
+    "default_uncertainty",
     "explain_names",
     "has_few_records",
+    "is_public_alone",
     "larger_designs",
+    "more_reliable",
     "parts_of",
     "warn_of_first_column",
     "warn_of_time_limit",
@@ -110,11 +114,16 @@ def check_uncertainty(uncertainty: Any) -> None:
             f"uncertainty must be an instance, got the class {uncertainty.__name__}: write "
             f"uncertainty={uncertainty.__name__}()."
         )
-    if not hasattr(uncertainty, "radius_for"):
+    if not hasattr(uncertainty, "fit_set"):
         raise ValueError(
-            f"uncertainty={uncertainty!r} must be None or an uncertainty set, such as RenyiBall() "
-            "or AllDistributions()."
+            f"uncertainty={uncertainty!r} must be None or an uncertainty set, such as "
+            "LikelihoodRatioSet(), RenyiBall() or AllDistributions()."
         )
+
+
+def default_uncertainty() -> Any:
+    """Return the set that stands for ``uncertainty=None``, new each time."""
+    return RenyiBall()
 
 
 def check_verbose(verbose: Any) -> None:
@@ -133,26 +142,42 @@ def larger_designs(most_cells: int) -> str:
     return f"Other sanitizers hold more cells: {', '.join(larger)}." if larger else ""
 
 
-def has_few_records(uncertainty: Any, joint: JointDistribution) -> bool:
-    """Whether there are too few public records for the asymptotic radius."""
-    asymptotic = getattr(uncertainty, "radius", None) == "chi2"
+def has_few_records(around: FittedSet, joint: JointDistribution) -> bool:
+    """Whether there are too few public records for an asymptotic set."""
+    asymptotic = around.rule in ("chi2", "asymptotic")
     return asymptotic and joint.n < _RECORDS_PER_CELL * joint.counts.size
 
 
-def warn_of_weak_sets(uncertainty: Any, joint: JointDistribution, radius: float) -> None:
+def is_public_alone(around: FittedSet) -> bool:
+    """Whether privacy is for the public distribution alone.
+
+    Not so where a rule found that there is nothing else: U with one value has one conditional.
+    """
+    return around.is_point and around.beta is None
+
+
+def more_reliable(around: FittedSet) -> str:
+    """Name the set that holds for any number of records, of the same kind as an asymptotic one."""
+    if around.rule == "chi2":
+        return "RenyiBall(alpha=1, radius='finite-sample')"
+    return "LikelihoodRatioSet(radius='finite-sample')"
+
+
+def warn_of_weak_sets(around: FittedSet, joint: JointDistribution) -> None:
     """Warn where the set of distributions is smaller than a user may think."""
     n_cells = joint.counts.size
-    if radius == 0:
+    if is_public_alone(around):
         _warn(
             "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
             "not for the unknown true distribution of the private data.",
             PrivacyLeakWarning,
         )
-    elif has_few_records(uncertainty, joint):
+    elif has_few_records(around, joint):
+        kind = "chi-squared" if around.rule == "chi2" else "asymptotic"
         _warn(
-            f"only {joint.n:,} public records for {n_cells:,} cells: the chi-squared set is "
-            "unreliable below about five records a cell; use RenyiBall(alpha=1, "
-            "radius='finite-sample') or a coarser alphabet.",
+            f"only {joint.n:,} public records for {n_cells:,} cells: the {kind} set is "
+            f"unreliable below about five records a cell; use {more_reliable(around)} or a coarser "
+            "alphabet.",
             PrivacyLeakWarning,
         )
 

@@ -63,8 +63,8 @@ class Fitted:
         The table's alphabets.
     joint : JointDistribution
         The public distribution.
-    uncertainty : RenyiBall or AllDistributions
-        The sanitizer's own copy, with its radius ``B_``.
+    uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions
+        The sanitizer's own copy, with its fitted attributes.
     design : Designed
         The mechanism with its proof.
     may_impute : bool

@@ -1,7 +1,10 @@
 """The figures of a certificate that are stored with a mechanism."""
 
+from typing import Literal
+
 from skrldp.certificate import Certificate
-from skrldp.mechanism import Guarantee
+from skrldp.mechanism import Guarantee, StatedLikelihoodRatioSet, StatedRenyiSet
+from skrldp.uncertainty_set import ConditionalsSet, FittedSet, RenyiSet
 
 __all__ = ["guarantee_of"]
 
@@ -19,15 +22,30 @@ def guarantee_of(certificate: Certificate, eps: float) -> Guarantee:
     Returns
     -------
     Guarantee
+
+    Raises
+    ------
+    TypeError
+        If a guarantee cannot state such a set.
     """
-    around = certificate.uncertainty
     return Guarantee(
         eps_requested=float(eps),
         eps=float(certificate.eps),
         eps_attained=float(certificate.eps_attained),
-        radius=float(around.radius),
-        alpha=None if around.is_everything else float(around.alpha),
-        rule=None if around.is_everything else around.rule,
-        beta=None if around.is_everything else around.beta,
-        n_records=around.n_records,
+        distributions=_stated(certificate.uncertainty),
+        n_records=certificate.uncertainty.n_records,
     )
+
+
+def _stated(around: FittedSet) -> StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]:
+    """Write down a set."""
+    if around.is_everything:
+        return "all"
+    rule, beta = str(around.rule), around.beta
+    if isinstance(around, RenyiSet):
+        return StatedRenyiSet(float(around.alpha), float(around.radius), rule, beta)
+    if isinstance(around, ConditionalsSet):
+        single = float(around.single)
+        pair = min(float(around.pair), 2.0 * single)  # two never take more than that
+        return StatedLikelihoodRatioSet(single, pair, float(around.drift), rule, beta)
+    raise TypeError(f"a guarantee cannot state a {type(around).__name__}.")

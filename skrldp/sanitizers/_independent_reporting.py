@@ -45,7 +45,7 @@ class IRSanitizer(BaseSanitizer):
         the values that occur. If S (or U) has several columns, only the combinations that occur in
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
-    uncertainty : RenyiBall or AllDistributions, optional
+    uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
         The distributions that privacy must hold for; None is ``RenyiBall()``. A parameter search
         reaches its parameters as ``uncertainty__beta`` and so on.
     budget : {"tight", "theorem5"}, default="tight"
@@ -78,8 +78,9 @@ class IRSanitizer(BaseSanitizer):
     ----------
     joint_ : JointDistribution
         The public distribution: counts, probabilities, secrets and values.
-    uncertainty_ : RenyiBall or AllDistributions
-        The distributions that privacy holds for; ``B_`` is the radius, in nats.
+    uncertainty_ : LikelihoodRatioSet, RenyiBall or AllDistributions
+        The distributions that privacy holds for, with what was fitted, in nats: the radius ``B_``
+        of a ball, or the bounds ``single_`` and ``pair_`` of log likelihood ratios.
     mechanism_ : Mechanism
         The mechanism that is sampled; ``mechanism_.to_json()`` is all that a client needs.
     certificate_ : Certificate

@@ -1,8 +1,7 @@
 """The set of distributions whose conditionals are near the public ones, as a value."""
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,8 +39,9 @@ class ConditionalsSet(FittedSet):
 
     Examples
     --------
-    >>> ConditionalsSet(single=0.072, pair=0.098).describe()
-    'the distributions whose conditionals P(U|s) have P(s) D <= 0.072 each and <= 0.098 in pairs'
+    >>> ConditionalsSet(single=0.072, pair=0.098, n_records=200).describe()
+    'the distributions whose conditionals of U have log likelihood ratios of at most 14.4 for each \
+secret and 19.6 for each two'
     >>> ConditionalsSet(0.05, 0.1).shares_budget
     False
     """
@@ -52,7 +52,7 @@ class ConditionalsSet(FittedSet):
     rule: str | None = "given"
     beta: float | None = None
     n_records: int | None = None
-    alpha: ClassVar[float] = 1.0  # the order of likelihood ratios
+    alpha: float = field(default=1.0, init=False, repr=False)  # the order of likelihood ratios
 
     def __post_init__(self) -> None:
         """Check the numbers, so that no NaN passes for a small set."""
@@ -151,6 +151,37 @@ class ConditionalsSet(FittedSet):
             return "all distributions"
         if self.is_point:
             return "the public conditionals alone"
-        each = f"the distributions whose conditionals P(U|s) have P(s) D <= {self.single:.4g} each"
-        words = each + (f" and <= {self.pair:.4g} in pairs" if self.shares_budget else "")
-        return words + (f", with a drift of {self.drift:.4g} nats" if self.drift else "")
+        what = "have log likelihood ratios of at most"
+        if self.n_records is None:
+            what = "have divergences times P(s) of at most"
+        words = f"the distributions whose conditionals of U {what} {self._budgets_in_words()}"
+        if self.drift:
+            words += f", where each divergence may be {self.drift:.4g} nats more (drift)"
+        return words
+
+    def _budgets_in_words(self) -> str:
+        single, pair = (f"{budget:.4g}" for budget in self._likelihood_ratios)
+        if self.single == self.pair:
+            return f"{pair} for each two secrets together"
+        return f"{single} for each secret" + (f" and {pair} for each two" * self.shares_budget)
+
+    def brief(self) -> str:
+        """State the budgets, and the drift if there is one."""
+        if self.is_everything:
+            return "all distributions"
+        single, pair = self._likelihood_ratios
+        unit = "" if self.n_records else " of P(s) D"
+        words = f"singles<={single:.4g}, pairs<={pair:.4g}{unit}"
+        return words + (f", drift={self.drift:.4g}" if self.drift else "")
+
+    @property
+    def fitted_attributes(self) -> dict[str, float]:
+        """The bounds ``single_`` and ``pair_`` of log likelihood ratios."""
+        single, pair = self._likelihood_ratios
+        return {"single_": single, "pair_": pair}
+
+    @property
+    def _likelihood_ratios(self) -> tuple[float, float]:
+        """The budgets as bounds of log likelihood ratios, if the number of records is known."""
+        n = 1 if self.n_records is None else self.n_records
+        return self.single * n, self.pair * n

@@ -150,3 +150,17 @@ class FittedSet(ABC):
         -------
         str
         """
+
+    @abstractmethod
+    def brief(self) -> str:
+        """State the figures of the set in a few characters, for a `repr`.
+
+        Returns
+        -------
+        str
+        """
+
+    @property
+    @abstractmethod
+    def fitted_attributes(self) -> dict[str, float]:
+        """What a sanitizer writes on its copy of the parameter object: attributes by name."""

@@ -1,6 +1,6 @@
 """The uncertainty set that covers what privacy looks at: the conditionals, two at a time."""
 
-from typing import Any
+from typing import Any, Literal, cast
 
 from sklearn.base import BaseEstimator
 
@@ -11,6 +11,7 @@ from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_bu
 
 __all__ = ["LikelihoodRatioSet"]
 
+Rule = Literal["finite-sample", "asymptotic"]
 _RULES = ("finite-sample", "asymptotic")
 
 
@@ -39,6 +40,13 @@ class LikelihoodRatioSet(BaseEstimator):
         nats the divergence of the public conditional from the present one may exceed what the
         set allows otherwise, for each secret. The set then has
         :math:`G_s \le c_1 + N_s\delta` and :math:`G_s + G_t \le c_2 + (N_s + N_t)\delta`.
+
+    Attributes
+    ----------
+    single_, pair_ : float
+        The bounds :math:`c_1` and :math:`c_2` of the log likelihood ratios, in nats: for a given
+        radius the radius times the number of public records; infinite if all distributions are
+        inside. Set on the copy that a fitted sanitizer keeps.
 
     Examples
     --------
@@ -80,9 +88,10 @@ class LikelihoodRatioSet(BaseEstimator):
                 raise ValueError(f"beta={self.beta!r} must be a probability between 0 and 1.")
             records, n_values = joint.counts.sum(axis=1), joint.counts.shape[1]
             beta = float(self.beta)
-            single, pair = likelihood_ratio_budgets(records, n_values, beta, self.radius)
+            rule = cast("Rule", self.radius)
+            single, pair = likelihood_ratio_budgets(records, n_values, beta, rule)
             n = joint.n
-            return ConditionalsSet(single / n, pair / n, drift, self.radius, beta, n)
+            return ConditionalsSet(single / n, pair / n, drift, rule, beta, n)
         if is_number(self.radius) and self.radius >= 0:  # false for NaN
             radius = float(self.radius)
             return ConditionalsSet(radius, radius, drift, "given", None, joint.n)

@@ -97,6 +97,19 @@ class RenyiSet(FittedSet):
             f"(alpha = {self.alpha:g}) of the public one"
         )
 
+    def brief(self) -> str:
+        """State order and radius."""
+        return (
+            "all distributions"
+            if self.is_everything
+            else f"alpha={self.alpha:g}, B={self.radius:.4g}"
+        )
+
+    @property
+    def fitted_attributes(self) -> dict[str, float]:
+        """The radius ``B_``."""
+        return {"B_": self.radius}
+
     @property
     def public_alone(self) -> "RenyiSet":
         """The ball of the same order with radius 0."""

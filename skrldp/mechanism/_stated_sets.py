@@ -1,0 +1,171 @@
+"""The sets of distributions that a mechanism's guarantee can state."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+__all__ = ["RULES", "StatedLikelihoodRatioSet", "StatedRenyiSet", "as_float"]
+
+RULES = ("chi2", "asymptotic", "finite-sample", "given")
+
+
+@dataclass(frozen=True)
+class StatedRenyiSet:
+    """The ball in Rényi divergence around the public distribution.
+
+    Parameters
+    ----------
+    alpha : float
+        Order of the divergence.
+    radius : float
+        Its greatest value, in nats; 0 for the public distribution alone.
+    rule : {"chi2", "finite-sample", "given"}
+        Where the radius comes from.
+    beta : float or None
+        Probability that a ball made by this rule misses the true distribution, at most (for "chi2",
+        approximately); None for a given radius.
+
+    Raises
+    ------
+    ValueError
+        If a figure is out of its range, or two do not fit together.
+
+    Examples
+    --------
+    >>> StatedRenyiSet(alpha=2.0, radius=0.1, rule="chi2", beta=0.05).is_point
+    False
+    """
+
+    alpha: float
+    radius: float
+    rule: str
+    beta: float | None = None
+
+    kind: ClassVar[str] = "renyi"  # as the JSON names it
+    rules: ClassVar[tuple[str, ...]] = ("chi2", "finite-sample", "given")
+
+    def __post_init__(self) -> None:
+        """Check the figures."""
+        if not 0.0 < as_float(self, "alpha") < math.inf:
+            raise ValueError(f"alpha={self.alpha!r} is no finite number > 0.")
+        if not 0.0 <= as_float(self, "radius") < math.inf:
+            raise ValueError(f"radius={self.radius!r} is no finite number >= 0.")
+        _check_rule(self)
+        if self.rule == "finite-sample" and self.alpha != 1.0:
+            raise ValueError(f"rule='finite-sample' is for alpha=1, got alpha={self.alpha!r}.")
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it holds nothing but the public distribution."""
+        return self.radius == 0.0
+
+    def describe(self) -> str:
+        """Say in words which distributions are inside."""
+        if self.is_point:
+            return "the public distribution alone"
+        return "a set of distributions (a Rényi ball around the public one)"
+
+
+@dataclass(frozen=True)
+class StatedLikelihoodRatioSet:
+    r"""The distributions whose conditionals of U have small log likelihood ratios.
+
+    With the public probability w of a secret and the divergence D of its public conditional from
+    the distribution's own, it holds those with :math:`w_s D_s \le b_1 + w_s\delta` for each secret
+    and :math:`w_s D_s + w_t D_t \le b_2 + (w_s + w_t)\delta` for each two, whatever their
+    marginal of S.
+
+    Parameters
+    ----------
+    single, pair : float
+        The budgets :math:`b_1` and :math:`b_2`, in nats: log likelihood ratios divided by the
+        number of public records. The pair budget is at least the single one and at most twice it.
+    drift : float
+        By how much the divergence of each conditional may exceed that, δ, in nats.
+    rule : {"finite-sample", "asymptotic", "given"}
+        Where the budgets come from.
+    beta : float or None
+        Probability that a set made by this rule misses the true conditionals, at most (for
+        "asymptotic", approximately); None for given budgets.
+
+    Raises
+    ------
+    ValueError
+        If a figure is out of its range, or two do not fit together.
+
+    Examples
+    --------
+    >>> StatedLikelihoodRatioSet(0.07, 0.1, 0.0, "finite-sample", 0.05).is_point
+    False
+    >>> StatedLikelihoodRatioSet(0.07, 0.15, 0.0, "given")
+    Traceback (most recent call last):
+    ...
+    ValueError: pair=0.15 must lie between single=0.07 and twice that.
+    """
+
+    single: float
+    pair: float
+    drift: float
+    rule: str
+    beta: float | None = None
+
+    kind: ClassVar[str] = "likelihood-ratio"
+    rules: ClassVar[tuple[str, ...]] = ("finite-sample", "asymptotic", "given")
+
+    def __post_init__(self) -> None:
+        """Check the figures."""
+        for name in ("single", "pair", "drift"):
+            if not 0.0 <= as_float(self, name) < math.inf:
+                raise ValueError(f"{name}={getattr(self, name)!r} is no finite number >= 0.")
+        if not self.single <= self.pair <= 2.0 * self.single:
+            raise ValueError(
+                f"pair={self.pair!r} must lie between single={self.single!r} and twice that."
+            )
+        _check_rule(self)
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it holds nothing but the public conditionals."""
+        return self.pair == 0.0 and self.drift == 0.0
+
+    def describe(self) -> str:
+        """Say in words which distributions are inside."""
+        if self.is_point:
+            return "the public conditionals alone"
+        return "a set of distributions (by likelihood ratios of their conditionals)"
+
+
+def _check_rule(stated: StatedRenyiSet | StatedLikelihoodRatioSet) -> None:
+    if stated.rule not in stated.rules:
+        raise ValueError(f"rule={stated.rule!r} is none of {', '.join(map(repr, stated.rules))}.")
+    if stated.rule == "given":
+        if stated.beta is not None:
+            raise ValueError(f"a given set has no beta, got {stated.beta!r}.")
+    elif not 0.0 < as_float(stated, "beta") < 1.0:
+        raise ValueError(f"beta={stated.beta!r} is no probability between 0 and 1.")
+
+
+def as_float(holder: Any, name: str) -> float:
+    """Turn a figure of a frozen object into a float; what is no number is left as it is.
+
+    Parameters
+    ----------
+    holder : object
+        Whose attribute it is.
+    name : str
+        Name of the attribute.
+
+    Returns
+    -------
+    float
+        NaN, which the checks refuse, if it is not a number.
+    """
+    value = getattr(holder, name)
+    if isinstance(value, bool) or not isinstance(value, float | int):
+        return math.nan
+    try:
+        number = float(value)
+    except OverflowError:
+        return math.nan
+    object.__setattr__(holder, name, number)  # 1 and 1.0 are written alike
+    return number
