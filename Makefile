@@ -6,6 +6,7 @@
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make bench         the benchmarks
+#   make tables        computes the bounds on tails again that the package keeps, and checks them
 #   make docs          the documentation site (make docs ARGS="-D plot_gallery=0": examples not run)
 #   make clean         remove all that was made
 PYTHON ?= python3
@@ -22,7 +23,7 @@ CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 p
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
-.PHONY: demo test test-minimum test-package vertices lint format bench docs clean venv
+.PHONY: demo test test-minimum test-package vertices lint format bench tables docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -53,6 +54,10 @@ format: $(VENV)/.stamp-dev
 bench:
 	$(MAKE) .venv-bench/.stamp-bench VENV=.venv-bench
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
+
+# Ten minutes and 2 GB (make tables ARGS=--write: replaces what is kept).
+tables: $(VENV)/.stamp-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/tail_bounds/make.py $(ARGS)
 
 docs: $(VENV)/.stamp-docs
 	$(PY) -m sphinx -W --keep-going -b html $(ARGS) docs docs/_build/html

@@ -1,13 +1,16 @@
-"""Long arrays: chunks of rows, and the smallest dtype for indices."""
+"""Arrays: real numbers from what is given, chunks of rows, the smallest dtype for indices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ROWS", "chunks", "smallest_dtype"]
+__all__ = ["ROWS", "chunks", "real_numbers", "refuse_masked", "smallest_dtype"]
 
 ROWS = 1 << 20  # rows of a table handled at a time: bounds the temporary memory
 
@@ -21,3 +24,46 @@ def chunks(n_rows: int, size: int | None = None) -> Iterator[slice]:
 def smallest_dtype(n: int, *, signed: bool = False) -> np.dtype[Any]:
     """Return the smallest integer dtype that holds 0, ..., n - 1 (and -1 if `signed`)."""
     return np.min_scalar_type(-max(n, 1) if signed else n - 1)
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise a ValueError if entries of an array are masked: NumPy would read what lies below."""
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} must not be masked: a masked entry has no value. Fill it, with "
+            "numpy.ma.filled, or leave it out."
+        )
+
+
+def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return an array of real numbers, none of them masked.
+
+    Parameters
+    ----------
+    values : array-like
+        Numbers.
+    name : str
+        What they are, for the messages.
+
+    Returns
+    -------
+    array
+        Of an integer or floating dtype.
+
+    Raises
+    ------
+    ValueError
+        If the values are complex or not numbers, or if some are masked.
+    """
+    refuse_masked(values, name)
+    array = np.asarray(values)
+    if array.dtype == object and all(isinstance(x, Real | Decimal) for x in array.ravel()):
+        try:  # whole numbers beyond 64 bits, fractions
+            array = array.astype(float)
+        except OverflowError as error:
+            raise ValueError(f"{name} must be finite numbers.") from error
+    if array.dtype == bool:
+        return array.astype(np.int8)
+    if not np.issubdtype(array.dtype, np.integer) and not np.issubdtype(array.dtype, np.floating):
+        raise ValueError(f"{name} must be finite real numbers, got an array of {array.dtype}.")
+    return array

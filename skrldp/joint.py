@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._arrays import real_numbers
 from skrldp._typing import Floats
 from skrldp.information import conditionals_of, entropy
 
-__all__ = ["JointDistribution", "as_counts", "real_numbers"]
+__all__ = ["JointDistribution", "as_counts"]
 
 # Up to here float64 holds every whole number, so that no count is rounded.
 _MOST_RECORDS = 2**53
@@ -165,42 +165,6 @@ class JointDistribution:
         return f"JointDistribution({a1} secrets x {a2} values, n={self.n:,})"
 
 
-def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return an array of real numbers, none of them masked.
-
-    Parameters
-    ----------
-    values : array-like
-        Numbers.
-    name : str
-        What they are, for the messages.
-
-    Returns
-    -------
-    array
-        Of an integer or floating dtype.
-
-    Raises
-    ------
-    ValueError
-        If the values are complex or not numbers, or if some are masked.
-    """
-    if np.ma.is_masked(values):
-        raise ValueError(
-            f"{name} must not be masked: a masked entry has no value. Fill it, with "
-            "numpy.ma.filled, or leave it out."
-        )
-    array = np.asarray(values)
-    if array.dtype == object and all(isinstance(x, Real) for x in array.ravel()):
-        try:  # whole numbers beyond 64 bits, fractions
-            array = array.astype(float)
-        except OverflowError as error:
-            raise ValueError(f"{name} must be finite numbers.") from error
-    if not np.issubdtype(array.dtype, np.integer) and not np.issubdtype(array.dtype, np.floating):
-        raise ValueError(f"{name} must be finite real numbers, got an array of {array.dtype}.")
-    return array
-
-
 def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public record") -> Floats:
     """Check weights that say how many records each row stands for.
 
@@ -220,19 +184,16 @@ def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public recor
     Raises
     ------
     ValueError
-        If the weights are not counts, or all are zero.
+        If the weights are not counts, some are masked, or all are zero.
     """
-    weights = np.asarray(sample_weight)
-    if weights.ndim == 0 and np.issubdtype(weights.dtype, np.number):
+    weights = real_numbers(sample_weight, "sample_weight")
+    if weights.ndim == 0:
         weights = np.full(n_rows, weights)
     if weights.shape != (n_rows,):
         raise ValueError(
             f"sample_weight.shape == {weights.shape}, expected ({n_rows},): one count per row."
         )
-    try:
-        numbers = weights.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError("sample_weight must be counts: numbers of records.") from error
+    numbers = weights.astype(np.float64)
     wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
     if wrong.any():
         row = int(np.argmax(wrong))

@@ -1,5 +1,8 @@
 """The public distribution: counts in, probabilities out."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from conftest import EXAMPLE
@@ -108,7 +111,11 @@ def test_records_and_their_counts_are_the_same(counts, seed):
 
 
 @pytest.mark.parametrize(
-    "weights", [[1.5, 1], [-1, 1], [np.nan, 1], [0, 0], [1, 2, 3], ["a", "b"], [2.0**53, 2.0]]
+    "weights",
+    [
+        *([1.5, 1], [-1, 1], [np.nan, 1], [0, 0], [1, 2, 3], ["a", "b"], [2.0**53, 2.0]),
+        *(np.ma.masked_array([5, 2], [True, False]), [1 + 2j, 1], ["1", "2"]),
+    ],
 )
 def test_weights_that_are_not_counts_are_refused(weights):
     with pytest.raises(ValueError, match="sample_weight"):
@@ -122,3 +129,11 @@ def test_one_weight_for_all():
         np.array([0, 1]), np.array([0, 0]), (("a", "b"), ("u",)), 3
     )
     np.testing.assert_array_equal(joint.counts, [[3], [3]])
+
+
+@pytest.mark.parametrize("weights", [[True, False], [Decimal(1), Fraction(0)], np.uint64([1, 0])])
+def test_weights_of_any_kind_of_number(weights):
+    joint = JointDistribution.from_codes(
+        np.array([0, 1]), np.array([0, 0]), (("a", "b"), ("u",)), weights
+    )
+    np.testing.assert_array_equal(joint.counts, [[1], [0]])

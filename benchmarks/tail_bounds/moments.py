@@ -1,7 +1,7 @@
 """Rigorous upper bounds of the greatest exponential moment of one step of a chain.
 
 ``M(order) = sup over N >= least and 0 < p < 1 of E exp(order * N kl(J / N || p))``, J ~ Bin(N, p).
-The numbers of steps in comments are those of the proof, docs/proofs.md, Theorem 23. Throughout
+The numbers of steps in comments are those of the proof, docs/proofs.md, Theorem 22. Throughout
 ``mu = 1 - order`` and ``f_N(p) = sum over j of b_N(j) exp(-mu N kl(j / N || p))``.
 """
 
@@ -91,8 +91,8 @@ class Integrals:
 
     def __init__(self):
         self.v, self.poisson = poisson_opening()
-        # what FLOOR rests on (step 5c)
-        assert np.exp(0.17**2 / 8.0) * self.poisson[np.searchsorted(self.v, 0.152)] <= FLOOR
+        if not np.exp(0.17**2 / 8.0) * self.poisson[np.searchsorted(self.v, 0.152)] <= FLOOR:
+            raise ArithmeticError("FLOOR is too small (step 5c)")
         self.p, w, s, last = binomial_opening()
         self.nu = 6.0 * 1.08 ** np.arange(75)  # up to 1800
         self.binomial = np.empty((len(self.nu), len(self.p) - 1))
@@ -146,7 +146,7 @@ def supremum_small(size, mu, p_max, accuracy):
     slope = np.diff(a) / np.diff(eta)  # of the chord; it is a p of the cell
     gap = a[:-1] + slope * (np.log(slope) - np.log1p(-slope) - eta[:-1]) + np.log1p(-slope)
     log_f = np.maximum(np.log(f[:-1]), np.log(f[1:])) + mu * size * gap
-    return max(near_zero, np.exp(log_f.max())) * (1.0 + ROUNDING)
+    return np.maximum(near_zero, np.exp(log_f.max())) * (1.0 + ROUNDING)
 
 
 def supremum_poisson(mu, m_max, least, accuracy):
@@ -168,7 +168,7 @@ def supremum_poisson(mu, m_max, least, accuracy):
     slope = np.diff(m) / np.diff(eta)
     gap = m[:-1] + slope * (np.log(slope) - eta[:-1]) - slope
     log_f = np.maximum(np.log(f[:-1]), np.log(f[1:])) + mu * gap
-    return max(near_zero, np.exp(log_f.max())) * (1.0 + ROUNDING)
+    return np.maximum(near_zero, np.exp(log_f.max())) * (1.0 + ROUNDING)
 
 
 # One order.
@@ -216,7 +216,7 @@ def plan_for(mu, least, target, accuracy):
         if m_max < 0.5 or a < 3.3 * np.log(a / mu) + 4.0:
             continue
         factor = (1.0 - RARE) ** -0.5 * np.exp(mu * RARE / (12.0 * x) + 1.0 / (8.0 * (a - 1.0)))
-        if factor * (root * made.of_poisson(x) + END * np.exp(-x)) > target:  # C2
+        if not factor * (root * made.of_poisson(x) + END * np.exp(-x)) <= target:  # C2
             continue
         # B must reach down to p = max(RARE, m_0 / N) for every N that is not few
         need = np.maximum(RARE, x / np.append(made.nu[1:], np.inf))
@@ -245,5 +245,7 @@ def bound(order, least=1, slack=0.0025, accuracy=0.001):
     for size in range(least, plan.few):  # A
         i = np.searchsorted(integrals().nu, mu * size, side="right") - 1
         p_max = min(0.5, plan.common[i]) if i >= 0 else 0.5
-        worst = max(worst, supremum_small(size, mu, p_max, accuracy))
-    return worst
+        worst = np.maximum(worst, supremum_small(size, mu, p_max, accuracy))
+    if not np.isfinite(worst):
+        raise ArithmeticError(f"no bound at order {order}")
+    return float(worst)

@@ -1,4 +1,4 @@
-"""Rigorous upper bounds of tails by dynamic programming (docs/proofs.md, Theorem 24).
+"""Rigorous upper bounds of tails by dynamic programming (docs/proofs.md, Theorem 23).
 
 ``T_0(y) = 1{y <= 0}`` and ``T_{j+1}(y) = sup E T_j(y - N kl(J / N || p))`` over J ~ Bin(N, p) with
 N >= least, and over the constant 0. The tables hold ``U_j[i] >= exp(y) T_j(y)`` for y in
@@ -101,8 +101,8 @@ def atoms(first, last, low, high):
     least = np.where(j < low, lower, np.where(j > high, upper, 0.0))
     # What is left out lies beyond the cut, on either side one binomial tail.
     kept = np.flatnonzero(least <= CUT)
-    assert kept[0] > 0 or start == 0
-    assert kept[-1] < j.size - 1 or stop == first == last
+    if (kept[0] == 0 < start) or (kept[-1] == j.size - 1 and not stop == first == last):
+        raise ArithmeticError(f"the outcomes looked at do not reach the cut: {first, last, low}")
     j, least = j[kept[0] : kept[-1] + 1], least[kept[0] : kept[-1] + 1]
     weight = np.exp(log_pi(j) + log_pi(first - j) - log_pi(first)) * (1.0 + ROUNDING)
     if low > 0.0:
@@ -157,10 +157,11 @@ class Programme:
             self.matrices.append(csr_array(part, shape=(len(self.cells), SHIFTS)))
 
     def first(self):
-        """U_1."""
+        """U_1; at most 2, by Chernoff's bound on either side."""
         tail = np.maximum(self.single, self.normal[:-1])
         growth = np.exp(WIDTH / FINER * np.arange(1, tail.size))
         fine = np.minimum(growth, np.maximum(growth * tail[:-1], np.exp(2.0 * TINY)))
+        fine = np.minimum(fine, 2.0)
         return np.append(1.0, fine.reshape(CELLS, FINER).max(axis=1))
 
     def next(self, table):

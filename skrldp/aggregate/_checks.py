@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skrldp._params import check_choice, is_finite
+from skrldp._params import check_choice, is_finite, is_number
 from skrldp._typing import Floats
 from skrldp.aggregate._channels import Channel, DenseChannel
 from skrldp.aggregate._reports import ENCODINGS
@@ -28,6 +28,11 @@ def check_parameters(estimator: Any) -> None:
         raise ValueError(f"tol={estimator.tol!r} must be a positive number (nats per report).")
     if not (is_finite(estimator.max_iter) and estimator.max_iter == int(estimator.max_iter) >= 1):
         raise ValueError(f"max_iter={estimator.max_iter!r} must be a whole number >= 1.")
+    limit = estimator.time_limit
+    if limit is not None and not (is_number(limit) and limit > 0):
+        raise ValueError(
+            f"time_limit={limit!r} must be a positive number of seconds, or None for no limit."
+        )
     if estimator.prior is None:
         return
     if not isinstance(estimator.prior, JointDistribution):
@@ -68,12 +73,16 @@ def check_prior(prior: JointDistribution, mechanism: Mechanism, channel: Channel
     return prior.counts.ravel().astype(float)
 
 
-def warn_of_gap(gap: float, n_iter: int, n: float, tol: float) -> None:
+def warn_of_gap(gap: float, n_iter: int, n: float, estimator: Any) -> None:
     """Warn that the likelihood may not be at its maximum."""
+    tol, limit = estimator.tol, estimator.time_limit
+    steps = f"{n_iter:,} steps"
+    if limit is not None and n_iter < estimator.max_iter - 1:
+        steps += f" (the numerical precision, or the time limit of {limit:g} s, did not allow more)"
     warnings.warn(
-        f"maximum likelihood stopped after {n_iter:,} steps: the log-likelihood may still rise by "
+        f"maximum likelihood stopped after {steps}: the log-likelihood may still rise by "
         f"{gap:.2g} nats per report ({gap * n:.2g} in all), and tol={tol:g}. Allow more with "
-        "max_iter or tol, or use method='least-squares', which needs no steps.",
+        "max_iter, time_limit or tol, or use method='least-squares', which needs no steps.",
         ConvergenceWarning,
         stacklevel=3,
     )

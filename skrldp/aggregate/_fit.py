@@ -116,7 +116,12 @@ def least_squares(channel: Channel, counts: Floats) -> Fit:
 
 
 def most_likely(
-    channel: Channel, counts: Floats, prior: Floats | None, tol: float, max_iter: int
+    channel: Channel,
+    counts: Floats,
+    prior: Floats | None,
+    tol: float,
+    max_iter: int,
+    time_limit: float | None = None,
 ) -> tuple[Fit, Maximum]:
     """Fit by maximum likelihood; a prior's records count as reports that state the cell.
 
@@ -132,6 +137,8 @@ def most_likely(
         Gap to stop at, in nats per report or public record.
     max_iter : int
         Greatest number of steps.
+    time_limit : float, optional
+        Seconds after which no step is begun.
 
     Returns
     -------
@@ -145,7 +152,7 @@ def most_likely(
         channel = DenseChannel(np.vstack([own * channel.matrix, direct]))
         counts = np.concatenate([counts, prior])
     n = float(counts.sum())
-    best = maximise(channel, counts / n, tol, max_iter)
+    best = maximise(channel, counts / n, tol, max_iter, time_limit)
     report_distribution = channel.floored(channel.forward(best.distribution), n)
     weights = channel.weights(report_distribution)
     return Fit(

@@ -8,6 +8,8 @@ The average log-likelihood of the reports, L(π) = Σ_y f_y log (Qπ)_y, is conc
 the *gap*: an upper bound, in nats per report, on how far L(π) is below its maximum, for any π.
 """
 
+import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +62,9 @@ class Maximum:
     iterations: int
 
 
-def maximise(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
+def maximise(
+    channel: Channel, shares: Floats, tol: float, max_iter: int, time_limit: float | None = None
+) -> Maximum:
     """Find a distribution that makes the reports most likely.
 
     Parameters
@@ -73,11 +77,13 @@ def maximise(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Max
         Gap to stop at, in nats per report.
     max_iter : int
         Greatest number of steps.
+    time_limit : float, optional
+        Seconds after which no step is begun.
 
     Returns
     -------
     Maximum
-        Its gap exceeds `tol` if the steps, or the numerical precision, did not suffice.
+        Its gap exceeds `tol` if the steps, the time or the numerical precision did not suffice.
 
     Notes
     -----
@@ -85,10 +91,11 @@ def maximise(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Max
     """
     newton = isinstance(channel, DenseChannel) and channel.n_cells <= _MOST_NEWTON
     first = min(max_iter, _EM_FIRST) if newton else max_iter
-    best = _em(channel, shares, tol, first)
+    end = math.inf if time_limit is None else time.perf_counter() + time_limit
+    best = _em(channel, shares, tol, first, end)
     if newton and best.gap > tol and best.iterations < max_iter:
         assert isinstance(channel, DenseChannel)
-        best = _newton(channel.matrix, shares, best, tol, max_iter)
+        best = _newton(channel.matrix, shares, best, tol, max_iter, end)
     return best
 
 
@@ -106,7 +113,7 @@ def _gradient(channel: Channel, shares: Floats, report: Floats) -> Floats:
 # -- EM -------------------------------------------------------------------------------------------
 
 
-def _em(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
+def _em(channel: Channel, shares: Floats, tol: float, max_iter: int, end: float) -> Maximum:
     """EM from the uniform distribution, with SQUAREM's extrapolation (Varadhan and Roland 2008).
 
     One step of EM is π ← π ∘ Qᵀ(f / Qπ). An extrapolation that makes the likelihood smaller than
@@ -118,7 +125,7 @@ def _em(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
     while True:
         slope = _gradient(channel, shares, report)
         gap = float(slope.max()) - 1.0
-        if gap <= tol or steps + 2 > max_iter:
+        if gap <= tol or steps + 2 > max_iter or time.perf_counter() >= end:
             return Maximum(distribution, _value(shares, report), max(gap, 0.0), steps)
         once = distribution * slope
         twice = once * _gradient(channel, shares, channel.forward(once))
@@ -140,7 +147,9 @@ def _em(channel: Channel, shares: Floats, tol: float, max_iter: int) -> Maximum:
 # -- Newton ---------------------------------------------------------------------------------------
 
 
-def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter: int) -> Maximum:
+def _newton(
+    matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter: int, end: float
+) -> Maximum:
     """Minimise −Σ f log Qx + Σ x over x ≥ 0 by a primal-dual interior point method.
 
     The minimum has Σ x = 1: the gradient along x is 1 less than that of Σ x.
@@ -153,7 +162,7 @@ def _newton(matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter
     barrier = max(start.gap, tol) / n_cells
     dual = barrier / x
     best, steps = start, start.iterations
-    while steps < max_iter:
+    while steps < max_iter and time.perf_counter() < end:
         report = rows @ x
         slope = rows.T @ (f / report)
         mass = float(x.sum())

@@ -1,12 +1,13 @@
 """Count how often each symbol was sent, from reports of any form."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._arrays import chunks
+from skrldp._arrays import chunks, refuse_masked
 from skrldp._typing import Floats
 from skrldp.aggregate._forms import LOST, form_of
 from skrldp.aggregate._source import Source
@@ -43,6 +44,7 @@ def as_rows(Y: Any) -> Any:
     if isinstance(series, nw.Series):
         return series.to_frame().to_native()
     if isinstance(Y, list | tuple | range | np.ndarray):
+        refuse_masked(Y, "the reports")
         array = np.asarray(Y)
         if array.ndim == 1:
             if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
@@ -105,12 +107,10 @@ def _numbers(table: Any, position: int, what: str) -> NDArray[Any]:
     if column.dtype.kind == "O":
         try:
             if any(isinstance(value, str) for value in column):
-                raise TypeError("text")
+                raise TypeError
             column = np.array([np.nan if value is None else value for value in column], float)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{what} must be whole numbers, but Y holds other values ({error})."
-            ) from error
+        except (TypeError, ValueError, OverflowError):  # their messages may quote a value
+            raise ValueError(f"{what} must be whole numbers, but Y holds other values.") from None
     if column.dtype.kind == "b":
         return column.view(np.uint8)
     if column.dtype.kind == "f":
@@ -118,8 +118,8 @@ def _numbers(table: Any, position: int, what: str) -> NDArray[Any]:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
-                f"{what} must be whole numbers, but row {row} of Y has {column[row]}. Drop rows "
-                "without a report."
+                f"{what} must be whole numbers, but row {row} of Y has none. Drop rows without a "
+                "report."
             )
     elif column.dtype.kind not in "iu":
         raise ValueError(f"{what} must be whole numbers, but Y has dtype {column.dtype}.")
@@ -134,8 +134,8 @@ def _count(numbers: NDArray[Any], size: int, weights: Floats | None) -> Floats:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
-                f"row {rows.start + row} of Y has symbol {block[row]}, but the mechanism's symbols "
-                f"are numbered 0 to {size - 1}: these are reports of another mechanism, or not "
+                f"row {rows.start + row} of Y has a number that is no symbol: the mechanism's are "
+                f"numbered 0 to {size - 1}. These are reports of another mechanism, or not "
                 "symbols."
             )
         if block.dtype.kind == "f" or block.dtype == np.uint64:
@@ -151,9 +151,13 @@ def _count_onehot(table: Any, n_symbols: int, weights: Floats | None) -> Floats:
             f"encode='onehot' is a column for each of {n_symbols} symbols, but Y has "
             f"{len(table.names)} columns."
         )
+    named = {name: place for place, name in enumerate(table.names)}
+    own = [f"report_{symbol}" for symbol in range(n_symbols)]
+    places = [named[name] for name in own] if named.keys() == set(own) else range(n_symbols)
+    _check_order(table, range(n_symbols))
     counts, sums = np.zeros(n_symbols), np.zeros(table.n_rows)
-    for symbol in range(n_symbols):
-        column = _one(table, symbol)
+    for symbol, place in enumerate(places):
+        column = _one(table, place)
         sums += column
         counts[symbol] = column.sum() if weights is None else column @ weights
     if np.any(sums != 1):
@@ -170,7 +174,7 @@ def _one(table: Any, position: int) -> Floats:
     wrong = (column != 0) & (column != 1)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(f"one-hot reports must be 0 or 1, but row {row} of Y has {column[row]:g}.")
+        raise ValueError(f"one-hot reports must be 0 or 1, but row {row} of Y has another number.")
     return column
 
 
@@ -195,8 +199,9 @@ def _count_cells(
         codes, unknown = encode_column(table, place, Column(table.names[place], alphabet))
         if unknown:
             raise ValueError(
-                f"column {table.names[place]!r} of Y has {list(unknown)[:3]}, which no report of "
-                "this mechanism has: these are reports of another mechanism, or not reports."
+                f"column {table.names[place]!r} of Y has {unknown.total():,} rows with values that "
+                f"no report of this mechanism has, the first in row {int(np.argmax(codes < 0))} "
+                "(values are not shown): these are reports of another mechanism, or not reports."
             )
         keys = keys * size + codes
         index = {category: code for code, category in enumerate(alphabet)}
@@ -231,9 +236,20 @@ def _places(table: Any, source: Source) -> list[int]:
     named = all(isinstance(name, str) for name in [*names, *wanted]) and wanted
     if named and sorted(names) == sorted(wanted):
         return [names.index(name) for name in wanted]
+    _check_order(table, wanted)
     if len(names) != width or (named and width > 1):
         raise ValueError(
             f"reports as cells have {width} columns{f', {wanted}' if wanted else ''}, but Y has "
             f"{len(names)}: {names}."
         )
     return list(range(width))
+
+
+def _check_order(table: Any, wanted: Sequence[Any]) -> None:
+    """Refuse a frame that has the wanted columns, whose names are numbers, in another order."""
+    names, wanted = list(table.names), list(wanted)
+    if not table.is_array and names != wanted and set(names) == set(wanted):
+        raise ValueError(
+            f"the reports have the same columns in another order: {names[:8]}, not {wanted[:8]}. "
+            "Numbers may be names or places; put the columns in order, or give an array."
+        )

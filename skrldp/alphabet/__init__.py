@@ -7,12 +7,14 @@ and missing values of every kind are None. Only NumPy is imported.
 
 from skrldp.alphabet._columns import Column
 from skrldp.alphabet._combinations import Alphabet, combine
-from skrldp.alphabet._messages import listed, named, rows_in_words
-from skrldp.alphabet._scalars import is_missing, plain
+from skrldp.alphabet._messages import brief, listed, named, rows_in_words
+from skrldp.alphabet._scalars import CategoryError, is_missing, plain
 
 __all__ = [
     "Alphabet",
+    "CategoryError",
     "Column",
+    "brief",
     "combine",
     "is_missing",
     "listed",

@@ -13,9 +13,24 @@ from typing import Any
 from skrldp.alphabet._columns import Column
 from skrldp.alphabet._scalars import is_missing
 
-__all__ = ["listed", "named", "rows_in_words"]
+__all__ = ["brief", "listed", "named", "rows_in_words"]
 
 _SHOWN = 8
+_MOST = 400  # characters of what a message quotes: somebody else may have written it
+
+
+def brief(text: str) -> str:
+    """Return a text, with its middle left out if it is long.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
+    return text if len(text) <= _MOST else f"{text[: _MOST // 2]} ... {text[-_MOST // 2 :]}"
 
 
 def listed(values: Sequence[Any]) -> str:
@@ -30,7 +45,8 @@ def listed(values: Sequence[Any]) -> str:
     str
     """
     more = len(values) - _SHOWN
-    return ", ".join(map(repr, values[:_SHOWN])) + (f" (and {more:,} more)" if more > 0 else "")
+    shown = brief(", ".join(map(repr, values[:_SHOWN])))
+    return shown + (f" (and {more:,} more)" if more > 0 else "")
 
 
 def named(columns: Sequence[Column]) -> str:
@@ -45,7 +61,7 @@ def named(columns: Sequence[Column]) -> str:
     str
     """
     plural = "s" if len(columns) > 1 else ""
-    return f"column{plural} {', '.join(repr(column.name) for column in columns)}"
+    return f"column{plural} {brief(', '.join(repr(column.name) for column in columns))}"
 
 
 def rows_in_words(unknown: Counter[Any], *, secret: bool = False) -> str:

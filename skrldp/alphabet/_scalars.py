@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_missing", "plain"]
+__all__ = ["CategoryError", "is_missing", "plain"]
+
+
+_OUT_OF_RANGE = "a date or duration is out of range"
+
+
+class CategoryError(ValueError):
+    """A value cannot be a category; unlike libraries' messages, its message does not quote it."""
 
 
 def plain(value: Any) -> Any:
@@ -25,7 +32,7 @@ def plain(value: Any) -> Any:
     Raises
     ------
     ValueError
-        For complex and infinite numbers.
+        For complex and infinite numbers, and moments out of the range of every library.
     """
     if type(value) in (str, int, bool):
         return value
@@ -35,16 +42,16 @@ def plain(value: Any) -> Any:
         value = value.item()
     if is_missing(value):
         return None
-    if isinstance(value, datetime):
-        return _plain_datetime(value)
-    if isinstance(value, timedelta):
-        has_nanoseconds = getattr(value, "nanoseconds", 0)
-        return value if has_nanoseconds else getattr(value, "to_pytimedelta", lambda: value)()
+    if isinstance(value, datetime | timedelta):
+        try:
+            return _plain_moment(value)
+        except (ValueError, OverflowError):
+            raise CategoryError(_OUT_OF_RANGE) from None
     if isinstance(value, complex):
-        raise ValueError("Complex data not supported")
+        raise CategoryError("Complex data not supported")
     if isinstance(value, float | np.floating):
         if math.isinf(value):
-            raise ValueError("Input X contains infinity")
+            raise CategoryError("Input X contains infinity")
         return float(value) + 0.0  # -0.0 becomes 0.0
     return value
 
@@ -56,7 +63,10 @@ def is_missing(value: Any) -> bool:
     return bool(isinstance(value, float | np.floating | datetime | timedelta) and value != value)
 
 
-def _plain_datetime(value: Any) -> Any:
+def _plain_moment(value: Any) -> Any:
+    if isinstance(value, timedelta):
+        has_nanoseconds = getattr(value, "nanoseconds", 0)
+        return value if has_nanoseconds else getattr(value, "to_pytimedelta", lambda: value)()
     if value.tzinfo is not None:
         value = value.astimezone(UTC)
     if getattr(value, "nanosecond", 0):
@@ -77,4 +87,7 @@ def _moment(value: np.datetime64 | np.timedelta64) -> Any:
             return moment
     import pandas as pd
 
-    return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
+    try:
+        return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
+    except (ValueError, OverflowError):
+        raise CategoryError(_OUT_OF_RANGE) from None

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._arrays import refuse_masked
 from skrldp._params import is_number, is_whole
 from skrldp._typing import Floats
 from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
@@ -282,6 +283,7 @@ def _distribution_on(joint: JointDistribution, distribution: Any) -> Floats:
                 "joint_.secrets and joint_.values, in their order."
             )
         distribution = distribution.probabilities
+    refuse_masked(distribution, "the distribution")
     try:
         table = np.asarray(distribution, dtype=float)
     except (TypeError, ValueError) as error:

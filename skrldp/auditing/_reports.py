@@ -7,10 +7,15 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.alphabet import plain
+from skrldp._arrays import refuse_masked
+from skrldp.alphabet import CategoryError, plain
 
 __all__ = ["ReportIndex"]
 
+_UNREADABLE = (
+    "a report holds values that cannot be compared; reports must be rows of numbers, strings, "
+    "booleans or dates."
+)
 _EXACT = 2.0**53  # whole numbers up to here are exact as float64
 
 
@@ -81,8 +86,10 @@ class ReportIndex:
                 if None not in values:  # missing values need not equal themselves
                     self._seen[row] = known
             return known
-        except TypeError as error:
-            raise TypeError(_unreadable(row)) from error
+        except CategoryError:
+            raise
+        except (TypeError, ValueError):
+            raise TypeError(_UNREADABLE) from None
 
     def _number(self, key: Hashable) -> int:
         number = self._numbers.setdefault(key, len(self._rows))
@@ -95,6 +102,7 @@ def _array_keys(reports: Any) -> Sequence[Hashable]:
     """One key for each row of reports that are not a data frame."""
     if hasattr(reports, "toarray"):
         reports = reports.toarray()
+    refuse_masked(reports, "the reports")
     try:
         array = np.asarray(reports)
     except ValueError as error:
@@ -116,8 +124,10 @@ def _array_keys(reports: Any) -> Sequence[Hashable]:
     try:
         keys = [_plain_row(row) for row in array.tolist()]
         hash(tuple(keys))
-    except TypeError as error:
-        raise TypeError(_unreadable(array[0])) from error
+    except CategoryError:
+        raise
+    except (TypeError, ValueError):
+        raise TypeError(_UNREADABLE) from None
     return [_as_bytes(key) for key in keys]
 
 
@@ -130,10 +140,3 @@ def _as_bytes(key: tuple[Any, ...]) -> Hashable:
 
 def _plain_row(row: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(value if type(value) in (str, int, bool) else plain(value) for value in row)
-
-
-def _unreadable(row: Any) -> str:
-    return (
-        f"a report such as {row!r} holds values that cannot be compared; reports must be rows of "
-        "numbers, strings, booleans or dates."
-    )

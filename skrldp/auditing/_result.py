@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._html import page
+from skrldp._numbers import at_least, at_most
 
 __all__ = ["Audit", "Check"]
 
@@ -94,8 +95,9 @@ class Audit:
     def __repr__(self) -> str:
         faults = ", ".join(check.name for check in self.findings)
         verdict = "passed" if self.passed else f"FAILED: {faults}"
-        claim = "" if math.isnan(self.eps_claimed) else f", claimed {self.eps_claimed:.6g}"
-        return f"Audit(eps>={self.eps:.4g}{claim}, n={self.n:,}, {verdict})"
+        claimed = at_most(self.eps_claimed, ".6g")
+        claim = "" if math.isnan(self.eps_claimed) else f", claimed {claimed}"
+        return f"Audit(eps>={at_least(self.eps, '.4g')}{claim}, n={self.n:,}, {verdict})"
 
     def __str__(self) -> str:
         return "\n".join([self._title(), *(f"  {name:<14}{text}" for name, text in self._lines())])
@@ -110,10 +112,13 @@ class Audit:
         n_reports = len(self.reports)
         event = f"report {self.reports[0]!r}" if n_reports == 1 else f"{n_reports:,} reports"
         shares = [k / n if n else math.nan for k, n in zip(self.counts, self.totals, strict=True)]
-        claim = "nothing is claimed" if math.isnan(self.eps_claimed) else f"{self.eps_claimed:.4f}"
+        claim = "nothing is claimed"
+        if not math.isnan(self.eps_claimed):
+            claim = f"at most {at_most(self.eps_claimed, '.4f')}"
+        least = at_least(self.eps, ".4f")
         lines = [
-            ("leakage", f"at least {self.eps:.4f} nats (estimate {self.eps_estimate:.4f})"),
-            ("claimed", f"at most {claim}" if claim[0].isdigit() else claim),
+            ("leakage", f"at least {least} nats (estimate {self.eps_estimate:.4f})"),
+            ("claimed", claim),
             (
                 "seen in",
                 f"{event}: {shares[0]:.2%} of {self.secrets[0]!r}, {shares[1]:.2%} of "
@@ -122,6 +127,7 @@ class Audit:
         ]
         for check in self.checks:
             verdict = "ok" if check.passed else "FAULT"
-            lines.append((check.name, f"{verdict}: {check.message} (p <= {check.p_value:.2g})"))
+            p_value = at_most(check.p_value, ".2g")
+            lines.append((check.name, f"{verdict}: {check.message} (p <= {p_value})"))
         lines.append(("verdict", "no fault found" if self.passed else "FAILED"))
         return lines

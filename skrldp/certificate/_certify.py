@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skrldp._arrays import real_numbers
 from skrldp._html import page
+from skrldp._numbers import at_least, at_most
 from skrldp._typing import Floats
 from skrldp.certificate._alphabets import order_in_table
 from skrldp.certificate._views import (
@@ -17,7 +19,7 @@ from skrldp.certificate._views import (
     least_provable,
     mechanism_views,
 )
-from skrldp.joint import JointDistribution, real_numbers
+from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.row_privacy import Region, privacy_region
 from skrldp.uncertainty_set import FittedSet, RenyiSet
@@ -80,14 +82,15 @@ class Certificate:
         return self.eps <= eps
 
     def __repr__(self) -> str:
-        over = self.uncertainty.brief()
-        return f"Certificate(eps<={self.eps:.9g}, attained {self.eps_attained:.9g}, {over})"
+        over, attained = self.uncertainty.brief(), at_least(self.eps_attained)
+        return f"Certificate(eps<={at_most(self.eps)}, attained {attained}, {over})"
 
     def _repr_html_(self) -> str:
         a1, a2 = self.distribution.shape
+        attained = at_least(self.eps_attained)
         rows = [
-            ("proven", f"eps <= {self.eps:.9g} nats"),
-            ("attained", f"eps = {self.eps_attained:.9g} nats, at the worst distribution found"),
+            ("proven", f"eps <= {at_most(self.eps)} nats"),
+            ("attained", f"eps = {attained} nats, at the worst distribution found"),
             ("holds for", self.uncertainty.describe()),
             ("cells", f"{a1:,} secrets x {a2:,} values"),
         ]
@@ -129,7 +132,7 @@ def certify(
     >>> joint = JointDistribution([[7, 10], [26, 57]])
     >>> response = [[0.4, 0.4, 0.2, 0.2], [0.6, 0.6, 0.8, 0.8]]
     >>> certify(response, RenyiBall(), joint)
-    Certificate(eps<=0.693147181, attained 0.693147181, alpha=2, B=0.07524)
+    Certificate(eps<=0.693147181, attained 0.69314718, alpha=2, B=0.07524)
     """
     fitted = uncertainty if isinstance(uncertainty, FittedSet) else uncertainty.fit_set(joint)
     if not isinstance(mechanism, Mechanism):

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from skrldp._numbers import at_most
 from skrldp._typing import Floats
 from skrldp.certificate._certify import Certificate, proof_region, prove
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
-from skrldp.row_privacy import constant_rows, repair
+from skrldp.row_privacy import constant_rows, odds_factor, repair
 from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["may_stand_in", "release"]
@@ -58,9 +59,11 @@ def may_stand_in(
     constant = constant_rows(rows, distribution)
     rounding = (len(distribution) + 4) * np.finfo(float).eps
     low, high = constant * (1.0 - rounding), constant * (1.0 + rounding)
-    above = region.worst(rows, eps, against=low, above=0.0)
-    below = region.worst(high, eps, against=rows, above=0.0)
-    return len(above.row) == 0 and len(below.row) == 0
+    return not any(
+        len(region.worst(first[part], eps, against=second[part], above=0.0).row)
+        for first, second in ((rows, low), (high, rows))
+        for part in region.parts(len(rows))
+    )
 
 
 def release(
@@ -103,7 +106,7 @@ def release(
     """
     region = replace(proof_region(joint, uncertainty), observe=observe)
     unit = 2.0 ** -slot_bits(len(matrix))
-    slack = 2.0 * (1.0 + np.exp(eps)) * unit
+    slack = 2.0 * (1.0 + odds_factor(eps)) * unit
     for _ in range(_ATTEMPTS):
         repaired = repair(matrix, region, eps, slack, stand_in)
         mechanism = _sampled(repaired, joint, observe)
@@ -133,7 +136,7 @@ def _unproven(
     a1, a2 = joint.counts.shape
     return (
         f"the mechanism could not be proven private at eps={eps:g}: over "
-        f"{certificate.uncertainty.describe()} the bound is {certificate.eps:.9g}, on {a1} secrets "
-        f"x {a2} values with {mechanism.shape[0]} reports. Nothing is released. Try a larger eps, "
-        "a coarser alphabet or another region."
+        f"{certificate.uncertainty.describe()} the bound is {at_most(certificate.eps)}, on {a1} "
+        f"secrets x {a2} values with {mechanism.shape[0]} reports. Nothing is released. Try a "
+        "larger eps, a coarser alphabet or another region."
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp._typing import Floats
+from skrldp._typing import Floats, Indices
 from skrldp.information import conditionals_of
 from skrldp.mechanism import Mechanism
 from skrldp.row_privacy import Region, SimplexRegion, WorstPairs
@@ -25,6 +25,8 @@ __all__ = [
 # is proven is at most about as much above what is true; twice as much saves a step at most.
 _STEP = 1e-12
 _HOPELESS = 1e3  # a rise by this much proves nothing: infinite
+
+Pair = tuple[int, int, Floats]  # two secrets, and a conditional of each, shape (2, k)
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
         yield View(first, second, region.one_against_rest(u), u)
 
 
-def least_provable(view: View, start: float) -> tuple[float, tuple[int, int, Floats] | None]:
+def least_provable(view: View, start: float) -> tuple[float, Pair | None]:
     """Smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
 
     Each step goes to the greatest log-ratio among the worst conditionals found, which cannot pass
@@ -82,24 +84,43 @@ def least_provable(view: View, start: float) -> tuple[float, tuple[int, int, Flo
     """
     eps, step = start, _STEP
     rows, against = view.rows, view.against
-    found = None
+    found: Pair | None = None
     while np.isfinite(eps):
-        worst = view.region.worst(rows, eps, against=against, above=0.0, conditionals=True)
-        if len(worst.row) == 0:
+        kept, ratio, pair = _unproven(view.region, rows, against, eps)
+        if len(kept) == 0:
             return eps, found
-        ratio = _log_ratios(worst, rows, against)
-        best = int(ratio.argmax())
-        if ratio[best] > eps + step:
-            eps = float(ratio[best])
-            assert worst.conditionals is not None
-            found = int(worst.first[best]), int(worst.second[best]), worst.conditionals[best]
+        if ratio > eps + step:
+            eps, found = ratio, pair
         else:
             eps, step = eps + step, 2.0 * step
-        kept = np.unique(worst.row)  # a row that is proven stays so as ε grows
-        rows, against = rows[kept], against[kept]
+        rows, against = rows[kept], against[kept]  # a row that is proven stays so as ε grows
         if step > _HOPELESS:
             return float("inf"), found
     return eps, found
+
+
+def _unproven(
+    region: Region, rows: Floats, against: Floats, eps: float
+) -> tuple[Indices, float, Pair | None]:
+    """Return the rows that are not proven at an ε, and the greatest log-ratio found, with its pair.
+
+    The rows are taken part by part, so that the conditionals of all pairs need not be held at once.
+    """
+    kept: list[Indices] = [np.empty(0, dtype=np.intp)]
+    greatest, pair = -np.inf, None
+    for part in region.parts(len(rows)):
+        some, others = rows[part], against[part]
+        worst = region.worst(some, eps, against=others, above=0.0, conditionals=True)
+        if len(worst.row) == 0:
+            continue
+        kept.append(part.start + np.unique(worst.row))
+        ratio = _log_ratios(worst, some, others)
+        best = int(ratio.argmax())
+        if ratio[best] > greatest:
+            assert worst.conditionals is not None
+            greatest = float(ratio[best])
+            pair = int(worst.first[best]), int(worst.second[best]), worst.conditionals[best]
+    return np.concatenate(kept), greatest, pair
 
 
 def _log_ratios(worst: WorstPairs, rows: Floats, against: Floats) -> Floats:

@@ -34,7 +34,8 @@ def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any =
     memoize : bytes, optional
         A secret key of at least 16 bytes, such as ``secrets.token_bytes(32)``. Reports are then
         permanent: the same person with the same record always gives the same report. Without a key
-        every report is drawn anew. **Whoever has the key can undo the randomisation.**
+        every report is drawn anew. **Whoever has the key can undo the randomisation**; so
+        such a client cannot be pickled: a pickle would hold the key.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. Anything else makes reports repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness.

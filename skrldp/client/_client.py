@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp._numbers import at_most
 from skrldp.client._memory import Memory
 from skrldp.client._records import RecordReader
 from skrldp.mechanism import Guarantee, Mechanism
@@ -127,7 +128,10 @@ class Client:
         """
         cells = self._reader.cells(records)
         if isinstance(ids, str | bytes):
-            raise ValueError(f"ids must be a sequence with one id for each record, got {ids!r}.")
+            raise ValueError(
+                "ids must be a sequence with one id for each record, not a single "
+                f"{type(ids).__name__}."
+            )
         return self._draw(cells, None if ids is None else list(ids))
 
     def _draw(self, cells: NDArray[Any], ids: list[Any] | None) -> NDArray[Any]:
@@ -147,5 +151,5 @@ class Client:
 
     def __repr__(self) -> str:
         kind = "fresh" if self._memory is None else "permanent"
-        claim = "no claim" if self.eps is None else f"eps<={self.eps:.9g} claimed"
+        claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
         return f"Client({len(self.symbols)} {kind} reports, {claim}, digest {self.digest[:12]})"

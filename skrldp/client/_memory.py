@@ -54,6 +54,15 @@ class Memory:
             )
         self._key = hmac.digest(key, _DOMAIN + bytes.fromhex(digest), "sha256")
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            "a client with permanent reports cannot be pickled, since the file would hold its key: "
+            "store the mechanism's JSON, and load it again, with its key."
+        )
+
+    def __deepcopy__(self, memo: Any) -> Memory:
+        return self  # nothing in it changes
+
     def sample(
         self, table: AliasTable | BlockTable, cells: NDArray[Any], ids: Sequence[Any]
     ) -> NDArray[Any]:
@@ -119,7 +128,7 @@ def _octets(person: Any) -> bytes:
         try:
             return b"s" + person.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"the id {person!r} has half a surrogate pair.") from None
+            raise ValueError("an id has half a surrogate pair, which is no text.") from None
     if isinstance(person, bool) or not isinstance(person, Integral):
-        raise ValueError(f"an id must be a str, bytes or int, got {person!r}.")
+        raise ValueError(f"an id must be a str, bytes or int, got {type(person).__name__}.")
     return b"i%d" % int(person)

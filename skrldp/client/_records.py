@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet import Alphabet, Column, combine, listed, named
+from skrldp.alphabet import Alphabet, Column, brief, combine, listed, named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,6 +96,7 @@ class RecordReader:
         if hasattr(record, "keys"):
             self._check_names(record.keys(), what)  # a default must not replace a value
             return {place: record[self._names[place]] for place in self._wanted}
+        _refuse_masked(record)
         if isinstance(record, np.ndarray) and record.ndim != 1:
             raise ValueError(f"{what} has shape {record.shape}, but is one row. {_NOTHING}")
         if not isinstance(record, tuple | list | np.ndarray):
@@ -129,7 +130,7 @@ class RecordReader:
         columns = {p: _column(self._names[p], records[self._names[p]]) for p in self._wanted}
         lengths = {self._names[place]: len(column) for place, column in columns.items()}
         if len(set(lengths.values())) > 1:
-            raise ValueError(f"the columns differ in length: {lengths}. {_NOTHING}")
+            raise ValueError(f"the columns differ in length: {brief(str(lengths))}. {_NOTHING}")
         return columns
 
     def _in_order(self, items: Any, n: int, what: str) -> list[Any]:
@@ -146,13 +147,14 @@ class RecordReader:
     def _check_names(self, names: Collection[Any], what: str) -> None:
         for place in self._wanted:
             if self._names[place] not in names:
+                missing = brief(repr(self._names[place]))
                 raise ValueError(
-                    f"{what} lacks the column {self._names[place]!r}; the mechanism needs "
+                    f"{what} lacks the column {missing}; the mechanism needs "
                     f"{self._listed_names()}. {_NOTHING}"
                 )
 
     def _listed_names(self) -> str:
-        return ", ".join(repr(self._names[place]) for place in self._wanted)
+        return brief(", ".join(repr(self._names[place]) for place in self._wanted))
 
 
 def _column_names(table: Any) -> list[Any] | None:
@@ -172,7 +174,9 @@ def _column(name: Any, values: Any) -> Any:
     _refuse_masked(values)
     array = np.asarray(values)
     if array.ndim != 1:
-        raise ValueError(f"column {name!r} is no column: its shape is {array.shape}. {_NOTHING}")
+        raise ValueError(
+            f"column {brief(repr(name))} is no column: its shape is {array.shape}. {_NOTHING}"
+        )
     if isinstance(values, np.ndarray):
         return array
     # Data frames lose information when they turn nulls and times with a zone into arrays.
@@ -203,7 +207,7 @@ class _Part:
         """Find the member that one record, given by places, has; -1 if there is none."""
         try:
             return self._alphabet.number([record[place] for place in self.places])
-        except TypeError:  # a value cannot be a category
+        except (TypeError, ValueError):  # a value cannot be a category
             return -1
 
     def indices(self, values: Sequence[Any]) -> NDArray[Any]:
@@ -243,10 +247,11 @@ class _Part:
 def _codes(column: Column, values: Any) -> NDArray[np.int64]:
     try:
         return column.codes(values)
-    except TypeError as error:
+    except (TypeError, ValueError):  # whose message might quote the value
         raise ValueError(
-            f"column {column.name!r} holds values that cannot be categories ({error}). {_NOTHING}"
-        ) from error
+            f"{named([column])} holds values that cannot be categories: these are strings, "
+            f"numbers, booleans, dates or missing. {_NOTHING}"
+        ) from None
 
 
 def _secrets_in_words(rows: NDArray[Any]) -> str:
@@ -266,7 +271,7 @@ def _values_in_words(values: Sequence[Any], rows: NDArray[Any]) -> str:
     texts = list(found)
     if len(values[0]) > 1:
         texts = [f"{text} in record {row}" for text, row in found.items()]
-    return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
+    return brief(", ".join(texts[:_SHOWN])) + (", ..." if len(texts) > _SHOWN else "")
 
 
 def _scalar(value: Any) -> Any:

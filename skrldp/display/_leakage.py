@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skrldp._numbers import at_most
 from skrldp._typing import Floats
 from skrldp.display._style import (
     BASELINE,
     COLOURS,
     MARKERS,
     Ticks,
-    bound,
     chosen,
     height_below,
     legend,
@@ -261,7 +261,7 @@ class LeakageDisplay:
         self.ax_.axhline(0.0, color=BASELINE, linewidth=0.8)
         if not np.isfinite(self.eps):
             return
-        label = f"ε = {bound(eps)}"
+        label = f"ε = {at_most(eps, '.4g')}"
         if self.holds_for:
             label = f"proven bound, {label}\n({self.holds_for})"
         for place, name in ((eps, label), (-eps, None)):

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from decimal import ROUND_CEILING, Context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ __all__ = [
     "MAP",
     "MARKERS",
     "Ticks",
-    "bound",
     "chosen",
     "height_below",
     "legend",
@@ -71,12 +69,6 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
 def number(value: float) -> str:
     """Write a number in four digits."""
     return f"{value:.4g}"
-
-
-def bound(value: float) -> str:
-    """Write an upper bound in four digits, rounded upwards."""
-    upwards = Context(prec=4, rounding=ROUND_CEILING)
-    return number(float(upwards.create_decimal_from_float(float(value))))
 
 
 def texts(categories: Sequence[Any]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._arrays import refuse_masked
 from skrldp._html import page
 from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
@@ -123,6 +124,7 @@ class Mechanism:
         array of shape (n,)
             Symbol indices, in the smallest unsigned integer dtype.
         """
+        refuse_masked(codes, "codes")
         places = self.form.places(np.asarray(codes))
         return self.form.sampler.sample(places, RandomStream(random_state))
 
@@ -307,7 +309,7 @@ class Mechanism:
         Raises
         ------
         ValueError
-            If the matrix is not a mechanism on these alphabets.
+            If the matrix is not a mechanism on these alphabets, or if it is masked or complex.
         """
         check_choice("observe", observe, OBSERVED)
         secrets, values = _alphabet(secrets, "secrets"), _alphabet(values, "values")

@@ -177,9 +177,12 @@ class ValuesForm(Form):
         """Places in the sampler's table for codes of cells or of values of U: (n,) to (n,)."""
         n_values = self.table.shape[1]
         codes = check_codes(codes, self.shape[1])
-        if codes.max(initial=0) < n_values:
+        if np.iinfo(codes.dtype).max < n_values:  # such codes are all below
             return codes
-        return codes % codes.dtype.type(n_values)
+        # For all codes alike: a shorter way for the first secret would tell it by its time, and so
+        # would a remainder, which takes longer for larger numbers; NumPy's quotient does not.
+        divisor = codes.dtype.type(n_values)
+        return codes - codes // divisor * divisor
 
     def columns(self, cells: NDArray[Any]) -> Floats:
         """Probabilities of the reports in some cells: (m,) to (b, m)."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
+from skrldp.alphabet import brief
 from skrldp.mechanism._categories import plain, revive
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import Guarantee
@@ -21,6 +22,7 @@ from skrldp.mechanism._json_checks import (
     check_alphabets,
     check_blocks,
     check_keys,
+    check_numbers,
     check_weights,
     malformed,
     whole,
@@ -34,6 +36,11 @@ if TYPE_CHECKING:
     from skrldp.mechanism._base import Mechanism
 
 __all__ = ["read", "write"]
+
+# A parsed text takes some 70 bytes for each list. There are fewer than 4 million of them in the
+# largest mechanism whose values are tuples of two columns, and names may hold brackets too.
+MOST_CHARACTERS = 1 << 28
+MOST_BRACKETS = 1 << 23
 
 T = TypeVar("T")
 
@@ -91,7 +98,9 @@ def write(mechanism: Mechanism) -> str:
     if mechanism.guarantee is not None:
         fields["guarantee"] = _claims(mechanism.guarantee)
     _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    _check_size(text)
+    return text
 
 
 def _claims(guarantee: Guarantee) -> dict[str, Any]:
@@ -130,25 +139,40 @@ def read(text: str | bytes) -> dict[str, Any]:
     if not isinstance(text, str | bytes | bytearray):
         raise TypeError(f"a mechanism is read from str or bytes, got {type(text).__name__}.")
     try:
+        text = text if isinstance(text, str) else bytes(text).decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not a mechanism: the text is not JSON ({error}).") from None
+    _check_size(text)
+    try:
         fields = json.loads(
-            text if isinstance(text, str) else bytes(text).decode(),
-            object_pairs_hook=_unique,
-            parse_float=_finite,
-            parse_constant=_finite,
+            text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite
         )
     except RecursionError:
         raise ValueError("not a mechanism: the JSON is nested too deeply.") from None
     except ValueError as error:
-        raise ValueError(f"not a mechanism: the text is not JSON ({error}).") from error
+        what = brief(str(error))
+        raise ValueError(f"not a mechanism: the text is not JSON ({what}).") from None
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise ValueError(f"not a mechanism: the JSON does not say format={FORMAT!r}.")
     version = fields.get("version")
     if type(version) is not int or version not in VERSIONS:
         raise ValueError(
-            f"this mechanism has version {version!r}; this release reads versions "
+            f"this mechanism has version {brief(repr(version))}; this release reads versions "
             f"{' and '.join(map(str, VERSIONS))}."
         )
     return _parts(fields)
+
+
+def _check_size(text: str) -> None:
+    """Refuse a text that would fill the memory, before it is parsed."""
+    for number, most, what in (
+        (len(text), MOST_CHARACTERS, "characters"),
+        (text.count("[") + text.count("{"), MOST_BRACKETS, "opening brackets"),
+    ):
+        if number > most:
+            raise ValueError(
+                f"not a mechanism: the text has {number:,} {what}, more than {most:,}."
+            )
 
 
 def _parts(fields: dict[str, Any]) -> dict[str, Any]:
@@ -156,6 +180,8 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     form_keys = ("blocks",) if is_blocks else ("symbols", "weights")
     optional = ("guarantee",) if is_blocks else ("observe", "guarantee")
     check_keys(fields, (*_NEEDED, *form_keys), optional, "it")
+    names = ("secrets", "values") if is_blocks else ("secrets", "values", "symbols")
+    check_numbers(*(len(_list(fields[name], name)) for name in names))
     secrets, values = (_alphabet(fields, name) for name in ("secrets", "values"))
     columns = tuple(_column(item) for item in _list(fields["columns"], "columns"))
     bits = whole(fields["denominator_bits"], "denominator_bits")
@@ -223,12 +249,15 @@ def _finite(number: str) -> float:
 
 def _matrix(rows: Any, height: int, width: int, kind: str) -> NDArray[np.int64]:
     """Read rows of integers that fit into int64."""
-    rows = _list(rows, "weights")
+    rows = [_list(row, "each row of weights") for row in _list(rows, "weights")]
+    shape = f"weights must be symbols by {kind}, {height} x {width}"
+    if len(rows) != height:
+        raise malformed(shape)
     for row in rows:
-        for weight in set(map(type, _list(row, "each row of weights"))) - {int}:
+        for weight in set(map(type, row)) - {int}:
             raise malformed(f"weights hold a {weight.__name__}, not whole numbers only")
-    if len(rows) != height or any(len(row) != width for row in rows):
-        raise malformed(f"weights must be symbols by {kind}, {height} x {width}")
+    if any(len(row) != width for row in rows):
+        raise malformed(shape)
     if any(min(row) < 0 or max(row) >= 1 << 63 for row in rows if row):
         raise malformed("weights are negative or too large")
     weights = np.array(rows, dtype=np.int64).reshape(height, width)
@@ -261,7 +290,9 @@ def _stated(
     of_old = version == 1  # which knew balls alone, and did not say so
     kind = StatedRenyiSet.kind if of_old else around.get("set")
     if not isinstance(kind, str) or kind not in _SETS:
-        raise malformed(f"{where} has the set {kind!r}, none of {', '.join(map(repr, _SETS))}")
+        raise malformed(
+            f"{where} has the set {brief(repr(kind))}, none of {', '.join(map(repr, _SETS))}"
+        )
     needed = tuple(field.name for field in fields(_SETS[kind]))
     check_keys(around, needed if of_old else ("set", *needed), (), where)
     return _made(_SETS[kind], {name: around[name] for name in needed})
@@ -272,7 +303,7 @@ def _made(kind: type[T], figures: dict[str, Any]) -> T:
     try:
         return kind(**figures)
     except ValueError as error:
-        raise malformed(f"in its guarantee, {str(error).rstrip('.')}") from error
+        raise malformed(f"in its guarantee, {str(error).rstrip('.')}") from None
 
 
 def _alphabet(fields: dict[str, Any], name: str) -> tuple[Any, ...]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp.alphabet import brief
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -15,8 +17,10 @@ __all__ = [
     "check_blocks",
     "check_columns",
     "check_keys",
+    "check_numbers",
     "check_weights",
     "malformed",
+    "unique_key",
     "whole",
 ]
 
@@ -26,7 +30,7 @@ MOST_SYMBOLS = 1 << 16  # of a matrix of weights
 
 def malformed(what: str) -> ValueError:
     """Return the error that says what is wrong with a mechanism."""
-    return ValueError(f"the mechanism is malformed: {what}.")
+    return ValueError(f"the mechanism is malformed: {brief(what)}.")
 
 
 def check_keys(
@@ -70,14 +74,39 @@ def check_alphabets(
             raise malformed(f"{where} are empty")
         seen: dict[Any, Any] = {}
         for name in part:  # 1, 1.0 and True are one category
-            if name in seen:
-                raise malformed(f"{where} repeat: {seen[name]!r} and {name!r} are equal")
-            seen[name] = name
+            key = unique_key(name)
+            if key in seen:
+                raise malformed(f"{where} repeat: {seen[key]!r} and {name!r} are equal")
+            seen[key] = name
     if columns:
         _check_arity("secrets", secrets, [name for name, sensitive in columns if sensitive])
         _check_arity("values", values, [name for name, sensitive in columns if not sensitive])
-    if len(secrets) * len(values) > MOST_CELLS:
-        raise malformed(f"{len(secrets):,} x {len(values):,} cells are more than {MOST_CELLS:,}")
+    check_numbers(len(secrets), len(values))
+
+
+def check_numbers(n_secrets: int, n_values: int, n_symbols: int = 1) -> None:
+    """Check that there are not too many cells, nor too many reports of a matrix."""
+    if n_secrets * n_values > MOST_CELLS:
+        raise malformed(f"{n_secrets:,} x {n_values:,} cells are more than {MOST_CELLS:,}")
+    if n_symbols > MOST_SYMBOLS:
+        raise malformed(f"{n_symbols:,} reports are more than {MOST_SYMBOLS:,}")
+
+
+def unique_key(name: Any) -> Any:
+    """Return a key that is equal for equal names, and is looked up fast whatever the names are.
+
+    Python hashes numbers by a known rule, so that somebody can choose many with one hash, which a
+    dictionary takes quadratic time to tell apart. The hashes of strings depend on a random number.
+    """
+    if isinstance(name, tuple):
+        return tuple(map(unique_key, name))
+    if isinstance(name, str):
+        return f"text {name}"
+    if isinstance(name, float):
+        if not name.is_integer():
+            return name.hex()
+        name = int(name)
+    return f"{int(name):x}" if isinstance(name, int) else name
 
 
 def _check_arity(part: str, names: Sequence[Any], columns: Sequence[Any]) -> None:
@@ -107,8 +136,7 @@ def check_blocks(
 def check_weights(weights: NDArray[np.int64], bits: int) -> None:
     """Check that each column of weights is a distribution on the reports."""
     n_symbols = len(weights)
-    if n_symbols > MOST_SYMBOLS:
-        raise malformed(f"{n_symbols:,} reports are more than {MOST_SYMBOLS:,}")
+    check_numbers(1, 1, n_symbols)
     if bits != 32 + (n_symbols - 1).bit_length():
         raise malformed(
             f"{bits} denominator bits do not fit {n_symbols} reports, which have "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from skrldp._numbers import at_most
+
 if TYPE_CHECKING:
     from skrldp.mechanism._base import Mechanism
 
@@ -25,7 +27,7 @@ def claim(mechanism: Mechanism, before: str = "") -> str:
     if guarantee is None:
         return ""
     over = guarantee.describe_distributions()
-    return f"{before}eps<={guarantee.eps:.9g} for {over}"
+    return f"{before}eps<={at_most(guarantee.eps)} for {over}"
 
 
 def figures(mechanism: Mechanism) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._arrays import real_numbers
 from skrldp._typing import Floats
 
 __all__ = ["check_matrix", "round_columns", "slot_bits"]
@@ -32,7 +33,7 @@ def slot_bits(n_symbols: int) -> int:
 
 
 def check_matrix(matrix: ArrayLike, n_cells: int) -> Floats:
-    probabilities = np.asarray(matrix, dtype=float)
+    probabilities = real_numbers(matrix, "the matrix").astype(float)
     if probabilities.ndim != 2 or probabilities.shape[1] != n_cells or len(probabilities) == 0:
         raise ValueError(
             f"the matrix must have shape (b, {n_cells}), one column for each cell, got "

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._html import page
+from skrldp._numbers import at_least, at_most
 
 __all__ = ["PrivacyReport", "amount", "odds"]
 
 _WIDTH = 88  # columns of the text
 _LABEL = 14
+_LAST_DIGITS = 1e-15
+_WRITTEN_OUT = 20.0  # e to more than this is left as a power
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,10 @@ class PrivacyReport:
     eps_over_set : float or None
         Where privacy is proven at the public distribution alone, what can leak over a confidence
         set: the sanitizer's own, or the default one if it has none. None otherwise.
+    eps_record : float
+        What a report reveals about the whole record at most, so about U too: the logarithm of the
+        greatest factor by which it changes the odds of two records. Infinite if a report rules a
+        record out.
     holds_for : str
         The set of distributions that the proof holds for, in words.
     alpha, radius : float or None
@@ -70,8 +77,10 @@ class PrivacyReport:
     mutual_information, normalized_mutual_information : float
         I(X; Y) at the public distribution, in nats, and as a share of H(X).
     distortion, worst_case_distortion : float or None
-        Expected distance at the public distribution, and its bound over the set; RobustMSE has
-        them.
+        Expected distance at the public distribution, and its bound over the set for the utility;
+        RobustMSE has them.
+    worst_case_set : str or None
+        That set in words, with its own beta: the probability that it misses the true distribution.
     status : str
         Status of the solver, as in ``solution_.status``.
     gap : float
@@ -94,6 +103,7 @@ class PrivacyReport:
     eps_attained: float
     eps_at_public: float | None
     eps_over_set: float | None
+    eps_record: float
     holds_for: str
     alpha: float | None
     radius: float | None
@@ -116,6 +126,7 @@ class PrivacyReport:
     normalized_mutual_information: float
     distortion: float | None
     worst_case_distortion: float | None
+    worst_case_set: str | None
     status: str
     gap: float
     zero_cells: int
@@ -158,17 +169,19 @@ class PrivacyReport:
         shown = [
             (
                 "protects",
-                f"S = {_columns(self.sensitive)}; U = {_columns(self.nonsensitive)}: not protected",
+                f"S = {_columns(self.sensitive)}; U = {_columns(self.nonsensitive)}: "
+                + ("protected as well" if self.eps_record <= self.eps else "not protected"),
             ),
             (
                 "asked",
-                f"eps = {self.eps:.6g}: a report changes the odds of a secret by a factor of at "
-                f"most {odds(self.eps)}",
+                f"eps = {at_most(self.eps, '.6g')}: a report changes the odds of a secret by a "
+                f"factor of at most {odds(self.eps)}",
             ),
             (
                 "proven",
-                f"eps <= {self.eps_proven:.6f}, of the mechanism as it is sampled; at the "
-                f"worst distribution found the leakage is {self.eps_attained:.6f}",
+                f"eps <= {at_most(self.eps_proven, '.6f')}, of the mechanism as it is sampled; "
+                f"at the worst distribution found the leakage is "
+                f"{at_least(self.eps_attained, '.6f')}",
             ),
             ("holds for", self._set()),
         ]
@@ -189,8 +202,8 @@ class PrivacyReport:
             shown.append(
                 (
                     "worst case",
-                    f"report {self.worst_report!r} is {odds(self.eps_attained)} times as probable "
-                    f"for secret {first!r} as for {second!r}",
+                    f"report {self.worst_report!r} is {_factor(self.eps_attained)} times as "
+                    f"probable for secret {first!r} as for {second!r}",
                 )
             )
         sees = "the whole record" if self.observe == "all" else "U alone, never S"
@@ -215,7 +228,8 @@ class PrivacyReport:
                 (
                     "distance",
                     f"{self.distortion:.5g} from U at the public distribution, at most "
-                    f"{self.worst_case_distortion:.5g} over the set",
+                    f"{at_most(self.worst_case_distortion or 0.0, '.5g')} over "
+                    f"{self.worst_case_set}",
                 )
             )
         gap = "" if self.status == "closed form" else f", {self.gap:.2%} from its bound"
@@ -238,7 +252,7 @@ class PrivacyReport:
         moved = " (apart from the drift)" if self.drift else ""
         return (
             f"{words}; this set misses the true {what}{moved} with probability {kind} "
-            f"{self.beta:.4g}"
+            f"{at_most(self.beta, '.4g')}"
         )
 
 
@@ -247,13 +261,23 @@ def _columns(names: tuple[Any, ...]) -> str:
 
 
 def odds(eps: float) -> str:
-    """Write e to the ε as a number."""
-    return "e^" + f"{eps:.4g}" if eps > 20.0 else f"{math.exp(eps):.3g}"
+    """Write e to the ε as a number that is not below it."""
+    if eps > _WRITTEN_OUT:
+        return "e^" + at_most(eps, ".4g")
+    # Less the rounding of ε and of the exponential, so that log(3) is 3 and not 3.01.
+    return at_most(max(1.0, math.exp(eps) * (1.0 - _LAST_DIGITS)), ".3g")
+
+
+def _factor(eps: float) -> str:
+    """Write e to the ε as a number that is not above it."""
+    if eps > _WRITTEN_OUT:
+        return "e^" + at_least(eps, ".4g")
+    return at_least(math.exp(eps), ".3g")
 
 
 def amount(eps: float) -> str:
     """Write a leakage that may be infinite."""
-    return "any amount" if math.isinf(eps) else f"eps = {eps:.4g}"
+    return "any amount" if math.isinf(eps) else f"eps = {at_most(eps, '.4g')}"
 
 
 def _hanging(start: str, text: str) -> list[str]:

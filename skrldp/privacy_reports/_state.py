@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._numbers import at_most
 from skrldp.certificate import certify
 from skrldp.information import conditionals_of
 from skrldp.mechanism import Mechanism
@@ -15,11 +16,10 @@ from skrldp.sanitizers import (
     default_uncertainty,
     fitted_sanitizer,
     has_few_records,
-    is_public_alone,
     more_reliable,
     reported_its_own_table,
 )
-from skrldp.uncertainty_set import FittedSet
+from skrldp.uncertainty_set import FittedSet, RenyiSet
 
 __all__ = ["privacy_report"]
 
@@ -62,7 +62,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
       protects      S = column 0; U = column 1: not protected
       asked         eps = 1: a report changes the odds of a secret by a factor of at most 2.72
       proven        eps <= 1.000000, of the mechanism as it is sampled; at the worst distribution
-                    found the leakage is 1.000000
+                    found the leakage is 0.999999
       holds for     all distributions of the data
       ...
     """
@@ -80,6 +80,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         "eps_attained": certificate.eps_attained,
         "eps_at_public": mechanism.leakage(joint.probabilities) if few else None,
         "eps_over_set": _over_set(fitted) if coverage == "public distribution" else None,
+        "eps_record": _over_records(mechanism),
         "holds_for": certificate.uncertainty.describe(),
         **_of_the_set(certificate.uncertainty),
         "beta": certificate.uncertainty.beta,
@@ -98,6 +99,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         "normalized_mutual_information": share,
         "distortion": getattr(fitted, "distortion_", None),
         "worst_case_distortion": getattr(fitted, "worst_case_distortion_", None),
+        "worst_case_set": _set_for_utility(getattr(fitted, "utility_uncertainty_", None)),
         "status": fitted.solution_.status,
         "gap": fitted.solution_.gap,
         "zero_cells": int((joint.counts == 0).sum()),
@@ -115,7 +117,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
 
 def _coverage(around: FittedSet) -> str:
     """Say where the probability comes from with which the set misses the true distribution."""
-    if is_public_alone(around):
+    if around.is_point:
         return "public distribution"
     if around.is_everything:
         return "all distributions"
@@ -139,6 +141,19 @@ def _over_set(fitted: Any) -> float:
     return certify(fitted.mechanism_, around, fitted.joint_).eps
 
 
+def _over_records(mechanism: Mechanism) -> float:
+    """Return the logarithm of the greatest ratio of a report's probabilities given two records."""
+    a1, a2 = len(mechanism.secrets), len(mechanism.values)
+    if mechanism.form.blocks is None:
+        n_columns = a2 if mechanism.observe == "nonsensitive" else a1 * a2
+        of_record = mechanism.form.columns(np.arange(n_columns))
+    else:  # each row of the matrix holds these four, for a fit has two secrets and values at least
+        of_record = np.array([mechanism.form.blocks])
+    most, least = of_record.max(axis=1), of_record.min(axis=1)
+    with np.errstate(divide="ignore"):
+        return float(np.log(most[most > 0] / least[most > 0]).max())
+
+
 def _worst(mechanism: Mechanism, distribution: NDArray[np.float64]) -> tuple[Any, tuple[Any, Any]]:
     """Return the report with the greatest ratio between two secrets, and those secrets."""
     seen = np.flatnonzero(distribution.sum(axis=1) > 0)
@@ -152,6 +167,18 @@ def _worst(mechanism: Mechanism, distribution: NDArray[np.float64]) -> tuple[Any
 
 
 # --- Words ---------------------------------------------------------------------------------------
+
+
+def _set_for_utility(uncertainty: Any) -> str | None:
+    """Say in words what a worst distance is over, and with which probability that misses."""
+    if uncertainty is None:
+        return None
+    words = RenyiSet(uncertainty.alpha, uncertainty.B_).describe()
+    rule = getattr(uncertainty, "radius", None)
+    if not isinstance(rule, str):
+        return words
+    kind = "about" if rule == "chi2" else "at most"
+    return f"{words}, a set that misses the true one with probability {kind} {uncertainty.beta:.4g}"
 
 
 def _brief(value: Any) -> str:
@@ -169,8 +196,8 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     for name, (before, now) in changes_since_fit(fitted).items():
         said.append(
             f"{name}={_brief(now)} was set after fit, which used {_brief(before)}. The "
-            f"mechanism and its proof, eps <= {report.eps_proven:.6f}, are still those of that "
-            "fit: fit again."
+            f"mechanism and its proof, eps <= {at_most(report.eps_proven, '.6f')}, are still those "
+            "of that fit: fit again."
         )
     if reported_its_own_table(fitted):
         said.append(
@@ -182,7 +209,7 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
         said.append(
             "Privacy holds at the public distribution alone, and the private records do not follow "
             f"it exactly: over a confidence set {amount(report.eps_over_set)} can leak, where "
-            f"{report.eps:.6g} was asked. For comparisons, not to protect people."
+            f"{at_most(report.eps, '.6g')} was asked. For comparisons, not to protect people."
         )
     if report.few_records:
         around = fitted.certificate_.uncertainty
@@ -196,8 +223,8 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
         said.append("The radius was given as a number: no confidence is attached to the set.")
     if math.exp(min(report.eps_proven, 700.0)) > _LARGE_ODDS:
         said.append(
-            f"eps = {report.eps_proven:.6g} is a weak promise: one report may change odds of 1 : 1 "
-            f"into {odds(report.eps_proven)} : 1."
+            f"eps = {at_most(report.eps_proven, '.6g')} is a weak promise: one report may "
+            f"change odds of 1 : 1 into {odds(report.eps_proven)} : 1."
         )
     if not report.adds_up:
         said.append(
@@ -216,8 +243,9 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
 def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     said = []
     if report.coverage == "asymptotic":
+        beta = at_most(report.beta or 0.0, ".4g")
         said.append(
-            f"The radius is asymptotic: beta = {report.beta:.4g} is what it tends to with many "
+            f"The radius is asymptotic: beta = {beta} is what it tends to with many "
             f"records for each cell. {more_reliable(fitted.certificate_.uncertainty)} holds for "
             "any number."
         )
@@ -254,5 +282,15 @@ def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
             f"For its utility the design adds {fitted.smoothing:g} records, spread over all cells; "
             "privacy is about the public distribution without them."
         )
-    said.append("Only S is protected: what a report reveals about U beyond S is not bounded.")
+    said.append(_about_u(report))
     return tuple(said)
+
+
+def _about_u(report: PrivacyReport) -> str:
+    if math.isinf(report.eps_record):
+        return "Only S is protected: what a report reveals about U beyond S is not bounded."
+    up_to = f"by up to a factor of {odds(report.eps_record)}."
+    if report.eps_record <= report.eps:
+        return f"U is protected as well: a report changes the odds of any two records {up_to}"
+    only = f"Only S is protected by eps = {at_most(report.eps, '.6g')}"
+    return f"{only}: a report may change the odds of two values of U {up_to}"

@@ -14,7 +14,7 @@ With ``observe="nonsensitive"`` a mechanism sees U alone. Its rows are functions
 from skrldp.row_privacy._balls import JointRegion, ProductRegion
 from skrldp.row_privacy._build import REGIONS, privacy_region
 from skrldp.row_privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
-from skrldp.row_privacy._region import Region, WorstPairs
+from skrldp.row_privacy._region import Region, WorstPairs, odds_factor
 from skrldp.row_privacy._repair import constant_rows, lift, repair
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "WorstPairs",
     "constant_rows",
     "lift",
+    "odds_factor",
     "privacy_region",
     "repair",
 ]

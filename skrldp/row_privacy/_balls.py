@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
 from skrldp.row_privacy._polyhedra import SimplexRegion, summits
-from skrldp.row_privacy._region import ROUNDING, Region, WorstPairs
-from skrldp.support_function import pull_in, support, worst_conditionals
+from skrldp.row_privacy._region import ROUNDING, Region, WorstPairs, odds_factor
+from skrldp.support_function import conditional_radius, pull_in, support, worst_conditionals
 
 __all__ = ["JointRegion", "ProductRegion"]
 
@@ -26,11 +26,7 @@ class ProductRegion(Region):
     @cached_property
     def free(self) -> NDArray[np.bool_]:
         """Secrets whose conditional may be anything, shape (a1,)."""
-        if self.alpha == 1.0:
-            return self.marginal <= 0
-        with np.errstate(over="ignore"):
-            reach = np.expm1((self.alpha - 1.0) / self.alpha * self.single_budgets)
-        return (self.marginal <= 0) | (self.marginal + reach <= 0)
+        return np.isinf(conditional_radius(self.marginal, self.alpha, self.single_budgets))
 
     def _extreme(
         self, q: Floats, secret: Indices, conditionals: bool
@@ -142,9 +138,9 @@ class JointRegion(ProductRegion):
             probability = self.conditionals[pair, value[shared, None]]
             p = np.stack([probability, 1.0 - probability], axis=2)
             q = np.zeros_like(p)
-            q[:, 0, 0], q[:, 1, 0] = 1.0, -np.exp(np.broadcast_to(eps, shared.shape)[shared])
+            q[:, 0, 0], q[:, 1, 0] = 1.0, -odds_factor(np.broadcast_to(eps, shared.shape)[shared])
             best = support(q, p, self.marginal[pair], self.alpha, *self._shared_budget(pair))
-            gap[shared] = np.minimum(gap[shared], best.bound)
+            gap[shared] = np.fmin(gap[shared], best.bound)  # of two bounds, what is a number
         return gap
 
     def worst(
@@ -190,13 +186,13 @@ class JointRegion(ProductRegion):
             return rough
         row, first, second = (part[shared] for part in (rough.row, rough.first, rough.second))
         pair = np.stack([first, second], axis=1)
-        q = np.stack([rows[row, first], -np.exp(eps) * others[row, second]], axis=1)
+        q = np.stack([rows[row, first], -odds_factor(eps) * others[row, second]], axis=1)
         problem = q, self.conditionals[pair], self.marginal[pair]
         radius, own = self._shared_budget(pair)
         best = support(*problem, self.alpha, radius, own)
         bound = rough.bound.copy()
         exact = best.bound + ROUNDING * np.abs(q).max(axis=(1, 2))
-        bound[shared] = np.minimum(bound[shared], exact)
+        bound[shared] = np.fmin(bound[shared], exact)  # of two bounds, what is a number
         keep = bound > above
         found = rough.conditionals
         if conditionals:

@@ -1,23 +1,48 @@
 """What every region can do: bound the worst pair of conditionals for each row."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from skrldp._arrays import chunks
 from skrldp._typing import Floats, Indices
 from skrldp.support_function import cell_bounds
 from skrldp.uncertainty_set import FittedSet, RenyiSet
 
-__all__ = ["ROUNDING", "Region", "WorstPairs"]
+__all__ = ["MOST_EPS", "ROUNDING", "Region", "WorstPairs", "odds_factor"]
 
 
 # Relative: covers the products and sums that make a bound of bounds. Twice as much would raise
 # proven bounds by some 1e-15.
 ROUNDING = 8.0 * np.finfo(float).eps
 
+# Cells of all pairs of all rows that are compared at a time: bounds the memory. Arrays of twice as
+# many, 4 megabytes each, are held for the two conditionals of a pair.
+_PAIR_CELLS = 1 << 18
+
+# Above this ε, exp(ε) times a few thousand is no float any more: see odds_factor.
+MOST_EPS = 700.0
+
 _EVERYTHING = RenyiSet(1.0, np.inf)
+
+
+def odds_factor(eps: float | Floats) -> Any:
+    """Return exp(ε), or less where that would overflow: bounds are then too large, never too small.
+
+    Parameters
+    ----------
+    eps : float or array
+        In nats.
+
+    Returns
+    -------
+    float or array of the same shape
+    """
+    return np.exp(np.minimum(eps, MOST_EPS))
 
 
 @dataclass(frozen=True)
@@ -164,6 +189,21 @@ class Region(ABC):
         first, second = np.nonzero(~np.eye(self.n_secrets, dtype=bool))
         return first, second
 
+    def parts(self, n_rows: int) -> Iterator[slice]:
+        """Cut rows into parts whose pairs of secrets fit into memory together.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows.
+
+        Yields
+        ------
+        slice
+        """
+        size = len(self.pairs[0]) * self.conditionals.shape[1]
+        return chunks(n_rows, max(1, _PAIR_CELLS // max(1, size)))
+
     def worst(
         self,
         rows: Floats,
@@ -193,13 +233,14 @@ class Region(ABC):
         WorstPairs
         """
         rows = self.spread(rows)
-        factor = np.exp(eps)
+        factor = odds_factor(eps)
         most, most_conditionals = self._extremes(rows, conditionals)
         others = rows if against is None else self.spread(against)
         least, least_conditionals = self._extremes(-others, conditionals)
         first, second = self.pairs
         gaps = most[:, first] + factor * least[:, second]
         gaps += ROUNDING * (np.abs(most[:, first]) + factor * np.abs(least[:, second]))
+        gaps[np.isnan(gaps)] = np.inf  # nothing is known of these
         row, pair = np.nonzero(gaps > above)
         found = None
         if most_conditionals is not None and least_conditionals is not None:
@@ -258,7 +299,7 @@ class Region(ABC):
         array of shape (m,)
         """
         lower, upper = self.cell_bounds()
-        return upper[first, value] - np.exp(eps) * lower[second, value]
+        return upper[first, value] - odds_factor(eps) * lower[second, value]
 
     def excess(self, rows: Floats, eps: float) -> Floats:
         """Upper bound on the worst violation of each row, 0 if there is none.
@@ -274,4 +315,8 @@ class Region(ABC):
         -------
         array of shape (b,)
         """
-        return self.worst(rows, eps, above=0.0).per_row(len(rows))
+        found = np.zeros(len(rows))
+        for part in self.parts(len(rows)):
+            some = rows[part]
+            found[part] = self.worst(some, eps, above=0.0).per_row(len(some))
+        return found

@@ -7,7 +7,7 @@ If a row violates privacy by at most δ, adding δ/(exp(ε) − 1) to all its en
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.row_privacy._region import Region
+from skrldp.row_privacy._region import MOST_EPS, Region
 
 __all__ = ["constant_rows", "lift", "repair"]
 
@@ -19,7 +19,7 @@ _MARGIN = 1e-9
 
 def _height(excess: Floats, eps: float) -> Floats:
     """Return what to add to rows, given upper bounds on their violations."""
-    return excess * (1.0 + _MARGIN) / np.expm1(eps)
+    return excess * (1.0 + _MARGIN) / np.expm1(min(eps, MOST_EPS))
 
 
 def lift(rows: Floats, excess: Floats, eps: float) -> Floats:
@@ -84,8 +84,9 @@ def repair(
         compared += [(rows, constant), (constant, rows)]
     worst = np.zeros(len(rows))
     for first, second in compared:
-        excess = region.worst(first, eps, against=second, above=-slack)
-        np.maximum.at(worst, excess.row, excess.bound + slack)
+        for part in region.parts(len(rows)):
+            excess = region.worst(first[part], eps, against=second[part], above=-slack)
+            np.maximum.at(worst[part], excess.row, excess.bound + slack)
     worst[~clean.any(axis=1)] = 0.0  # a report that is never sent tells nothing
     height = _height(worst, eps)
     return (clean + height[:, None]) / (1.0 + height.sum())

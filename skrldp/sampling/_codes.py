@@ -30,8 +30,8 @@ def check_codes(codes: ArrayLike, n_cells: int) -> NDArray[Any]:
     if codes.ndim != 1:
         raise ValueError(f"codes must be one-dimensional, got shape {codes.shape}")
     if codes.size and (codes.max() >= n_cells or (codes.dtype.kind == "i" and codes.min() < 0)):
-        bad = codes[(codes < 0) | (codes >= n_cells)]
+        bad = np.flatnonzero((codes < 0) | (codes >= n_cells))
         raise ValueError(
-            f"codes must lie in [0, {n_cells}); {bad.size} do not, the first is {bad[0]}"
+            f"codes must lie in [0, {n_cells}); {bad.size} do not, the first at place {bad[0]}"
         )
     return codes

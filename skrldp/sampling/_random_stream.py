@@ -21,6 +21,24 @@ _DRAWS = 1 << 15  # integers drawn at a time
 # Encrypting zeros yields the bare keystream.
 _ZEROS = memoryview(bytes(1 << 16))
 
+# How many forks lie between the first process and this one. The number of a process does not tell
+# it from its parent if each is the first of its own container; a fork outside of Python does not
+# count here. So a stream remembers both.
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+def _process() -> tuple[int, int]:
+    return os.getpid(), _forks
+
 
 class RandomStream:
     """A stream of random bits: the keystream of AES-256 in counter mode.
@@ -34,7 +52,9 @@ class RandomStream:
           gives privacy.
         - int: a hash of the number, so that results can be repeated. **For tests only**: whoever
           knows or guesses the number can undo the randomisation, and no guarantee holds.
-        - generator: 32 bytes are drawn from it. As predictable as the generator: for tests.
+        - generator: 32 bytes are drawn from it. As predictable as the generator: for tests. Copies
+          of a generator, as in forked or pickled workers, give the same key, so that reports
+          repeat; give each worker one of ``generator.spawn(n)``.
 
     Raises
     ------
@@ -70,7 +90,7 @@ class RandomStream:
         self._rekey(_key(random_state))
 
     def _rekey(self, key: bytes) -> None:
-        self._pid = os.getpid()
+        self._owner = _process()
         self._keystream = _keystream(key, required=not self._secure)
 
     def fill(self, out: NDArray[Any]) -> None:
@@ -94,7 +114,7 @@ class RandomStream:
             raise TypeError("out must be an array of native unsigned integers")
         if not (out.flags.c_contiguous and out.flags.writeable):
             raise ValueError("out must be C-contiguous and writeable")
-        if self._secure and self._pid != os.getpid():
+        if self._secure and self._owner != _process():
             self._rekey(_key(None))
         octets = out.reshape(-1).view(np.uint8)
         for start in range(0, octets.size, len(_ZEROS)):

@@ -15,7 +15,6 @@ from skrldp.sanitizers._checks import (
     check_uncertainty,
     default_uncertainty,
     has_few_records,
-    is_public_alone,
     more_reliable,
 )
 from skrldp.sanitizers._grr import GRRSanitizer
@@ -42,7 +41,6 @@ __all__ = [
     "default_uncertainty",
     "fitted_sanitizer",
     "has_few_records",
-    "is_public_alone",
     "more_reliable",
     "reported_its_own_table",
     "write_reports",

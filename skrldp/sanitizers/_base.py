@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._params import check_choice
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers._checks import (
+    MOST_CELLS,
     check_eps,
     check_uncertainty,
     check_verbose,
@@ -48,7 +49,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     """
 
     _default_encode = "cells"  # what encode=None stands for
-    _most_cells = 1_000_000  # what a design of this kind can hold
+    _most_cells = MOST_CELLS  # what a design of this kind can hold
 
     # `fit` stores its results in one object, `_fitted`; these attributes read it.
     joint_ = FromFit("joint")
@@ -166,9 +167,10 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         )
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
-        check_weights(sample_weight, codes.cells(codec.n_values))
-        joint = JointDistribution.from_codes(
-            codes.secrets, codes.values, (codec.secrets, codec.values), sample_weight
+        cells = codes.cells(codec.n_values)
+        counts = np.bincount(cells, check_weights(sample_weight, cells), codec.n_cells)
+        joint = JointDistribution(
+            counts.reshape(codec.n_secrets, codec.n_values), codec.secrets, codec.values
         )
         uncertainty = self._uncertainty_set()
         around = uncertainty.fit_set(joint)
@@ -241,8 +243,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def transform(self, X: Any) -> Any:
         """Report each record.
 
-        Every call draws anew (unless `random_state` is an int). The guarantee is for one report
-        about each person: keep the report instead of calling again. Two reports of GRR or SRR are
+        Every call draws anew, unless `random_state` is an int; workers with copies of one generator
+        repeat each other's draws. The guarantee is for one report about each person: keep the
+        report instead of calling again. Two reports of GRR or SRR are
         together private at 2·eps; two of a mechanism that is private over a smaller set of
         distributions may reveal the secret.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from skrldp._numbers import at_most
 from skrldp.certificate import Certificate, prove, release
 from skrldp.design import Solution
 from skrldp.exceptions import CertificateError
@@ -93,6 +94,6 @@ def _release_sparse(
         lift *= 8.0
     raise CertificateError(
         f"the closed form could not be proven private at eps={eps:g} on {a1} secrets x {a2} "
-        f"values: the last bound is {certificate.eps:.9g}. Nothing is released. Try a larger eps "
-        "or a coarser alphabet."
+        f"values: the last bound is {at_most(certificate.eps)}. Nothing is released. Try a "
+        "larger eps or a coarser alphabet."
     )

@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from skrldp._params import check_positive, is_finite, is_number
+from skrldp._typing import Floats
 from skrldp.alphabet import plain
 from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution, as_counts
-from skrldp.uncertainty_set import FittedSet, RenyiBall
+from skrldp.uncertainty_set import FittedSet, LikelihoodRatioSet
 
 __all__ = [
+    "MOST_CELLS",
+    "MOST_CELLS_OF_IR",
     "check_eps",
     "check_outputs",
     "check_smoothing",
@@ -32,7 +35,6 @@ __all__ = [
     "default_uncertainty",
     "explain_names",
     "has_few_records",
-    "is_public_alone",
     "larger_designs",
     "more_reliable",
     "parts_of",
@@ -123,7 +125,7 @@ def check_uncertainty(uncertainty: Any) -> None:
 
 def default_uncertainty() -> Any:
     """Return the set that stands for ``uncertainty=None``, new each time."""
-    return RenyiBall()
+    return LikelihoodRatioSet()
 
 
 def check_verbose(verbose: Any) -> None:
@@ -132,8 +134,13 @@ def check_verbose(verbose: Any) -> None:
         raise ValueError(f"verbose={verbose!r} must be a whole number >= 0.")
 
 
-# Greatest numbers of cells, of the sanitizers that can hold more than the others.
-_LARGE = {"IRSanitizer": 4_000, "SRRSanitizer": 1_000_000, "GRRSanitizer": 1_000_000}
+MOST_CELLS = 1_000_000  # of a mechanism by formula
+MOST_CELLS_OF_IR = 4_000  # its proof looks at every pair of secrets for every value
+_LARGE = {
+    "IRSanitizer": MOST_CELLS_OF_IR,
+    "SRRSanitizer": MOST_CELLS,
+    "GRRSanitizer": MOST_CELLS,
+}
 
 
 def larger_designs(most_cells: int) -> str:
@@ -148,14 +155,6 @@ def has_few_records(around: FittedSet, joint: JointDistribution) -> bool:
     return asymptotic and joint.n < _RECORDS_PER_CELL * joint.counts.size
 
 
-def is_public_alone(around: FittedSet) -> bool:
-    """Whether privacy is for the public distribution alone.
-
-    Not so where a rule found that there is nothing else: U with one value has one conditional.
-    """
-    return around.is_point and around.beta is None
-
-
 def more_reliable(around: FittedSet) -> str:
     """Name the set that holds for any number of records, of the same kind as an asymptotic one."""
     if around.rule == "chi2":
@@ -166,7 +165,7 @@ def more_reliable(around: FittedSet) -> str:
 def warn_of_weak_sets(around: FittedSet, joint: JointDistribution) -> None:
     """Warn where the set of distributions is smaller than a user may think."""
     n_cells = joint.counts.size
-    if is_public_alone(around):
+    if around.is_point:
         _warn(
             "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
             "not for the unknown true distribution of the private data.",
@@ -213,8 +212,8 @@ def _warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
-    """Refuse weights that cannot be counts of records.
+def check_weights(sample_weight: Any, cells: NDArray[Any]) -> Floats | None:
+    """Return weights as counts of records; refuse those that cannot be counts.
 
     In a table of distinct rows any counts are possible: each states how often the row occurs. Where
     rows repeat, each row is one record, and weights far above one per row state how many people the
@@ -227,17 +226,22 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
     cells : integer array of shape (n,)
         The cell of each row.
 
+    Returns
+    -------
+    array of shape (n,) or None
+        How many records each row stands for; None if each stands for one.
+
     Raises
     ------
     ValueError
         If they are no whole numbers >= 0, or cannot be counts.
     """
     if sample_weight is None:
-        return
+        return None
     weights = as_counts(sample_weight, len(cells))
     total, seen = int(weights.sum()), cells[weights > 0]
     if total <= _RECORDS_PER_ROW * len(seen):
-        return
+        return weights
     repeated = len(seen) - len(np.unique(seen))
     if repeated:
         raise ValueError(
@@ -249,6 +253,7 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> None:
             "many people a record represents, are not supported, added up or not: the set of "
             "distributions would be far too small. Leave them out."
         )
+    return weights
 
 
 def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:

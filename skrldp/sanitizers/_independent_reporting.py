@@ -13,6 +13,7 @@ from skrldp.joint import JointDistribution
 from skrldp.row_privacy import Region
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
+from skrldp.sanitizers._checks import MOST_CELLS_OF_IR
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.uncertainty_set import FittedSet
 
@@ -46,8 +47,8 @@ class IRSanitizer(BaseSanitizer):
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``RenyiBall()``. A parameter search
-        reaches its parameters as ``uncertainty__beta`` and so on.
+        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
+        search reaches its parameters as ``uncertainty__beta`` and so on.
     budget : {"tight", "theorem5"}, default="tight"
         How the parameter of the mechanism for U is computed: "tight" takes the largest that is
         private, by the exact worst case over the set; "theorem5" takes the bound of the paper, from
@@ -151,7 +152,7 @@ class IRSanitizer(BaseSanitizer):
     True
     """
 
-    _most_cells = 4_000  # the proof looks at every pair of secrets for every value
+    _most_cells = MOST_CELLS_OF_IR
 
     def __init__(
         self,

@@ -33,8 +33,8 @@ class PolyOptSanitizer(OptimalSanitizer):
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``RenyiBall()``. A parameter search
-        reaches its parameters as ``uncertainty__beta`` and so on.
+        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
+        search reaches its parameters as ``uncertainty__beta`` and so on.
     observe : {"all", "nonsensitive"}, default="all"
         What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
         columns of U only, in the order of the public table, and does not look at those of S where a

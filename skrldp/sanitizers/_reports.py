@@ -7,6 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import refuse_masked
 from skrldp.alphabet import Column
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
@@ -27,7 +28,6 @@ __all__ = [
 ENCODINGS = ("symbol", "onehot", "posterior", "cells")
 CONTAINERS = ("default", "pandas", "polars")
 
-_SHOWN = 60  # characters of unknown symbols that a message lists
 _MAX_WORK = 2e9  # multiplications for a table of posteriors: some seconds
 
 
@@ -139,6 +139,7 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
     if isinstance(series, nw.Series):
         reports = series.to_frame().to_native()
     elif isinstance(reports, list | tuple | range | np.ndarray):
+        refuse_masked(reports, "reports")
         array = np.asarray(reports)
         if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
             array = np.asarray(reports, dtype=object)
@@ -151,11 +152,11 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
         )
     symbols, unknown = encode_column(table, 0, Column(table.names[0], tuple(range(n_symbols))))
     if unknown:
-        listed = ", ".join("missing" if value is None else repr(value) for value in unknown)
-        shown = listed if len(listed) <= _SHOWN else listed[:_SHOWN] + "..."
+        missing = f", {unknown[None]:,} of them missing" if unknown[None] else ""
         raise ValueError(
             f"{unknown.total():,} of {table.n_rows:,} reports are not symbols of this mechanism, "
-            f"which has the symbols 0 to {n_symbols - 1}: {shown}. They are reports of another "
+            f"which has the symbols 0 to {n_symbols - 1}{missing} (the first in row "
+            f"{int(np.argmax(symbols < 0))}; values are not shown). They are reports of another "
             "mechanism, or not symbols; drop rows without a report."
         )
     return reports, symbols

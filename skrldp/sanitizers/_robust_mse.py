@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from skrldp._numbers import at_most
 from skrldp._params import OBSERVED, check_choice, check_flag
 from skrldp._typing import Floats
 from skrldp.certificate import release
@@ -25,7 +26,12 @@ from skrldp.sanitizers._checks import (
     check_tolerance,
 )
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
-from skrldp.uncertainty_set import FittedSet
+from skrldp.sanitizers._utility_set import (
+    check_utility_uncertainty,
+    fit_utility_set,
+    over_set,
+)
+from skrldp.uncertainty_set import FittedSet, RenyiSet
 
 __all__ = ["RobustMSESanitizer"]
 
@@ -33,8 +39,8 @@ __all__ = ["RobustMSESanitizer"]
 class RobustMSESanitizer(BaseSanitizer):
     """The private mechanism with the least expected distance of the report from U.
 
-    Utility and privacy can each be required at every distribution of the uncertainty set, or at the
-    public distribution alone. These are the four problems of the paper:
+    Utility and privacy can each be required at every distribution of an uncertainty set, or at the
+    public distribution alone. These are the four problems of the paper, where both have one set:
 
     ================  =====================  ======================
     ISIT              ``robust_utility``     ``robust_privacy``
@@ -61,14 +67,24 @@ class RobustMSESanitizer(BaseSanitizer):
         the values that occur. If S (or U) has several columns, only the combinations that occur in
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
-    uncertainty : RenyiBall or AllDistributions, optional
-        The set of distributions; None is ``RenyiBall()``. A parameter search reaches its parameters
-        as ``uncertainty__beta`` and so on.
+    uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
+        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
+        search reaches its parameters as ``uncertainty__beta`` and so on.
+    utility_uncertainty : RenyiBall or AllDistributions, optional
+        The set for the worst expected distance. That depends on the marginal of S, so the set is
+        one of joint distributions, and has a beta of its own: **two statements, each with its own
+        probability of being false**. None is the set for privacy if that is a RenyiBall or
+        AllDistributions. For a LikelihoodRatioSet, which leaves the marginal of S free, it is the
+        Kullback-Leibler ball with the same beta: ``RenyiBall(alpha=1, radius="finite-sample")``, or
+        ``radius="chi2"`` if its radius is ``"asymptotic"``, or the same number if it is a number;
+        its drift is added to the radius, for a population whose marginal of S has not changed. A
+        parameter search reaches ``utility_uncertainty__beta``.
     robust_utility : bool, default=True
-        Whether to minimise the expected distance at the worst distribution of the set, rather than
-        at the public distribution.
+        Whether to minimise the expected distance at the worst distribution of
+        `utility_uncertainty`, rather than at the public distribution. If False, the mechanism does
+        not depend on `utility_uncertainty`.
     robust_privacy : bool, default=True
-        Whether to be private at every distribution of the set. False is private at the public
+        Whether to be private at every distribution of `uncertainty`. False is private at the public
         distribution alone: **for comparisons, not to protect people**.
     distance : {"squared", "absolute", "hamming"}, callable or array, default="squared"
         Distance d(u, y) of an output y from a value u. The first two need numbers in one column.
@@ -121,8 +137,11 @@ class RobustMSESanitizer(BaseSanitizer):
     ----------
     joint_ : JointDistribution
         The public distribution: counts, probabilities, secrets and values.
-    uncertainty_ : RenyiBall or AllDistributions
-        The set of distributions; ``B_`` is its radius, in nats.
+    uncertainty_ : LikelihoodRatioSet, RenyiBall or AllDistributions
+        The distributions that privacy holds for, with what was fitted, in nats: the radius ``B_``
+        of a ball, or the bounds ``single_`` and ``pair_`` of log likelihood ratios.
+    utility_uncertainty_ : RenyiBall or AllDistributions
+        The set for the worst expected distance; ``B_`` is its radius, in nats.
     mechanism_ : Mechanism
         The mechanism that is sampled; its ``symbols`` are the outputs in use.
         ``mechanism_.to_json()`` is all that a client needs.
@@ -134,10 +153,11 @@ class RobustMSESanitizer(BaseSanitizer):
     distortion_ : float
         Expected distance at the public distribution of the mechanism as it is sampled.
     worst_case_distortion_ : float
-        Upper bound on the expected distance at every distribution of the set, whether the design
-        asked for it or not.
+        Upper bound on the expected distance at every distribution of ``utility_uncertainty_``,
+        whether the design asked for it or not. It holds for the true distribution except with
+        probability ``utility_uncertainty_.beta``, as far as the radius comes from a beta.
     worst_case_distribution_ : array of shape (a1, a2)
-        A distribution of the set that (nearly) attains it.
+        A distribution of that set that (nearly) attains it.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -204,6 +224,7 @@ class RobustMSESanitizer(BaseSanitizer):
     _most_cells = 2_000  # a design and its proof take minutes there
 
     distortion_ = FromFit("figures.distortion_")
+    utility_uncertainty_ = FromFit("figures.utility_uncertainty_")
     worst_case_distortion_ = FromFit("figures.worst_case_distortion_")
     worst_case_distribution_ = FromFit("figures.worst_case_distribution_")
 
@@ -214,6 +235,7 @@ class RobustMSESanitizer(BaseSanitizer):
         sensitive: Any = None,
         categories: Any = "auto",
         uncertainty: Any = None,
+        utility_uncertainty: Any = None,
         robust_utility: bool = True,
         robust_privacy: bool = True,
         distance: Any = "squared",
@@ -238,6 +260,7 @@ class RobustMSESanitizer(BaseSanitizer):
             random_state=random_state,
             verbose=verbose,
         )
+        self.utility_uncertainty = utility_uncertainty
         self.robust_utility = robust_utility
         self.robust_privacy = robust_privacy
         self.distance = distance
@@ -250,6 +273,7 @@ class RobustMSESanitizer(BaseSanitizer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_utility_uncertainty(self.utility_uncertainty)
         check_flag("robust_utility", self.robust_utility)
         check_flag("robust_privacy", self.robust_privacy)
         check_choice("observe", self.observe, OBSERVED)
@@ -258,12 +282,20 @@ class RobustMSESanitizer(BaseSanitizer):
         check_tolerance(self.tol)
         check_time_limit(self.time_limit)
 
+    def _utility_set(
+        self, joint: JointDistribution, uncertainty: FittedSet
+    ) -> tuple[Any, RenyiSet]:
+        """Return the set for the worst expected distance: a parameter object, and its value."""
+        private = self._uncertainty_set()
+        return fit_utility_set(self.utility_uncertainty, private, uncertainty, joint)
+
     def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
         outputs = check_outputs(self.outputs, joint.values)
         distance = distance_matrix(self.distance, joint.values, outputs)
         eps = self._budget()
         private = uncertainty if self.robust_privacy else uncertainty.public_alone
-        useful = uncertainty if self.robust_utility else uncertainty.public_alone
+        _, useful = self._utility_set(joint, uncertainty)
+        useful = useful if self.robust_utility else useful.public_alone
         region = privacy_region(joint, private, region=self.region, observe=self.observe)
         solution = solve(
             expected_distance(joint, distance, useful, observe=self.observe),
@@ -297,14 +329,18 @@ class RobustMSESanitizer(BaseSanitizer):
     def _summarise(
         self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
     ) -> tuple[dict[str, Any], str]:
-        mean, _ = _worst(joint, design, uncertainty.public_alone)
-        worst, distribution = _worst(joint, design, uncertainty)
+        own, useful = self._utility_set(joint, uncertainty)
+        mean, _ = _worst(joint, design, useful.public_alone)
+        worst, distribution = _worst(joint, design, useful)
         figures = {
+            "utility_uncertainty_": own,
             "distortion_": mean,
             "worst_case_distortion_": worst,
             "worst_case_distribution_": distribution.reshape(joint.counts.shape),
         }
-        return figures, f"distortion {mean:.5g} (at worst {worst:.5g})"
+        over = over_set(useful, design.certificate.uncertainty)
+        worst_case = at_most(worst, ".5g")
+        return figures, f"distortion {mean:.5g} (at worst {worst_case} over {over})"
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the expected distance of the report from U at the distribution of a table.
@@ -325,7 +361,7 @@ class RobustMSESanitizer(BaseSanitizer):
         """
         fitted = self._state()
         distribution = self._distribution_of(X, sample_weight, fitted)
-        return -_worst(distribution, fitted.design, fitted.certificate.uncertainty.public_alone)[0]
+        return -_worst(distribution, fitted.design, _ALONE)[0]
 
     def _written(
         self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted
@@ -343,8 +379,11 @@ class RobustMSESanitizer(BaseSanitizer):
         return names
 
 
+_ALONE = RenyiSet(1.0, 0.0)  # one distribution, of whatever order
+
+
 def _worst(
-    joint: JointDistribution, design: Designed, uncertainty: FittedSet
+    joint: JointDistribution, design: Designed, uncertainty: RenyiSet
 ) -> tuple[float, Floats]:
     """Return the expected distance at the worst distribution of a set, and that distribution."""
     assert design.distance is not None  # `_design` above gives it

@@ -14,6 +14,7 @@ __all__ = [
     "dual",
     "power_mean",
     "prepare",
+    "radius_of",
     "split_budget",
     "support_shrink",
     "value",
@@ -26,9 +27,10 @@ _NO_GAP = 1e-14
 # Stands for a slack of zero, relative to the range of q: small enough for its inverse square root
 # to outweigh any cell, and large enough for powers of it to be finite.
 FLOOR = 1e-25
-# Relative: what is left of a shared budget after a part is known to some last digits of the whole.
-# More of it makes a bound greater, so this errs on the safe side, by as little.
-_OUTWARD = 8.0 * np.finfo(float).eps
+# Relative: by so much what a budget allows is moved outwards, so that where a conditional becomes
+# free, which takes a logarithm to infinity, and where a part of a budget is taken off the whole,
+# rounding errs on the safe side. Twice as much would widen balls by some 1e-15.
+_OUTWARDS = 16.0 * np.finfo(float).eps
 _LARGE = 30.0  # exponents above it, exp(30) = 1e13, are centred at the greatest
 
 
@@ -179,7 +181,7 @@ def split_budget(
         Minus k/w, the logarithms of what is left of the means.
     """
     both = own.sum(axis=1) <= radius  # then nothing is shared
-    radius = radius * (1.0 + _OUTWARD)
+    radius = radius * (1.0 + _OUTWARDS)
     total = weight.sum(axis=1)
     logs = log_mean - np.log(weight)
     # On the line k1 + k2 = B the derivatives by k1 and k2 are equal.
@@ -197,13 +199,19 @@ def _sigma(alpha: float) -> float:
 
 def support_shrink(weight: Floats, alpha: float, radius: float | Floats) -> Floats:
     """log(A^{1/theta}) without the marginals' part; infinite where the conditionals are free."""
-    total = weight.sum(axis=1)
-    if alpha == 1.0:
-        return radius / total
-    theta = (alpha - 1.0) / alpha
+    return radius_of(weight.sum(axis=1), alpha, radius)
+
+
+def radius_of(total: Floats, alpha: float, radius: float | Floats) -> Floats:
+    """Radius that is left for secrets of this total mass (Entropy Theorem 1), rounded outwards."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        shrink = np.log1p(np.expm1(theta * radius) / total) / theta
-    return np.where(np.isnan(shrink), np.inf, shrink)
+        if alpha == 1.0:
+            radii = radius / total
+        else:
+            theta = (alpha - 1.0) / alpha
+            reach = np.expm1(theta * radius) / total
+            radii = np.log1p(reach * (1.0 + _OUTWARDS)) / theta
+    return np.where(np.isnan(radii), np.inf, radii)
 
 
 def prepare(

@@ -174,11 +174,13 @@ class Ball:
         if conditionals.shape[1] == 1:  # convex for every alpha in this form
             with np.errstate(over="ignore"):
                 limit = np.expm1((alpha - 1.0) * support_shrink(self.weight, alpha, radius))
-            return np.abs(power[:, 0] - 1.0), np.abs(limit)
+            return np.abs(power[:, 0]), np.abs(limit)
         theta = (alpha - 1.0) / alpha
-        cost = np.einsum("nt,nt->n", self.weight, np.abs(power ** (1.0 / alpha) - 1.0))
-        with np.errstate(over="ignore"):
-            return cost, np.abs(np.expm1(theta * radius))
+        with np.errstate(divide="ignore", over="ignore"):
+            log_h = np.log1p(np.maximum(power, -1.0)) / alpha
+            cost = np.einsum("nt,nt->n", self.weight, np.abs(np.expm1(log_h)))
+            limit = np.abs(np.expm1(theta * radius))
+        return cost, limit
 
 
 def _share_kept(cost: Floats, budget: Floats) -> Floats:
@@ -188,14 +190,19 @@ def _share_kept(cost: Floats, budget: Floats) -> Floats:
 
 
 def _power_sum(conditionals: Floats, p: Floats, alpha: float) -> Floats:
-    """Sum of p^alpha R^(1-alpha) over the last axis; at alpha=1 the divergence itself."""
+    """Sum of p^alpha R^(1-alpha) over the last axis, less 1; at alpha=1 the divergence itself.
+
+    Without the 1 the digits are kept, however near alpha is to 1.
+    """
     seen, held = p > 0, conditionals > 0
-    ratio = np.where(seen, p, 1.0) / np.where(held, conditionals, 1.0)
-    if alpha == 1.0:
-        terms = np.where(held, p * np.log(ratio), np.inf)
-    else:
-        with np.errstate(over="ignore"):
-            terms = np.where(held, conditionals * ratio**alpha, np.inf if alpha > 1.0 else 0.0)
+    against = np.where(held, conditionals, 1.0)
+    with np.errstate(over="ignore"):
+        log_ratio = np.log(np.where(seen, p, against) / against)
+        if alpha == 1.0:
+            terms = np.where(held, p * log_ratio, np.inf)
+        else:
+            missed = np.inf if alpha > 1.0 else -p
+            terms = np.where(held, p * np.expm1((alpha - 1.0) * log_ratio), missed)
     return np.where(seen, terms, 0.0).sum(axis=-1)
 
 
@@ -215,12 +222,7 @@ def divergence(center: Floats, distribution: Floats, alpha: float) -> float:
         Infinite where ``distribution`` misses mass that ``center`` has (alpha >= 1).
     """
     center, distribution = np.ravel(center).astype(float), np.ravel(distribution).astype(float)
-    if alpha == 1.0:
-        return float(_power_sum(distribution, center, 1.0))
-    if alpha > 1.0 and bool(np.any((center > 0) & (distribution <= 0))):
-        return float("inf")
-    positive = (center > 0) & (distribution > 0)
-    total = float(
-        (distribution[positive] * (center[positive] / distribution[positive]) ** alpha).sum()
-    )
-    return float(np.log(total) / (alpha - 1.0)) if total > 0 else float("inf")
+    excess = float(_power_sum(distribution, center, alpha))
+    if alpha == 1.0 or excess == np.inf:
+        return excess
+    return float(np.log1p(excess) / (alpha - 1.0)) if excess > -1.0 else float("inf")

@@ -132,7 +132,7 @@ class CellCodec:
         fitted = [self.columns[position].name for position in self.nonsensitive]
         if self._are_named(table):
             return list(table.names) == fitted
-        return len(table.names) == len(fitted)
+        return len(table.names) == len(fitted) and not _reordered(table, fitted)
 
     def _are_named(self, table: Table) -> bool:
         """Whether this and the public table are both frames, so that columns are found by name."""
@@ -180,6 +180,8 @@ class CellCodec:
                 raise ValueError(
                     f"X has {len(given)} features, but this sanitizer was fitted with {len(fitted)}"
                 )
+            if _reordered(table, fitted):
+                raise ValueError(_ORDER)
             return
         if given == fitted:
             return
@@ -191,7 +193,7 @@ class CellCodec:
         if gone:
             message += f"Feature names seen at fit time, yet now missing:\n{_bullets(gone)}"
         if not new and not gone:
-            message += "Feature names must be in the same order as they were in fit.\n"
+            message = _ORDER
         raise ValueError(message)
 
     def decode(
@@ -324,6 +326,18 @@ class CellCodec:
 
 
 # --- Words ---------------------------------------------------------------------------------------
+
+
+_ORDER = (
+    "The feature names should match those that were passed during fit.\n"
+    "Feature names must be in the same order as they were in fit.\n"
+)
+
+
+def _reordered(table: Table, fitted: Sequence[Any]) -> bool:
+    """Whether a frame's columns have the numbers of an array's columns, in another order."""
+    names = list(table.names)
+    return not table.is_array and names != list(fitted) and set(names) == set(fitted)
 
 
 def _bullets(names: Sequence[Any]) -> str:

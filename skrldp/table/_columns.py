@@ -81,7 +81,9 @@ def encode_column(
     return codes, unknown
 
 
-def learn_column(table: Table, position: int, given: Given) -> tuple[Column, np.ndarray] | None:
+def learn_column(
+    table: Table, position: int, given: Given, *, secret: bool = False
+) -> tuple[Column, np.ndarray] | None:
     """Learn a column's alphabet, or check the given one, and encode the column.
 
     The alphabet is what the user lists, else the levels that the dtype declares, else the values
@@ -93,6 +95,8 @@ def learn_column(table: Table, position: int, given: Given) -> tuple[Column, np.
     position : int
     given : tuple or None
         The categories that the user lists.
+    secret : bool, default=False
+        Whether the column is sensitive, so that messages show no values.
 
     Returns
     -------
@@ -118,8 +122,9 @@ def learn_column(table: Table, position: int, given: Given) -> tuple[Column, np.
         codes, unknown = encode_column(table, position, alphabet.Column(name, categories))
         if unknown:
             raise ValueError(
-                f"column {name!r} of the public data has {rows_in_words(unknown)} that "
-                "`categories` lacks; list them there, or drop the rows"
+                f"column {name!r} of the public data has {rows_in_words(unknown, secret=secret)} "
+                f"that `categories` lacks{' (not shown)' if secret else ''}; list them there, or "
+                "drop the rows"
             )
         if levels is not None and not np.any(codes == len(levels)):
             categories = categories[:-1]

@@ -86,7 +86,10 @@ def learn(
     if not value_positions:
         raise ValueError(_nothing_to_release(len(table.names)))
     given = given_categories(categories, table.names)
-    found = [learn_column(table, position, alphabet) for position, alphabet in enumerate(given)]
+    found = [
+        learn_column(table, position, alphabet, secret=position in secret_positions)
+        for position, alphabet in enumerate(given)
+    ]
     learnt = [pair for pair in found if pair is not None]
 
     def check(n_cells: int) -> None:

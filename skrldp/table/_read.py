@@ -14,6 +14,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from skrldp.alphabet import CategoryError
 from skrldp.table._factorize import declared_levels, factorize, series_from_array
 
 __all__ = ["Table", "is_object", "read_table"]
@@ -96,17 +97,19 @@ class Table:
 
     @contextmanager
     def _naming(self, position: int) -> Iterator[None]:
-        """Add the column's name to errors."""
+        """Add the column's name to errors, and leave out what may quote a value."""
         name = self.names[position]
         try:
             yield
-        except TypeError as error:
+        except TypeError:
             raise TypeError(
-                f"column {name!r} holds values that cannot be categories ({error}); "
+                f"column {name!r} holds values that cannot be categories; "
                 "an argument must be a string, a number, a boolean, a date or missing"
-            ) from error
-        except ValueError as error:
-            raise ValueError(f"{error}, in column {name!r}") from error
+            ) from None
+        except CategoryError as error:
+            raise ValueError(f"{error}, in column {name!r}") from None
+        except (ValueError, OverflowError):
+            raise ValueError(f"column {name!r} holds values that cannot be read") from None
 
     def raw(self, row: int, position: int) -> Any:
         """Return one value as the table writes it."""

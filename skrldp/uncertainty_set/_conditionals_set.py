@@ -39,9 +39,12 @@ class ConditionalsSet(FittedSet):
 
     Examples
     --------
-    >>> ConditionalsSet(single=0.072, pair=0.098, n_records=200).describe()
-    'the distributions whose conditionals of U have log likelihood ratios of at most 14.4 for each \
-secret and 19.6 for each two'
+    >>> around = ConditionalsSet(single=0.072, pair=0.098, n_records=200)
+    >>> print(around.describe())  # doctest: +NORMALIZE_WHITESPACE
+    the distributions whose conditionals of U have log likelihood ratios of at most 14.4 for each
+    secret and 19.6 for each two
+    >>> around.shares_budget
+    True
     >>> ConditionalsSet(0.05, 0.1).shares_budget
     False
     """
@@ -161,17 +164,18 @@ secret and 19.6 for each two'
 
     def _budgets_in_words(self) -> str:
         single, pair = (f"{budget:.4g}" for budget in self._likelihood_ratios)
-        if self.single == self.pair:
-            return f"{pair} for each two secrets together"
-        return f"{single} for each secret" + (f" and {pair} for each two" * self.shares_budget)
+        if self.single < self.pair:
+            return f"{single} for each secret" + (f" and {pair} for each two" * self.shares_budget)
+        # What one conditional may take follows from the pairs, but not what drift adds to it.
+        return f"{pair} for each {'secret and each ' if self.drift else ''}two secrets together"
 
     def brief(self) -> str:
         """State the budgets, and the drift if there is one."""
         if self.is_everything:
             return "all distributions"
         single, pair = self._likelihood_ratios
-        unit = "" if self.n_records else " of P(s) D"
-        words = f"singles<={single:.4g}, pairs<={pair:.4g}{unit}"
+        what = "P(s) D" if self.n_records is None else "log likelihood ratios"
+        words = f"{what}<={single:.4g}, of two<={pair:.4g}"
         return words + (f", drift={self.drift:.4g}" if self.drift else "")
 
     @property

@@ -179,7 +179,7 @@ def _failure(tails: _Tails, single: float, pair: float, cells: int) -> float:
     """Probability that a secret exceeds ``single`` or two exceed ``pair``, at most.
 
     The smaller of two bounds: as if the statistics had the bounds for their tails (Proposition
-    E.7), and the sum over secrets and pairs.
+    24), and the sum over secrets and pairs.
     """
     failure = _joint_failure(tails.groups, single, pair, cells, tails.exact)
     if not tails.exact:

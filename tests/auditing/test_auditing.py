@@ -30,6 +30,7 @@ from skrldp import (
     SRRSanitizer,
     audit,
 )
+from skrldp._numbers import at_least, at_most
 from skrldp.auditing._bound import clopper_pearson
 from skrldp.auditing._fresh_randomness import check_repeats, check_runs
 from skrldp.auditing._likelihood_ratios import check_mechanism
@@ -587,7 +588,8 @@ def test_the_result_is_one_story():
         "bound", "mechanism", "repeats", "copies", "runs", "unknown", "random_state",
     ]  # fmt: skip
     assert all(check.passed for check in found.checks)
-    assert f"{found.eps:.4f}" in str(found) and f"{found.eps_claimed:.4f}" in str(found)
+    assert f"at least {at_least(found.eps, '.4f')}" in str(found)
+    assert f"at most {at_most(found.eps_claimed, '.4f')}" in str(found)
     assert sum(found.totals) < found.n
     with pytest.raises(AttributeError):
         found.eps = 0.0

@@ -4,6 +4,7 @@ Two routes: the sanitizers' own way from tables to cells, and here the client's.
 have a fixed seed or key; each would fail right code with probability 1e-9 for a random one.
 """
 
+import copy
 import datetime
 import doctest
 import hashlib
@@ -11,6 +12,7 @@ import hmac
 import inspect
 import json
 import math
+import pickle
 import re
 import sqlite3
 import subprocess
@@ -424,6 +426,18 @@ def test_bad_records(record, message):
     assert str(caught.value).endswith("Nothing was reported.")
 
 
+def test_messages_are_short_whatever_was_loaded():
+    """Names and categories are somebody else's text, and values a person's."""
+    long = "x" * 10**6
+    mechanism = Mechanism.from_matrix(np.full((1, 4), 1.0), (f"s{long}", "no"), (f"u{long}", "no"))
+    client = load(mechanism.named(None, [(f"S{long}", True), (f"U{long}", False)]).to_json())
+    for record in ({}, (1,), (long, "no"), ("no", long), ("no", [long]), 5):
+        for report, what in ((client.report, record), (client.report_many, [record])):
+            with pytest.raises(ValueError) as caught:
+                report(what)
+            assert len(str(caught.value)) < 3000
+
+
 def test_unknown_values_are_counted_and_placed():
     client = load(dense().to_json())
     rows = [*ROWS, (1, "?", "S"), (1, "!", "S"), (1, "?", "S")]
@@ -619,7 +633,7 @@ def test_ids_go_with_permanent_reports():
         client.report_many(ROWS)
     with pytest.raises(ValueError, match="2 records, but 3 ids"):
         client.report_many(ROWS, ids=[1, 2, 3])
-    with pytest.raises(ValueError, match="a sequence with one id for each record, got 'ab'"):
+    with pytest.raises(ValueError, match="one id for each record, not a single str"):
         client.report_many(ROWS, ids="ab")
     with pytest.raises(ValueError, match="make them permanent by load"):
         load(dense().to_json()).report(ROWS[0], id="me")
@@ -644,6 +658,18 @@ def test_a_key_leaves_nothing_to_chance():
     assert load(dense().to_json(), memoize=bytes(16)).report(ROWS[0], id=1) in range(4)
     with pytest.raises(ValueError, match="take no random_state"):
         load(dense().to_json(), memoize=KEY, random_state=0)
+
+
+def test_the_key_is_not_written_with_the_client():
+    """Pickles are stored and sent; a permanent client is loaded anew, with its key."""
+    client = permanent(dense())
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match="load it again, with its key"):
+            pickle.dumps(client, protocol)
+    twin = copy.deepcopy(client)  # which stays in memory
+    assert twin.report(ROWS[0], id=1) == client.report(ROWS[0], id=1)
+    fresh = pickle.loads(pickle.dumps(load(dense().to_json())))
+    assert fresh.digest == client.digest and fresh.report(ROWS[0]) in range(4)
 
 
 def test_a_client_in_words():

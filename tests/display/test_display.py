@@ -249,15 +249,6 @@ def test_texts_are_told_apart(names):
         assert len(set(shown)) == len(shown)
 
 
-@settings(max_examples=25)
-@given(st.floats(1e-12, 1e3))
-def test_bounds_are_rounded_upwards(value):
-    """A bound that is written must be no smaller than what is proven."""
-    shown = float(_style.bound(value))
-    assert value <= shown <= value * (1 + 1.001e-3)
-    assert _style.bound(1.0) == "1" and _style.bound(0.99999) == "1"
-
-
 # --- MechanismDisplay ----------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import random
+import traceback
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
@@ -18,7 +19,8 @@ from skrldp import (
     Mechanism,
 )
 from skrldp.design.closed_form import srr
-from skrldp.mechanism import Guarantee, StatedRenyiSet
+from skrldp.mechanism import Guarantee, StatedRenyiSet, _json
+from skrldp.mechanism._json_checks import unique_key
 
 COLUMNS = [("ill", True), ("age", False)]
 BALL = Guarantee(1.0, 0.75, 0.5, StatedRenyiSet(2.0, 0.1, "chi2", 0.05), n_records=100)
@@ -244,6 +246,100 @@ def test_an_alphabet_that_would_fill_the_memory_is_refused():
     document.update(secrets=list(range(2000)), values=list(range(2000)))
     with pytest.raises(ValueError, match="2,000 x 2,000 cells are more than 1,000,000"):
         Mechanism.from_json(json.dumps(document))
+
+
+NAMES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.integers(-3, 3).map(float)
+    | st.text(max_size=2)
+    | st.sampled_from(["1", "n1", "s", "-1", "0x1"])
+    | st.dates()
+    | st.timedeltas()
+)
+
+
+@given(names=st.tuples(*[NAMES | st.tuples(NAMES, NAMES) | st.tuples(NAMES)] * 2))
+def test_keys_of_names_are_equal_as_the_names_are(names):
+    first, second = names
+    assert (unique_key(first) == unique_key(second)) == (first == second)
+
+
+def test_numbers_with_one_hash_have_different_keys():
+    """Else an alphabet of n such numbers would take n**2 steps to look through."""
+    numbers = [n * (2**61 - 1) for n in range(2000)]
+    assert len(set(map(hash, numbers))) == 1
+    for names in (numbers, [(n, "a") for n in numbers], [float(2 ** (61 * n)) for n in range(17)]):
+        assert len({hash(unique_key(name)) for name in names}) == len(names)
+    document = json.loads(blocks().to_json())
+    document.update(secrets=[0, 1], values=[*numbers, 5.0, 5])
+    with pytest.raises(ValueError, match=r"values repeat: 5\.0 and 5 are equal"):
+        Mechanism.from_json(json.dumps(document))
+
+
+LONG = "x" * 10**6
+ECHOES = {
+    "a key": lambda d: d.update({LONG: 1}),
+    "a version": lambda d: d.update(version=LONG),
+    "two names": lambda d: d.update(secrets=[LONG, LONG]),
+    "names of columns": lambda d: d.update(columns=[[LONG, True], ["b", True], ["c", False]]),
+    "what is observed": lambda d: d.update(observe=LONG),
+    "a weight": lambda d: d.update(denominator_bits=LONG),
+    "a date": lambda d: d["secrets"].__setitem__(0, {"date": LONG}),
+    "half a surrogate pair": lambda d: d["secrets"].__setitem__(0, LONG + "\ud800"),
+    "a rule": lambda d: d.update(
+        guarantee={
+            "eps_requested": 1, "eps": 1, "eps_attained": 1, "n_records": None,
+            "laws": {"alpha": 1, "radius": 1, "rule": LONG, "beta": 0.1},
+        }
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("echo", ECHOES)
+def test_messages_are_short_whatever_is_read(echo):
+    document = json.loads(blind().to_json())
+    ECHOES[echo](document)
+    with pytest.raises(ValueError) as caught:
+        Mechanism.from_json(json.dumps(document))
+    told = "".join(traceback.format_exception(caught.value))
+    assert len(str(caught.value)) < 1000 and len(told) < 10_000
+
+
+def test_numbers_and_keys_that_are_no_json_are_not_echoed():
+    for text in ('{"a":1e' + "9" * 10**6 + "}", "{" + f'"{LONG}":1,"{LONG}":1' + "}"):
+        with pytest.raises(ValueError, match="not a mechanism") as caught:
+            Mechanism.from_json(text)
+        told = "".join(traceback.format_exception(caught.value))
+        assert len(str(caught.value)) < 1000 and len(told) < 10_000
+
+
+def test_sizes_are_checked_before_names_are_read(monkeypatch):
+    def never(*arguments):
+        raise AssertionError("a name was read")
+
+    monkeypatch.setattr(_json, "revive", never)
+    for changes, message in (
+        ({"values": [[]] * 1_000_001, "secrets": [0]}, "1 x 1,000,001 cells are more than"),
+        ({"symbols": [[]] * 65_537}, "65,537 reports are more than 65,536"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Mechanism.from_json(json.dumps({**json.loads(dense().to_json()), **changes}))
+
+
+def test_texts_that_are_too_large_are_not_parsed(monkeypatch):
+    text = dense().to_json()
+    for name, most in (("MOST_CHARACTERS", len(text)), ("MOST_BRACKETS", text.count("["))):
+        monkeypatch.setattr(_json, name, most + text.count("{") * (name == "MOST_BRACKETS"))
+        Mechanism.from_json(text)
+        monkeypatch.setattr(_json, name, most - 1)
+        monkeypatch.setattr(_json, "json", None)  # the parser
+        with pytest.raises(ValueError, match=r"not a mechanism: the text has .* more than"):
+            Mechanism.from_json(text)
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize("drop", range(3, 400, 7))

@@ -9,6 +9,7 @@ import datetime
 import json
 import math
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from scipy import stats
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
 from skrldp.design.closed_form import grr, srr
-from skrldp.mechanism import slot_bits
+from skrldp.mechanism import _forms, slot_bits
+from skrldp.mechanism._forms import ValuesForm
 
 FALSE_ALARM = 1e-9
 SEEDS = st.integers(0, 10**6)
@@ -81,6 +83,9 @@ def test_tiny_probabilities_and_uneven_sums():
         np.array([[1.1, 1, 1, 1], [-0.1, 0, 0, 0]]),
         np.array([[np.nan, 1, 1, 1], [0, 0, 0, 0]]),
         np.array([[np.inf, 1, 1, 1], [0, 0, 0, 0]]),
+        np.ma.masked_array(np.full((2, 4), 0.5), np.eye(2, 4)),
+        np.full((2, 4), 0.5 + 0.1j),
+        np.full((2, 4), "0.5"),
     ],
 )
 def test_what_is_not_a_mechanism_is_refused(matrix):
@@ -439,3 +444,34 @@ def test_damaged_block_json_is_refused(damage):
 def test_what_is_no_mechanism_is_refused(text):
     with pytest.raises(ValueError, match="not a mechanism"):
         Mechanism.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("n_values", "dtype"),
+    [(3, np.uint8), (200, np.uint8), (256, np.uint16), (300, np.int16), (300, np.int64)],
+)
+def test_a_blind_mechanism_does_the_same_for_every_secret(n_values, dtype):
+    """The steps from a cell to its value of U depend on types alone, so that no time tells s."""
+    form = ValuesForm(np.ones((1, n_values), dtype=np.int64) << 32, 32, n_secrets=2)
+
+    def run(secret):
+        values = np.arange(n_values)
+        codes = (secret * n_values + values)[secret * n_values + values <= np.iinfo(dtype).max]
+        lines = []
+
+        def trace(frame, event, argument):
+            lines.append((frame.f_code.co_name, frame.f_lineno, event))
+            return trace if frame.f_code.co_filename == _forms.__file__ else None
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            places = form.places(codes.astype(dtype))
+        finally:
+            sys.settrace(before)
+        np.testing.assert_array_equal(places, values[: len(codes)])
+        return lines
+
+    assert run(0) == run(1)
+    few = np.arange(4, dtype=np.uint8)  # a type that holds fewer codes than there are values
+    np.testing.assert_array_equal(form.places(few), np.arange(4) % n_values)

@@ -1,8 +1,10 @@
 """The privacy report: its figures are the sanitizer's, and every warning has its occasion."""
 
 import json
+import math
 import re
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -26,7 +28,9 @@ from skrldp import (
     certify,
     privacy_report,
 )
+from skrldp._numbers import at_most
 from skrldp.privacy_reports import _state
+from skrldp.privacy_reports._report import odds
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -223,9 +227,30 @@ def test_the_columns_are_named():
     table = pd.DataFrame(np.repeat(ROWS, COUNTS, axis=0), columns=["sex", "visits"])
     report = privacy_report(GRRSanitizer(sensitive="visits").fit(table))
     assert (report.sensitive, report.nonsensitive) == (("visits",), ("sex",))
-    assert "S = 'visits'; U = 'sex': not protected" in str(report)
-    report = privacy_report(fitted(GRRSanitizer))
+    assert "S = 'visits'; U = 'sex': protected as well" in str(report)
+    report = privacy_report(fitted(SRRSanitizer))
     assert report.sensitive == (0,) and "S = column 0; U = column 1: not protected" in str(report)
+
+
+@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize(
+    "parameters", [{}, {"rows": [[0, 0], [1, 0], [2, 0]], "counts": [5, 6, 7]}]
+)
+def test_what_is_said_about_u_is_true(cls, parameters):
+    """The whole record is bounded by the greatest ratio in a row of the matrix."""
+    sanitizer = fitted(cls, eps=0.8)
+    report = privacy_report(sanitizer)
+    rows = sanitizer.mechanism_.matrix
+    rows = rows[rows.max(axis=1) > 0]
+    with np.errstate(divide="ignore"):
+        expected = np.log(rows.max(axis=1) / rows.min(axis=1)).max()
+    assert report.eps_record == pytest.approx(expected, abs=1e-12)
+    assert cls is not GRRSanitizer or expected <= 0.8
+    of_u = "protected as well" if expected <= 0.8 else "not protected"
+    assert of_u in str(report)
+    assert said(report, "U is protected as well") == (0, int(expected <= 0.8))
+    assert said(report, "beyond S is not bounded") == (0, int(np.isinf(expected)))
+    assert said(report, "two values of U by up to") == (0, int(0.8 < expected < np.inf))
 
 
 NOTES = [
@@ -293,7 +318,7 @@ def test_text_and_html_say_the_same(cls):
     words = " ".join(" ".join(page.words).split())
     plain = " ".join(re.sub(r"^( *- )", " ", text, flags=re.MULTILINE).split())
     assert plain == words
-    assert f"eps <= {report.eps_proven:.6f}" in words
+    assert f"eps <= {at_most(report.eps_proven, '.6f')}" in words
     assert f"{report.mutual_information:.4f} nats" in words
     assert f"{report.n:,} records" in words
 
@@ -312,7 +337,19 @@ def test_odds_are_readable():
         str(privacy_report(fitted(GRRSanitizer))).split()
     )
     report = privacy_report(fitted(GRRSanitizer, eps=20.5))
-    assert f"into e^{report.eps_proven:.4g} : 1" in report.warnings[0]
+    assert f"into e^{at_most(report.eps_proven, '.4g')} : 1" in report.warnings[0]
+    assert (odds(math.log(3.0)), odds(1.0), odds(0.0)) == ("3", "2.72", "1")
+
+
+def test_words_never_promise_more_than_is_proven():
+    """Upper bounds are rounded upwards and lower bounds downwards, wherever they are written."""
+    proven, attained = 0.12345617, 0.12345699  # to the nearest: .123456 and .123457
+    figures = {"eps": 0.12345678, "eps_proven": proven, "eps_attained": attained}
+    words = " ".join(str(replace(privacy_report(fitted(GRRSanitizer)), **figures)).split())
+    for text in ("eps = 0.123457:", "at most 1.14 ", "eps <= 0.123457,", "leakage is 0.123456 "):
+        assert text in words
+    found = replace(fitted(GRRSanitizer).certificate_, eps=0.1234567891, eps_attained=0.1 - 1e-12)
+    assert "eps<=0.12345679, attained 0.0999999999," in repr(found)
 
 
 # --- Bad input -----------------------------------------------------------------------------------

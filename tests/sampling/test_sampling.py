@@ -7,6 +7,7 @@ side: when one fails on operating-system entropy, it is the sampler.
 import bisect
 import hashlib
 import itertools
+import os
 import pickle
 import subprocess
 import sys
@@ -335,8 +336,8 @@ def test_size_of_blocks_does_not_change_the_distribution(table, monkeypatch):
         ([True], TypeError, "codes must be integers, got dtype bool"),
         (["a"], TypeError, "codes must be integers"),
         ([[0, 1]], ValueError, "one-dimensional"),
-        ([0, -1, 5], ValueError, r"\[0, 200\); 1 do not, the first is -1"),
-        ([0, 200, 250], ValueError, r"\[0, 200\); 2 do not, the first is 200"),
+        ([0, -1, 5], ValueError, r"\[0, 200\); 1 do not, the first at place 1"),
+        ([0, 200, 250], ValueError, r"\[0, 200\); 2 do not, the first at place 1"),
         (np.array([2**64 - 1], dtype=np.uint64), ValueError, r"\[0, 200\)"),
         (np.array([201], dtype=np.uint8), ValueError, r"\[0, 200\)"),
     ],
@@ -423,12 +424,22 @@ def test_streams_of_operating_system_entropy_differ():
     assert (take(RandomStream(), 64) != take(RandomStream(None), 64)).any()
 
 
+def keystream(key, size):
+    return Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor().update(bytes(size))
+
+
+def test_the_operating_system_gives_all_of_the_key(monkeypatch):
+    monkeypatch.setattr("os.urandom", lambda size: bytes(range(size)))
+    assert take(RandomStream(), 64).tobytes() == keystream(bytes(range(32)), 64)
+
+
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
 def test_a_generator_gives_the_key(make):
-    generator = make(3)
-    first, second = take(RandomStream(generator), 64), take(RandomStream(generator), 64)
-    np.testing.assert_array_equal(take(RandomStream(make(3)), 64), first)
-    assert (first != second).any()
+    """All 32 bytes of it, anew for every stream."""
+    generator, twin = make(3), make(3)
+    for _ in range(2):
+        expected = keystream(twin.bytes(32), 64)
+        assert take(RandomStream(generator), 64).tobytes() == expected
 
 
 @pytest.mark.parametrize("random_state", [-1, 1.5, "seed", b"key", np.random, [1, 2]])
@@ -493,6 +504,25 @@ def test_a_child_process_does_not_repeat_the_bits_of_its_parent(monkeypatch):
     take(parent, 1)
     assert parent._keystream is not keystream
     np.testing.assert_array_equal(take(seeded, 64), take(RandomStream(0), 64))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_process_may_have_the_number_of_its_parent():
+    """As the first process of each of two containers: both have the number 1."""
+    script = (
+        "import os, numpy as np\n"
+        "os.getpid = lambda: 1\n"
+        "from skrldp.sampling import RandomStream\n"
+        "stream, out = RandomStream(), np.empty(4, dtype=np.uint64)\n"
+        "stream.fill(out)\n"
+        "child = os.fork()\n"
+        "stream.fill(out)\n"
+        "os.write(1, (out.tobytes().hex() + '\\n').encode())\n"
+        "os._exit(0) if not child else os.waitpid(child, 0)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    first, second = run.stdout.split()
+    assert len(first) == 64 and first != second
 
 
 def test_a_stream_cannot_be_copied():

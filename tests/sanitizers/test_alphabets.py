@@ -6,7 +6,14 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 import skrldp
-from skrldp import GRRSanitizer, IRSanitizer, MechanismDisplay, PolyOptSanitizer, SRRSanitizer
+from skrldp import (
+    GRRSanitizer,
+    IRSanitizer,
+    MechanismDisplay,
+    PolyOptSanitizer,
+    RobustMSESanitizer,
+    SRRSanitizer,
+)
 from skrldp.sanitizers._checks import larger_designs
 
 SIZES = pd.CategoricalDtype(["small", "large", "huge"], ordered=True)  # not sorted by name
@@ -52,11 +59,21 @@ def test_one_unseen_combination_spoils_no_search():
         GridSearchCV(SRRSanitizer(sensitive="s"), grid, cv=3, error_score="raise").fit(X)
 
 
-def test_columns_with_integer_names_in_another_order_are_refused():
-    X = pd.DataFrame([[0, 5], [1, 6], [0, 6], [1, 5]] * 9)
-    sanitizer = SRRSanitizer(sensitive=0).fit(X)
-    with pytest.raises(ValueError, match="same order as they were in fit"):
-        sanitizer.transform(X[[1, 0]])
+@pytest.mark.parametrize("of", [pd.DataFrame.copy, pd.DataFrame.to_numpy])
+def test_columns_with_integer_names_in_another_order_are_refused(of):
+    """Also where fit saw an array, whose columns are called 0, 1, ...; else U would be S."""
+    X = pd.DataFrame([[0, 1, 1], [1, 0, 0], [0, 0, 1], [1, 1, 0]] * 50)
+    sanitizer = SRRSanitizer(sensitive=0).fit(of(X))
+    for use in (sanitizer.transform, sanitizer.score):
+        with pytest.raises(ValueError, match="same order as they were in fit"):
+            use(X[[1, 0, 2]])
+    assert sanitizer.transform(X[[1, 0, 2]].to_numpy()).shape == X.shape  # which has no names
+    assert sanitizer.transform(X.set_axis([5, 4, 3], axis=1).to_numpy()).shape == X.shape
+    blind = RobustMSESanitizer(sensitive=0, distance="hamming", observe="nonsensitive").fit(of(X))
+    assert blind.transform(X[[1, 2]]).shape == (200, 2)
+    for names in ([2, 1], [0, 2, 1]):
+        with pytest.raises(ValueError, match=r"order|U alone"):
+            blind.transform(X[names])
 
 
 def test_record_batches_in_tables_out():

@@ -130,11 +130,11 @@ def test_numbers_stay_numbers():
 @pytest.mark.parametrize(
     ("reports", "said"),
     [
-        ([0, 6], r"1 of 2 reports are not symbols .* 0 to 5: 6\."),
-        ([-1, 0], "not symbols of this mechanism.*-1"),
-        ([0.5], "not symbols of this mechanism.*0.5"),
-        (["0"], "not symbols of this mechanism.*'0'"),
-        ([0, None], "missing"),
+        ([0, 6], r"1 of 2 reports are not symbols .* 0 to 5 \(the first in row 1;"),
+        ([-1, 0], "not symbols of this mechanism.*row 0"),
+        ([0.5], "not symbols of this mechanism.*row 0"),
+        (["0"], "not symbols of this mechanism.*row 0"),
+        ([0, None], "1 of them missing .the first in row 1"),
         (np.array([0.0, np.nan]), "missing"),
         (pd.DataFrame({"report": pd.array([0, None], dtype="Int64")}), "missing"),
         (np.zeros((3, 2), dtype=int), "has 2 columns, but symbols are one column"),

@@ -136,7 +136,8 @@ def test_the_four_problems(robust):
     assert getattr(alone, value) == pytest.approx(getattr(conic, value), rel=2e-4)
     assert getattr(alone, value) == pytest.approx(alone.solution_.objective, rel=1e-6)
     assert alone.solution_.bound <= getattr(alone, value) * (1.0 + 1e-9)
-    assert alone.certificate_.radius == (alone.uncertainty_.B_ if robust[1] else 0.0)
+    around = alone.uncertainty_.fit_set(alone.joint_)
+    assert alone.certificate_.uncertainty == (around if robust[1] else around.public_alone)
 
 
 def test_all_distributions_are_plain_local_privacy_of_u():

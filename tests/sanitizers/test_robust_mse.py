@@ -19,14 +19,18 @@ from sklearn.preprocessing import KBinsDiscretizer
 from skrldp import (
     AllDistributions,
     JointDistribution,
+    LikelihoodRatioSet,
     Mechanism,
     PrivacyLeakWarning,
     RenyiBall,
     RobustMSESanitizer,
     SkrldpError,
     certify,
+    privacy_report,
 )
 from skrldp.certificate import proof_region
+from skrldp.sanitizers import changes_since_fit
+from skrldp.sanitizers._utility_set import fit_utility_set
 from skrldp.uncertainty_set import RenyiSet
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
@@ -52,10 +56,11 @@ def rows_of(counts):
 
 
 def fit(counts=COUNTS, eps=0.5, **parameters):
-    """Fit to counts; S and U are whole numbers from 0. Says nothing of weak sets."""
+    """Fit to counts, with the papers' set; S and U are whole numbers. Says nothing of weak sets."""
+    papers = {"sensitive": 0, "uncertainty": RenyiBall()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        sanitizer = RobustMSESanitizer(eps, **{"sensitive": 0, **parameters})
+        sanitizer = RobustMSESanitizer(eps, **(papers | parameters))
         return sanitizer.fit(rows_of(counts), sample_weight=np.ravel(counts))
 
 
@@ -83,7 +88,7 @@ def hamming(u, y):
 
 def worst_of(sanitizer, distance):
     """Greatest expected distance in the ball, by a solver that shares nothing with ours."""
-    distribution, ball = sanitizer.joint_.probabilities.ravel(), sanitizer.uncertainty_
+    distribution, ball = sanitizer.joint_.probabilities.ravel(), sanitizer.utility_uncertainty_
     cells = by_cell(sanitizer, distance)
     if np.isinf(ball.B_):
         return cells.max()
@@ -210,6 +215,130 @@ def test_all_distributions_are_a_linear_program(robust_utility, eps):
     cells = by_cell(found, absolute)
     assert found.worst_case_distortion_ == pytest.approx(cells.max(), rel=1e-12)
     assert cells @ found.worst_case_distribution_.ravel() == pytest.approx(cells.max(), rel=1e-12)
+
+
+# --- The set for the utility ---------------------------------------------------------------------
+
+
+def test_utility_has_a_set_of_its_own():
+    """The design and the worst case are over it, and the proof is not."""
+    ball = RenyiBall(1, beta=0.3, radius="finite-sample")
+    same, plain, own = (
+        fit(SPARSE, uncertainty=RenyiBall(beta=0.2), utility_uncertainty=useful)
+        for useful in (RenyiBall(beta=0.2), None, ball)
+    )
+    assert np.array_equal(same.mechanism_.weights, plain.mechanism_.weights)
+    assert plain.utility_uncertainty_.get_params() == plain.uncertainty_.get_params()
+    assert plain.utility_uncertainty_.B_ == plain.uncertainty_.B_
+    assert own.certificate_.uncertainty == plain.certificate_.uncertainty
+    assert own.utility_uncertainty_.get_params() == ball.get_params() and not hasattr(ball, "B_")
+    radius = own.utility_uncertainty_.B_
+    assert radius == ball.radius_for(own.joint_.n, SPARSE.size)
+    for found in (own, plain):
+        cells, distribution = by_cell(found, squared), found.joint_.probabilities.ravel()
+        worst = convex_solve(cells[None], distribution[None], [1.0], 1.0, radius)
+        if found is own:
+            assert found.worst_case_distortion_ == pytest.approx(worst, rel=1e-6)
+            assert found.solution_.objective == pytest.approx(worst, rel=1e-4)
+            assert renyi(distribution, found.worst_case_distribution_.ravel(), 1.0) <= radius
+        else:
+            assert worst > own.worst_case_distortion_ * (1 - TOL)
+
+
+def test_utility_at_the_public_distribution_does_not_ask_for_a_set():
+    """Only the figure of the worst case does."""
+    found = [
+        fit(robust_utility=False, utility_uncertainty=RenyiBall(1, radius=radius))
+        for radius in (0.0, 0.1)
+    ]
+    assert np.array_equal(*(sanitizer.mechanism_.weights for sanitizer in found))
+    assert found[0].worst_case_distortion_ == found[0].distortion_ == found[1].distortion_
+    assert found[1].worst_case_distortion_ > found[0].worst_case_distortion_
+
+
+@pytest.mark.parametrize(
+    ("private", "useful"),
+    [
+        (LikelihoodRatioSet(0.2), RenyiBall(1, beta=0.2, radius="finite-sample")),
+        (LikelihoodRatioSet(radius="asymptotic"), RenyiBall(1, radius="chi2")),
+        (LikelihoodRatioSet(drift=0.01), RenyiBall(1, radius="finite-sample")),
+        (LikelihoodRatioSet(radius=0.02), RenyiBall(1, radius=0.02)),
+        (LikelihoodRatioSet(radius=0.0), RenyiBall(1, radius=0.0)),
+        (LikelihoodRatioSet(radius=np.inf), RenyiBall(1, radius=np.inf)),
+    ],
+)
+def test_a_set_of_conditionals_has_a_ball_beside_it(private, useful):
+    joint = JointDistribution(COUNTS)
+    parameters, fitted = fit_utility_set(None, private, private.fit_set(joint), joint)
+    expected = useful.fit_set(joint)
+    assert (parameters.get_params(), fitted.rule) == (useful.get_params(), expected.rule)
+    assert (fitted.beta, fitted.radius) == (expected.beta, expected.radius + private.drift)
+    assert fitted.radius == parameters.B_
+
+
+@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
+def test_privacy_over_conditionals(observe, capsys):
+    """Two statements with a beta each; the utility at one distribution asks nothing of its set."""
+    private = LikelihoodRatioSet(0.01, drift=1e-3)
+    useful = RenyiBall(beta=0.4)
+    found = fit(
+        uncertainty=private, utility_uncertainty=useful, observe=observe, time_limit=None, verbose=1
+    )
+    assert found.certificate_.uncertainty == private.fit_set(found.joint_)
+    assert "at worst" in (said := capsys.readouterr().out)
+    assert "utility beta = 0.4, privacy beta = 0.01" in said
+    report = " ".join(str(privacy_report(found)).split())
+    assert "(alpha = 2) of the public one, a set that misses the true one with" in report
+    assert "probability about 0.4" in report
+    cells, distribution = by_cell(found, squared), found.joint_.probabilities.ravel()
+    assert found.distortion_ == pytest.approx(distribution @ cells, rel=1e-12)
+    assert -found.score(rows_of(COUNTS), None, COUNTS.ravel()) == pytest.approx(found.distortion_)
+    worst = convex_solve(cells[None], distribution[None], [1.0], 2.0, found.utility_uncertainty_.B_)
+    assert found.worst_case_distortion_ == pytest.approx(worst, rel=1e-6)
+    assert "privacy beta" not in "".join(
+        fit(uncertainty=private, robust_privacy=False, verbose=1) and capsys.readouterr().out
+    )
+    plain = fit(uncertainty=private, observe=observe, robust_utility=False, time_limit=None)
+    assert plain.distortion_ <= found.distortion_ * (1 + TOL)
+    assert plain.solution_.objective == pytest.approx(plain.distortion_, rel=1e-4)
+    assert plain.utility_uncertainty_.beta == 0.01
+
+
+def test_a_search_reaches_the_utility_set():
+    sanitizer = RobustMSESanitizer(0.5, sensitive=0, utility_uncertainty=RenyiBall(1))
+    copy = clone(sanitizer).set_params(utility_uncertainty__beta=0.3)
+    assert sanitizer.utility_uncertainty.beta == 0.05
+    copy.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel())
+    assert copy.utility_uncertainty_.beta == 0.3
+    assert changes_since_fit(copy) == {}
+    copy.set_params(utility_uncertainty__beta=0.4)
+    assert changes_since_fit(copy) == {"utility_uncertainty__beta": (0.3, 0.4)}
+
+
+class Conditionals:
+    """A set of conditionals of somebody else's."""
+
+    def fit_set(self, joint):
+        return LikelihoodRatioSet(radius=0.1).fit_set(joint)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            LikelihoodRatioSet(),
+            "cannot be a LikelihoodRatioSet.* nothing about the marginal of S",
+        ),
+        (Conditionals(), r"cannot be a Conditionals: .* Use RenyiBall\(alpha=1, radius='finite-s"),
+        (RenyiBall, r"got the class RenyiBall: write utility_uncertainty=RenyiBall\(\)"),
+        (0.05, r"utility_uncertainty=0\.05 must be None or RenyiBall\("),
+        (RenyiBall(radius="finite-sample"), "is a bound for alpha=1 only"),
+    ],
+)
+@pytest.mark.parametrize("robust_utility", [True, False])
+def test_sets_that_are_none_for_the_utility(wrong, message, robust_utility):
+    with pytest.raises(ValueError, match=message):
+        fit(utility_uncertainty=wrong, robust_utility=robust_utility)
 
 
 # --- What is said of the mechanism ---------------------------------------------------------------
@@ -406,7 +535,7 @@ def test_a_name_a_function_and_a_table_are_one(distance):
 def test_scale_and_origin_do_not_matter():
     plain = fit(SPARSE)
     X = rows_of(SPARSE) * [1, 100] + [0, -7]
-    moved = RobustMSESanitizer(0.5).fit(X, sample_weight=SPARSE.ravel())
+    moved = clone(plain).fit(X, sample_weight=SPARSE.ravel())
     assert moved.distortion_ == pytest.approx(1e4 * plain.distortion_, rel=2 * TOL)
     assert moved.mechanism_.symbols == (-7, 93, 193, 293)
 
@@ -690,7 +819,7 @@ def test_categories_that_the_public_data_lacks(problem):
         conditionals = np.vstack([found.joint_.conditionals[:2], np.eye(4)[u]])
         assert found.mechanism_.leakage(conditionals / 3) <= 0.5 + 1e-9
     if privacy:
-        assert found.certificate_.radius == found.uncertainty_.B_
+        assert found.certificate_.uncertainty == found.uncertainty_.fit_set(found.joint_)
 
 
 def test_an_unseen_secret_and_no_robust_privacy():
@@ -715,9 +844,9 @@ def test_unknown_values_are_imputed_or_refused():
 
 
 def test_weights_are_repeated_rows():
-    weighted, repeated = fit(SPARSE), RobustMSESanitizer(0.5)
+    weighted = fit(SPARSE)
     rows = np.repeat(rows_of(SPARSE), SPARSE.ravel(), axis=0)
-    repeated.set_params(categories=[[0, 1, 2], [0, 1, 2, 3]]).fit(rows)
+    repeated = clone(weighted).set_params(categories=[[0, 1, 2], [0, 1, 2, 3]]).fit(rows)
     np.testing.assert_array_equal(weighted.mechanism_.weights, repeated.mechanism_.weights)
     assert weighted.distortion_ == repeated.distortion_
     by_weight = weighted.score(rows_of(SPARSE), sample_weight=SPARSE.ravel())
@@ -981,7 +1110,7 @@ def test_column_names_that_scikit_learn_refuses_change_nothing():
 
 def test_outputs_that_can_be_read_only_once():
     """They are refused or they work; nothing in between."""
-    found = RobustMSESanitizer(0.5, outputs=iter([0, 1, 2]))
+    found = RobustMSESanitizer(0.5, uncertainty=RenyiBall(), outputs=iter([0, 1, 2]))
     try:
         found.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel())
     except ValueError as error:
@@ -1026,7 +1155,8 @@ def test_warnings_are_made_once_and_point_at_the_caller(parameters, messages):
 
 def test_clone_and_parameters():
     table = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
-    found = fit(distance=table, outputs=[0, 1, 2], robust_utility=False, tol=1e-3)
+    asked = {"distance": table, "outputs": [0, 1, 2], "robust_utility": False, "tol": 1e-3}
+    found = fit(uncertainty=None, **asked)
     copy = clone(found)
     assert copy.get_params() == found.get_params() and not hasattr(copy, "mechanism_")
     assert copy.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel()).distortion_ == found.distortion_

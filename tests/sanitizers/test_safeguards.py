@@ -26,9 +26,11 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
     audit,
+    joint,
     privacy_report,
 )
-from skrldp.sanitizers import as_sanitizer, changes_since_fit
+from skrldp.joint import as_counts
+from skrldp.sanitizers import _checks, as_sanitizer, changes_since_fit
 
 SANITIZERS = [
     GRRSanitizer,
@@ -62,6 +64,21 @@ def test_survey_weights_are_refused():
         assert not hasattr(sanitizer, "mechanism_")
     with pytest.raises(ValueError, match=r"sums to 54,000 for 540 rows"):  # one weight for all
         IRSanitizer().fit(RECORDS, sample_weight=100)
+
+
+def test_weights_are_read_once(monkeypatch):
+    """By `fit`, which may be given millions."""
+    calls = []
+
+    def count(weights, *arguments):
+        calls.append(weights)
+        return as_counts(weights, *arguments)
+
+    for module in (_checks, joint):
+        monkeypatch.setattr(module, "as_counts", count)
+    weights = np.array(COUNTS)
+    assert SRRSanitizer().fit(ROWS, sample_weight=weights).joint_.n == sum(COUNTS)
+    assert [given is weights for given in calls] == [True]
 
 
 def test_a_table_of_distinct_rows_is_counted_elsewhere():

@@ -2,6 +2,7 @@
 distributions."""
 
 import itertools
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from conftest import (
     renyi,
     set_probability,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp.support_function import cell_bounds, conditional_radius, l1_radius
@@ -53,6 +54,26 @@ def test_conditional_radius_is_theorem_1(alpha, radius):
     weights = np.array([0.0, 1e-3, 0.05, 0.35, 0.599])
     expected = [radius_of_secret(weight, alpha, radius) for weight in weights]
     np.testing.assert_allclose(conditional_radius(weights, alpha, radius), expected, rtol=1e-7)
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(1, 999),
+    st.integers(1, 999),
+    st.sampled_from([0.05, 0.1, 0.3, 0.49, 0.7, 0.9]),
+    st.integers(-8, 8),
+)
+def test_where_a_conditional_becomes_free_rounding_errs_towards_free(seen, others, alpha, ulps):
+    """At C = 1 - P_s the radius is infinite; one unit of rounding below, it may be 2 nats."""
+    with localcontext(prec=60):
+        share, order = Decimal(seen) / Decimal(seen + others), Decimal(alpha)
+        theta = (order - 1) / order
+        edge = float((1 - share).ln() / theta)
+        radius = edge + ulps * float(np.spacing(edge))
+        rest = 1 - (1 - (theta * Decimal(radius)).exp()) / share
+        exact = float(rest.ln() / theta) if rest > 0 else np.inf
+    found = conditional_radius([seen / (seen + others)], alpha, radius)[0]
+    assert found >= exact * (1.0 - 1e-15)
 
 
 def test_conditional_radius_below_alpha_one_can_be_infinite():
@@ -106,6 +127,21 @@ def test_at_alpha_two_the_closed_form_is_the_general_solution():
         for alpha in (2.0 - 1e-9, 2.0 + 1e-9):
             near = cell_bounds(rho, weights, alpha, radius)
             np.testing.assert_allclose(near, exact, atol=1e-8)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 999), st.integers(1, 999), st.integers(0, 9999), st.floats(-14.0, 2.0))
+def test_rounding_moves_the_closed_form_outwards(count, rest, others, log_radius):
+    """Against the formula in 60 digits (Entropy (29) and Theorem 1), at the counts' fractions."""
+    radius, seen = 10.0**log_radius, count + rest
+    (lower,), (upper,) = cell_bounds([[count / seen]], [seen / (seen + others)], 2.0, radius)
+    with localcontext(prec=60):
+        rho, weight = Decimal(count) / seen, Decimal(seen) / (seen + others)
+        growth = (((Decimal(radius) / 2).exp() - 1) / weight + 1) ** 2  # exp(B_s)
+        root = ((growth - 1) * (growth - (2 * rho - 1) ** 2)).sqrt()
+        least, most = ((growth + 2 * rho - 1 + way * root) / (2 * growth) for way in (-1, 1))
+        assert 0 <= least - Decimal(lower[0].item()) <= Decimal("4e-15") or lower[0] == 0.0
+        assert 0 <= Decimal(upper[0].item()) - most <= Decimal("4e-15") or upper[0] == 1.0
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.7, 1.0, 1.5, 2.0, 4.0])

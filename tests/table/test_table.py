@@ -646,7 +646,7 @@ def test_bad_tables_of_other_libraries():
     frame = pl.DataFrame({"a": [1, 2], "b": [[1], [2]]})
     with pytest.raises(TypeError, match=r"lazy.*collect"):
         learn_codec(frame.lazy())
-    with pytest.raises(TypeError, match=r"column 'b' .*cannot be categories.*List"):
+    with pytest.raises(TypeError, match=r"column 'b' .*cannot be categories"):
         learn_codec(frame)
     infinite = pl.DataFrame({"a": [1, 2], "b": [1.0, np.inf]})
     with pytest.raises(ValueError, match="infinity, in column 'b'"):

@@ -7,9 +7,15 @@ import pickle
 import numpy as np
 import pytest
 
-from skrldp import AllDistributions, JointDistribution, RenyiBall
+from skrldp import (
+    AllDistributions,
+    JointDistribution,
+    LikelihoodRatioSet,
+    PolyOptSanitizer,
+    RenyiBall,
+)
 from skrldp.support_function import divergence
-from skrldp.uncertainty_set import RenyiSet, chi2_radius, finite_sample_radius
+from skrldp.uncertainty_set import ConditionalsSet, RenyiSet, chi2_radius, finite_sample_radius
 
 JOINT = JointDistribution([[7, 10], [26, 57]])
 
@@ -72,3 +78,69 @@ def test_a_completed_distribution_is_inside(alpha, radius):
         found = distribution / distribution.sum(axis=1, keepdims=True)
         on_the_edge = divergence(JOINT.probabilities, distribution, alpha) >= radius * (1.0 - 1e-6)
         assert on_the_edge or np.allclose(found, conditionals)
+
+
+@pytest.mark.parametrize(
+    ("around", "words", "brief"),
+    [
+        (
+            ConditionalsSet(0.1, 0.15, n_records=200),
+            "log likelihood ratios of at most 20 for each secret and 30 for each two",
+            "log likelihood ratios<=20, of two<=30",
+        ),
+        (
+            ConditionalsSet(0.1, 0.2, n_records=200),
+            "log likelihood ratios of at most 20 for each secret",
+            "log likelihood ratios<=20, of two<=40",
+        ),
+        (
+            ConditionalsSet(0.1, 0.1, n_records=200),
+            "log likelihood ratios of at most 20 for each two secrets together",
+            "log likelihood ratios<=20, of two<=20",
+        ),
+        (
+            ConditionalsSet(0.1, 0.1, 0.01, n_records=200),
+            "at most 20 for each secret and each two secrets together, where each divergence may "
+            "be 0.01 nats more (drift)",
+            "log likelihood ratios<=20, of two<=20, drift=0.01",
+        ),
+        (
+            ConditionalsSet(0.1, 0.15),
+            "divergences times P(s) of at most 0.1 for each secret and 0.15 for each two",
+            "P(s) D<=0.1, of two<=0.15",
+        ),
+        (ConditionalsSet(math.inf, math.inf), "all distributions", "all distributions"),
+        (ConditionalsSet(0.0, 0.0), "the public conditionals alone", "P(s) D<=0, of two<=0"),
+        (
+            RenyiSet(2.0, 0.1),
+            "within Rényi divergence B = 0.1 (alpha = 2) of the public one",
+            "alpha=2, B=0.1",
+        ),
+        (RenyiSet(2.0, math.inf), "all distributions", "all distributions"),
+    ],
+)
+def test_sets_in_words(around, words, brief):
+    assert around.describe().endswith(words) and around.brief() == brief
+
+
+def test_fitted_attributes_of_a_sanitizers_copy():
+    """What was fitted is on the copy, in the units of its class; the user's object stays bare."""
+    rows = [[s, u] for s in (0, 1) for u in (0, 1)]
+    for given, attributes in (
+        (RenyiBall(radius=0.2), {"B_": 0.2}),
+        (AllDistributions(), {"B_": math.inf}),
+        (LikelihoodRatioSet(radius=0.2), {"single_": 20.0, "pair_": 20.0}),
+        (LikelihoodRatioSet(0.1, drift=0.01), None),
+    ):
+        before = dict(vars(given))
+        copy = (
+            PolyOptSanitizer(region="lower", uncertainty=given)
+            .fit(rows, sample_weight=[7, 10, 26, 57])
+            .uncertainty_
+        )
+        added = {name: value for name, value in vars(copy).items() if name not in before}
+        assert vars(given) == before and copy is not given
+        if attributes is None:
+            around = given.fit_set(JOINT)
+            attributes = {"single_": 100 * around.single, "pair_": 100 * around.pair}
+        assert added == pytest.approx(attributes)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import refuse_masked
 from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
@@ -22,7 +23,7 @@ from skrldp.design.cutting_planes import CutProgram, cheapest, minimise
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.row_privacy import Region, repair
-from skrldp.uncertainty_set import FittedSet
+from skrldp.uncertainty_set import RenyiSet
 
 __all__ = ["DISTANCES", "SOLVERS", "ExpectedCost", "distance_matrix", "expected_distance", "solve"]
 
@@ -90,6 +91,7 @@ def distance_matrix(
 
 
 def _as_table(distance: Any) -> Floats:
+    refuse_masked(distance, "the table `distance`")
     try:
         table = np.asarray(distance)
         if table.ndim == 2 and not np.iscomplexobj(table):
@@ -152,7 +154,7 @@ def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) ->
 def expected_distance(
     joint: JointDistribution,
     distance: Floats,
-    uncertainty: FittedSet,
+    uncertainty: RenyiSet,
     *,
     observe: str = "all",
 ) -> ExpectedCost:
@@ -164,8 +166,9 @@ def expected_distance(
         The public distribution.
     distance : array of shape (a2, b)
         Distance of each output from each value of U.
-    uncertainty : FittedSet
-        The distributions for which the utility must hold.
+    uncertainty : RenyiSet
+        The joint distributions for which the utility must hold. A set of conditionals would not do:
+        an expected cost depends on the marginal of S.
     observe : {"all", "nonsensitive"}
         The cost of functions of U alone, at distributions of U: a ball for (S, U) is one of the
         same order and radius for U.

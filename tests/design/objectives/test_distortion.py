@@ -18,7 +18,7 @@ from skrldp.design.cutting_planes._program import weak_duality
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance, solve
 from skrldp.row_privacy import privacy_region
 from skrldp.support_function import divergence
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.uncertainty_set import ConditionalsSet, RenyiSet
 
 CASES = REFERENCE["mse"]
 PROBLEMS = {
@@ -60,9 +60,9 @@ def check(found, cost, region, eps):
     matrix = found.matrix
     assert np.all(matrix >= 0)
     np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-12)
-    rows = matrix.reshape(len(matrix), *region.conditionals.shape)
+    rows = matrix.reshape(len(matrix), *region.row_shape)
     worst = region.worst(rows, eps, conditionals=True)
-    first, second = rows[worst.row, worst.first], rows[worst.row, worst.second]
+    first, second = (rows[worst.row, region.place(s)] for s in (worst.first, worst.second))
     odds = np.stack([first, -np.exp(eps) * second], axis=1)
     assert (
         np.einsum("mtu,mtu->m", odds, worst.conditionals).max() <= 1e-15
@@ -78,12 +78,13 @@ def rounding(region):
     `support` adds to a bound the rounding of its dual slacks, (k + 16) units times 8 or, where
     alpha is not 2, 128 times their size; and that goes like 1 / sqrt(radius).
     """
-    if not 0.0 < region.uncertainty.radius < np.inf:
+    radius = region.single_budgets.min()
+    if not 0.0 < radius < np.inf:
         return 1e-12
     unit = (region.conditionals.shape[1] + 16) * np.finfo(float).eps
     return max(
         1e-12,
-        (8.0 if region.alpha == 2.0 else 128.0) * unit / np.sqrt(region.uncertainty.radius),
+        (8.0 if region.alpha == 2.0 else 128.0) * unit / np.sqrt(radius),
     )
 
 
@@ -208,6 +209,28 @@ def test_second_route_of_the_estimators_solver():
     assert conic.objective == pytest.approx(cuts.objective, rel=2e-5)
     assert conic.bound == pytest.approx(cuts.bound, rel=1e-4)
     assert "before repair" in conic.message
+
+
+@pytest.mark.parametrize(("observe", "useful"), [("all", 0.0), ("nonsensitive", 0.01)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_second_route_for_sets_of_conditionals(seed, observe, useful):
+    """Budgets of one and of two, with drift and without; the ball for the utility has order 2."""
+    rng = np.random.default_rng(seed)
+    joint = JointDistribution(rng.multinomial(900, rng.dirichlet(np.full(9, 2.0))).reshape(3, 3))
+    distance = distance_matrix("squared", joint.values, joint.values)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, useful), observe=observe)
+    values = []
+    for pair, drift in ((0.008, 0.0), (0.011, 0.0), (0.016, 0.0), (0.011, 0.004)):
+        region = privacy_region(joint, ConditionalsSet(0.008, pair, drift), observe=observe)
+        conic = solve(cost, region, 1.0, solver="conic")
+        for central in (True, False) if drift else (True,):
+            found = search(cost, region, 1.0, central, gap=1e-5, deadline=Deadline(None))
+            check(found, cost, region, 1.0)
+            assert found.gap <= 1e-5
+            assert conic.objective == pytest.approx(found.objective, rel=2e-5)
+        values.append(conic.objective)
+    assert np.all(np.diff(values[:3]) > 1e-3 * values[0])  # what two may take matters
+    assert values[3] > 1.001 * values[1]
 
 
 def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):

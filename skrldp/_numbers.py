@@ -1,0 +1,63 @@
+"""Bounds in words: numbers that are rounded upwards or downwards, never to the nearest."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+__all__ = ["at_least", "at_most"]
+
+
+def at_most(value: float, spec: str = ".9g") -> str:
+    """Write an upper bound: the text is never below the value.
+
+    Parameters
+    ----------
+    value : float
+        The bound.
+    spec : str
+        A format, ".4g" for significant digits (at most 15) or ".4f" for decimal places.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> at_most(0.12341, ".4f"), at_most(1234.1, ".3g"), at_most(float("inf"))
+    ('0.1235', '1.24e+03', 'inf')
+    """
+    return _rounded(value, spec, ROUND_CEILING)
+
+
+def at_least(value: float, spec: str = ".9g") -> str:
+    """Write a lower bound: the text is never above the value; see :func:`at_most`.
+
+    Parameters
+    ----------
+    value : float
+        The bound.
+    spec : str
+        A format, ".4g" or ".4f".
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> at_least(0.12349, ".4f"), at_least(1239.9, ".3g")
+    ('0.1234', '1.23e+03')
+    """
+    return _rounded(value, spec, ROUND_FLOOR)
+
+
+def _rounded(value: float, spec: str, rounding: str) -> str:
+    if not math.isfinite(value):
+        return format(float(value), spec)
+    # As Python writes it, so that 0.1 stays 0.1: what is read back is never on the other side.
+    exact, digits = Decimal(repr(float(value))), int(spec[1:-1])
+    if spec.endswith("f"):
+        most = Context(prec=400, rounding=rounding)  # the largest floats have 309 digits
+        return f"{exact.quantize(Decimal(1).scaleb(-digits), context=most):f}"
+    return format(float(Context(prec=digits, rounding=rounding).plus(exact)), spec)

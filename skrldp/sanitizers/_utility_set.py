@@ -1,0 +1,130 @@
+"""The set for the worst expected cost: of joint distributions, apart from the privacy set."""
+
+from dataclasses import replace
+from typing import Any
+
+from sklearn.base import clone
+
+from skrldp.joint import JointDistribution
+from skrldp.uncertainty_set import (
+    ConditionalsSet,
+    FittedSet,
+    LikelihoodRatioSet,
+    RenyiBall,
+    RenyiSet,
+)
+
+__all__ = ["check_utility_uncertainty", "fit_utility_set", "over_set"]
+
+_USE = "RenyiBall(alpha=1, radius='finite-sample'), another RenyiBall or AllDistributions()"
+
+
+def check_utility_uncertainty(uncertainty: Any) -> None:
+    """Refuse what is no set of joint distributions.
+
+    Parameters
+    ----------
+    uncertainty : object
+        The parameter ``utility_uncertainty``.
+
+    Raises
+    ------
+    ValueError
+        If it is a class, no uncertainty set, or one of conditionals.
+    """
+    if uncertainty is None:
+        return
+    if isinstance(uncertainty, type):
+        raise ValueError(
+            f"utility_uncertainty must be an instance, got the class {uncertainty.__name__}: "
+            f"write utility_uncertainty={uncertainty.__name__}()."
+        )
+    if isinstance(uncertainty, LikelihoodRatioSet):
+        raise ValueError(_no_marginal("LikelihoodRatioSet"))
+    if not hasattr(uncertainty, "fit_set"):
+        raise ValueError(f"utility_uncertainty={uncertainty!r} must be None or {_USE}.")
+
+
+def fit_utility_set(
+    chosen: Any, uncertainty: Any, private: FittedSet, joint: JointDistribution
+) -> tuple[Any, RenyiSet]:
+    """Make the set for the worst expected cost around a public distribution.
+
+    Parameters
+    ----------
+    chosen : RenyiBall, AllDistributions or None
+        The parameter ``utility_uncertainty``.
+    uncertainty : RenyiBall, AllDistributions or LikelihoodRatioSet
+        The set for privacy.
+    private : FittedSet
+        The same, fitted.
+    joint : JointDistribution
+        The public distribution.
+
+    Returns
+    -------
+    chosen : RenyiBall or AllDistributions
+        A copy of what was chosen, with its radius ``B_``. None is the set for privacy if that is
+        one of joint distributions, or else a Kullback-Leibler ball that corresponds to it.
+    fitted : RenyiSet
+
+    Raises
+    ------
+    ValueError
+        If its parameters are out of range, or it says nothing of the marginal of S.
+    """
+    fitted: FittedSet
+    if chosen is not None:
+        chosen = clone(chosen, safe=False)
+        fitted = chosen.fit_set(joint)
+    elif isinstance(private, RenyiSet):
+        chosen, fitted = clone(uncertainty, safe=False), private
+    else:
+        chosen, fitted = _ball_beside(private, joint)
+    if not isinstance(fitted, RenyiSet):
+        raise ValueError(_no_marginal(type(chosen).__name__))
+    chosen.B_ = fitted.radius
+    return chosen, fitted
+
+
+def over_set(useful: RenyiSet, private: FittedSet) -> str:
+    """Say in words which set the worst distance is over, and with which betas.
+
+    Parameters
+    ----------
+    useful : RenyiSet
+        The set for the utility.
+    private : FittedSet
+        That which privacy is proven for.
+
+    Returns
+    -------
+    str
+    """
+    known = (("utility", useful.beta), ("privacy", private.beta))
+    betas = ", ".join(f"{name} beta = {beta:g}" for name, beta in known if beta is not None)
+    return f"{useful.describe()}; {betas}" if betas else useful.describe()
+
+
+def _ball_beside(private: FittedSet, joint: JointDistribution) -> tuple[RenyiBall, RenyiSet]:
+    """Choose a Kullback-Leibler ball with the beta and rule, or the radius, of another set.
+
+    Its radius includes the drift: if the divergence of each conditional is δ more, and the marginal
+    of S the same, that of the joint distribution is at most δ more.
+    """
+    assert isinstance(private, ConditionalsSet)  # there are no other kinds
+    if private.beta is None:
+        ball = RenyiBall(alpha=1.0, radius=private.pair)
+    else:
+        rule = "chi2" if private.rule == "asymptotic" else "finite-sample"
+        ball = RenyiBall(alpha=1.0, beta=private.beta, radius=rule)
+    found = ball.fit_set(joint)
+    return ball, replace(found, radius=found.radius + private.drift)
+
+
+def _no_marginal(name: str) -> str:
+    return (
+        f"utility_uncertainty cannot be a {name}: it limits the distributions of U given S and "
+        "says nothing about the marginal of S, on which an expected distance depends. Use "
+        f"{_USE}. As `uncertainty`, for privacy, a {name} is right."
+    )

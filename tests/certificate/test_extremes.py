@@ -1,0 +1,81 @@
+"""Certificates where numbers are at the edge of what floats hold."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from skrldp import AllDistributions, JointDistribution, RenyiBall, certify
+from skrldp.row_privacy import REGIONS, _region, privacy_region
+from skrldp.uncertainty_set import RenyiSet
+
+EVEN = JointDistribution([[5, 5], [5, 5]])
+
+
+def test_a_leakage_whose_exponential_overflows_is_not_proven_small():
+    """In the ball P(u1 | s2) may be exp(-4000) / 4, and the first report has 1e-70 of that."""
+    matrix = np.array([[0.5, 0.5, 0.0, 1e-70], [0.5, 0.5, 1.0, 1.0 - 1e-70]])
+    true = math.log(0.5) + 4000.0 + math.log(4.0) + 70.0 * math.log(10.0)
+    assert certify(matrix, RenyiBall(1.0, radius=1000.0), EVEN).eps >= true
+    # finite where the exponential is, as for entries of 1e-290
+    tiny = np.array([[0.5, 0.5, 1e-290, 1e-290], [0.5, 0.5, 1.0, 1.0]])
+    for uncertainty in (AllDistributions(), RenyiBall(1.0, radius=1000.0)):
+        found = certify(tiny, uncertainty, EVEN)
+        assert found.eps == pytest.approx(math.log(0.5) + 290.0 * math.log(10.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("off", [-1e-8, -1e-11, -1e-15, 1e-15, 1e-12, 1e-9])
+def test_orders_next_to_one_are_like_one(off):
+    """What is proven and attained varies smoothly with the order, here by about 2/3 of it."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        joint = JointDistribution(rng.integers(1, 60, (3, 4)))
+        matrix = rng.dirichlet(np.ones(4), 12).T
+        matrix /= matrix.sum(axis=0)
+        one = certify(matrix, RenyiBall(1.0, radius=0.05), joint)
+        near = certify(matrix, RenyiBall(1.0 + off, radius=0.05), joint)
+        assert near.eps == pytest.approx(one.eps, abs=abs(off) + 1e-11)
+        assert near.eps_attained == pytest.approx(one.eps_attained, abs=abs(off) + 1e-11)
+        np.testing.assert_allclose(near.distribution, one.distribution, atol=abs(off) + 1e-7)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.1, math.inf])
+@pytest.mark.parametrize("region", REGIONS)
+def test_a_zero_that_faces_a_positive_is_private_at_no_eps(region, radius):
+    over = privacy_region(EVEN, RenyiSet(2.0, radius), region=region)
+    rows = np.array([[[0.5, 0.5], [0.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]])
+    for eps in (1.0, 700.0, 1e4):  # the last exponential times zero would be no number
+        worst = over.worst(rows, eps, above=0.0)
+        assert list(zip(worst.row, worst.first, worst.second, strict=True)) == [(0, 0, 1)]
+        assert over.excess(rows, eps).tolist() == pytest.approx([0.5, 0.0])
+
+
+def test_a_bound_that_is_no_number_clears_no_pair(monkeypatch):
+    over = privacy_region(EVEN, RenyiSet(2.0, 0.1))
+    rows = np.full((1, 2, 2), 0.5)
+    assert len(over.worst(rows, 1.0, above=0.0).row) == 0
+    monkeypatch.setattr(
+        type(over), "_extremes", lambda self, rows, _: (np.full(rows.shape[:2], math.nan), None)
+    )
+    worst = super(type(over), over).worst(rows, 1.0, above=0.0)
+    assert worst.bound.tolist() == [math.inf, math.inf]
+
+
+def test_many_reports_take_no_more_memory(monkeypatch):
+    """The rows are proven part by part; the proof is the same."""
+    rng = np.random.default_rng(0)
+    joint = JointDistribution(rng.integers(1, 60, (12, 8)))
+    matrix = rng.dirichlet(np.full(80, 2.0), 96).T
+    matrix /= matrix.sum(axis=0)
+    found, peaks = [], []
+    for cells in (1 << 20, 1 << 14):
+        monkeypatch.setattr(_region, "_PAIR_CELLS", cells)
+        tracemalloc.start()
+        found.append(certify(matrix, RenyiBall(), joint))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    whole, parts = found
+    assert parts.eps == pytest.approx(whole.eps, abs=1e-11)
+    assert parts.eps_attained == pytest.approx(whole.eps_attained, abs=1e-11)
+    assert peaks[1] < peaks[0] / 2
