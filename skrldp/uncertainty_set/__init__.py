@@ -13,6 +13,7 @@ from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
 from skrldp.uncertainty_set._fitted_set import FittedSet
 from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_budgets
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
+from skrldp.uncertainty_set._rare_cells import estimated_miss
 from skrldp.uncertainty_set._renyi_set import RenyiSet
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "RenyiBall",
     "RenyiSet",
     "chi2_radius",
+    "estimated_miss",
     "finite_sample_radius",
     "likelihood_ratio_budgets",
 ]
