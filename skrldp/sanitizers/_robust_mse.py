@@ -87,13 +87,10 @@ class RobustMSESanitizer(BaseSanitizer):
         search reaches its parameters as ``uncertainty__beta`` and so on.
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance. That depends on the marginal of S, so the set is
-        one of joint distributions, and has a beta of its own: **two statements, each with its own
-        probability of being false**. None is the set for privacy if that is a RenyiBall or
-        AllDistributions. For a LikelihoodRatioSet, which leaves the marginal of S free, it is the
-        Kullback-Leibler ball with the same beta: ``RenyiBall(alpha=1, radius="finite-sample")``, or
-        ``radius="chi2"`` if its radius is ``"asymptotic"``, or the same number if it is a number;
-        its drift is added to the radius, for a population whose marginal of S has not changed. A
-        parameter search reaches ``utility_uncertainty__beta``.
+        one of joint distributions, with a beta of its own: **each of the two statements may be
+        false**. None is the privacy set if that is a RenyiBall or AllDistributions. For a
+        LikelihoodRatioSet it is the ball ``RenyiBall(alpha=1, radius="finite-sample")`` with the
+        same beta, or ``radius="chi2"`` for ``"asymptotic"``, or the same number; drift is added.
     robust_utility : bool, default=True
         Whether to minimise the expected distance at the worst distribution of
         `utility_uncertainty`, rather than at the public distribution. If False, the mechanism does
