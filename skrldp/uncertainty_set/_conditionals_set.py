@@ -39,9 +39,9 @@ class ConditionalsSet(FittedSet):
 
     Examples
     --------
-    >>> ConditionalsSet(single=0.072, pair=0.098, n_records=200).describe()
-    'the distributions whose conditionals of U have log likelihood ratios of at most 14.4 for each \
-secret and 19.6 for each two'
+    >>> print(ConditionalsSet(single=0.072, pair=0.098, n_records=200).describe())
+    the distributions whose conditionals of U have log likelihood ratios of at most 14.4 for each
+    secret and 19.6 for each two
     >>> ConditionalsSet(0.05, 0.1).shares_budget
     False
     """
