@@ -93,7 +93,7 @@ def build_frame(
 
 def _series_of(column: NewColumn, namespace: Any, library: _Library, name: Any) -> nw.Series[Any]:
     # "other" beside numbers needs a column of objects, which pyarrow does not have.
-    last = [object] if OTHER in column.values else []
+    last = [object] if any(isinstance(v, str) and v == OTHER for v in column.values) else []
     for dtype in (column.dtype, None, *last):
         try:
             native = library.column(namespace, column.values, dtype)
