@@ -11,6 +11,7 @@ import time
 import warnings
 
 import numpy as np
+import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from statsmodels.datasets import fair
 
@@ -30,16 +31,25 @@ EPS = 1.0
 
 
 def load_survey():
-    """Return S and two harmless answers as categories, in random order."""
+    """Return S and two harmless answers, in random order.
+
+    Each column has a dtype that declares the answers that one could tick. So its values are known
+    before any record is counted, as the confidence set wants it.
+    """
     answers = fair.load_pandas().data
-    religious = {1: "not", 2: "mildly", 3: "fairly", 4: "strongly"}
-    marriage = {1: "very poor", 2: "poor", 3: "fair", 4: "good", 5: "very good"}
     survey = answers[[]].assign(
-        affair=np.where(answers["affairs"] > 0, "yes", "no"),
-        religious=answers["religious"].map(religious),
-        marriage=answers["rate_marriage"].map(marriage),
+        affair=choice(answers["affairs"] > 0, ["no", "yes"], first=0),
+        religious=choice(answers["religious"], ["not", "mildly", "fairly", "strongly"]),
+        marriage=choice(
+            answers["rate_marriage"], ["very poor", "poor", "fair", "good", "very good"]
+        ),
     )
     return survey.sample(frac=1.0, random_state=0).reset_index(drop=True)
+
+
+def choice(answers, levels, first=1):
+    """Name the answers, which are numbers from `first` on."""
+    return pd.Categorical.from_codes(answers.astype(int) - first, levels)
 
 
 def main(seconds=15.0):
@@ -53,12 +63,13 @@ def main(seconds=15.0):
         "Every report may change the odds of an affair by a factor of at most "
         f"{np.exp(EPS):.2f},\nfor every distribution in the 95 % confidence set.\n"
     )
+    known = {"eps": EPS, "sensitive": "affair", "categories": "product"}  # all combinations
     sanitizers = {
-        "GRR (plain LDP)": GRRSanitizer(eps=EPS, sensitive="affair"),
-        "SRR": SRRSanitizer(eps=EPS, sensitive="affair"),
-        "IR": IRSanitizer(eps=EPS, sensitive="affair"),
-        "PolyOpt": PolyOptSanitizer(eps=EPS, sensitive="affair", time_limit=seconds),
-        "non-robust": NonRobustSanitizer(eps=EPS, sensitive="affair", time_limit=seconds),
+        "GRR (plain LDP)": GRRSanitizer(**known),
+        "SRR": SRRSanitizer(**known),
+        "IR": IRSanitizer(**known),
+        "PolyOpt": PolyOptSanitizer(**known, time_limit=seconds),
+        "non-robust": NonRobustSanitizer(**known, time_limit=seconds),
     }
     print(
         f"{'mechanism':<16} {'I(X;Y), nats':>12} {'of H(X)':>8} {'x GRR':>6} "

@@ -21,10 +21,11 @@ parser.add_argument("file", nargs="?", default="docs/images/utility.svg")
 parser.add_argument("--seconds", type=float, default=15.0, help="time for each design")
 options = parser.parse_args()
 survey = load_survey()
+known = {"eps": 1.0, "sensitive": "affair", "categories": "product"}  # all combinations
 sanitizers = {
-    "PolyOpt": PolyOptSanitizer(eps=1.0, sensitive="affair", time_limit=options.seconds),
-    "IR": IRSanitizer(eps=1.0, sensitive="affair"),
-    "SRR": SRRSanitizer(eps=1.0, sensitive="affair"),
+    "PolyOpt": PolyOptSanitizer(**known, time_limit=options.seconds),
+    "IR": IRSanitizer(**known),
+    "SRR": SRRSanitizer(**known),
 }
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", PrivacyLeakWarning)  # of the non-robust curve, drawn as such

@@ -231,7 +231,7 @@ class RobustMSESanitizer(BaseSanitizer):
     >>> sanitizer.certificate_.holds(0.5)
     True
     >>> round(sanitizer.distortion_, 3), round(sanitizer.worst_case_distortion_, 3)
-    (0.21, 0.231)
+    (0.215, 0.248)
     >>> sanitizer.transform([["yes", 2], ["no", 0]]).shape
     (2, 1)
     """
