@@ -190,6 +190,15 @@ def test_finite_sample_is_as_small_as_measured(shape, single, pair):
     assert found[1] <= pair
 
 
+@pytest.mark.parametrize("beta", [0.4, 0.05, 1e-30])
+def test_error_that_is_computed(beta):
+    """What is returned has been checked to fail with beta at most, and uses all of it."""
+    counts = np.array([5, 60, 400, 9_000])
+    single, pair = likelihood_ratio_budgets(counts, 6, beta, "finite-sample")
+    error = budgets._failure(budgets._finite_sample(counts, 5, beta), single, pair, budgets._FINE)
+    assert 0.999 * beta < error <= beta
+
+
 def test_refusals():
     with pytest.raises(ValueError, match="rule must be"):
         likelihood_ratio_budgets([5, 5], 3, 0.05, "exact")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from scipy.special import gammaln, ndtr, xlogy
+from scipy.stats import chi2
 
 from skrldp.uncertainty_set import _multinomial_tails as kept
 
@@ -154,6 +155,16 @@ def test_bounds_are_ordered():
         assert np.all(former <= large[0])
         assert np.all(large[0] <= pairs[0])
         former = large[0]
+
+
+@pytest.mark.parametrize("least", CLASSES)
+def test_heads_are_above_the_limit(least):
+    """In the limit of many records a sum is half a chi-squared variable; y goes far beyond 36."""
+    y = np.linspace(0.0, 300.0, 1501)
+    for steps in range(1, 13):
+        limit = (ORDERS[:, None] * y + np.log(chi2.sf(2.0 * y, steps))).max(axis=1)
+        assert np.all(CLASSES[least].heads[steps] >= limit)
+        assert np.all(CLASSES[least].heads[steps] <= steps * CLASSES[least].moments)
 
 
 def test_normal_bounds_of_binomials(computing):
