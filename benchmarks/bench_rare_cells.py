@@ -74,9 +74,7 @@ def main(shapes, tables):
     for (name, kind), warned in found.items():
         if warned:
             print(f"{name:<15} {kind:<23} {len(warned) // tables:>7} {np.mean(warned):>17.3f}")
-    print(
-        f"An estimate takes {1e3 * np.median(seconds):.1f} ms (median), at most {max(seconds):.2f} s"
-    )
+    print(f"Seconds of an estimate: {np.median(seconds):.3f} (median), {max(seconds):.2f} (most)")
 
 
 if __name__ == "__main__":
