@@ -133,7 +133,7 @@ def two_classes(cells, rare, expected, n):
 def candidates(cells, n):
     """The grid on which the search starts: how many cells are rare, and their expected count."""
     rare = sorted({1, cells // 4, cells // 2, 3 * cells // 4, cells - 1} - {0})
-    return [(m, e) for m in rare for e in np.geomspace(0.02, 8.0, 11)]
+    return [(m, e) for m in rare for e in np.geomspace(0.005, 8.0, 13)]
 
 
 def climb(value, starts, best=4):
