@@ -36,8 +36,8 @@ def distributions(shape, n, rng):
     for share in (0.1, 0.3, 0.6, 0.9):
         rare = round(share * cells)
         for expected in (0.001, 0.01, 0.05, 0.1, 0.3, 1.0, 2.0, 3.0, 5.0):
-            rest = (n - rare * expected) / (cells - rare)
-            if rare and rest >= 8.0:
+            rest = (n - rare * expected) / max(1, cells - rare)
+            if 0 < rare < cells and rest >= 8.0:
                 truth = np.r_[np.full(rare, expected), np.full(cells - rare, rest)] / n
                 yield rng.permutation(truth).reshape(shape)
 

@@ -92,8 +92,8 @@ for beta in BETAS:
 # %%
 # The default set is valid for every n, and misses less often than β says. The asymptotic one is
 # right for very many records, and misses about as often as β says. So does the ball of order 2; but
-# with 200 records and a very small β it misses some three times as often, because some cells then
-# have fewer than five records.
+# with 200 records and β = 0.001 it misses twice as often, because some cells then have fewer than
+# five records.
 #
 # What does it cost?
 # ------------------
@@ -134,12 +134,12 @@ for n in SIZES:
             measured.setdefault((n, name), []).append(at_the_truth(counts, uncertainty))
 
 print(
-    f"{'n':>7}  {'beta':<13}{'distance':>9}{'median leakage':>16}{'greatest':>10}{'above eps':>11}"
+    f"{'n':>7}  {'beta':<16}{'distance':>9}{'median leakage':>16}{'greatest':>10}{'above eps':>11}"
 )
 for (n, name), values in measured.items():
     far, leaks = np.transpose(values)
     print(
-        f"{n:>7,}  {' '.join(name.split()):<13}{far.mean():>9.3f}{np.median(leaks):>16.3f}"
+        f"{n:>7,}  {' '.join(name.split()):<16}{far.mean():>9.3f}{np.median(leaks):>16.3f}"
         f"{leaks.max():>10.3f}{(leaks > EPS).sum():>8} of {TABLES}"
     )
 
