@@ -7,6 +7,8 @@
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make bench         the benchmarks
 #   make tables        computes the bounds on tails again that the package keeps, and checks them
+#   make mutants       breaks the privacy core line by line: do the tests notice? An hour or two
+#                      (make mutants ARGS="--room certificate", ARGS="--processes 2")
 #   make docs          the documentation site (make docs ARGS="-D plot_gallery=0": examples not run)
 #   make clean         remove all that was made
 PYTHON ?= python3
@@ -23,7 +25,7 @@ CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 p
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
-.PHONY: demo test test-minimum test-package vertices lint format bench tables docs clean venv
+.PHONY: demo test test-minimum test-package vertices lint format bench tables mutants docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -58,6 +60,9 @@ bench:
 # Ten minutes and 2 GB (make tables ARGS=--write: replaces what is kept).
 tables: $(VENV)/.stamp-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/tail_bounds/make.py $(ARGS)
+
+mutants: $(VENV)/.stamp-test
+	$(PY) tests/mutants/mutate.py $(ARGS)
 
 docs: $(VENV)/.stamp-docs
 	$(PY) -m sphinx -W --keep-going -b html $(ARGS) docs docs/_build/html

@@ -195,7 +195,7 @@ def searched_conditionals(rng):
         secrets, cells = shape
         budgets = {n: likelihood_ratio_budgets([n] * secrets, cells, BETA, rule) for n in RECORDS}
 
-        def miss(n, rare, expected, tables=10_000, cells=cells, secrets=secrets, budgets=budgets):
+        def miss(n, rare, expected, tables=20_000, cells=cells, secrets=secrets, budgets=budgets):
             truth = two_classes(cells, rare, expected, n)
             if truth is None:
                 return 0.0
@@ -253,9 +253,8 @@ def main(quick):
     """Run all parts, or the first with fewer tables."""
     sampled(400 if quick else 4_000)
     if not quick:
-        rng = np.random.default_rng(1)
-        searched_balls(rng)
-        searched_conditionals(rng)
+        searched_balls(np.random.default_rng(1))
+        searched_conditionals(np.random.default_rng(2))
         exact()
 
 

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._arrays import real_numbers
+from skrldp._params import check_choice
 from skrldp._typing import Floats
+from skrldp.alphabet import SOURCES
 from skrldp.information import conditionals_of, entropy
 
 __all__ = ["JointDistribution", "as_counts"]
@@ -30,12 +32,16 @@ class JointDistribution:
         Names of the secrets; 0, 1, ... if not given.
     values : sequence of length a2, optional
         Names of the values of U.
+    alphabet : {"declared", "split", "learned"}, optional
+        Where the values of U come from, on which confidence levels depend: declared, learned from
+        records that are not counted, or learned from these very records. None if it is not known.
 
     Raises
     ------
     ValueError
         If the counts are not a finite, non-negative table of whole numbers with a record in it,
-        if some are masked, or if there are more than 2**53 records.
+        if some are masked, or if there are more than 2**53 records; or if `alphabet` is none of
+        these.
 
     Examples
     --------
@@ -47,13 +53,18 @@ class JointDistribution:
     counts: NDArray[np.int64]
     secrets: tuple[Any, ...]
     values: tuple[Any, ...]
+    alphabet: str | None = None
 
     def __init__(
         self,
         counts: ArrayLike,
         secrets: Sequence[Any] | None = None,
         values: Sequence[Any] | None = None,
+        *,
+        alphabet: str | None = None,
     ) -> None:
+        if alphabet is not None:
+            check_choice("alphabet", alphabet, SOURCES)
         table = real_numbers(counts, "counts")
         if table.ndim != 2 or table.size == 0:
             raise ValueError(
@@ -84,6 +95,7 @@ class JointDistribution:
         object.__setattr__(self, "counts", whole)
         object.__setattr__(self, "secrets", names)
         object.__setattr__(self, "values", others)
+        object.__setattr__(self, "alphabet", alphabet)
 
     @classmethod
     def from_codes(
@@ -92,6 +104,8 @@ class JointDistribution:
         values: NDArray[np.integer[Any]],
         names: tuple[Sequence[Any], Sequence[Any]],
         sample_weight: ArrayLike | None = None,
+        *,
+        alphabet: str | None = None,
     ) -> "JointDistribution":
         """Count records given by their codes.
 
@@ -103,6 +117,8 @@ class JointDistribution:
             The secrets and the values the codes stand for.
         sample_weight : array of shape (n,), optional
             How many records each row stands for: whole numbers, zero allowed.
+        alphabet : {"declared", "split", "learned"}, optional
+            Where the values come from.
 
         Returns
         -------
@@ -117,7 +133,7 @@ class JointDistribution:
         cells = secrets.astype(np.int64) * shape[1] + values
         weights = None if sample_weight is None else as_counts(sample_weight, len(cells))
         counts = np.bincount(cells, weights=weights, minlength=shape[0] * shape[1])
-        return cls(counts.reshape(shape), *names)
+        return cls(counts.reshape(shape), *names, alphabet=alphabet)
 
     @property
     def n(self) -> int:

@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "alphabet": set(),
     "table": {"alphabet"},
     "information": set(),
-    "joint": {"information"},
+    "joint": {"alphabet", "information"},
     "support_function": set(),
     "uncertainty_set": {"joint", "support_function"},
     "row_privacy": {"joint", "support_function", "uncertainty_set"},
@@ -54,7 +54,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "auditing": {
         "alphabet", "information", "joint", "mechanism", "sanitizers", "table",
     },
-    "privacy_reports": {"certificate", "information", "mechanism", "sanitizers", "uncertainty_set"},
+    "privacy_reports": {
+        "alphabet", "certificate", "information", "mechanism", "sanitizers", "uncertainty_set",
+    },
     "display": {
         "aggregate", "information", "joint", "mechanism", "sanitizers", "support_function",
         "uncertainty_set",

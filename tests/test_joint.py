@@ -137,3 +137,20 @@ def test_weights_of_any_kind_of_number(weights):
         np.array([0, 1]), np.array([0, 0]), (("a", "b"), ("u",)), weights
     )
     np.testing.assert_array_equal(joint.counts, [[1], [0]])
+
+
+@pytest.mark.parametrize("records", [0.0, 0.5, 3.0, 1e300])
+def test_smoothing_adds_so_many_records(records):
+    """In all, spread over the cells: 100 records and 0.5 more are 100.5."""
+    found = JointDistribution(EXAMPLE).smoothed(records)
+    expected = (EXAMPLE / (100 + records)) + (records / (100 + records)) / 4
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64])
+def test_codes_of_any_dtype_are_counted_where_they_belong(dtype):
+    """The code of a cell, up to 399 here, needs more bits than that of a secret or a value."""
+    secrets, values = np.divmod(np.arange(400), 20)
+    names = range(20), range(20)
+    found = JointDistribution.from_codes(secrets.astype(dtype), values.astype(dtype), names)
+    np.testing.assert_array_equal(found.counts, np.ones((20, 20)))

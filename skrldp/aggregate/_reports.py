@@ -198,10 +198,12 @@ def _count_cells(
     for place, column, alphabet, size in zip(places, written, alphabets, sizes, strict=True):
         codes, unknown = encode_column(table, place, Column(table.names[place], alphabet))
         if unknown:
+            n_rows = unknown.total()
             raise ValueError(
-                f"column {table.names[place]!r} of Y has {unknown.total():,} rows with values that "
-                f"no report of this mechanism has, the first in row {int(np.argmax(codes < 0))} "
-                "(values are not shown): these are reports of another mechanism, or not reports."
+                f"column {table.names[place]!r} of Y has {n_rows:,} row{'s' if n_rows > 1 else ''} "
+                f"with values that no report of this mechanism has, the first in row "
+                f"{int(np.argmax(codes < 0))} (values are not shown): these are reports of another "
+                "mechanism, or not reports."
             )
         keys = keys * size + codes
         index = {category: code for code, category in enumerate(alphabet)}

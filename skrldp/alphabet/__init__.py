@@ -5,12 +5,15 @@ Categories are Python scalars and compare as such: 1, 1.0 and True are one categ
 and missing values of every kind are None. Only NumPy is imported.
 """
 
-from skrldp.alphabet._columns import Column
+from skrldp.alphabet._columns import OTHER, Column
 from skrldp.alphabet._combinations import Alphabet, combine
 from skrldp.alphabet._messages import brief, listed, named, rows_in_words
 from skrldp.alphabet._scalars import CategoryError, is_missing, plain
+from skrldp.alphabet._sources import SOURCES, source_in_words
 
 __all__ = [
+    "OTHER",
+    "SOURCES",
     "Alphabet",
     "CategoryError",
     "Column",
@@ -21,4 +24,5 @@ __all__ = [
     "named",
     "plain",
     "rows_in_words",
+    "source_in_words",
 ]

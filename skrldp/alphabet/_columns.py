@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,9 @@ from skrldp.alphabet._scalars import plain
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Column"]
+__all__ = ["OTHER", "Column"]
+
+OTHER = "other"  # the value that stands for a column's rare and unknown values
 
 # Up to this many numbers are looked up in a dictionary. An attacker can choose n numbers with equal
 # hashes, which take n**2 steps: at most some 10 ms here. More numbers are found by bisection.
@@ -32,13 +34,16 @@ class Column:
         Column name; position for arrays.
     categories : tuple
         Python scalars, all different, in order. A missing value, if it is a category, is None.
+    infrequent : tuple
+        Values that are no categories and are found as the category "other".
     """
 
     name: Any
     categories: tuple[Any, ...]
+    infrequent: tuple[Any, ...] = field(default=(), kw_only=True)
 
     @classmethod
-    def of_values(cls, name: Any, values: Iterable[Any]) -> Column:
+    def of_values(cls, name: Any, values: Iterable[Any], infrequent: Sequence[Any] = ()) -> Column:
         """Make a column whose categories are some values, in the order in which they first occur.
 
         Parameters
@@ -46,12 +51,29 @@ class Column:
         name : str or int
         values : iterable
             Values, which may repeat.
+        infrequent : sequence
+            Values that are found as the category "other".
 
         Returns
         -------
         Column
         """
-        return cls(name, tuple(_distinct([plain(value) for value in values])))
+        categories = tuple(_distinct([plain(value) for value in values]))
+        return cls(name, categories, infrequent=tuple(map(plain, infrequent)))
+
+    @property
+    def other(self) -> int | None:
+        """Index of the category "other"; None if there is none."""
+        return self.categories.index(OTHER) if OTHER in self.categories else None
+
+    @property
+    def _entries(self) -> list[tuple[Any, int]]:
+        """Every value that can be found, and the index of its category."""
+        entries = [(category, place) for place, category in enumerate(self.categories)]
+        other = self.other
+        if self.infrequent and other is not None:
+            entries += [(value, other) for value in self.infrequent]
+        return entries
 
     def __len__(self) -> int:
         return len(self.categories)
@@ -61,7 +83,7 @@ class Column:
 
     @cached_property
     def _places(self) -> _Places:
-        return _Places(self.categories)
+        return _Places(self._entries)
 
     @cached_property
     def _numbers(self) -> dict[str, tuple[NDArray[Any], NDArray[np.int64]]]:
@@ -123,7 +145,7 @@ class Column:
         """Return the categories that a dtype holds exactly, sorted, and their places."""
         if kind not in self._numbers:
             found = []
-            for place, category in enumerate(self.categories):
+            for category, place in self._entries:
                 if isinstance(category, bool | int | float):
                     number = _exactly(np.dtype(kind), category)
                     if number is not None:
@@ -167,14 +189,14 @@ def _distinct(values: list[Any]) -> list[Any]:
 class _Places(dict[Any, int]):
     """Places of categories; -1 for other values."""
 
-    def __init__(self, categories: Sequence[Any]) -> None:
+    def __init__(self, entries: Sequence[tuple[Any, int]]) -> None:
         super().__init__()
-        pairs = [(c, place) for place, c in enumerate(categories) if isinstance(c, int | float)]
+        pairs = [entry for entry in entries if isinstance(entry[0], int | float)]
         self._numbers: tuple[Any, ...] = ()
         if len(pairs) > _FEW_NUMBERS:
             pairs.sort()
             self._numbers, self._places = zip(*pairs, strict=True)
-        for place, category in enumerate(categories):
+        for category, place in entries:
             if not self._numbers or not isinstance(category, int | float):
                 self[category] = place
 

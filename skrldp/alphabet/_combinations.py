@@ -102,7 +102,12 @@ class Alphabet:
         return cls(tuple(columns), tuple(keys)), prefix
 
     @classmethod
-    def of_members(cls, names: Sequence[Any], members: Sequence[Any]) -> Alphabet:
+    def of_members(
+        cls,
+        names: Sequence[Any],
+        members: Sequence[Any],
+        infrequent: Sequence[Sequence[Any]] | None = None,
+    ) -> Alphabet:
         """Take some combinations in their own order.
 
         Parameters
@@ -111,15 +116,21 @@ class Alphabet:
             Names of the columns.
         members : sequence
             Tuples of k categories, all different; categories if k = 1.
+        infrequent : sequence of length k, optional
+            For each column the values that are found as its category "other".
 
         Returns
         -------
         Alphabet
         """
+        rare = [tuple(map(plain, few)) for few in infrequent or [()] * len(names)]
         if len(names) == 1:
-            return cls((Column(names[0], tuple(map(plain, members))),))
+            return cls((Column(names[0], tuple(map(plain, members)), infrequent=rare[0]),))
         values = list(zip(*members, strict=True))
-        columns = [Column.of_values(n, own) for n, own in zip(names, values, strict=True)]
+        columns = [
+            Column.of_values(name, own, few)
+            for name, own, few in zip(names, values, rare, strict=True)
+        ]
         codes = [column.codes(own) for column, own in zip(columns, values, strict=True)]
         found, index = cls.observed(columns, codes)
         return cls(found.columns, found.keys, np.argsort(index))
@@ -202,6 +213,33 @@ class Alphabet:
             prefix = _find(prefix, code, len(column), known, n * len(column))
             n = len(known)
         return prefix if self.order is None else np.append(self.order, -1)[prefix]
+
+    def index_with_others(self, codes: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Find the number of each row's combination, unknown values being "other".
+
+        An unknown category is its column's "other". A combination that is unknown even so is the
+        one in which every column is "other".
+
+        Parameters
+        ----------
+        codes : sequence of arrays of shape (n,)
+            As in :meth:`index`.
+
+        Returns
+        -------
+        array of shape (n,)
+            -1 where a column, or the alphabet, has no such category.
+        """
+        others = [column.other for column in self.columns]
+        known = [
+            code if other is None else np.where(code < 0, code.dtype.type(other), code)
+            for code, other in zip(codes, others, strict=True)
+        ]
+        index = self.index(known)
+        if None in others or not (index < 0).any():
+            return index
+        fallback = self.index([np.array([other]) for other in others])[0]
+        return np.where(index < 0, index.dtype.type(fallback), index)
 
 
 def _keys(prefix: NDArray[Any], code: NDArray[Any], size: int) -> NDArray[np.int64]:

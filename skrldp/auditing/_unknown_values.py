@@ -71,7 +71,7 @@ def _check_sanitizer(
     if sensitive:
         allowed = sanitizer.mechanism_.observe == "nonsensitive"  # S is not looked at
     else:
-        allowed = sanitizer.handle_unknown == "impute"
+        allowed = sanitizer.handle_unknown != "error"
     return (1.0, "") if allowed else (0.0, "it is reported rather than refused")
 
 

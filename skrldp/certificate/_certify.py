@@ -10,6 +10,7 @@ from skrldp._arrays import real_numbers
 from skrldp._html import page
 from skrldp._numbers import at_least, at_most
 from skrldp._typing import Floats
+from skrldp.alphabet import source_in_words
 from skrldp.certificate._alphabets import order_in_table
 from skrldp.certificate._views import (
     View,
@@ -48,12 +49,15 @@ class Certificate:
         The worst distribution found, inside the set.
     uncertainty : FittedSet
         The set of distributions that it holds for.
+    alphabet : {"declared", "split", "learned"} or None
+        Where the values of U come from; the set's confidence level depends on it.
     """
 
     eps: float
     eps_attained: float
     distribution: Floats
     uncertainty: FittedSet
+    alphabet: str | None = None
 
     @property
     def alpha(self) -> float:
@@ -92,9 +96,19 @@ class Certificate:
             ("proven", f"eps <= {at_most(self.eps)} nats"),
             ("attained", f"eps = {attained} nats, at the worst distribution found"),
             ("holds for", self.uncertainty.describe()),
+            *self._confidence(),
             ("cells", f"{a1:,} secrets x {a2:,} values"),
         ]
         return page("Certificate", rows)
+
+    def _confidence(self) -> list[tuple[str, str]]:
+        """State how often the set misses, and on what that is conditional."""
+        beta, rule = self.uncertainty.beta, self.uncertainty.rule
+        if beta is None:
+            return []
+        kind = "at most" if rule == "finite-sample" else "about"
+        misses = f"misses the true distribution with probability {kind} {beta:.4g}"
+        return [("this set", f"{misses}; {source_in_words(self.alphabet)}")]
 
 
 def certify(
@@ -140,7 +154,9 @@ def certify(
         return _certificate([dense_view(matrix, proof_region(joint, fitted))], joint, fitted)
     # The proof is in the mechanism's order; the worst distribution is told in the table's.
     cells = np.ix_(*order_in_table(joint, mechanism))
-    reordered = JointDistribution(joint.counts[cells], mechanism.secrets, mechanism.values)
+    reordered = JointDistribution(
+        joint.counts[cells], mechanism.secrets, mechanism.values, alphabet=joint.alphabet
+    )
     certificate = prove(mechanism, reordered, fitted)
     distribution = np.empty_like(certificate.distribution)
     distribution[cells] = certificate.distribution
@@ -216,7 +232,8 @@ def _certificate(
     if witness is not None:
         distribution = _distribution_of(witness, joint, uncertainty)
         attained = max(attained, *(leakage_at(view, distribution) for view in views))
-    return Certificate(proven, min(attained, proven), distribution, uncertainty)
+    attained = min(attained, proven)
+    return Certificate(proven, attained, distribution, uncertainty, joint.alphabet)
 
 
 def _distribution_of(

@@ -45,7 +45,9 @@ class Client:
         self.mechanism = mechanism
         self.columns = mechanism.columns or (("secret", True), ("value", False))
         self.observe = mechanism.observe
-        self._reader = RecordReader(self.columns, self.secrets, self.values, self.observe)
+        self._reader = RecordReader(
+            self.columns, self.secrets, self.values, self.observe, mechanism.others
+        )
         self._memory = None if memoize is None else Memory(memoize, self.digest)
         self._stream = None if random_state is None else RandomStream(random_state)
 
@@ -99,8 +101,8 @@ class Client:
         Raises
         ------
         ValueError
-            If a column is missing or a value is not known to the mechanism, or if `id` is missing
-            or not allowed. Nothing is reported then.
+            If a column is missing or a value is not known to the mechanism and not reported as
+            "other" either, or if `id` is missing or not allowed. Nothing is reported then.
         """
         cell = np.array([self._reader.cell(record)])
         return int(self._draw(cell, None if id is None else [id])[0])

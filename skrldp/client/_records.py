@@ -31,6 +31,9 @@ class RecordReader:
         The alphabets.
     observe : {"all", "nonsensitive"}
         Whether the cell is of S and U, or of U alone.
+    others : tuple, optional
+        For each column of U, which values it has as "other": True for all that are unknown, a tuple
+        of values, or None.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class RecordReader:
         secrets: Sequence[Any],
         values: Sequence[Any],
         observe: str,
+        others: Sequence[Any] | None = None,
     ) -> None:
         self._names = [name for name, _ in columns]
         self._of_u = observe == "nonsensitive"
@@ -47,8 +51,11 @@ class RecordReader:
         self._parts = []
         for members, flag in wanted:
             places = [place for place, (_, sensitive) in enumerate(columns) if sensitive is flag]
-            alphabet = Alphabet.of_members([self._names[p] for p in places], members)
-            self._parts.append(_Part(alphabet, places, is_secret=flag))
+            own = [None] * len(places) if flag or others is None else others
+            rare = [entry if isinstance(entry, tuple) else () for entry in own]
+            alphabet = Alphabet.of_members([self._names[p] for p in places], members, rare)
+            takes_all = [entry is True for entry in own]
+            self._parts.append(_Part(alphabet, places, takes_all, is_secret=flag))
         self._wanted = sorted(place for part in self._parts for place in part.places)
 
     def cell(self, record: Any) -> int:
@@ -64,7 +71,7 @@ class RecordReader:
         """
         raw = self._picked(record, "the record")
         numbers = [part.number(raw) for part in self._parts]
-        if min(numbers) < 0:  # this raises the error
+        if min(numbers) < 0:  # this takes unknown values as "other", or raises the error
             return int(self._coded({place: [value] for place, value in raw.items()})[0])
         return numbers[0] if self._of_u else numbers[0] * self._shape[1] + numbers[1]
 
@@ -197,11 +204,18 @@ def _refuse_masked(array: Any) -> None:
 
 
 class _Part:
-    """S or U: its columns' places in a record, and its alphabet."""
+    """S or U: its columns' places in a record, its alphabet, and which columns take any value."""
 
-    def __init__(self, alphabet: Alphabet, places: Sequence[int], *, is_secret: bool) -> None:
+    def __init__(
+        self,
+        alphabet: Alphabet,
+        places: Sequence[int],
+        takes_all: Sequence[bool],
+        *,
+        is_secret: bool,
+    ) -> None:
         self.places = places
-        self._alphabet, self._is_secret = alphabet, is_secret
+        self._alphabet, self._takes_all, self._is_secret = alphabet, takes_all, is_secret
 
     def number(self, record: Mapping[int, Any]) -> int:
         """Find the member that one record, given by places, has; -1 if there is none."""
@@ -219,12 +233,13 @@ class _Part:
             If a value or a combination is unknown.
         """
         columns, codes = self._alphabet.columns, []
-        for column, own in zip(columns, values, strict=True):
+        for column, own, takes_all in zip(columns, values, self._takes_all, strict=True):
             code = _codes(column, own)
-            if code.min(initial=0) < 0:
+            if code.min(initial=0) < 0 and not takes_all:
                 raise ValueError(self._unknown([column], [own], np.flatnonzero(code < 0)))
             codes.append(code)
-        found = self._alphabet.index(codes)
+        group = any(self._takes_all)
+        found = self._alphabet.index_with_others(codes) if group else self._alphabet.index(codes)
         if found.min(initial=0) < 0:
             raise ValueError(self._unknown(columns, values, np.flatnonzero(found < 0)))
         return found

@@ -9,12 +9,11 @@ large). Only NumPy is imported here, since clients use this package.
 
 from skrldp.mechanism._base import Mechanism
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
-from skrldp.mechanism._guarantee import ALPHABETS, Guarantee
+from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._rounding import slot_bits
 from skrldp.mechanism._stated_sets import RULES, StatedLikelihoodRatioSet, StatedRenyiSet
 
 __all__ = [
-    "ALPHABETS",
     "RULES",
     "BlockForm",
     "DenseForm",

@@ -21,6 +21,7 @@ from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._json_checks import check_columns
 from skrldp.mechanism._messages import claim, figures, sizes
+from skrldp.mechanism._others import Others, check_others
 from skrldp.mechanism._rounding import check_matrix, round_columns, slot_bits
 from skrldp.sampling import BlockTable, RandomStream
 
@@ -49,11 +50,15 @@ class Mechanism:
         four weights without a matrix (``form.blocks`` is then not None).
     guarantee : Guarantee or None
         The figures of the privacy proof; None for mechanisms that no sanitizer made.
+    others : tuple or None
+        For each column of U, which values are reported as its value "other": True for all that are
+        no values of it, a tuple of values, or None. None if no column has others.
 
     Raises
     ------
     ValueError
-        If the alphabets and the names of the reports do not fit the weights.
+        If the alphabets and the names of the reports do not fit the weights, or `others` not the
+        values of U.
     """
 
     secrets: tuple[Any, ...]
@@ -62,6 +67,7 @@ class Mechanism:
     columns: tuple[tuple[Any, bool], ...]
     form: Form
     guarantee: Guarantee | None = field(default=None, kw_only=True)
+    others: tuple[Others, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check that there is one name for each report and each cell."""
@@ -76,6 +82,8 @@ class Mechanism:
                 f"{len(self.secrets):,} secrets x {len(self.values):,} values do not fit the "
                 f"mechanism's {n_cells:,} cells."
             )
+        if self.others is not None:
+            check_others(self.others, self.values)
 
     @property
     def weights(self) -> NDArray[np.int64]:

@@ -4,11 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from skrldp.alphabet import SOURCES, source_in_words
 from skrldp.mechanism._stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet, as_float
 
-__all__ = ["ALPHABETS", "Guarantee"]
-
-ALPHABETS = ("declared", "learned", "split")
+__all__ = ["Guarantee"]
 
 
 @dataclass(frozen=True)
@@ -30,10 +29,10 @@ class Guarantee:
         The set of distributions that the proof is for.
     n_records : int or None
         Number of public records; None if it is not stated.
-    alphabet : {"declared", "learned", "split"} or None
-        Where the values of S and U come from: they were declared; or learned from the records that
-        are counted, in which case the set's `beta` is conditional on them; or learned from records
-        that are not counted. None if it is not stated.
+    alphabet : {"declared", "split", "learned"} or None
+        Where the values of U come from, on which `beta` depends: declared, learned from records
+        that are not counted, or learned from the counted ones. None if it is not stated, and for
+        all distributions.
 
     Raises
     ------
@@ -71,13 +70,22 @@ class Guarantee:
         around = self.distributions
         if not (isinstance(around, StatedRenyiSet | StatedLikelihoodRatioSet) or around == "all"):
             raise ValueError(f"distributions={around!r} is no stated set, and not 'all'.")
+        if around == "all" and self.alphabet is not None:
+            raise ValueError("a guarantee for all distributions has no alphabet.")
         n = self.n_records
         if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
             raise ValueError(f"n_records={n!r} is no whole number >= 1.")
-        if self.alphabet is not None and self.alphabet not in ALPHABETS:
+        if self.alphabet is not None and self.alphabet not in SOURCES:
             raise ValueError(
-                f"alphabet={self.alphabet!r} is none of {', '.join(map(repr, ALPHABETS))}."
+                f"alphabet={self.alphabet!r} is none of {', '.join(map(repr, SOURCES))}."
             )
+
+    @property
+    def condition(self) -> str | None:
+        """On what `beta` is conditional, in words; None if there is no `beta`."""
+        around = self.distributions
+        beta = None if isinstance(around, str) else around.beta
+        return None if beta is None else source_in_words(self.alphabet)
 
     @property
     def for_all_distributions(self) -> bool:

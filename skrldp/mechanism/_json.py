@@ -27,6 +27,7 @@ from skrldp.mechanism._json_checks import (
     malformed,
     whole,
 )
+from skrldp.mechanism._others import Others
 from skrldp.mechanism._stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet
 from skrldp.sampling import BlockTable
 
@@ -95,6 +96,8 @@ def write(mechanism: Mechanism) -> str:
         if form.observe != "all":
             fields["observe"] = form.observe
         fields["weights"] = _table_of(form).tolist()
+    if mechanism.others is not None:
+        fields["other"] = [o if o is None or o is True else plain(o) for o in mechanism.others]
     if mechanism.guarantee is not None:
         fields["guarantee"] = _claims(mechanism.guarantee)
     _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
@@ -178,7 +181,7 @@ def _check_size(text: str) -> None:
 def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     is_blocks = "blocks" in fields
     form_keys = ("blocks",) if is_blocks else ("symbols", "weights")
-    optional = ("guarantee",) if is_blocks else ("observe", "guarantee")
+    optional = ("other", "guarantee") if is_blocks else ("observe", "other", "guarantee")
     check_keys(fields, (*_NEEDED, *form_keys), optional, "it")
     names = ("secrets", "values") if is_blocks else ("secrets", "values", "symbols")
     check_numbers(*(len(_list(fields[name], name)) for name in names))
@@ -205,6 +208,7 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
         "columns": columns,
         "form": form,
         "guarantee": guarantee,
+        "others": _others(fields["other"]) if "other" in fields else None,
     }
 
 
@@ -308,6 +312,16 @@ def _made(kind: type[T], figures: dict[str, Any]) -> T:
 
 def _alphabet(fields: dict[str, Any], name: str) -> tuple[Any, ...]:
     return tuple(revive(item, name) for item in _list(fields[name], name))
+
+
+def _others(entries: Any) -> tuple[Others, ...]:
+    found: list[Others] = []
+    for entry in _list(entries, "other"):
+        is_plain = entry is None or entry is True
+        found.append(entry if is_plain else _alphabet({"other": entry}, "other"))
+    if not any(entry is not None for entry in found):
+        raise malformed("other is null for every column")
+    return tuple(found)
 
 
 def _column(item: Any) -> tuple[Any, bool]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skrldp._html import page
 from skrldp._numbers import at_least, at_most
+from skrldp.alphabet import source_in_words
 
 __all__ = ["PrivacyReport", "amount", "odds"]
 
@@ -57,6 +58,9 @@ class PrivacyReport:
     coverage : str
         Where that probability comes from: "asymptotic", "finite-sample", "given" (a radius that was
         given as a number), "public distribution" or "all distributions".
+    alphabet : str or None
+        Where the values of U come from, on which ``beta`` is conditional: "declared", "split"
+        (learned from records that are not counted) or "learned" (from the counted ones).
     n, n_cells : int
         Numbers of public records and of cells.
     shape : (int, int)
@@ -113,6 +117,7 @@ class PrivacyReport:
     drift: float | None
     beta: float | None
     coverage: str
+    alphabet: str | None
     n: int
     n_cells: int
     shape: tuple[int, int]
@@ -253,7 +258,7 @@ class PrivacyReport:
         moved = " (apart from the drift)" if self.drift else ""
         return (
             f"{words}; this set misses the true {what}{moved} with probability {kind} "
-            f"{at_most(self.beta, '.4g')}"
+            f"{at_most(self.beta, '.4g')}; {source_in_words(self.alphabet)}"
         )
 
 

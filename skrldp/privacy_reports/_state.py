@@ -85,6 +85,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         **_of_the_set(certificate.uncertainty),
         "beta": certificate.uncertainty.beta,
         "coverage": coverage,
+        "alphabet": joint.alphabet,
         "n": joint.n,
         "n_cells": joint.counts.size,
         "shape": joint.counts.shape,
@@ -249,6 +250,12 @@ def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
             f"The set allows for a drift of {report.drift:.4g} nats since the public records were "
             "taken. That the population has changed by no more is an assumption."
         )
+    if report.beta is not None and report.alphabet == "learned":
+        said.append(
+            "The values of U were learned from the counted records, so beta is not guaranteed. "
+            "Declare them (categories=, dtypes such as category or Enum), or set alphabet_fraction "
+            "to learn them from records that are not counted."
+        )
     if report.unseen_secrets:
         names = ", ".join(map(repr, report.unseen_secrets[:_SHOWN]))
         more = len(report.unseen_secrets) - _SHOWN
@@ -265,6 +272,10 @@ def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
             f"{report.zero_cells:,} of {report.n_cells:,} cells have no public records; the set "
             "allows for them."
         )
+    others = fitted.mechanism_.others or ()
+    if any(others):
+        grouped = "that are unknown" if True in others else "that were rare in the public table"
+        said.append(f"Values of U {grouped} are reported as 'other', which the promise includes.")
     if fitted.handle_unknown == "impute":
         said.append(
             "Values of U that the public table lacks are replaced by draws from the public "

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import check_choice
-from skrldp.joint import JointDistribution
+from skrldp.joint import JointDistribution, as_counts
 from skrldp.sanitizers._checks import (
     MOST_CELLS,
     check_eps,
@@ -28,10 +28,10 @@ from skrldp.sanitizers._checks import (
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit, columns_of, information_of
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
-from skrldp.sanitizers._records import check_columns, impute
+from skrldp.sanitizers._records import UNKNOWN, check_columns, impute
 from skrldp.sanitizers._reports import ENCODINGS
 from skrldp.sanitizers._snapshot import snapshot
-from skrldp.table import Codes, learn
+from skrldp.table import Codes, Grouping, learn
 from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["BaseSanitizer"]
@@ -74,6 +74,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         *,
         sensitive: Any = None,
         categories: Any = "auto",
+        min_frequency: float | None = None,
+        max_categories: int | None = None,
+        alphabet_fraction: float | None = None,
         uncertainty: Any = None,
         encode: str | None = None,
         handle_unknown: str = "error",
@@ -83,6 +86,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         self.eps = eps
         self.sensitive = sensitive
         self.categories = categories
+        self.min_frequency = min_frequency
+        self.max_categories = max_categories
+        self.alphabet_fraction = alphabet_fraction
         self.uncertainty = uncertainty
         self.encode = encode
         self.handle_unknown = handle_unknown
@@ -109,7 +115,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         check_eps(self.eps)
         if self.encode is not None:
             check_choice("encode", self.encode, ENCODINGS)
-        check_choice("handle_unknown", self.handle_unknown, ("error", "impute"))
+        check_choice("handle_unknown", self.handle_unknown, UNKNOWN)
         check_verbose(self.verbose)
 
     def _public_values(self, joint: JointDistribution) -> NDArray[np.float64] | None:
@@ -164,13 +170,26 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             categories=self.categories,
             max_cells=self._most_cells,
             advice=larger_designs(self._most_cells),
+            grouping=Grouping(
+                self.min_frequency,
+                self.max_categories,
+                self.alphabet_fraction,
+                unknown=self.handle_unknown == "infrequent_if_exist",
+            ),
+            weights=None if sample_weight is None else lambda n: as_counts(sample_weight, n),
         )
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
         cells = codes.cells(codec.n_values)
-        counts = np.bincount(cells, check_weights(sample_weight, cells), codec.n_cells)
+        weights = check_weights(sample_weight, cells if codes.rows is None else codes.rows)
+        if codes.counted is not None:
+            weights = codes.counted
+        counts = np.bincount(cells, weights, codec.n_cells)
         joint = JointDistribution(
-            counts.reshape(codec.n_secrets, codec.n_values), codec.secrets, codec.values
+            counts.reshape(codec.n_secrets, codec.n_values),
+            codec.secrets,
+            codec.values,
+            alphabet=codec.source,
         )
         uncertainty = self._uncertainty_set()
         around = uncertainty.fit_set(joint)
@@ -181,7 +200,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         warn_of_time_limit(design.solution)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
         guarantee = guarantee_of(design.certificate, self.eps)
-        mechanism = replace(design.mechanism.named(None, names), guarantee=guarantee)
+        mechanism = design.mechanism.named(None, names)
+        mechanism = replace(mechanism, guarantee=guarantee, others=codec.others)
         design = replace(design, mechanism=mechanism)
         figures, words = self._summarise(joint, around, design)
         fitted = Fitted(
@@ -283,19 +303,25 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         return "_fitted" in vars(self)
 
     def _encode(self, X: Any, fitted: Fitted, *, secrets: bool = False) -> Codes:
-        """Return the records' codes; unknown values of U are drawn from those of their secret.
+        """Return the records' codes; unknown values of U are "other", or drawn for their secret.
 
-        The draw depends on the secret alone, through the public conditional of U. A mechanism that
-        observes U alone does not know the secret: the draw is then from the public distribution of
-        U, and the proof made by `fit` covers it. S is then read only if X has it and `secrets` is
-        true.
+        Such a draw depends on the secret alone, through the public conditional of U. A mechanism
+        that observes U alone does not know the secret: the draw is then from the public
+        distribution of U, and the proof made by `fit` covers it. S is then read only if X has it
+        and `secrets` is true.
         """
         codec, observe = fitted.codec, fitted.mechanism.observe
         alone = check_columns(fitted.columns, X, codec, observe=observe)
         of_u = alone or (observe == "nonsensitive" and not secrets)
         encode = codec.encode_values if of_u else codec.encode
-        if self.handle_unknown == "error":
-            return encode(X)
+        if self.handle_unknown != "impute":
+            group = self.handle_unknown == "infrequent_if_exist"
+            return encode(X, unknown="other" if group else "error")
+        if codec.groups_unknown:
+            raise ValueError(
+                "handle_unknown='impute' was set after fit, which counted unknown values of U as "
+                "'other': fit again."
+            )
         codes, counts = encode(X, unknown="mark"), fitted.joint.counts
         if observe == "nonsensitive":
             if not fitted.may_impute and codes.values.min(initial=0) < 0:

@@ -34,6 +34,7 @@ def guarantee_of(certificate: Certificate, eps: float) -> Guarantee:
         eps_attained=float(certificate.eps_attained),
         distributions=_stated(certificate.uncertainty),
         n_records=certificate.uncertainty.n_records,
+        alphabet=None if certificate.uncertainty.is_everything else certificate.alphabet,
     )
 
 

@@ -32,6 +32,20 @@ class PolyOptSanitizer(OptimalSanitizer):
         the values that occur. If S (or U) has several columns, only the combinations that occur in
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
+    min_frequency : int or float, optional
+        As in :class:`~sklearn.preprocessing.OneHotEncoder`: the values of a column of U that have
+        fewer records than this (a float: a smaller share of the records) are reported as one value,
+        "other". Secrets are never grouped.
+    max_categories : int, optional
+        As in :class:`~sklearn.preprocessing.OneHotEncoder`: most values that a column of U may
+        have, "other" included; the most frequent ones are kept.
+    alphabet_fraction : float, optional
+        Share of the records to set aside, drawn at random. The values of U are learned from them,
+        and they are not counted. Where the values are learned from the counted records instead, the
+        confidence level of `uncertainty` is not guaranteed: see
+        :doc:`the guide </guide/pipelines>`. Values that the records set aside lack are counted as
+        "other", so ``handle_unknown="infrequent_if_exist"`` is needed. Nothing is set aside where
+        all columns of U are declared.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
         The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
         search reaches its parameters as ``uncertainty__beta`` and so on.
@@ -68,12 +82,15 @@ class PolyOptSanitizer(OptimalSanitizer):
         category of each column given the report, at the public distribution. "cells": the columns
         of X, filled with the most probable cell given the report. None is "symbol". Each of these
         forms reveals about S whatever the report reveals, whether the mechanism sees S or not.
-    handle_unknown : {"error", "impute"}, default="error"
+    handle_unknown : {"error", "impute", "infrequent_if_exist"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public distribution of U
         given S (uniform for a secret that the public table lacks). With ``observe="nonsensitive"``
         the draw is from the public distribution of U, and "impute" must be set before `fit`, since
         the mechanism is then designed and proven private for it. An unknown secret is always an
         error, unless the mechanism does not observe S.
+        With "infrequent_if_exist", values of U that the alphabet lacks are "other", in `fit` as in
+        `transform` and in clients; it must be set before `fit`. A combination of values that it
+        lacks is "other" in every column of U.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is for
         tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is
@@ -166,6 +183,9 @@ class PolyOptSanitizer(OptimalSanitizer):
         *,
         sensitive: Any = None,
         categories: Any = "auto",
+        min_frequency: float | None = None,
+        max_categories: int | None = None,
+        alphabet_fraction: float | None = None,
         uncertainty: Any = None,
         observe: str = "all",
         region: str = "joint",
@@ -182,6 +202,9 @@ class PolyOptSanitizer(OptimalSanitizer):
             eps,
             sensitive=sensitive,
             categories=categories,
+            min_frequency=min_frequency,
+            max_categories=max_categories,
+            alphabet_fraction=alphabet_fraction,
             uncertainty=uncertainty,
             encode=encode,
             handle_unknown=handle_unknown,

@@ -12,7 +12,9 @@ from sklearn.utils.validation import validate_data
 from skrldp.sampling import RandomStream
 from skrldp.table import CellCodec, Codes, column_names
 
-__all__ = ["check_columns", "impute"]
+__all__ = ["UNKNOWN", "check_columns", "impute"]
+
+UNKNOWN = ("error", "impute", "infrequent_if_exist")
 
 
 def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, observe: str) -> bool:

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from skrldp._numbers import at_most
 from skrldp._params import OBSERVED, check_choice, check_flag
-from skrldp._typing import Floats
 from skrldp.certificate import release
 from skrldp.design.objectives.distortion import (
     SOLVERS,
@@ -27,9 +26,11 @@ from skrldp.sanitizers._checks import (
 )
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
 from skrldp.sanitizers._utility_set import (
+    PUBLIC_ALONE,
     check_utility_uncertainty,
     fit_utility_set,
     over_set,
+    worst_distance,
 )
 from skrldp.uncertainty_set import FittedSet, RenyiSet
 
@@ -67,18 +68,29 @@ class RobustMSESanitizer(BaseSanitizer):
         the values that occur. If S (or U) has several columns, only the combinations that occur in
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
+    min_frequency : int or float, optional
+        As in :class:`~sklearn.preprocessing.OneHotEncoder`: the values of a column of U that have
+        fewer records than this (a float: a smaller share of the records) are reported as one value,
+        "other". Secrets are never grouped.
+    max_categories : int, optional
+        As in :class:`~sklearn.preprocessing.OneHotEncoder`: most values that a column of U may
+        have, "other" included; the most frequent ones are kept.
+    alphabet_fraction : float, optional
+        Share of the records to set aside, drawn at random. The values of U are learned from them,
+        and they are not counted. Where the values are learned from the counted records instead, the
+        confidence level of `uncertainty` is not guaranteed: see
+        :doc:`the guide </guide/pipelines>`. Values that the records set aside lack are counted as
+        "other", so ``handle_unknown="infrequent_if_exist"`` is needed. Nothing is set aside where
+        all columns of U are declared.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
         The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
         search reaches its parameters as ``uncertainty__beta`` and so on.
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance. That depends on the marginal of S, so the set is
-        one of joint distributions, and has a beta of its own: **two statements, each with its own
-        probability of being false**. None is the set for privacy if that is a RenyiBall or
-        AllDistributions. For a LikelihoodRatioSet, which leaves the marginal of S free, it is the
-        Kullback-Leibler ball with the same beta: ``RenyiBall(alpha=1, radius="finite-sample")``, or
-        ``radius="chi2"`` if its radius is ``"asymptotic"``, or the same number if it is a number;
-        its drift is added to the radius, for a population whose marginal of S has not changed. A
-        parameter search reaches ``utility_uncertainty__beta``.
+        one of joint distributions, with a beta of its own: **each of the two statements may be
+        false**. None is the privacy set if that is a RenyiBall or AllDistributions. For a
+        LikelihoodRatioSet it is the ball ``RenyiBall(alpha=1, radius="finite-sample")`` with the
+        same beta, or ``radius="chi2"`` for ``"asymptotic"``, or the same number; drift is added.
     robust_utility : bool, default=True
         Whether to minimise the expected distance at the worst distribution of
         `utility_uncertainty`, rather than at the public distribution. If False, the mechanism does
@@ -120,12 +132,15 @@ class RobustMSESanitizer(BaseSanitizer):
         use. "onehot": a column of 0 and 1 for each of these outputs. "posterior": the probability
         of each category of each column given the report, at the public distribution. "cells": the
         outputs themselves, as columns of U. None is "cells".
-    handle_unknown : {"error", "impute"}, default="error"
+    handle_unknown : {"error", "impute", "infrequent_if_exist"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public distribution of U
         given S (uniform for a secret that the public table lacks). With ``observe="nonsensitive"``
         the draw is from the public distribution of U, and "impute" must be set before `fit`, since
         the mechanism is then designed and proven private for it. An unknown secret is always an
         error, unless the mechanism does not observe S.
+        With "infrequent_if_exist", values of U that the alphabet lacks are "other", in `fit` as in
+        `transform` and in clients; it must be set before `fit`. A combination of values that it
+        lacks is "other" in every column of U.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is for
         tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is
@@ -234,6 +249,9 @@ class RobustMSESanitizer(BaseSanitizer):
         *,
         sensitive: Any = None,
         categories: Any = "auto",
+        min_frequency: float | None = None,
+        max_categories: int | None = None,
+        alphabet_fraction: float | None = None,
         uncertainty: Any = None,
         utility_uncertainty: Any = None,
         robust_utility: bool = True,
@@ -254,6 +272,9 @@ class RobustMSESanitizer(BaseSanitizer):
             eps,
             sensitive=sensitive,
             categories=categories,
+            min_frequency=min_frequency,
+            max_categories=max_categories,
+            alphabet_fraction=alphabet_fraction,
             uncertainty=uncertainty,
             encode=encode,
             handle_unknown=handle_unknown,
@@ -330,8 +351,8 @@ class RobustMSESanitizer(BaseSanitizer):
         self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
     ) -> tuple[dict[str, Any], str]:
         own, useful = self._utility_set(joint, uncertainty)
-        mean, _ = _worst(joint, design, useful.public_alone)
-        worst, distribution = _worst(joint, design, useful)
+        mean, _ = worst_distance(joint, design, useful.public_alone)
+        worst, distribution = worst_distance(joint, design, useful)
         figures = {
             "utility_uncertainty_": own,
             "distortion_": mean,
@@ -361,7 +382,7 @@ class RobustMSESanitizer(BaseSanitizer):
         """
         fitted = self._state()
         distribution = self._distribution_of(X, sample_weight, fitted)
-        return -_worst(distribution, fitted.design, _ALONE)[0]
+        return -worst_distance(distribution, fitted.design, PUBLIC_ALONE)[0]
 
     def _written(
         self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted
@@ -377,14 +398,3 @@ class RobustMSESanitizer(BaseSanitizer):
         if encode == "cells":
             return [names[place] for place in fitted.codec.nonsensitive]
         return names
-
-
-_ALONE = RenyiSet(1.0, 0.0)  # one distribution, of whatever order
-
-
-def _worst(
-    joint: JointDistribution, design: Designed, uncertainty: RenyiSet
-) -> tuple[float, Floats]:
-    """Return the expected distance at the worst distribution of a set, and that distribution."""
-    assert design.distance is not None  # `_design` above gives it
-    return expected_distance(joint, design.distance, uncertainty).worst(design.mechanism.matrix)

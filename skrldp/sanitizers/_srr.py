@@ -34,6 +34,20 @@ class SRRSanitizer(BaseSanitizer):
         the values that occur. If S (or U) has several columns, only the combinations that occur in
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
+    min_frequency : int or float, optional
+        As in :class:`~sklearn.preprocessing.OneHotEncoder`: the values of a column of U that have
+        fewer records than this (a float: a smaller share of the records) are reported as one value,
+        "other". Secrets are never grouped.
+    max_categories : int, optional
+        As in :class:`~sklearn.preprocessing.OneHotEncoder`: most values that a column of U may
+        have, "other" included; the most frequent ones are kept.
+    alphabet_fraction : float, optional
+        Share of the records to set aside, drawn at random. The values of U are learned from them,
+        and they are not counted. Where the values are learned from the counted records instead, the
+        confidence level of `uncertainty` is not guaranteed: see
+        :doc:`the guide </guide/pipelines>`. Values that the records set aside lack are counted as
+        "other", so ``handle_unknown="infrequent_if_exist"`` is needed. Nothing is set aside where
+        all columns of U are declared.
     uncertainty : optional
         Ignored: the mechanism is private at all distributions.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
@@ -41,10 +55,13 @@ class SRRSanitizer(BaseSanitizer):
         of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
         category of each column given the report, at the public distribution. "cells": the columns
         of X, filled with the cell that the mechanism drew. None is "cells".
-    handle_unknown : {"error", "impute"}, default="error"
+    handle_unknown : {"error", "impute", "infrequent_if_exist"}, default="error"
         With "impute", an unknown value of U is replaced by a draw from the public distribution of U
         given S (uniform for a secret that the public table lacks). An unknown secret is always an
         error.
+        With "infrequent_if_exist", values of U that the alphabet lacks are "other", in `fit` as in
+        `transform` and in clients; it must be set before `fit`. A combination of values that it
+        lacks is "other" in every column of U.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. An int makes `transform` repeatable and is for
         tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is

@@ -5,7 +5,10 @@ from typing import Any
 
 from sklearn.base import clone
 
+from skrldp._typing import Floats
+from skrldp.design.objectives.distortion import expected_distance
 from skrldp.joint import JointDistribution
+from skrldp.sanitizers._fitted_state import Designed
 from skrldp.uncertainty_set import (
     ConditionalsSet,
     FittedSet,
@@ -14,7 +17,15 @@ from skrldp.uncertainty_set import (
     RenyiSet,
 )
 
-__all__ = ["check_utility_uncertainty", "fit_utility_set", "over_set"]
+__all__ = [
+    "PUBLIC_ALONE",
+    "check_utility_uncertainty",
+    "fit_utility_set",
+    "over_set",
+    "worst_distance",
+]
+
+PUBLIC_ALONE = RenyiSet(1.0, 0.0)  # one distribution, of whatever order
 
 _USE = "RenyiBall(alpha=1, radius='finite-sample'), another RenyiBall or AllDistributions()"
 
@@ -128,3 +139,26 @@ def _no_marginal(name: str) -> str:
         "says nothing about the marginal of S, on which an expected distance depends. Use "
         f"{_USE}. As `uncertainty`, for privacy, a {name} is right."
     )
+
+
+def worst_distance(
+    joint: JointDistribution, design: Designed, uncertainty: RenyiSet
+) -> tuple[float, Floats]:
+    """Return the expected distance at the worst distribution of a set, and that distribution.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    design : Designed
+        A mechanism, with the distances of its reports.
+    uncertainty : RenyiSet
+        The set.
+
+    Returns
+    -------
+    float
+    array of shape (a1 * a2,), or (a2,) if U alone is observed
+    """
+    assert design.distance is not None  # RobustMSE's design gives it
+    return expected_distance(joint, design.distance, uncertainty).worst(design.mechanism.matrix)

@@ -12,8 +12,9 @@ Categories are plain Python scalars and compare as such: see :mod:`skrldp.alphab
 from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
 from skrldp.table._columns import encode_column
+from skrldp.table._grouping import Grouping
 from skrldp.table._learn import learn
 from skrldp.table._read import read_table
 from skrldp.table._select import column_names
 
-__all__ = ["CellCodec", "Codes", "column_names", "encode_column", "learn", "read_table"]
+__all__ = ["CellCodec", "Codes", "Grouping", "column_names", "encode_column", "learn", "read_table"]

@@ -37,6 +37,11 @@ class CellCodec:
         The values of U: likewise.
     library : str
         Library of the public table: "numpy", "pandas", "polars" or "pyarrow".
+    source : {"declared", "split", "learned"}
+        Whether the values of U were declared, learned from records that are not counted, or learned
+        from the counted ones.
+    groups_unknown : bool
+        Whether unknown values of U can be reported as "other".
     """
 
     columns: tuple[Column, ...]
@@ -47,6 +52,8 @@ class CellCodec:
     _secret_alphabet: Alphabet = field(repr=False, compare=False)
     _value_alphabet: Alphabet = field(repr=False, compare=False)
     library: str = field(repr=False, compare=False)
+    source: str = field(default="learned", repr=False, compare=False)
+    groups_unknown: bool = False
 
     @property
     def n_secrets(self) -> int:
@@ -63,6 +70,19 @@ class CellCodec:
         """Number of cells, a1·a2."""
         return self.n_secrets * self.n_values
 
+    @property
+    def others(self) -> tuple[bool | tuple[Any, ...] | None, ...] | None:
+        """Which values each column of U has as "other"; None if no column has such a value.
+
+        True for all values that are no categories, a tuple of those that were rare in the public
+        table, or None.
+        """
+        found = tuple(
+            column.infrequent or ((self.groups_unknown and column.other is not None) or None)
+            for column in (self.columns[position] for position in self.nonsensitive)
+        )
+        return None if set(found) == {None} else found
+
     def encode(self, X: Any, *, unknown: str = "error") -> Codes:
         """Turn rows into codes.
 
@@ -70,9 +90,10 @@ class CellCodec:
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
             The rows; their library may differ from that of the public table.
-        unknown : {"error", "mark"}, default="error"
-            With "mark", a value of U that is not in the alphabet gets code −1. An unknown secret
-            is always an error.
+        unknown : {"error", "mark", "other"}, default="error"
+            With "mark", a value of U that is not in the alphabet gets code −1; with "other", that
+            of "other", if unknown values were grouped in `fit`. An unknown secret is always an
+            error.
 
         Returns
         -------
@@ -97,7 +118,7 @@ class CellCodec:
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
             With the columns of the public table, or those of U alone.
-        unknown : {"error", "mark"}, default="error"
+        unknown : {"error", "mark", "other"}, default="error"
             As in :meth:`encode`.
 
         Returns
@@ -146,9 +167,9 @@ class CellCodec:
         *,
         secret: bool = False,
     ) -> np.ndarray:
-        if unknown_values not in ("error", "mark"):
-            raise ValueError(f"unknown must be 'error' or 'mark', got {unknown_values!r}")
-        mark = unknown_values == "mark"
+        if unknown_values not in ("error", "mark", "other"):
+            raise ValueError(f"unknown must be 'error', 'mark' or 'other', got {unknown_values!r}")
+        mark, group = unknown_values == "mark", unknown_values == "other" and self.groups_unknown
         positions = self.sensitive if secret else self.nonsensitive
         alphabet = self._secret_alphabet if secret else self._value_alphabet
         columns, codes = [self.columns[position] for position in positions], []
@@ -156,10 +177,10 @@ class CellCodec:
             place = places[position]
             assert place is not None  # only columns of S may be absent
             code, unknown = encode_column(table, place, column)
-            if unknown and not mark:
+            if unknown and not (mark or (group and column.other is not None)):
                 refuse_categories(column, unknown, table.n_rows, secret=secret)
             codes.append(code)
-        index = alphabet.index(codes)
+        index = alphabet.index_with_others(codes) if group else alphabet.index(codes)
         if not mark and index.min(initial=0) < 0:
             refuse_combinations(columns, codes, index, secret=secret)
         return index

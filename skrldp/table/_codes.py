@@ -23,11 +23,18 @@ class Codes:
         Indices into `CellCodec.values`; −1 where U is unknown.
     n_secrets : int, default=0
         Size of the alphabet of S; 0 if unknown.
+    rows : ndarray of shape (n,) or None
+        Which rows were equal before values were grouped; None if none were.
+    counted : ndarray of shape (n,) or None
+        How many records count towards the public distribution, all on the first of equal rows;
+        None if all do.
     """
 
     secrets: np.ndarray
     values: np.ndarray
     n_secrets: int = 0
+    rows: np.ndarray | None = None
+    counted: np.ndarray | None = None
 
     def cells(self, n_values: int) -> np.ndarray:
         """Combine both into cell codes.

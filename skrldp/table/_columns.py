@@ -11,7 +11,7 @@ import numpy as np
 
 from skrldp import alphabet
 from skrldp._arrays import chunks, smallest_dtype
-from skrldp.alphabet import plain, rows_in_words
+from skrldp.alphabet import OTHER, plain, rows_in_words
 from skrldp.table._read import Table
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "encode_column",
     "given_categories",
     "learn_column",
+    "with_other",
 ]
 
 MOST_CATEGORIES = 100_000  # of one column
@@ -42,10 +43,13 @@ class Column(alphabet.Column):
         The library's own dtype.
     missing : object
         What the public table writes for a missing value: None, NaN, NaT, ….
+    declared : bool
+        Whether the categories were there before the rows: listed by the user, or by the dtype.
     """
 
     dtype: Any = field(default=None, repr=False, compare=False)
     missing: Any = field(default=None, repr=False, compare=False)
+    declared: bool = field(default=False, repr=False, compare=False)
 
 
 def encode_column(
@@ -82,7 +86,7 @@ def encode_column(
 
 
 def learn_column(
-    table: Table, position: int, given: Given, *, secret: bool = False
+    table: Table, position: int, given: Given, *, secret: bool = False, others: bool = False
 ) -> tuple[Column, np.ndarray] | None:
     """Learn a column's alphabet, or check the given one, and encode the column.
 
@@ -97,6 +101,8 @@ def learn_column(
         The categories that the user lists.
     secret : bool, default=False
         Whether the column is sensitive, so that messages show no values.
+    others : bool, default=False
+        Whether values that are not in `given` become the category "other".
 
     Returns
     -------
@@ -108,10 +114,11 @@ def learn_column(
     Raises
     ------
     ValueError
-        If the column has values that are not in `given`.
+        If the column has values that are not in `given`, unless they become "other".
     """
     name, dtype = table.names[position], table.dtype(position)
     levels = None if given is not None else table.declared_levels(position)
+    is_declared = given is not None or levels is not None
     if given is None and levels is None:
         observed = _observe(table, position)
         if observed is None:
@@ -120,19 +127,25 @@ def learn_column(
     else:
         categories = (*levels, None) if levels is not None else given or ()
         codes, unknown = encode_column(table, position, alphabet.Column(name, categories))
-        if unknown:
+        if unknown and others:
+            categories = with_other(categories)
+            codes, _ = encode_column(table, position, alphabet.Column(name, categories))
+            codes[codes < 0] = categories.index(OTHER)
+        elif unknown:
             raise ValueError(
                 f"column {name!r} of the public data has {rows_in_words(unknown, secret=secret)} "
-                f"that `categories` lacks{' (not shown)' if secret else ''}; list them there, or "
-                "drop the rows"
+                f"that `categories` lacks{' (not shown)' if secret else ''}; list them there, drop "
+                "the rows, or, for a column of U, count them as 'other' with "
+                "handle_unknown='infrequent_if_exist'"
             )
         if levels is not None and not np.any(codes == len(levels)):
             categories = categories[:-1]
+        is_declared = levels is None or len(categories) == len(levels)  # a hole is seen in the rows
     missing = None
     if categories[-1] is None:
         holes = codes == len(categories) - 1
         missing = table.raw(int(holes.argmax()), position) if holes.any() else None
-    return Column(name, categories, dtype, missing), codes
+    return Column(name, categories, dtype, missing, is_declared), codes
 
 
 def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] | None:
@@ -166,6 +179,14 @@ def _sorted(values: Iterable[Any]) -> list[Any]:
         return sorted(values)
     except TypeError:  # numbers beside strings, say
         return sorted(values, key=lambda value: (type(value).__name__, str(value)))
+
+
+def with_other(categories: Sequence[Any]) -> tuple[Any, ...]:
+    """Add the category "other" if it is not there, before a missing value, which stays last."""
+    if OTHER in categories:
+        return tuple(categories)
+    last = categories[-1:] if categories and categories[-1] is None else ()
+    return (*categories[: len(categories) - len(last)], OTHER, *last)
 
 
 # --- What the user lists -------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from skrldp.alphabet import Alphabet, named
 from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
 from skrldp.table._columns import Column, given_categories, learn_column
+from skrldp.table._grouping import Grouping, Records, group_values, set_aside
 from skrldp.table._limits import Size, too_many_cells
 from skrldp.table._read import read_table
 from skrldp.table._select import resolve_sensitive
@@ -28,6 +29,8 @@ def learn(
     categories: Any = "auto",
     max_cells: int = MAX_CELLS,
     advice: str = "",
+    grouping: Grouping | None = None,
+    weights: Callable[[int], np.ndarray] | None = None,
 ) -> tuple[CellCodec, Codes]:
     """Learn the alphabets of a public table, and encode its rows.
 
@@ -51,6 +54,13 @@ def learn(
         Largest number of cells to allow.
     advice : str, default=""
         Sentence for the error message if there are more.
+    grouping : Grouping, optional
+        Which values of U become "other", and which records are set aside to learn the alphabet of U
+        from. Secrets are never grouped, and their alphabet is learned from all records: privacy
+        compares the conditionals of U given secrets, which it does not bias.
+    weights : callable, optional
+        Returns, for the number of rows, how many records each row stands for; one each if not
+        given.
 
     Returns
     -------
@@ -81,14 +91,21 @@ def learn(
     array([['yes', 2]], dtype=object)
     """
     table = read_table(X)
+    grouping = Grouping() if grouping is None else grouping
     secret_positions = resolve_sensitive(X, sensitive)
     value_positions = tuple(p for p in range(len(table.names)) if p not in secret_positions)
     if not value_positions:
         raise ValueError(_nothing_to_release(len(table.names)))
     given = given_categories(categories, table.names)
     found = [
-        learn_column(table, position, alphabet, secret=position in secret_positions)
-        for position, alphabet in enumerate(given)
+        learn_column(
+            table,
+            place,
+            own,
+            secret=place in secret_positions,
+            others=grouping.unknown and place in value_positions,
+        )
+        for place, own in enumerate(given)
     ]
     learnt = [pair for pair in found if pair is not None]
 
@@ -98,21 +115,40 @@ def learn(
             sizes = [Size(name, *pair) for name, pair in zip(table.names, pairs, strict=True)]
             raise too_many_cells(n_cells, max_cells, sizes, advice)
 
-    check(0)
-    columns, codes = zip(*learnt, strict=True)
-    parts = []
-    for positions, part in ((secret_positions, "S"), (value_positions, "U")):
-        own = [columns[position] for position in positions]
+    def is_product(positions: Sequence[int]) -> bool:
         is_given = any(given[position] is not None for position in positions)
-        is_product = is_given or (isinstance(categories, str) and categories == "product")
-        alphabet, index = _combined(own, [codes[p] for p in positions], is_product, check)
+        return is_given or (isinstance(categories, str) and categories == "product")
+
+    check(0)
+    columns, codes = map(list, zip(*learnt, strict=True))
+    combined = len(value_positions) > 1 and not is_product(value_positions)
+    source = _source([columns[p] for p in value_positions], grouping, combined=combined)
+    records, present = None, None
+    if grouping.is_used:
+        records = Records.of(columns, codes, weights and weights(table.n_rows))
+        if source == "split":
+            records = set_aside(records, columns, grouping.fraction)
+        codes = list(records.codes)
+        for p in value_positions:
+            columns[p], codes[p] = group_values(
+                columns[p], codes[p], records, grouping, combined=combined
+            )
+        present = records.present if grouping.unknown and combined else None
+    parts = []
+    for part, positions in (("S", secret_positions), ("U", value_positions)):
+        own = [columns[position] for position in positions]
+        own_codes = [codes[position] for position in positions]
+        if part == "U" and present is not None:
+            alphabet, index = _with_others(own, own_codes, present, check)
+        else:
+            alphabet, index = _combined(own, own_codes, is_product(positions), check)
         if len(alphabet) < 2:
             raise ValueError(_constant(part, own, table.n_rows))
-        parts.append((alphabet, index))
+        parts.append((alphabet, index if records is None else index[records.row]))
     (secret_alphabet, secrets), (value_alphabet, values) = parts
     check(len(secret_alphabet) * len(value_alphabet))
     codec = CellCodec(
-        columns=columns,
+        columns=tuple(columns),
         sensitive=secret_positions,
         nonsensitive=value_positions,
         secrets=secret_alphabet.members(),
@@ -120,8 +156,18 @@ def learn(
         _secret_alphabet=secret_alphabet,
         _value_alphabet=value_alphabet,
         library=table.library,
+        source=source,
+        groups_unknown=grouping.unknown,
     )
-    return codec, Codes(secrets, values, codec.n_secrets)
+    rows, counted = (None, None) if records is None else (records.row, records.counted_rows())
+    return codec, Codes(secrets, values, codec.n_secrets, rows, counted)
+
+
+def _source(columns: Sequence[Column], grouping: Grouping, *, combined: bool) -> str:
+    """Say where the values of U come from, given its columns."""
+    if not (grouping.by_count or combined) and all(column.declared for column in columns):
+        return "declared"
+    return "split" if grouping.fraction is not None else "learned"
 
 
 def _combined(
@@ -136,6 +182,21 @@ def _combined(
     check(math.prod(len(column) for column in columns))
     alphabet = Alphabet.product(columns)
     return alphabet, alphabet.index(codes)
+
+
+def _with_others(
+    columns: Sequence[Column],
+    codes: Sequence[np.ndarray],
+    present: np.ndarray,
+    check: Callable[[int], None],
+) -> tuple[Alphabet, np.ndarray]:
+    """Return the combinations of some rows and the one of "other" alone, and each row's index."""
+    some = [
+        np.append(code[present], -1 if column.other is None else column.other)
+        for column, code in zip(columns, codes, strict=True)
+    ]
+    alphabet, _ = Alphabet.observed(columns, some, check)
+    return alphabet, alphabet.index_with_others(codes)
 
 
 def _nothing_to_release(n_columns: int) -> str:

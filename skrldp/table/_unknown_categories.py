@@ -58,4 +58,7 @@ def refuse_combinations(
 def _mend(secret: bool, note: str = "") -> str:
     if secret:
         return f"List every value in `categories`{note} to protect it; values are not shown"
-    return f"List every value in `categories`{note}, or use handle_unknown='impute'"
+    return (
+        f"List every value in `categories`{note}, or use handle_unknown='impute', or in `fit` "
+        "'infrequent_if_exist'"
+    )

@@ -15,7 +15,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skrldp.alphabet import is_missing, plain
+from skrldp.alphabet import OTHER, is_missing, plain
 from skrldp.table._factorize import factorize, series_from_array
 from skrldp.table._read import Table, is_object
 
@@ -92,7 +92,11 @@ def build_frame(
 
 
 def _series_of(column: NewColumn, namespace: Any, library: _Library, name: Any) -> nw.Series[Any]:
-    for dtype in (column.dtype, None):
+    # "other" beside numbers needs a column of objects, which pyarrow does not have.
+    # (Values are compared as strings alone: pandas' NA is neither equal to one nor different.)
+    has_other = any(isinstance(value, str) and value == OTHER for value in column.values)
+    last = [object] if has_other else []
+    for dtype in (column.dtype, None, *last):
         try:
             native = library.column(namespace, column.values, dtype)
         except Exception:  # each library has errors of its own for a value that does not fit
@@ -102,7 +106,7 @@ def _series_of(column: NewColumn, namespace: Any, library: _Library, name: Any) 
             return series
     raise ValueError(
         f"no {namespace.__name__} column can hold the categories of column {name!r}; "
-        "give it categories of one type"
+        "give it categories of one type, or use another encode"
     )
 
 

@@ -253,7 +253,10 @@ def test_values_some_of_which_are_numbers_of_symbols():
     mechanism = plain(grr(2)).named((0, 2), [("s", True), ("u", False)])
     for reports in ([0, 2, 2], [0, 1, 1]):
         assert FrequencyEstimator(mechanism).fit(reports).counts_.tolist() == [1, 2]
-    for reports, message in (([0, 1, 2], "row 2 of Y has symbol 2"), (["a"], r"has \['a'\]")):
+    for reports, message in (
+        ([0, 1, 2], "row 2 of Y has a number that is no symbol"),
+        (["a"], "column 0 of Y has 1 row with .* in row 0"),
+    ):
         with pytest.raises(ValueError, match=message):
             FrequencyEstimator(mechanism).fit(reports)
 
@@ -285,7 +288,7 @@ BAD = {
     "width": (np.zeros((3, 4)), "Y has 4 columns, but a report .* or the 2 column"),
     "category": (
         [["no", 1], ["no", 9]],
-        "column 1 of Y has 1 rows .* in row 1",
+        "column 1 of Y has 1 row with .* in row 1",
     ),
     "names": (TABLE.rename(columns={"ill": "sick"}), r"\['ill', 'visits'\], but Y has 2: \['sick'"),
     "scalar": (3, "Expected 2D array"),
@@ -713,7 +716,8 @@ def test_em_equals_a_direct_convex_solve(kind):
     matrix = mechanism.matrix
     distribution = rng.dirichlet(np.full(matrix.shape[1], 0.5))
     counts = rng.multinomial(n, matrix @ distribution)
-    estimator = fit_counts(mechanism, counts, "ml", tol=1e-13)
+    tol = 1e-12  # at a tenth of it, rounding decides for one draw in twenty whether it is reached
+    estimator = fit_counts(mechanism, counts, "ml", tol=tol)
     seen = counts > 0
     shares = counts[seen] / counts.sum()
     theirs = best_distribution(matrix[seen], counts[seen])
@@ -721,7 +725,7 @@ def test_em_equals_a_direct_convex_solve(kind):
     assert (ours >= 0).all()
     assert ours.sum() == pytest.approx(1.0, abs=1e-12)
     gaps = [proven_gap(matrix[seen], shares, distribution) for distribution in (ours, theirs)]
-    assert gaps[0] <= 1e-13 + ROUNDING
+    assert gaps[0] <= tol + ROUNDING
     ahead = log_likelihood(matrix, counts, ours) - log_likelihood(matrix, counts, theirs)
     assert -gaps[0] - ROUNDING <= ahead <= gaps[1] + ROUNDING
     # With t the ratio of a distribution of reports to the best one, the KKT conditions say that

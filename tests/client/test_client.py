@@ -19,6 +19,7 @@ import subprocess
 import sys
 import warnings
 from collections import defaultdict
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -43,7 +44,8 @@ from skrldp import (
 from skrldp.client import load
 from skrldp.client._client import Client
 from skrldp.design.closed_form import grr, srr
-from skrldp.table import learn
+from skrldp.sampling import RandomStream
+from skrldp.table import Grouping, learn
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -172,6 +174,45 @@ def test_cells_are_those_of_the_table(rows, data):
     reader = load(text)._reader
     np.testing.assert_array_equal(reader.cells(rows), expected)
     assert [reader.cell(row) for row in rows] == expected.tolist()
+
+
+@given(
+    st.lists(st.tuples(CATEGORIES, CATEGORIES), min_size=4, max_size=9),
+    st.sampled_from([{"unknown": True}, {"min_frequency": 2}, {"unknown": True, "fraction": 0.5}]),
+    st.sampled_from(["auto", "product"]),
+)
+@settings(max_examples=30, deadline=None)
+def test_others_are_those_of_the_table(rows, grouping, categories):
+    """Rare and unknown values and combinations, among the later rows too, or an error in both."""
+    rows = [(a, place % 3, b) for place, (a, b) in enumerate(rows)]
+    unknown = "other" if "unknown" in grouping else "error"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pandas, for dates of several kinds in one column
+        try:
+            codec, _ = learn(
+                rows[:-2], sensitive=[1], grouping=Grouping(**grouping), categories=categories
+            )
+        except ValueError:
+            return  # a constant column, or a secret less: there is nothing to design
+        expected = []
+        for row in rows:
+            try:
+                expected += codec.encode([row], unknown=unknown).cells(codec.n_values).tolist()
+            except ValueError:
+                expected.append("error")
+    made = Mechanism.from_blocks(grr(1.0, codec.n_cells), codec.secrets, codec.values)
+    made = made.named(None, [("a", False), ("b", True), ("c", False)])
+    text = replace(made, others=codec.others).to_json()
+    reader = load(text)._reader
+    assert Mechanism.from_json(text).others == codec.others
+    for row, cell in zip(rows, expected, strict=True):
+        if cell == "error":
+            with pytest.raises(ValueError, match="Nothing was reported"):
+                reader.cell(row)
+        else:
+            assert reader.cell(row) == cell
+    if "error" not in expected:
+        assert reader.cells(rows).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -844,3 +885,20 @@ def test_the_page_names_every_field_in_the_canonical_order():
     for document in [json.loads(text), *(json.loads(form().to_json()) for form in FORMS.values())]:
         fields = [*document, *document.pop("guarantee", {})]
         assert sorted(fields, key=named.index) == fields
+
+
+def test_every_report_has_a_stream_of_its_own(monkeypatch):
+    """A stream must not be shared between threads, and a client may be."""
+    made = []
+
+    class Counted(RandomStream):
+        def __init__(self, *arguments):
+            made.append(arguments)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr("skrldp.client._client.RandomStream", Counted)
+    device = load(dense().to_json())
+    rows, _ = rows_of(3)
+    device.report(rows[0])
+    device.report_many(rows)
+    assert made == [(), ()]  # of the operating system's entropy

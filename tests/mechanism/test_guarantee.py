@@ -23,8 +23,8 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
+from skrldp.alphabet import SOURCES
 from skrldp.mechanism import (
-    ALPHABETS,
     RULES,
     Guarantee,
     StatedLikelihoodRatioSet,
@@ -61,14 +61,14 @@ def stated_sets(draw):
 
 @st.composite
 def guarantees(draw):
-    eps = draw(FIGURE)
+    eps, around = draw(FIGURE), draw(st.just("all") | stated_sets())
     return Guarantee(
         draw(FIGURE),
         eps,
         draw(st.floats(0, eps)),
-        draw(st.just("all") | stated_sets()),
+        around,
         draw(st.none() | st.integers(1, 10**20)),
-        draw(st.none() | st.sampled_from(ALPHABETS)),
+        None if around == "all" else draw(st.none() | st.sampled_from(SOURCES)),
     )
 
 
@@ -296,7 +296,8 @@ def test_the_guarantee_is_the_certificate(sanitizer, kind, source):
     assert certificate.eps <= sanitizer.eps
     document = json.loads(sanitizer.mechanism_.to_json())["guarantee"]
     stated, around = document.pop("distributions"), certificate.uncertainty
-    assert "alphabet" not in document and document["eps"] == certificate.eps
+    assert document.get("alphabet") == (None if kind == "all" else "learned")
+    assert document["eps"] == certificate.eps
     assert (
         (stated == "all") is claim.for_all_distributions is around.is_everything is (kind == "all")
     )
@@ -313,5 +314,7 @@ def test_no_counts_are_written_but_their_total():
     document = json.loads(found.mechanism_.to_json())
     assert document["guarantee"]["n_records"] == 858
     whole = set(document["guarantee"])
-    assert whole == {"eps_requested", "eps", "eps_attained", "n_records", "distributions"}
+    assert whole == {
+        "eps_requested", "eps", "eps_attained", "n_records", "alphabet", "distributions"
+    }  # fmt: skip
     assert not set(counts) & {w for row in document["weights"] for w in row}

@@ -208,7 +208,8 @@ def test_fitted_attributes(cls):
     assert mechanism.columns == (("size", False), ("ill", True), ("count", False))
     assert sanitizer.n_features_in_ == 3
     assert list(sanitizer.feature_names_in_) == list(X.columns)
-    assert sanitizer.certificate_.radius == sanitizer.uncertainty_.B_
+    for name, figure in sanitizer.certificate_.uncertainty.fitted_attributes.items():
+        assert getattr(sanitizer.uncertainty_, name) == figure
     again = Mechanism.from_json(mechanism.to_json())
     np.testing.assert_array_equal(again.weights, mechanism.weights)
     assert (again.cells, again.symbols) == (mechanism.cells, mechanism.symbols)

@@ -545,7 +545,7 @@ def test_unknown_values_are_marked_or_refused():
         r"unseen in fit \(of 4 rows\); known are 'x', 'y'\. .*`categories`.*unknown='impute'",
     ):
         codec.encode(X)
-    with pytest.raises(ValueError, match="unknown must be 'error' or 'mark'"):
+    with pytest.raises(ValueError, match="unknown must be 'error', 'mark' or 'other'"):
         codec.encode(X, unknown="ignore")
 
 

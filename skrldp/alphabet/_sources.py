@@ -1,0 +1,55 @@
+"""Where the values of U come from, on which a confidence level depends."""
+
+from __future__ import annotations
+
+__all__ = ["SOURCES", "source_in_words"]
+
+SOURCES = ("declared", "split", "learned")
+
+_WORDS = {
+    "declared": (
+        "the values of U are declared; bins and groups that were made before must not come from "
+        "the counted records either"
+    ),
+    "split": "the values of U were learned from records that are not counted",
+    "learned": (
+        "only if the values of U come from elsewhere, but they were learned from the counted "
+        "records, and then the set may miss far more often"
+    ),
+    None: (
+        "only if the values of U come from elsewhere than the counted records, which is not known"
+    ),
+}
+
+
+def source_in_words(source: str | None) -> str:
+    """Say on what the probability that a confidence set misses is conditional.
+
+    A set around a table is made for values of U (and bins, and groups) that were there before its
+    records were counted. Whatever is chosen by looking at the counted records favours what
+    happened to be frequent among them.
+
+    Parameters
+    ----------
+    source : {"declared", "split", "learned"} or None
+        Whether the values of U were declared, learned from records that are not counted, or learned
+        from the counted ones; None if that is not known.
+
+    Returns
+    -------
+    str
+        A clause, to follow the statement of the probability.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> source_in_words("split")
+    'the values of U were learned from records that are not counted'
+    """
+    if source not in _WORDS:
+        raise ValueError(f"source={source!r} is none of {', '.join(map(repr, SOURCES))}.")
+    return _WORDS[source]

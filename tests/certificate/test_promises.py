@@ -1,0 +1,182 @@
+"""What a certificate must not overlook, and what a release must not skip."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import renyi
+
+from skrldp import AllDistributions, CertificateError, JointDistribution, Mechanism, RenyiBall
+from skrldp.certificate import _release as release_module
+from skrldp.certificate import certify, may_stand_in, release
+from skrldp.certificate._views import View, least_provable
+from skrldp.row_privacy import WorstPairs
+from skrldp.uncertainty_set import RenyiSet
+
+EVEN = JointDistribution([[25, 25], [25, 25]])
+EVERYTHING = RenyiSet(1.0, math.inf)
+
+
+def leak(matrix, distribution):
+    """Leakage of a matrix at one distribution (a1, a2), from ISIT (32)."""
+    conditionals = distribution / distribution.sum(axis=1, keepdims=True)
+    reports = np.einsum("bsu,su->bs", np.reshape(matrix, (-1, *distribution.shape)), conditionals)
+    return float(np.log(reports.max(axis=1) / reports.min(axis=1)).max())
+
+
+# Sets of every size
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.5, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("radius", [1e-13, 1e-7])
+def test_a_tiny_ball_is_not_a_point(alpha, radius):
+    """A distribution found by hand, within the ball, leaks more than the public one does."""
+    matrix = np.tile([[0.7, 0.3], [0.3, 0.7]], (1, 2))
+    tilt = 0.99 * math.sqrt(radius / (8.0 * alpha))  # the divergence is 8 alpha tilt**2, nearly
+    distribution = np.array([[0.25 + tilt, 0.25 - tilt], [0.25 - tilt, 0.25 + tilt]])
+    assert renyi(EVEN.probabilities.ravel(), distribution.ravel(), alpha) <= radius * (1 + 1e-2)
+    at_it = leak(matrix, distribution)
+    assert at_it > 1e-8
+    found = certify(matrix, RenyiBall(alpha, radius=radius), EVEN)
+    assert at_it <= found.eps <= 20.0 * at_it
+    assert found.uncertainty.radius == radius
+    assert certify(matrix, RenyiBall(alpha, radius=0.0), EVEN).eps < 1e-11
+
+
+@pytest.mark.parametrize("radius", [51.0, 700.0])
+def test_a_huge_ball_is_not_everything(radius):
+    """Its certificate says what was proven: nothing else fits the figures of a guarantee."""
+    around = RenyiSet(2.0, radius)
+    assert not around.is_everything and not around.is_point
+    assert f"{radius:g}" in around.describe()
+    matrix = np.tile([[0.7, 0.3], [0.3, 0.7]], (1, 2))
+    found = certify(matrix, around, EVEN)
+    assert (found.alpha, found.radius) == (2.0, radius)
+    assert found.eps == pytest.approx(math.log(7 / 3), abs=1e-9)
+
+
+def test_a_rare_report_counts():
+    """One report in 10**10 tells the secrets apart: that is a leak like any other."""
+    rare = 1e-10
+    matrix = np.array([[0.5, 0.5, 0.5, 0.5], [0.5 - rare * math.e**3] * 2 + [0.5 - rare] * 2])
+    matrix = np.concatenate([matrix, [[rare * math.e**3] * 2 + [rare] * 2]])
+    matrix[1] = 1.0 - matrix[0] - matrix[2]
+    for uncertainty in (AllDistributions(), RenyiBall(), RenyiBall(radius=0.0)):
+        found = certify(Mechanism.from_matrix(matrix, (0, 1), (0, 1)), uncertainty, EVEN)
+        assert found.eps > 2.5  # 3 but for the rounding of so small a probability
+        assert certify(matrix, uncertainty, EVEN).eps == pytest.approx(3.0, abs=1e-4)
+
+
+# Block mechanisms: a few cases stand for all reports
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_blocks_are_proven_for_every_value_and_every_secret(seed):
+    """The dense proof looks at each report; the worst pair and value stand anywhere."""
+    rng = np.random.default_rng(seed)
+    a1, a2 = (4, 3) if seed % 2 else (3, 4)
+    counts = rng.integers(1, 400, (a1, a2))
+    counts[-1] = rng.integers(1, 20, a2)  # the last secret is rare, so it is in the worst pair
+    joint = JointDistribution(counts)
+    parts = np.array([1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)])
+    four = [(4, 1, 2, 1), (2, 2, 4, 1), (3, 1, 3, 1), (5, 1, 1, 1), (4, 4, 1, 1), (1, 2, 3, 4)][
+        seed
+    ]
+    four = np.array(four) / (parts @ four)
+    block = Mechanism.from_blocks(tuple(four), joint.secrets, joint.values)
+    for uncertainty in (RenyiBall(radius=0.02), RenyiBall(1, radius=0.0), AllDistributions()):
+        ours = certify(block, uncertainty, joint)
+        theirs = certify(block.matrix, uncertainty, joint)
+        assert ours.eps == pytest.approx(theirs.eps, abs=1e-9)
+        assert leak(block.matrix, ours.distribution) <= ours.eps + 1e-12
+
+
+# The search for the least provable ε
+
+
+class Stubborn:
+    """A region in which a violation is seen at any ε, and no conditionals that show it."""
+
+    def worst(self, rows, eps, **_):
+        one = np.zeros(1, dtype=int)
+        return WorstPairs(one, one, one + 1, np.array([1e-3]), np.zeros((1, 2, 2)))
+
+
+def test_what_cannot_be_proven_is_infinite():
+    rows = np.full((1, 2, 2), 0.5)
+    assert least_provable(View(rows, rows, Stubborn()), 0.1)[0] == math.inf
+
+
+# Release
+
+
+def test_the_proven_bound_decides_not_the_attained_one(monkeypatch):
+    """A mechanism whose leakage was only seen to be small is not released."""
+    prove = release_module.prove
+
+    def unsure(*arguments):
+        return replace(prove(*arguments), eps=0.6, eps_attained=0.4)
+
+    matrix = np.array([[0.6, 0.6, 0.4, 0.4], [0.4, 0.4, 0.6, 0.6]])
+    release(matrix, EVEN, EVERYTHING, 0.5)
+    monkeypatch.setattr(release_module, "prove", unsure)
+    with pytest.raises(CertificateError, match=r"the bound is 0\.6"):
+        release(matrix, EVEN, EVERYTHING, 0.5)
+    found = unsure(Mechanism.from_matrix(matrix, (0, 1), (0, 1)), EVEN, EVERYTHING)
+    assert not found.holds(0.5) and found.holds(0.6)
+
+
+def test_the_stand_in_is_proven_too(monkeypatch):
+    """What unknown values are drawn from is part of the promise: unproven, nothing is released."""
+    asked = []
+
+    def refuse(mechanism, distribution, *_):
+        asked.append((mechanism, distribution))
+        return False
+
+    matrix, public = np.array([[0.6, 0.4], [0.4, 0.6]]), np.array([0.5, 0.5])
+    arguments = matrix, EVEN, EVERYTHING, 0.5
+    mechanism, proof = release(*arguments, observe="nonsensitive", stand_in=public)
+    assert may_stand_in(mechanism, public, EVEN, EVERYTHING, 0.5) and proof.holds(0.5)
+    monkeypatch.setattr(release_module, "may_stand_in", refuse)
+    release(*arguments, observe="nonsensitive")  # nobody asks where nothing stands in
+    assert not asked
+    with pytest.raises(CertificateError):
+        release(*arguments, observe="nonsensitive", stand_in=public)
+    assert len(asked) > 1 and all(distribution is public for _, distribution in asked)
+
+
+@pytest.mark.parametrize(
+    ("share", "greatest", "least"),
+    [(0.5, 4 / 3, 1.5), (0.25, 1.6, 1.25)],
+)
+def test_a_stand_in_may_be_neither_likelier_nor_less_likely(share, greatest, least):
+    """One report has probabilities .2 and .1 given U; the other two are much alike."""
+    matrix = np.array([[0.2, 0.1], [0.4, 0.45], [0.4, 0.45]])
+    mechanism = Mechanism.from_matrix(matrix, (0, 1), (0, 1), observe="nonsensitive")
+    stand_in = np.array([share, 1.0 - share])
+    middle = matrix[0] @ stand_in
+    assert (0.2 / middle, middle / 0.1) == (pytest.approx(greatest), pytest.approx(least))
+    for factor, private in ((max(greatest, least), True), (min(greatest, least), False)):
+        eps = math.log(factor + 0.02)
+        assert may_stand_in(mechanism, stand_in, EVEN, EVERYTHING, eps) is private
+
+
+def test_what_the_last_digits_decide_is_not_affirmed():
+    """A sum of 60 products is known to some 64 units of rounding, 1.4e-14, and no better."""
+    joint = JointDistribution(np.ones((2, 60), int))
+    mechanism = Mechanism.from_matrix(
+        np.full((2, 60), 0.5), (0, 1), range(60), observe="nonsensitive"
+    )
+    stand_in = np.full(60, 1 / 60)
+    assert not may_stand_in(mechanism, stand_in, joint, EVERYTHING, 1e-14)
+    assert may_stand_in(mechanism, stand_in, joint, EVERYTHING, 1e-12)
+
+
+def test_reports_keep_the_numbers_of_the_designs_rows():
+    """A report that is never sent is dropped; the others keep their names, which mean something."""
+    matrix = np.array([[0.5, 0.5, 0.4, 0.4], [0.0] * 4, [0.5, 0.5, 0.6, 0.6], [0.0] * 4])
+    mechanism, _ = release(matrix, EVEN, EVERYTHING, 0.5)
+    assert mechanism.symbols == (0, 2)
+    assert mechanism.shape == (2, 4)

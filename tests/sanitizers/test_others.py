@@ -1,0 +1,162 @@
+"""Rare and unknown values of U as "other", from fit to clients and estimates; what beta says."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from skrldp import (
+    FrequencyEstimator,
+    GRRSanitizer,
+    IRSanitizer,
+    Mechanism,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+    certify,
+    client,
+    privacy_report,
+)
+from skrldp.alphabet import SOURCES, source_in_words
+
+FINITE = RenyiBall(alpha=1, radius="finite-sample")
+OPEN = {"handle_unknown": "infrequent_if_exist"}
+SPLIT = {**OPEN, "alphabet_fraction": 0.3, "min_frequency": 10}
+SANITIZERS = [GRRSanitizer, IRSanitizer, RobustMSESanitizer]  # blocks, and a matrix
+
+
+def public(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    job = np.where(rng.random(n) < 0.8, rng.choice(["desk", "field"], n), rng.integers(9, 999, n))
+    return pd.DataFrame({"ill": rng.integers(0, 2, n), "job": job.astype(str)})
+
+
+def fit(cls, X=None, **options):
+    if cls is RobustMSESanitizer:
+        options = {"distance": "hamming", **options}
+    options = {"sensitive": "ill", "uncertainty": FINITE, **options}
+    return cls(3.0, **options).fit(public() if X is None else X)
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+def test_unknown_values_are_other_everywhere(cls):
+    """In transform, on devices, and so in the estimates; errors and secrets are as before."""
+    found = fit(cls, encode="symbol", random_state=0, **SPLIT)
+    assert found.joint_.values == ("desk", "field", "other")
+    assert 0.6 * 600 < found.joint_.n < 0.8 * 600
+    assert clone(found).fit(public()).mechanism_.digest == found.mechanism_.digest
+    new = pd.DataFrame({"ill": [0, 1] * 3000, "job": ["never seen", "other", "17"] * 2000})
+    same = found.transform(new.assign(job="other"))
+    assert np.array_equal(found.transform(new), same)
+    device = client.load(found.mechanism_.to_json(), random_state=0)
+    sent = device.report_many(new)
+    assert np.array_equal(sent, client.load(device.mechanism.to_json(), random_state=0)
+                          .report_many(new.assign(job="other")))  # fmt: skip
+    assert device.report({"ill": 1, "job": None}) in range(len(device.symbols))
+    assert found.set_params(encode="posterior").get_feature_names_out().tolist()[-1] == "job_other"
+    if cls is not RobustMSESanitizer:  # whose reports tell little but U
+        estimate = FrequencyEstimator(device.mechanism, encode="symbol").fit(sent)
+        assert estimate.marginal("job").frequencies[2] > 0.8
+    with pytest.raises(ValueError, match="column 'ill' has 1 row with a value unseen"):
+        found.transform(pd.DataFrame({"ill": [2], "job": ["desk"]}))
+    with pytest.raises(ValueError, match="Nothing was reported"):
+        device.report({"ill": 2, "job": "desk"})
+    with pytest.raises(ValueError, match="value 'never seen' unseen in fit"):
+        found.set_params(handle_unknown="error").transform(new.iloc[:1])
+    with pytest.raises(ValueError, match="set after fit, which counted unknown values"):
+        found.set_params(handle_unknown="impute").transform(new)
+
+
+def test_rare_values_alone():
+    """Without handle_unknown, devices are told which values were rare, and refuse others."""
+    found = fit(SRRSanitizer, max_categories=3, random_state=0)
+    assert found.joint_.values == ("desk", "field", "other")
+    device = client.load(found.mechanism_.to_json(), random_state=0)
+    X = public()
+    assert np.array_equal(device.mechanism.others[0], sorted(set(X["job"]) - {"desk", "field"}))
+    rare = X[~X["job"].isin(["desk", "field"])]
+    assert np.array_equal(
+        found.transform(rare)["job"], found.transform(rare.assign(job="other"))["job"]
+    )
+    assert device.report_many(rare).shape == (len(rare),)
+    for report in (found.transform, device.report_many):
+        with pytest.raises(ValueError, match="'never seen'"):
+            report(X.assign(job="never seen"))
+
+
+def test_equal_rows_of_a_grouped_table_are_no_survey_weights():
+    """Rows that differ before they are grouped may have any counts."""
+    X = pd.DataFrame({"ill": [0, 1] * 6, "job": [*"aabbccddeeff"]})
+    joint = SRRSanitizer(sensitive="ill", min_frequency=101).fit(
+        X, sample_weight=[100, 200] * 2 + [50] * 8
+    ).joint_  # fmt: skip
+    assert (joint.values, joint.n) == (("a", "b", "other"), 1000)
+    assert joint.counts[:, 2].tolist() == [200, 200]
+
+
+TABLES = {
+    "learned": {},
+    "declared": {"categories": {"job": ["desk", "field"]}, **OPEN},
+    "split": SPLIT,
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_beta_is_said_with_its_condition(source):
+    """Certificate, report, guarantee and JSON, and where the proof is made anew."""
+    found = fit(IRSanitizer, public(200), **TABLES[source])
+    words, report = source_in_words(source), privacy_report(found)
+    assert (found.joint_.alphabet, report.alphabet) == (source, source)
+    flat = " ".join(str(report).split())
+    assert f"with probability at most 0.05; {words}" in flat
+    assert any("beta is not guaranteed" in note for note in report.notes) == (source == "learned")
+    grouped = "Values of U that are unknown are reported as 'other'"
+    assert any(grouped in note for note in report.notes) == (source != "learned")
+    for certificate in (found.certificate_, certify(found.mechanism_, FINITE, found.joint_)):
+        assert f"with probability at most 0.05; {words}" in certificate._repr_html_()
+    text = found.mechanism_.to_json()
+    assert json.loads(text)["guarantee"]["alphabet"] == source
+    guarantee = Mechanism.from_json(text).guarantee
+    assert (guarantee.alphabet, guarantee.condition) == (source, words)
+    assert guarantee == found.mechanism_.guarantee
+    # A document from before says nothing, and stays as it is.
+    old = replace(found.mechanism_, guarantee=replace(guarantee, alphabet=None)).to_json()
+    assert "alphabet" not in json.loads(old)["guarantee"]
+    assert Mechanism.from_json(old).to_json() == old
+    assert "not known" in Mechanism.from_json(old).guarantee.condition
+    # Without beta there is nothing to condition.
+    everywhere = fit(SRRSanitizer, **TABLES[source])
+    assert everywhere.mechanism_.guarantee.condition is None
+    assert words not in str(privacy_report(everywhere)) + everywhere.certificate_._repr_html_()
+
+
+def test_a_split_needs_a_place_for_unknown_values():
+    with pytest.raises(ValueError, match="needs handle_unknown='infrequent_if_exist'"):
+        fit(SRRSanitizer, alphabet_fraction=0.5)
+    for name in ("min_frequency", "max_categories", "alphabet_fraction"):
+        with pytest.raises(ValueError, match=f"{name}=-1 must be"):
+            fit(SRRSanitizer, **{**OPEN, name: -1})
+
+
+MALFORMED = [
+    ('"other":[true]', '"other":[false]', "null, true, or a list|must be a list"),
+    ('"other":[true]', '"other":[null]', "null for every column"),
+    ('"other":[true]', '"other":[true,true]', "an entry for each of the 1 columns"),
+    ('"other":[true]', '"other":[["desk"]]', "repeat, or are values of U"),
+    ('"other":[true]', '"other":[["x","x"]]', "repeat, or are values of U"),
+    ('"other":[true]', '"other":[[]]', "null, true, or a list"),
+    ('"field","other"]', '"field","others"]', "no value 'other'"),
+    ('"alphabet":"split"', '"alphabet":"elsewhere"', "alphabet='elsewhere' is none of"),
+    ('"alphabet":"split"', '"alphabet":null', "alphabet is null"),
+]
+
+
+def test_malformed_others_are_refused():
+    text = fit(IRSanitizer, **SPLIT).mechanism_.to_json()
+    for before, after, message in MALFORMED:
+        assert text.count(before) == 1
+        with pytest.raises(ValueError, match=message):
+            client.load(text.replace(before, after))

@@ -1,0 +1,83 @@
+"""The sanitizers promise what was proven, about what they do with every record."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from skrldp import (
+    CertificateError,
+    GRRSanitizer,
+    IRSanitizer,
+    PolyOptSanitizer,
+    RenyiBall,
+    RobustMSESanitizer,
+)
+from skrldp.sanitizers import _blocks, _optimal_base, _robust_mse
+from skrldp.sanitizers._guarantee import guarantee_of
+
+COUNTS = np.array([[300, 200, 100], [150, 250, 500]])
+ROWS = [[s, u] for s in range(2) for u in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("cls", "module", "options"),
+    [
+        (PolyOptSanitizer, _optimal_base, {"region": "lower", "smoothing": 0.0}),
+        (RobustMSESanitizer, _robust_mse, {"distance": "hamming"}),
+    ],
+)
+def test_values_are_only_drawn_where_that_is_proven(monkeypatch, cls, module, options):
+    """What unknown values are drawn from is told to the proof, if they will be drawn."""
+    release, told = module.release, []
+
+    def telling(*arguments, **keywords):
+        told.append(keywords["stand_in"])
+        return release(*arguments, **keywords)
+
+    monkeypatch.setattr(module, "release", telling)
+    for handle_unknown in ("impute", "error"):
+        options["handle_unknown"] = handle_unknown
+        ball = RenyiBall(radius=1e-3)
+        found = cls(0.7, observe="nonsensitive", uncertainty=ball, **options)
+        found.fit(ROWS, sample_weight=COUNTS.ravel())
+        assert found.certificate_.holds(0.7)
+    np.testing.assert_allclose(told[0], COUNTS.sum(axis=0) / COUNTS.sum(), rtol=1e-14)
+    assert told[1:] == [None]
+
+
+def test_four_weights_are_not_released_unproven(monkeypatch):
+    """What decides is the bound that is proven, not the leakage that was found."""
+    prove = _blocks.prove
+
+    def unsure(*arguments):
+        return replace(prove(*arguments), eps=0.8, eps_attained=0.6)
+
+    monkeypatch.setattr(_blocks, "_DENSE_CELLS", 0)
+    grr = GRRSanitizer(0.7).fit(ROWS)
+    assert grr.mechanism_.form.blocks is not None and grr.certificate_.holds(0.7)
+    monkeypatch.setattr(_blocks, "prove", unsure)
+    with pytest.raises(CertificateError, match=r"the last bound is 0\.8"):
+        GRRSanitizer(0.7).fit(ROWS)
+
+
+def test_a_guarantee_says_what_is_proven_not_what_was_asked():
+    certificate = GRRSanitizer(0.7).fit(ROWS).certificate_
+    worse = guarantee_of(replace(certificate, eps=0.9), 0.7)
+    assert (worse.eps_requested, worse.eps) == (0.7, 0.9)
+
+
+def test_a_huge_radius_is_not_all_distributions():
+    """k reports leak k eps at most only if nothing is outside the set."""
+    for radius, everything in ((700.0, False), (math.inf, True)):
+        found = IRSanitizer(0.7, uncertainty=RenyiBall(radius=radius))
+        guarantee = found.fit(ROWS, sample_weight=COUNTS.ravel()).mechanism_.guarantee
+        assert guarantee.for_all_distributions is everything
+        assert "all distributions" in repr(found.certificate_) or not everything
+
+
+def test_reports_are_drawn_anew():
+    grr = GRRSanitizer(0.7, encode="symbol").fit(ROWS)
+    first, second = (grr.transform(ROWS * 50) for _ in range(2))
+    assert (first != second).any()  # the same with probability 1e-60 or less
