@@ -139,7 +139,7 @@ def candidates(cells, n):
 def climb(value, starts, best=4):
     """The greatest value found: the best starts, each with nearby expected counts."""
     found = {start: value(*start) for start in starts}
-    for factor in (1.25, 1.1):
+    for factor in (1.36, 1.17, 1.08):
         for n, rare, expected in sorted(found, key=found.get, reverse=True)[:best]:
             for near in (expected / factor, expected * factor):
                 found.setdefault((n, rare, near), value(n, rare, near))
@@ -152,7 +152,7 @@ def searched_balls(rng):
     for shape, (name, (order, limit)) in itertools.product(SHAPES[1:], BALLS.items()):
         cells = shape[0] * shape[1]
 
-        def miss(n, rare, expected, tables=1_000, cells=cells, order=order, limit=limit):
+        def miss(n, rare, expected, tables=2_000, cells=cells, order=order, limit=limit):
             truth = two_classes(cells, rare, expected, n)
             if truth is None:
                 return 0.0
