@@ -55,14 +55,14 @@ print(f"{len(public):,} public records of {len(survey):,}")
 # %%
 # Four designs
 # ------------
-# *Non-robust* takes the table as exactly true. *PolyOpt* is private for the 95 % confidence set,
-# the default. *PolyOpt, wide set* is private for a much larger ball of distributions, whose radius
-# was chosen by hand for shifts and not for sampling error. *SRR* (secret randomised response) is
+# *Non-robust* takes the table as exactly true. *PolyOpt* is private for a 95 % confidence set,
+# here the ball of the χ² test. *PolyOpt, wide set* is private for a much larger ball of
+# distributions, whose radius was chosen by hand for shifts and not for sampling error. *SRR* (secret randomised response) is
 # private for all distributions.
 
 sanitizers = {
     "non-robust": NonRobustSanitizer(time_limit=6.0),
-    "PolyOpt": PolyOptSanitizer(time_limit=6.0),
+    "PolyOpt": PolyOptSanitizer(time_limit=6.0, uncertainty=RenyiBall()),
     "PolyOpt, wide set": PolyOptSanitizer(time_limit=6.0, uncertainty=RenyiBall(radius=0.2)),
     "SRR": SRRSanitizer(),
 }
@@ -178,8 +178,8 @@ for name in sanitizers:
 # every age. What can be done:
 #
 # - design from a public table that is like the private people, group by group if necessary;
-# - take a wide set, ``RenyiBall(radius=...)``, if you can say how far they may differ. It costs
-#   utility, and nobody but you can justify the radius;
+# - take a wide set, ``RenyiBall(radius=...)`` or ``LikelihoodRatioSet(drift=...)``, if you can say
+#   how far they may differ. It costs utility, and nobody but you can justify the number;
 # - take SRR, which is private for all distributions, if you cannot say.
 #
 # Whether the private people are like the public ones cannot be seen beforehand, because their
