@@ -13,6 +13,7 @@ from skrldp import (
     PolyOptSanitizer,
     RenyiBall,
     RobustMSESanitizer,
+    certify,
 )
 from skrldp.sanitizers import _blocks, _optimal_base, _robust_mse
 from skrldp.sanitizers._guarantee import guarantee_of
@@ -66,6 +67,24 @@ def test_a_guarantee_says_what_is_proven_not_what_was_asked():
     certificate = GRRSanitizer(0.7).fit(ROWS).certificate_
     worse = guarantee_of(replace(certificate, eps=0.9), 0.7)
     assert (worse.eps_requested, worse.eps) == (0.7, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("cls", "options"),
+    [
+        (IRSanitizer, {}),
+        (IRSanitizer, {"underlying": "optimal"}),
+        (PolyOptSanitizer, {"region": "lower", "time_limit": None}),
+        (RobustMSESanitizer, {"distance": "hamming"}),
+    ],
+)
+def test_the_certificate_is_for_the_set_that_was_asked_for(cls, options):
+    ball = RenyiBall(radius=0.02)
+    found = cls(0.7, uncertainty=ball, **options).fit(ROWS, sample_weight=COUNTS.ravel())
+    around = found.certificate_.uncertainty
+    assert around == ball.fit_set(found.joint_) and around.radius == 0.02
+    again = certify(found.mechanism_.matrix, ball, found.joint_).eps
+    assert again == pytest.approx(found.certificate_.eps, abs=1e-9) and again <= 0.7
 
 
 def test_a_huge_radius_is_not_all_distributions():
