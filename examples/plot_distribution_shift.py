@@ -57,8 +57,8 @@ print(f"{len(public):,} public records of {len(survey):,}")
 # ------------
 # *Non-robust* takes the table as exactly true. *PolyOpt* is private for a 95 % confidence set,
 # here the ball of the χ² test. *PolyOpt, wide set* is private for a much larger ball of
-# distributions, whose radius was chosen by hand for shifts and not for sampling error. *SRR* (secret randomised response) is
-# private for all distributions.
+# distributions, whose radius was chosen by hand for shifts and not for sampling error. *SRR*
+# (secret randomised response) is private for all distributions.
 
 sanitizers = {
     "non-robust": NonRobustSanitizer(time_limit=6.0),
