@@ -20,7 +20,6 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy.special import rel_entr
 from statsmodels.datasets import randhie
 
 from skrldp import (
@@ -63,12 +62,10 @@ missed = {}
 for n in SIZES:
     numbers = np.rint(n * of_secret).astype(int)  # records of each secret
     drawn = [rng.multinomial(*each, DRAWS) for each in zip(numbers, conditionals, strict=True)]
-    statistics = np.transpose(
-        [
-            rel_entr(counts, number * given).sum(axis=1)
-            for counts, number, given in zip(drawn, numbers, conditionals, strict=True)
-        ]
-    )
+    statistics = np.zeros((DRAWS, 2))
+    for s, counts in enumerate(drawn):
+        expected = numbers[s] * conditionals[s]
+        statistics[:, s] = (counts * np.log(np.maximum(counts, 1) / expected)).sum(axis=1)
     example = JointDistribution(np.stack([counts[0] for counts in drawn]))
     for beta in BETAS:
         for rule in RULES:

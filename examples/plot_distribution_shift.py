@@ -23,7 +23,6 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy.special import rel_entr
 from statsmodels.datasets import fair
 
 from skrldp import (
@@ -122,7 +121,7 @@ found, distributions = [], {}
 for group, members in GROUPS.items():
     distribution = distributions[group] = distribution_of(survey[members.to_numpy()])
     given = distribution / distribution.sum(axis=1, keepdims=True)
-    divergence = rel_entr(joint.conditionals, given).sum(axis=1).max()
+    divergence = (joint.conditionals * np.log(joint.conditionals / given)).sum(axis=1).max()
     leaks = {name: each.mechanism_.leakage(distribution) for name, each in sanitizers.items()}
     found.append({"group": group, "women": members.sum(), "D": divergence, **leaks})
 found = pd.DataFrame(found).sort_values("D").set_index("group")
