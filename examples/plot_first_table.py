@@ -61,7 +61,7 @@ print(pd.crosstab(public["affair"], public["marriage"], normalize="columns").rou
 # whoever knows it can undo the noise.)
 
 known = {"sensitive": "affair", "categories": "product"}
-sanitizer = PolyOptSanitizer(eps=1.0, **known, time_limit=10.0, encode="cells")
+sanitizer = PolyOptSanitizer(eps=1.0, **known, time_limit=20.0, encode="cells")
 sanitizer.fit(public)
 reports = sanitizer.transform(private)
 print(private.join(reports.add_suffix(" (report)")).head(8).to_string(index=False))
