@@ -94,7 +94,8 @@ class PrivacyReport:
     unseen_secrets : tuple
         Secrets without public records.
     few_records : bool
-        Whether there are too few records in each cell for the asymptotic radius.
+        Whether some cells have so few records that an asymptotic set may miss the truth clearly
+        more often than `beta`.
     adds_up : bool
         Whether k reports about one person leak at most k times ``eps_proven``.
     warnings, notes : tuple of str

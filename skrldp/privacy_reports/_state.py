@@ -14,9 +14,8 @@ from skrldp.privacy_reports._report import PrivacyReport, amount, odds
 from skrldp.sanitizers import (
     changes_since_fit,
     default_uncertainty,
+    explain_rare_cells,
     fitted_sanitizer,
-    has_few_records,
-    more_reliable,
     reported_its_own_table,
 )
 from skrldp.uncertainty_set import FittedSet, RenyiSet
@@ -69,6 +68,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     fitted = fitted_sanitizer(sanitizer)
     joint, certificate, mechanism = fitted.joint_, fitted.certificate_, fitted.mechanism_
     coverage = _coverage(certificate.uncertainty)
+    rare_cells = explain_rare_cells(certificate.uncertainty, joint)
     few = mechanism.shape[0] * len(joint.secrets) <= _ENTRIES
     report, pair = _worst(mechanism, certificate.distribution) if few else (None, None)
     information = mechanism.mutual_information(joint.probabilities)
@@ -109,11 +109,12 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
             for secret, n in zip(joint.secrets, joint.counts.sum(axis=1), strict=True)
             if not n
         ),
-        "few_records": coverage == "asymptotic" and has_few_records(certificate.uncertainty, joint),
+        "few_records": bool(rare_cells),
         "adds_up": certificate.uncertainty.is_everything,
     }
     bare = PrivacyReport(**figures)
-    return PrivacyReport(**figures, warnings=_warnings(bare, fitted), notes=_notes(bare, fitted))
+    warnings = _warnings(bare, fitted, rare_cells)
+    return PrivacyReport(**figures, warnings=warnings, notes=_notes(bare, fitted))
 
 
 def _coverage(around: FittedSet) -> str:
@@ -187,7 +188,7 @@ def _brief(value: Any) -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
 
 
-def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
+def _warnings(report: PrivacyReport, fitted: Any, rare_cells: str) -> tuple[str, ...]:
     said = []
     if fitted.random_state is not None:
         said.append(
@@ -212,14 +213,8 @@ def _warnings(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
             f"it exactly: over a confidence set {amount(report.eps_over_set)} can leak, where "
             f"{at_most(report.eps, '.6g')} was asked. For comparisons, not to protect people."
         )
-    if report.few_records:
-        around = fitted.certificate_.uncertainty
-        kind = "chi-squared" if around.rule == "chi2" else "asymptotic"
-        said.append(
-            f"Only {report.n:,} public records for {report.n_cells:,} cells: the {kind} set "
-            "misses the true distribution more often than stated below about five records a cell. "
-            f"Use {more_reliable(around)} or a coarser alphabet."
-        )
+    if rare_cells:
+        said.append(f"{rare_cells[0].upper()}{rare_cells[1:]}.")
     if report.coverage == "given":
         said.append("The radius was given as a number: no confidence is attached to the set.")
     if math.exp(min(report.eps_proven, 700.0)) > _LARGE_ODDS:
@@ -247,7 +242,7 @@ def _notes(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
         beta = at_most(report.beta or 0.0, ".4g")
         said.append(
             f"The radius is asymptotic: beta = {beta} is what it tends to with many "
-            f"records for each cell. {more_reliable(fitted.certificate_.uncertainty)} holds for "
+            f"records for each cell. LikelihoodRatioSet() holds for "
             "any number."
         )
     if report.drift:

@@ -14,8 +14,7 @@ from skrldp.sanitizers._checks import (
     check_eps,
     check_uncertainty,
     default_uncertainty,
-    has_few_records,
-    more_reliable,
+    explain_rare_cells,
 )
 from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._independent_reporting import IRSanitizer
@@ -39,9 +38,8 @@ __all__ = [
     "check_uncertainty",
     "codec_of",
     "default_uncertainty",
+    "explain_rare_cells",
     "fitted_sanitizer",
-    "has_few_records",
-    "more_reliable",
     "reported_its_own_table",
     "write_reports",
 ]

@@ -19,7 +19,7 @@ from skrldp.alphabet import plain
 from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution, as_counts
-from skrldp.uncertainty_set import FittedSet, LikelihoodRatioSet
+from skrldp.uncertainty_set import FittedSet, LikelihoodRatioSet, estimated_miss
 
 __all__ = [
     "MOST_CELLS",
@@ -34,16 +34,18 @@ __all__ = [
     "check_weights",
     "default_uncertainty",
     "explain_names",
-    "has_few_records",
+    "explain_rare_cells",
     "larger_designs",
-    "more_reliable",
     "parts_of",
     "warn_of_first_column",
     "warn_of_time_limit",
     "warn_of_weak_sets",
 ]
 
-_RECORDS_PER_CELL = 5
+# Warn of an asymptotic set that may miss the truth so many times as often as beta says. Below that,
+# estimates from a table are too inexact, and sets that are nearly right would be warned of.
+_TOO_OFTEN = 2.0
+_FEW_RECORDS = 10  # in a cell
 # In a table whose rows repeat, weights may state that some rows were seen a few times, as after
 # resampling; survey weights are in the hundreds and thousands.
 _RECORDS_PER_ROW = 3
@@ -149,36 +151,48 @@ def larger_designs(most_cells: int) -> str:
     return f"Other sanitizers hold more cells: {', '.join(larger)}." if larger else ""
 
 
-def has_few_records(around: FittedSet, joint: JointDistribution) -> bool:
-    """Whether there are too few public records for an asymptotic set."""
-    asymptotic = around.rule in ("chi2", "asymptotic")
-    return asymptotic and joint.n < _RECORDS_PER_CELL * joint.counts.size
+def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
+    """Say how often an asymptotic set may miss because of rare cells; nothing if it is as stated.
 
+    Parameters
+    ----------
+    around : FittedSet
+        The set around the public distribution.
+    joint : JointDistribution
+        The public distribution.
 
-def more_reliable(around: FittedSet) -> str:
-    """Name the set that holds for any number of records, of the same kind as an asymptotic one."""
-    if around.rule == "chi2":
-        return "RenyiBall(alpha=1, radius='finite-sample')"
-    return "LikelihoodRatioSet(radius='finite-sample')"
+    Returns
+    -------
+    str
+        A sentence without its first capital letter and its full stop.
+    """
+    if around.beta is None:
+        return ""
+    miss = estimated_miss(around, joint)
+    if miss <= _TOO_OFTEN * around.beta:
+        return ""
+    kind = "chi-squared" if around.rule == "chi2" else "asymptotic"
+    few = np.count_nonzero(joint.counts < _FEW_RECORDS)
+    none, one = (np.count_nonzero(joint.counts == number) for number in (0, 1))
+    return (
+        f"the {kind} set may miss the true distribution in up to about {miss:.2g} of tables like "
+        f"this one, where it states {around.beta:.2g}, because {few:,} of {joint.counts.size:,} "
+        f"cells have fewer than {_FEW_RECORDS} public records ({none:,} have none, {one:,} have "
+        "one). Use LikelihoodRatioSet(), which holds for any number of records, or a coarser "
+        "alphabet"
+    )
 
 
 def warn_of_weak_sets(around: FittedSet, joint: JointDistribution) -> None:
     """Warn where the set of distributions is smaller than a user may think."""
-    n_cells = joint.counts.size
     if around.is_point:
         _warn(
             "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
             "not for the unknown true distribution of the private data.",
             PrivacyLeakWarning,
         )
-    elif has_few_records(around, joint):
-        kind = "chi-squared" if around.rule == "chi2" else "asymptotic"
-        _warn(
-            f"only {joint.n:,} public records for {n_cells:,} cells: the {kind} set is "
-            f"unreliable below about five records a cell; use {more_reliable(around)} or a coarser "
-            "alphabet.",
-            PrivacyLeakWarning,
-        )
+    elif explanation := explain_rare_cells(around, joint):
+        _warn(f"{explanation}.", PrivacyLeakWarning)
 
 
 def warn_of_first_column(names: Sequence[Any]) -> None:

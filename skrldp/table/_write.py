@@ -93,9 +93,7 @@ def build_frame(
 
 def _series_of(column: NewColumn, namespace: Any, library: _Library, name: Any) -> nw.Series[Any]:
     # "other" beside numbers needs a column of objects, which pyarrow does not have.
-    # (Values are compared as strings alone: pandas' NA is neither equal to one nor different.)
-    has_other = any(isinstance(value, str) and value == OTHER for value in column.values)
-    last = [object] if has_other else []
+    last = [object] if any(isinstance(v, str) and v == OTHER for v in column.values) else []
     for dtype in (column.dtype, None, *last):
         try:
             native = library.column(namespace, column.values, dtype)

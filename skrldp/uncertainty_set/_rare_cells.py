@@ -21,7 +21,7 @@ __all__ = ["estimated_miss"]
 _MANY = 10
 # Expected counts that are tried for cells with one record or none, where the table allows them, and
 # the probability with which an interval for them may be wrong on either side.
-_EXPECTED = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_EXPECTED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _MOST_EXPECTED = 3.0
 _LEVEL = 0.1
 # Tables that are drawn: at most and at least, and in between, cells of all of them together.

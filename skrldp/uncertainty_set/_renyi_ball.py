@@ -27,7 +27,8 @@ class RenyiBall(BaseEstimator):
     beta : float, default=0.05
         The set misses the true distribution with (about) this probability.
     radius : {"chi2", "finite-sample"} or float, default="chi2"
-        ``"chi2"`` is the asymptotic radius of the papers; it needs many records for each cell.
+        ``"chi2"`` is the asymptotic radius of the papers; it needs many records in every cell,
+        and a fit warns where rare cells make it miss more often than ``beta`` says.
         ``"finite-sample"`` (alpha = 1 only) holds for every number of records, at about twice
         the radius. A number is the radius B itself, in nats, and ``beta`` is not used.
 

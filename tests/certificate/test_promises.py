@@ -68,11 +68,22 @@ def test_a_rare_report_counts():
         assert certify(matrix, uncertainty, EVEN).eps == pytest.approx(3.0, abs=1e-4)
 
 
+def test_a_report_that_rules_a_secret_out_is_seen_to():
+    """Already at the public distribution: the leakage that is attained is infinite as well."""
+    matrix = np.array([[1.0, 1.0, 0.9, 0.9], [0.0, 0.0, 0.1, 0.1]])
+    for uncertainty in (RenyiBall(radius=0.0), RenyiBall(), AllDistributions()):
+        found = certify(matrix, uncertainty, EVEN)
+        assert found.eps == found.eps_attained == math.inf
+
+
 # Block mechanisms: a few cases stand for all reports
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_blocks_are_proven_for_every_value_and_every_secret(seed):
+FOURS = [(2, 2, 9, 1), (4, 1, 2, 1), (3, 1, 3, 1), (5, 1, 1, 1), (4, 4, 1, 1), (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize(("seed", "four"), list(enumerate(FOURS)))  # the first is exact, over 32
+def test_blocks_are_proven_for_every_value_and_every_secret(seed, four):
     """The dense proof looks at each report; the worst pair and value stand anywhere."""
     rng = np.random.default_rng(seed)
     a1, a2 = (4, 3) if seed % 2 else (3, 4)
@@ -80,15 +91,14 @@ def test_blocks_are_proven_for_every_value_and_every_secret(seed):
     counts[-1] = rng.integers(1, 20, a2)  # the last secret is rare, so it is in the worst pair
     joint = JointDistribution(counts)
     parts = np.array([1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)])
-    four = [(4, 1, 2, 1), (2, 2, 4, 1), (3, 1, 3, 1), (5, 1, 1, 1), (4, 4, 1, 1), (1, 2, 3, 4)][
-        seed
-    ]
     four = np.array(four) / (parts @ four)
     block = Mechanism.from_blocks(tuple(four), joint.secrets, joint.values)
     for uncertainty in (RenyiBall(radius=0.02), RenyiBall(1, radius=0.0), AllDistributions()):
         ours = certify(block, uncertainty, joint)
         theirs = certify(block.matrix, uncertainty, joint)
         assert ours.eps == pytest.approx(theirs.eps, abs=1e-9)
+        turned = JointDistribution(counts[::-1, ::-1])  # the last value and secret come first
+        assert certify(block, uncertainty, turned).eps == pytest.approx(ours.eps, abs=1e-9)
         assert leak(block.matrix, ours.distribution) <= ours.eps + 1e-12
 
 

@@ -1,6 +1,7 @@
 """What is read is a distribution on the reports, whatever overflows on the way."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,15 @@ def test_weights_that_no_integer_of_64_bits_holds_are_refused(weight):
     damaged["weights"][0][0] = weight
     with pytest.raises(ValueError, match="mechanism is malformed"):
         Mechanism.from_json(json.dumps(damaged))
+
+
+def test_negative_weights_are_not_written():
+    mechanism = Mechanism.from_matrix([[0.5, 0.5], [0.5, 0.5]], ("no", "yes"), (1,))
+    weights = mechanism.weights.copy()
+    weights[:, 0] = 2**33 + 1, -1
+    damaged = replace(mechanism, form=type(mechanism.form)(weights, mechanism.denominator_bits))
+    with pytest.raises(ValueError, match="weights are negative"):
+        damaged.to_json()
 
 
 def test_a_truth_value_is_no_weight():

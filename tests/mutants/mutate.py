@@ -136,12 +136,18 @@ def write(path: Path, text: str) -> None:
     os.utime(path, (moment, moment))
 
 
+def files_of(tests: Sequence[str], folder: Path) -> list[str]:
+    """List the files, those of folders too, in this order; of folders pytest takes its own."""
+    paths = [folder / "tests" / name for name in tests]
+    files = [sorted(path.rglob("test_*.py")) if path.is_dir() else [path] for path in paths]
+    return list(dict.fromkeys(str(file) for some in files for file in some))
+
+
 def pytest_in(
     folder: Path, tests: Sequence[str], timeout: float
 ) -> subprocess.CompletedProcess[str] | None:
     options = ("-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider")
-    paths = [str(folder / "tests" / name) for name in tests]
-    return run([sys.executable, *options, *paths], folder, timeout)
+    return run([sys.executable, *options, *files_of(tests, folder)], folder, timeout)
 
 
 def outcome(mutant: Mutant, folder: Path, timeout: float) -> tuple[str, str]:

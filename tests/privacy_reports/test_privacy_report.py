@@ -19,6 +19,7 @@ from skrldp import (
     AllDistributions,
     GRRSanitizer,
     IRSanitizer,
+    LikelihoodRatioSet,
     NonRobustSanitizer,
     PolyOptSanitizer,
     PrivacyLeakWarning,
@@ -166,13 +167,13 @@ def test_warnings(words, bad, good):
 
 
 def test_warning_of_few_records():
-    words = "public records for 6 cells"
-    few = {"counts": [5, 5, 5, 5, 5, 4]}
+    words = "5 of 6 cells have fewer than 10 public records (4 have none, 1 have one)"
+    few = {"counts": [0, 0, 1, 0, 0, 4_000], "uncertainty": RenyiBall()}
     report = privacy_report(fitted(PolyOptSanitizer, **few))
     assert report.few_records and said(report, words) == (1, 0)
     for other in (
-        {"counts": [5] * 6},
-        few | {"uncertainty": RenyiBall(1, radius="finite-sample")},
+        few | {"counts": [10] * 6},
+        few | {"uncertainty": LikelihoodRatioSet()},
         few | {"uncertainty": AllDistributions()},
     ):
         report = privacy_report(fitted(PolyOptSanitizer, **other))

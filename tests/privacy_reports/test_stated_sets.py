@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from skrldp import (
     AllDistributions,
+    JointDistribution,
     LikelihoodRatioSet,
     Mechanism,
     NonRobustSanitizer,
@@ -29,7 +30,7 @@ ROWS = [[s, u] for s in range(3) for u in range(2)]
 COUNTS = [12, 6, 9, 15, 14, 8]
 
 BETA = st.floats(0.001, 0.5)
-RADIUS = st.floats(0.0, 0.1)
+RADIUS = st.just(0.0) | st.floats(1e-6, 0.1)
 BALLS = st.one_of(
     st.builds(RenyiBall, st.floats(0.5, 4.0), beta=BETA, radius=st.just("chi2") | RADIUS),
     st.builds(RenyiBall, st.just(1.0), beta=BETA, radius=st.just("finite-sample")),
@@ -42,10 +43,10 @@ RATIOS = st.builds(
 )
 
 
-def fitted(sanitizer, rows=ROWS, counts=COUNTS):
+def fitted(sanitizer):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        return sanitizer.fit(rows, sample_weight=counts)
+        return sanitizer.fit(ROWS, sample_weight=COUNTS)
 
 
 class OverASet(SRRSanitizer):
@@ -121,9 +122,8 @@ def test_changes_of_the_set_after_fit_are_told():
 @settings(max_examples=20)
 def test_the_picture_shows_what_each_conditional_may_be(uncertainty, counts):
     """Against the bounds of one probability in a ball of order 1, found by bisection."""
-    counts = np.reshape(counts, (3, 2)) + np.eye(3, 2, dtype=int)
-    sanitizer = fitted(OverASet(uncertainty=uncertainty), counts=counts.ravel())
-    joint, around = sanitizer.joint_, sanitizer.certificate_.uncertainty
+    joint = JointDistribution(np.reshape(counts, (3, 2)) + np.eye(3, 2, dtype=int))
+    around = uncertainty.fit_set(joint)
     drawn = UncertaintyDisplay(joint, uncertainty)
     for s in range(3):
         for u in range(2):

@@ -118,6 +118,7 @@ def test_a_closer_bound_that_is_no_number_leaves_the_rougher_one(monkeypatch):
 
 def test_repair_goes_as_far_inside_as_it_is_told():
     joint, rows = instance(1)
+    rows[1:] *= (1.0 - 1e-6) / rows[1:].sum(axis=0)
     rows[0] = 1e-6  # private, but not by as much as the slack asks
     matrix = rows.reshape(len(rows), -1)
     for uncertainty in (EVERYTHING, RenyiSet(2.0, 0.05)):

@@ -17,6 +17,7 @@ from skrldp import (
     CertificateError,
     GRRSanitizer,
     IRSanitizer,
+    LikelihoodRatioSet,
     Mechanism,
     NonRobustSanitizer,
     PolyOptSanitizer,
@@ -579,16 +580,16 @@ def test_an_unknown_secret_is_an_error_even_when_imputing():
 # --- Warnings ------------------------------------------------------------------------------------
 
 
-def test_too_few_records_warn():
-    X = np.indices((18, 25)).reshape(2, -1).T
-    weights = np.arange(len(X)) < 30
-    message = "only 30 public records for 450 cells.*finite-sample"
+def test_rare_cells_warn():
+    """Nine of ten cells with an expected count of 0.05: the 95 % set of order 2 misses in 36 %."""
+    X = np.indices((2, 5)).reshape(2, -1).T
+    rare = np.r_[9_999, 1, np.zeros(8, int)]
+    message = r"chi-squared .*about 0\.[34]\d? .*0\.05, .* 9 of 10 .*8 .*none, 1 .*one.*LikelihoodR"
     with pytest.warns(PrivacyLeakWarning, match=message):
-        IRSanitizer(budget="theorem5").fit(X, sample_weight=weights)
-    IRSanitizer(budget="theorem5", uncertainty=RenyiBall(1, radius="finite-sample")).fit(
-        X, sample_weight=weights
-    )
-    SRRSanitizer().fit(X, sample_weight=weights)  # private at all distributions: nothing to warn of
+        IRSanitizer(uncertainty=RenyiBall()).fit(X, sample_weight=rare)
+    IRSanitizer(uncertainty=LikelihoodRatioSet()).fit(X, sample_weight=rare)  # true for any counts
+    IRSanitizer(uncertainty=RenyiBall()).fit(X, sample_weight=rare + 10)
+    SRRSanitizer().fit(X, sample_weight=rare)  # private at all distributions: nothing to warn of
 
 
 def test_no_robustness_warns():
