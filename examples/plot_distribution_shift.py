@@ -57,9 +57,9 @@ print(f"{len(public):,} public records of {len(survey):,}")
 # Four designs
 # ------------
 # *Non-robust* takes the table as exactly true. *PolyOpt* is private for the 95 % confidence set,
-# the default. *PolyOpt, drift* is private for a wider set: beyond the error of sampling, the
-# distribution of the other columns given each secret (a *conditional*) may have moved by 0.2 nats
-# of Kullback-Leibler divergence. *SRR* (secret randomised response) is private for all
+# the default. *PolyOpt, drift* is private for a wider set: the distribution of the other columns
+# given each secret (a *conditional*) may be further from the public one than sampling explains, by
+# 0.2 nats of Kullback-Leibler divergence. *SRR* (secret randomised response) is private for all
 # distributions.
 
 wide = LikelihoodRatioSet(drift=0.2)
@@ -130,8 +130,9 @@ print(found.round(3).to_string())
 # %%
 # The worst distributions, and real ones
 # --------------------------------------
-# Lines show what a mechanism leaks at the worst of all distributions whose conditionals have moved
-# by at most D, proven by ``certify``. Points show what it leaks at the distributions of the groups.
+# Lines show what a mechanism leaks at the worst of all distributions whose conditionals are at most
+# D from the public ones, proven by ``certify``. Points show what it leaks at the distributions of
+# the groups.
 
 STYLES = {
     "non-robust": ("#D55E00", "X"),
