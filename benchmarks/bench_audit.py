@@ -1,6 +1,7 @@
 """What an audit sees: its bound compared with the leakage, how soon it finds a fault, and its time.
 
-The faulty sampler leaves the noise out for 5 % of the records. ``--quick`` repeats less often.
+The faulty sampler leaves the noise out for 5 % of the records. PolyOpt is designed over
+``RenyiBall()``. ``--quick`` repeats less often.
 """
 
 import copy
@@ -10,7 +11,7 @@ import warnings
 
 import numpy as np
 
-from skrldp import GRRSanitizer, PolyOptSanitizer, PrivacyLeakWarning, audit
+from skrldp import GRRSanitizer, PolyOptSanitizer, PrivacyLeakWarning, RenyiBall, audit
 from skrldp.sanitizers import codec_of, write_reports
 
 SIZES = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
@@ -22,7 +23,11 @@ def designs():
     rng = np.random.default_rng(0)
     for name, sanitizer, shape in (
         ("GRR, 2 x 2", GRRSanitizer(eps=1.0), (2, 2)),
-        ("PolyOpt, 2 x 20", PolyOptSanitizer(eps=1.0, time_limit=5.0), (2, 20)),
+        (
+            "PolyOpt, 2 x 20",
+            PolyOptSanitizer(eps=1.0, uncertainty=RenyiBall(), time_limit=5.0),
+            (2, 20),
+        ),
     ):
         rows = [[s, u] for s in range(shape[0]) for u in range(shape[1])]
         counts = rng.multinomial(5_000, rng.dirichlet(np.ones(len(rows)) * 2.0))

@@ -1,9 +1,10 @@
 """RobustMSE: the central path and cuts against conic programs, and how time grows with the table.
 
 Run it with ``python benchmarks/bench_distortion.py [--quick] [--plot FILE]``. Tables are drawn from
-Jeffreys priors, n = 20,000, squared distance, eps = 0.5, exact region. A problem is solved to a
-certified gap of 1e-4. The conic programs are solved by Clarabel: the one that we write, and the one
-that ISIT Theorems 2 and 4 print (with the sign of (30) corrected), which the tests have.
+Jeffreys priors, n = 20,000, squared distance, eps = 0.5, exact region of ``RenyiBall()``. A problem
+is solved to a certified gap of 1e-4. The conic programs are solved by Clarabel: the one that we
+write, and the one that ISIT Theorems 2 and 4 print (with the sign of (30) corrected), which the
+tests have.
 """
 
 import argparse

@@ -1,10 +1,11 @@
-"""PolyOpt at hundreds of cells, on the exact ball, compared with the other mechanisms.
+"""PolyOpt at hundreds of cells, on the exact set, compared with the other mechanisms.
 
 Run it with ``python benchmarks/bench_large.py [--quick]``: forty minutes, or half a minute. Each
 line is a process of its own, so that its peak memory is its own: that of the interpreter with all
 libraries loaded is printed first. The information is that of the mechanism as it is sampled, at the
-public distribution, divided by H(X). Every mechanism is certified at ε over the ball of β = 0.05
-and α = 2.
+public distribution, divided by H(X). Every mechanism is certified at ε over one set:
+``--set renyi``, the papers' ball of β = 0.05 and α = 2, or ``--set likelihood-ratio``, the default
+of the sanitizers.
 The tables of Adult need its file: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.data``.
 """
 
@@ -24,6 +25,7 @@ from skrldp import (
     GRRSanitizer,
     IRSanitizer,
     JointDistribution,
+    LikelihoodRatioSet,
     NonRobustSanitizer,
     PolyOptSanitizer,
     PrivacyLeakWarning,
@@ -34,7 +36,6 @@ from skrldp.design._run import Deadline
 from skrldp.design.alternation import alternate
 from skrldp.information import entropy
 from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
 
 COLUMNS = [
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -47,6 +48,7 @@ ADULT = {
 }
 JEFFREYS = {"Jeffreys 25x40, n=1e6": (25, 40, 1_000_000), "Jeffreys 8x12, n=1e5": (8, 12, 100_000)}
 BASELINES = {"GRR": GRRSanitizer, "SRR": SRRSanitizer, "IR": IRSanitizer}
+SETS = {"renyi": RenyiBall, "likelihood-ratio": LikelihoodRatioSet}
 _HEADER = (
     f"{'table':<30} {'cells':>5} {'region':<8} {'eps':>4} {'limit':>5} {'fit':>6} {'peak':>6} "
     f"{'GRR':>6} {'SRR':>6} {'IR':>6} {'PolyOpt':>7} {'of IR':>6} {'bound':>6} {'proven':>7}"
@@ -89,11 +91,11 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def design(name, eps, limit, region="joint", robust=True):
+def design(name, eps, limit, kind, region="joint", robust=True):
     """Fit PolyOpt, or the optimum at the public distribution alone, in this process."""
     counts = counts_of(name)
     if robust:
-        sanitizer = PolyOptSanitizer(eps, region=region, time_limit=limit)
+        sanitizer = PolyOptSanitizer(eps, uncertainty=SETS[kind](), region=region, time_limit=limit)
     else:
         sanitizer = NonRobustSanitizer(eps, time_limit=limit)
     sanitizer, seconds = fitted(sanitizer, counts)
@@ -109,8 +111,11 @@ def design(name, eps, limit, region="joint", robust=True):
     }
 
 
-def baselines(name, eps):
-    return {key: fitted(cls(eps), counts_of(name))[0] for key, cls in BASELINES.items()}
+def baselines(name, eps, kind):
+    counts = counts_of(name)
+    return {
+        key: fitted(cls(eps, uncertainty=SETS[kind]()), counts)[0] for key, cls in BASELINES.items()
+    }
 
 
 def alone(function, *arguments):
@@ -120,9 +125,10 @@ def alone(function, *arguments):
         return pool.submit(function, *arguments).result()
 
 
-def line(name, eps, limit, region="joint"):
-    known = {k: s.normalized_mutual_information_ for k, s in baselines(name, eps).items()}
-    found = alone(design, name, eps, limit, region)
+def line(name, eps, limit, kind, region="joint"):
+    others = baselines(name, eps, kind)
+    known = {key: other.normalized_mutual_information_ for key, other in others.items()}
+    found = alone(design, name, eps, limit, kind, region)
     best = max(known["IR"], known["SRR"])
     print(
         f"{name:<30} {found['cells']:>5} {region:<8} {eps:>4} {limit:>5} {found['seconds']:>5.0f}s "
@@ -137,16 +143,15 @@ def yardstick(names, epsilons, limit):
     """The optimum at the public distribution alone, as far as it was found."""
     print(f"\nNot robust (private at the public distribution alone), {limit} s each:")
     for name in names:
-        values = [alone(design, name, eps, limit, "joint", False) for eps in epsilons]
+        values = [alone(design, name, eps, limit, "renyi", "joint", False) for eps in epsilons]
         found = "  ".join(f"{e}: {v['nmi']:.4f}" for e, v in zip(epsilons, values, strict=True))
         print(f"{name:<30} {found}", flush=True)
 
 
-def over_time(name, eps, limit):
-    """Best information so far, by seconds, on the exact ball."""
+def over_time(name, eps, limit, kind):
+    """Best information so far, by seconds, on the exact set."""
     joint = JointDistribution(counts_of(name))
-    radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    region = privacy_region(joint, RenyiSet(2.0, radius))
+    region = privacy_region(joint, SETS[kind]().fit_set(joint))
     distribution = joint.probabilities.ravel()
     deadline, seen = Deadline(limit), []
     alternate(
@@ -160,15 +165,15 @@ def over_time(name, eps, limit):
     return seconds, np.maximum.accumulate(values) / entropy(distribution)
 
 
-def plot(names, eps, limit, path):
+def plot(names, eps, limit, path, kind):
     """Draw utility over time for each table, with what IR reaches at once."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, len(names), figsize=(4.2 * len(names), 3.2), squeeze=False)
     for axis, name in zip(axes[0], names, strict=True):
-        seconds, values = over_time(name, eps, limit)
+        seconds, values = over_time(name, eps, limit, kind)
         axis.step(seconds, values, where="post", color="#0072B2", label="PolyOpt")
-        level = baselines(name, eps)["IR"].normalized_mutual_information_
+        level = baselines(name, eps, kind)["IR"].normalized_mutual_information_
         axis.axhline(level, color="#D55E00", linestyle="--", label="IR")
         axis.set(title=name, xlabel="seconds", xscale="log", ylim=(0.0, None))
         marks = [mark for mark in (1, 2, 5, 10, 20, 60, 120, 300) if mark <= limit]
@@ -185,23 +190,24 @@ def plot(names, eps, limit, path):
     figure.savefig(path, metadata={"Date": None})
 
 
-def lines(name):
+def lines(name, kind):
     """All lines of a table."""
     if name in ADULT:
         for eps in (0.1, 0.5, 1.0, 1.5, 2.5):
-            line(name, eps, 60)
-        line(name, 1.5, 300)
+            line(name, eps, 60, kind)
+        line(name, 1.5, 300, kind)
     elif name.startswith("Jeffreys 25x40"):
-        line(name, 1.5, 840)
+        line(name, 1.5, 840, kind)
     else:
         for region in ("joint", "product", "box", "lower"):
-            line(name, 1.5, 60, region)
+            line(name, 1.5, 60, kind, region)
 
 
 if __name__ == "__main__":
     names = [*(ADULT if adult_file() else ()), *JEFFREYS]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one small table, half a minute")
+    parser.add_argument("--set", choices=SETS, default="renyi", help="that all are private for")
     parser.add_argument("--table", choices=names, help="this table alone")
     parser.add_argument("--yardstick", action="store_true", help="the non-robust optimum alone")
     parser.add_argument("--plot", metavar="FILE", help="draw utility over time, and nothing else")
@@ -209,14 +215,15 @@ if __name__ == "__main__":
     options = parser.parse_args()
     names = [options.table] if options.table else names
     if options.plot:
-        plot([name for name in names if name in ADULT], 1.5, options.seconds, options.plot)
+        names = [name for name in names if name in ADULT]
+        plot(names, 1.5, options.seconds, options.plot, options.set)
     elif options.yardstick:
         yardstick(names, (0.1, 0.5, 1.0, 1.5, 2.5), 60)
     else:
         print(f"Before any design: {alone(peak):.2f} GiB.\n\n{_HEADER}")
         if options.quick:
-            line("Jeffreys 8x12, n=1e5", 1.5, 20)
+            line("Jeffreys 8x12, n=1e5", 1.5, 20, options.set)
         else:
             for name in names:
-                lines(name)
+                lines(name, options.set)
             yardstick(names, (0.1, 0.5, 1.0, 1.5, 2.5), 60)

@@ -1,7 +1,8 @@
 """Tables of ten cells: how near to the optimum, and how fast.
 
 Run it with ``python benchmarks/bench_small.py``. The tables are drawn as in the papers' examples,
-from a Jeffreys prior: 2 x 5 and 5 x 2 in turn, with 1,000 to 100,000 records, over lower bounds.
+from a Jeffreys prior: 2 x 5 and 5 x 2 in turn, with 1,000 to 100,000 records, over lower bounds of
+the conditionals in ``RenyiBall()``.
 The designs are compared with the best mixture of the vertices that cddlib finds.
 """
 

@@ -4,8 +4,8 @@ How sure should I be of the public table?
 =========================================
 
 The confidence set around the public table misses the distribution that the table was drawn from
-with probability β. A smaller β makes a larger set and a safer promise, and leaves fewer mechanisms
-to choose from. How much utility does it cost, and how accurate is β with few records?
+with probability β at most. A smaller β makes a larger set and a safer promise, and leaves fewer
+mechanisms to choose from. How much utility does it cost? And how accurate is β with few records?
 
 To answer this one has to know the true distribution. So a large survey *is* the truth here. Small
 public tables are drawn from it again and again, a mechanism is designed from each, and its reports
@@ -206,9 +206,10 @@ for n in SIZES:
     )
 
 # %%
-# A smaller β is cheap compared with more public records: the radius grows like log(1/β)/n. From β =
-# 0.05 to 0.001 it less than doubles here, and ten times the records make it a tenth. So take β as
-# small as your promise needs, and spend your effort on the public table.
+# A smaller β is cheap compared with more public records: the bounds of the statistics grow like
+# log(1/β), and those of divergences are these by the number of records. From β = 0.05 to 0.001 they
+# less than double here, and ten times the records make them a tenth. So take β as small as your
+# promise needs, and spend your effort on the public table.
 #
 # Even where the set misses the truth, a design need not exceed ε. For that the truth must be
 # outside the set *in the direction in which the design is sensitive*. So β is a cautious figure.

@@ -36,7 +36,8 @@ survey = pd.DataFrame(
                 [answers["rate_marriage"] <= 3, answers["rate_marriage"] == 4],
                 ["fair or poor", "good"],
                 "very good",
-            )
+            ),
+            categories=["fair or poor", "good", "very good"],
         ),
     }
 )
@@ -50,14 +51,17 @@ print(pd.crosstab(public["affair"], public["marriage"], normalize="columns").rou
 # Fit, transform
 # --------------
 # ``sensitive`` names the secret. ``eps=1`` allows a report to change the odds of the secret by a
-# factor of e at most. ``encode="cells"`` asks for reports that look like records: a data frame
+# factor of e at most. The columns say by their dtype which values there are, so that nothing about
+# them has to be learned from the public table, and ``categories="product"`` says that all
+# combinations may occur. ``encode="cells"`` asks for reports that look like records: a data frame
 # comes in, and one with the same columns comes out.
 #
 # Randomness comes from the operating system, so your reports will differ from those on this page.
 # (An integer ``random_state`` would make them repeatable, and therefore useless as protection:
 # whoever knows it can undo the noise.)
 
-sanitizer = PolyOptSanitizer(eps=1.0, sensitive="affair", time_limit=10.0, encode="cells")
+known = {"sensitive": "affair", "categories": "product"}
+sanitizer = PolyOptSanitizer(eps=1.0, **known, time_limit=20.0, encode="cells")
 sanitizer.fit(public)
 reports = sanitizer.transform(private)
 print(private.join(reports.add_suffix(" (report)")).head(8).to_string(index=False))
@@ -81,7 +85,7 @@ print(privacy_report(sanitizer))
 # column as if it were the secret. SRR (secret randomised response) protects the secret alone, but
 # for all distributions, also for those in which the harmless columns give it away.
 
-others = {"GRR": GRRSanitizer(sensitive="affair"), "SRR": SRRSanitizer(sensitive="affair")}
+others = {"GRR": GRRSanitizer(**known), "SRR": SRRSanitizer(**known)}
 kept = {
     name: (private == other.fit(public).transform(private)).mean() for name, other in others.items()
 }

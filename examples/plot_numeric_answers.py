@@ -94,7 +94,7 @@ for column, (name, title) in enumerate(
 figure.colorbar(image, ax=panels, label="share of the reports", shrink=0.8)
 
 # %%
-# Most people are in good health, and their reports are nearly all their own numbers. The numbers of
+# Most people are in good health, and their reports are mostly their own numbers. The numbers of
 # the others are changed until both groups give the same reports about equally often: by RobustMSE
 # as little as possible, by PolyOpt to whatever costs the least information. GRR nearly always
 # reports something other than the truth.

@@ -76,7 +76,7 @@ for name, text in published.items():
 # --------------
 # Reports alone determine only what the mechanism reports on. GRR reports on everything. IR here
 # reports on the harmless columns only, because the best way to divide its ε leaves nothing for the
-# affair. Estimates that the reports do not determine are NaN. PolyOpt's reports determine
+# affair. Estimates that the reports do not determine are NaN. PolyOpt's reports determine nearly
 # everything in principle, but some combinations so weakly that the public table is needed as well.
 # As ``prior`` it counts as additional records from the same distribution.
 
@@ -105,7 +105,7 @@ def compare(columns):
         label = category if isinstance(category, str) else " x ".join(category)
         cells = [
             f"{e.frequencies[place]:>10.3f} ± {1.96 * e.std_error[place]:.3f}"
-            if e.identifiable[place]
+            if np.isfinite(e.std_error[place])
             else f"{'not told':>18}"
             for e in estimates.values()
         ]

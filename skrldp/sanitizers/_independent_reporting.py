@@ -62,7 +62,7 @@ class IRSanitizer(BaseSanitizer):
         all columns of U are declared.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
         The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
-        search reaches its parameters as ``uncertainty__beta`` and so on.
+        search reaches the parameters of a set that is stated as ``uncertainty__beta`` and so on.
     budget : {"tight", "theorem5"}, default="tight"
         How the parameter of the mechanism for U is computed: "tight" takes the largest that is
         private, by the exact worst case over the set; "theorem5" takes the bound of the paper, from

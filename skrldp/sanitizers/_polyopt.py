@@ -48,7 +48,7 @@ class PolyOptSanitizer(OptimalSanitizer):
         all columns of U are declared.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
         The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
-        search reaches its parameters as ``uncertainty__beta`` and so on.
+        search reaches the parameters of a set that is stated as ``uncertainty__beta`` and so on.
     observe : {"all", "nonsensitive"}, default="all"
         What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
         columns of U only, in the order of the public table, and does not look at those of S where a

@@ -84,7 +84,7 @@ class RobustMSESanitizer(BaseSanitizer):
         all columns of U are declared.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
         The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
-        search reaches its parameters as ``uncertainty__beta`` and so on.
+        search reaches the parameters of a set that is stated as ``uncertainty__beta`` and so on.
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance. That depends on the marginal of S, so the set is
         one of joint distributions, with a beta of its own: **each of the two statements may be
