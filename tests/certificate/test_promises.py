@@ -108,6 +108,9 @@ def test_blocks_are_proven_for_every_value_and_every_secret(seed, four):
 class Stubborn:
     """A region in which a violation is seen at any ε, and no conditionals that show it."""
 
+    def parts(self, n_rows):
+        return [slice(0, n_rows)]
+
     def worst(self, rows, eps, **_):
         one = np.zeros(1, dtype=int)
         return WorstPairs(one, one, one + 1, np.array([1e-3]), np.zeros((1, 2, 2)))

@@ -514,7 +514,7 @@ def test_outlines_without_a_ball():
     [
         (GRRSanitizer, "All distributions: every conditional is possible"),
         (NonRobustSanitizer, "The public distribution alone"),
-        (PolyOptSanitizer, "The distributions within Rényi divergence B = "),
+        (PolyOptSanitizer, "The distributions whose conditionals of U have log likelihood "),
     ],
 )
 def test_the_set_is_named(cls, title):
@@ -542,8 +542,8 @@ def test_bars_are_the_bounds(monkeypatch):
 
 def test_small_regions_are_enlarged(monkeypatch):
     joint = JointDistribution(np.array([[50, 30, 20], [60, 30, 40]]) * 100)
-    near = UncertaintyDisplay.from_joint(joint)
-    far = UncertaintyDisplay.from_joint(joint, zoom=False)
+    near = UncertaintyDisplay.from_joint(joint, RenyiBall())
+    far = UncertaintyDisplay.from_joint(joint, RenyiBall(), zoom=False)
     assert np.ptp(near.ax_.get_xlim()) < 0.5 < 1.0 < np.ptp(far.ax_.get_xlim())
     for drawn in (near, far):
         assert_legible(drawn.figure_, monkeypatch)

@@ -251,8 +251,12 @@ def is_a(u, y):
 @pytest.mark.parametrize(
     ("sanitizer", "kind", "source"),
     [
-        (PolyOptSanitizer(region="lower"), "renyi", ("chi2", 0.05)),
-        (PolyOptSanitizer(region="lower", observe="nonsensitive"), "renyi", ("chi2", 0.05)),
+        (PolyOptSanitizer(region="lower", uncertainty=RenyiBall()), "renyi", ("chi2", 0.05)),
+        (
+            PolyOptSanitizer(region="lower", observe="nonsensitive"),
+            "likelihood-ratio",
+            ("finite-sample", 0.05),
+        ),
         (
             IRSanitizer(uncertainty=RenyiBall(1.0, beta=0.01, radius="finite-sample")),
             "renyi",
@@ -265,7 +269,7 @@ def is_a(u, y):
         (NonRobustSanitizer(), "renyi", ("given", None)),
         (
             RobustMSESanitizer(outputs=[0, 1], distance=is_a, robust_privacy=False),
-            "renyi",
+            "likelihood-ratio",
             ("given", None),  # the proof is for the public distribution alone
         ),
         (

@@ -152,7 +152,7 @@ def test_dict_and_immutability():
 
 WARNINGS = [
     ("random_state=3", {"random_state": 3}, {}),
-    ("weak promise", {"eps": 2.5}, {"eps": 2.2}),
+    ("weak promise", {"eps": 2.5, "uncertainty": RenyiBall()}, {"eps": 2.2}),
     ("Send only one report about each person", {}, {"uncertainty": AllDistributions()}),
     ("time limit", {"time_limit": 1e-9, "region": "joint"}, {}),
     ("given as a number", {"uncertainty": RenyiBall(radius=0.01)}, {}),
@@ -184,7 +184,7 @@ def test_warning_of_few_records():
 @pytest.mark.parametrize(
     ("sanitizer", "uncertainty"),
     [
-        (NonRobustSanitizer(), RenyiBall()),
+        (NonRobustSanitizer(), LikelihoodRatioSet()),
         (RobustMSESanitizer(robust_privacy=False, uncertainty=RenyiBall(1.0)), RenyiBall(1.0)),
     ],
 )

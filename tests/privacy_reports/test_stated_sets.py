@@ -23,6 +23,7 @@ from skrldp import (
     certify,
     privacy_report,
 )
+from skrldp._numbers import at_most
 from skrldp.sanitizers import BaseSanitizer, default_uncertainty
 from skrldp.uncertainty_set import ConditionalsSet
 
@@ -76,10 +77,9 @@ def test_every_place_states_the_set(uncertainty):
         assert getattr(report, name) == getattr(around, name, None)
     by_rule, asymptotic = around.beta is not None, around.rule in ("chi2", "asymptotic")
     assert report.beta == around.beta
-    assert (f"with probability about {around.beta or 0:.4g}" in holds) == asymptotic
-    assert (f"with probability at most {around.beta or 0:.4g}" in holds) == (
-        by_rule and not asymptotic
-    )
+    beta = at_most(around.beta or 0.0, ".4g")
+    assert (f"with probability about {beta}" in holds) == asymptotic
+    assert (f"with probability at most {beta}" in holds) == (by_rule and not asymptotic)
     assert any("asymptotic: beta" in note for note in report.notes) == asymptotic
     limited = not (around.is_everything or around.is_point)
     assert ("probability of missing is unknown" in holds) == (limited and not by_rule)
