@@ -177,7 +177,7 @@ def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
     return (
         f"the {kind} set may miss the true distribution in up to about {miss:.2g} of tables like "
         f"this one, where it states {around.beta:.2g}, because {few:,} of {joint.counts.size:,} "
-        f"cells have fewer than {_FEW_RECORDS} public records ({none:,} have none, {one:,} have "
+        f"cells have fewer than {_FEW_RECORDS} public records ({none:,} with none, {one:,} with "
         "one). Use LikelihoodRatioSet(), which holds for any number of records, or a coarser "
         "alphabet"
     )

@@ -167,7 +167,7 @@ def test_warnings(words, bad, good):
 
 
 def test_warning_of_few_records():
-    words = "5 of 6 cells have fewer than 10 public records (4 have none, 1 have one)"
+    words = "5 of 6 cells have fewer than 10 public records (4 with none, 1 with one)"
     few = {"counts": [0, 0, 1, 0, 0, 4_000], "uncertainty": RenyiBall()}
     report = privacy_report(fitted(PolyOptSanitizer, **few))
     assert report.few_records and said(report, words) == (1, 0)
