@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Literal
 
@@ -81,9 +82,16 @@ def likelihood_ratio_budgets(
     if not 0.0 < beta < 1.0:
         raise ValueError(f"beta must lie between 0 and 1; got {beta}")
     records = np.asarray(counts)
-    records = records[records > 0]  # the other secrets have G_s = 0
+    records = np.sort(records[records > 0])  # the other secrets have G_s = 0
     if n_values <= 1 or records.size == 0:
         return 0.0, 0.0
+    return _budgets(tuple(records.tolist()), n_values, float(beta), rule)
+
+
+@lru_cache(maxsize=1024)  # a search over eps asks for the same table again and again
+def _budgets(counts: tuple[int, ...], n_values: int, beta: float, rule: str) -> tuple[float, float]:
+    """Compute the budgets of secrets that have records, in ascending order."""
+    records = np.array(counts)
     if rule == "asymptotic":
         tails = _asymptotic(records.size, n_values - 1)
     else:
