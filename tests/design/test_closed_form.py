@@ -95,7 +95,7 @@ def test_blocks_are_the_product_of_two_responses(budget, alpha):
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 4),

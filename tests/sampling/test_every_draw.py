@@ -46,5 +46,5 @@ def test_the_first_code_that_is_no_cell_is_refused():
     dense = AliasTable.from_weights(np.array([[3, 1], [1, 3]]) << 31, bits=33)
     for table in (dense, BlockTable(2, 2, 5, 1, 1, 1, bits=3)):
         for wrong in (table.n_cells, -1):
-            with pytest.raises(ValueError, match="codes must lie in .*the first at place 1"):
+            with pytest.raises(ValueError, match=r"codes must lie in .*the first at place 1"):
                 table.sample(np.array([0, wrong]), Counting())
