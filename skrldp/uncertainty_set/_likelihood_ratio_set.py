@@ -28,7 +28,8 @@ class LikelihoodRatioSet(BaseEstimator):
     Parameters
     ----------
     beta : float, default=0.05
-        The set misses the true conditionals with at most this probability.
+        The set misses the true conditionals with at most this probability, if the values of
+        U, and bins and groups of them, do not come from the counted records.
     radius : {"finite-sample", "asymptotic"} or float, default="finite-sample"
         ``"finite-sample"`` holds for every number of records and every distribution, with
         constants that are proven (docs/proofs.md). ``"asymptotic"`` is what they tend to with many
@@ -39,7 +40,8 @@ class LikelihoodRatioSet(BaseEstimator):
     drift : float, default=0.0
         For a population that may have changed since the public records were taken: by how many
         nats the divergence of the public conditional from the present one may exceed what the
-        set allows otherwise, for each secret. The set then has
+        set allows otherwise, for each secret. It is enough if no probability of a value given a
+        secret has fallen by more than a factor of :math:`e^\delta`. The set then has
         :math:`G_s \le c_1 + N_s\delta` and :math:`G_s + G_t \le c_2 + (N_s + N_t)\delta`.
 
     Attributes

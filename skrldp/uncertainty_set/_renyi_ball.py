@@ -25,7 +25,8 @@ class RenyiBall(BaseEstimator):
         Kullback-Leibler divergence. Below 1/2 the exact joint region is not convex, and only
         the regions ``"product"``, ``"box"`` and ``"lower"`` are offered.
     beta : float, default=0.05
-        The set misses the true distribution with (about) this probability.
+        The set misses the true distribution with (about) this probability, if the values of
+        U, and bins and groups of them, do not come from the counted records.
     radius : {"chi2", "finite-sample"} or float, default="chi2"
         ``"chi2"`` is the asymptotic radius of the papers; it needs many records in every cell,
         and a fit warns where rare cells make it miss more often than ``beta`` says.
