@@ -187,7 +187,9 @@ def split_budget(
     # On the line k1 + k2 = B the derivatives by k1 and k2 are equal.
     first = weight.prod(axis=1) / total * (logs[:, 0] - logs[:, 1]) + weight[:, 0] / total * radius
     allowed = np.clip(first, radius - own[:, 1], own[:, 0])
-    taken = np.stack([allowed, radius - allowed], axis=1)
+    # Outwards again, so that it is not less than its own part where that is all of it.
+    rest = radius * (1.0 + _OUTWARDS) - allowed
+    taken = np.stack([allowed, rest], axis=1)
     taken = np.where(both[:, None], own, np.minimum(taken, own))
     return both | (allowed != first), -taken / weight
 
