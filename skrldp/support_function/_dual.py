@@ -181,13 +181,14 @@ def split_budget(
         Minus k/w, the logarithms of what is left of the means.
     """
     both = own.sum(axis=1) <= radius  # then nothing is shared
-    radius = radius * (1.0 + _OUTWARDS)
     total = weight.sum(axis=1)
     logs = log_mean - np.log(weight)
     # On the line k1 + k2 = B the derivatives by k1 and k2 are equal.
     first = weight.prod(axis=1) / total * (logs[:, 0] - logs[:, 1]) + weight[:, 0] / total * radius
     allowed = np.clip(first, radius - own[:, 1], own[:, 0])
-    taken = np.stack([allowed, radius - allowed], axis=1)
+    # Outwards, for a part that is small beside the budget: its last digits count.
+    rest = radius * (1.0 + _OUTWARDS) - allowed
+    taken = np.stack([allowed, rest], axis=1)
     taken = np.where(both[:, None], own, np.minimum(taken, own))
     return both | (allowed != first), -taken / weight
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from skrldp import (
     AllDistributions,
     CertificateError,
     JointDistribution,
+    LikelihoodRatioSet,
     Mechanism,
     RenyiBall,
     certify,
 )
+from skrldp.alphabet import source_in_words
 from skrldp.certificate import proof_region, prove, release
 from skrldp.design.closed_form import grr, srr
 from skrldp.row_privacy import repair
@@ -272,6 +275,21 @@ def test_representation():
     assert "alpha=2" in text and "B=0.07524" in text
     uniform = np.full((2, 4), 0.5)
     assert "all distributions" in repr(certify(uniform, AllDistributions(), joint))
+
+
+@pytest.mark.parametrize(
+    ("around", "often"), [(RenyiBall(), "about"), (LikelihoodRatioSet(), "at most")]
+)
+def test_what_is_said_is_not_more_than_what_is_proven(around, often):
+    """Bounds are rounded to their safe side, and beta has its condition."""
+    joint = JointDistribution(EXAMPLE, alphabet="learned")
+    matrix = PRINTED / PRINTED.sum(axis=0)
+    for mechanism in (matrix, Mechanism.from_matrix(matrix, joint.secrets, joint.values)):
+        found = certify(mechanism, around, joint)
+        words = f"with probability {often} 0.05; {source_in_words('learned')}"
+        assert found.alphabet == "learned" and words in found._repr_html_()
+    text = repr(replace(found, eps=0.1234567891, eps_attained=0.1234567889))
+    assert "eps<=0.12345679," in text and "attained 0.123456788," in text
 
 
 # Repair and release

@@ -29,7 +29,10 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_name("mutants.toml")
-COPIED = ("skrldp", "tests", "docs", "examples", "pyproject.toml", "README.md", "CONTRIBUTING.md")
+COPIED = (
+    *("skrldp", "tests", "docs", "examples", "benchmarks"),
+    *("pyproject.toml", "README.md", "CONTRIBUTING.md"),
+)
 KEYS = {"file", "code", "mutated", "tests", "harmless"}
 _seconds = itertools.count(int(time.time()))
 WANTED = 0.95  # of those that are not harmless

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp.support_function import divergence, pull_in, split_budget, support, worst_conditionals
+from skrldp.support_function._worst_case import Ball
 
 SINGLES = st.floats(0.02, 1.3)  # shares of the common budget; above 1 they do not limit
 
@@ -125,3 +126,35 @@ def test_the_split_takes_no_less_than_is_allowed(logs, weights, radius, shares):
     first = np.linspace(min(max(0.0, radius - own[0, 1]), most), most, 101)
     splits = np.stack([first, np.minimum(radius - first, own[0, 1])], axis=1)
     assert left <= np.exp(log_mean - splits / weight).sum(axis=1).min() * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("rare", [0, 1])
+def test_the_part_of_a_rare_secret_is_right_to_its_last_digit(rare):
+    """It is small beside the budget of both: what is rounded there must not be missing here."""
+    rng = np.random.default_rng(0)
+    weight, logs = np.full((300, 2), 0.5), np.full((300, 2), -700.0)
+    weight[:, rare], logs[:, rare] = 1e-9, 0.0
+    part = 1e-9 * rng.uniform(0.5, 50.0, 300)
+    own = np.full((300, 2), 1.5)
+    own[:, rare] = part  # it takes all of its own
+    _, kept = split_budget(logs, weight, np.ones(300), own)
+    assert np.all(kept[:, rare] <= -part / 1e-9)
+    own = 1.0 - np.stack([part, part], axis=1)
+    own[:, rare] = 1.5  # it takes what the other leaves
+    logs[:, 1 - rare], logs[:, rare] = 0.0, -700.0
+    _, kept = split_budget(logs, weight, np.ones(300), own)
+    assert np.all(kept[:, rare] <= -(1.0 - own[:, 1 - rare]) / 1e-9)
+
+
+@settings(max_examples=50)
+@given(seed=st.integers(0, 10_000), k=st.integers(2, 6), off=st.sampled_from([-1e-6, 1e-6]))
+def test_a_ball_contains_what_keeps_each_of_its_budgets(seed, k, off):
+    _, p, weight = instance(seed, k)
+    found = np.random.default_rng(seed).dirichlet(np.full(k, 0.9), 2) + 1e-9
+    found /= found.sum(axis=1, keepdims=True)
+    taken = np.array([weight[i] * divergence(p[i], found[i], 1.0) for i in (0, 1)])
+    for tight in range(3):  # the first part, the second, both together
+        factors = np.where(np.arange(3) == tight, 1.0 + off, 2.0)
+        budgets = np.append(taken, taken.sum()) * factors
+        ball = Ball(p[None], weight[None], 1.0, budgets[2:], budgets[None, :2])
+        assert ball.contains(found[None])[0] == (off > 0.0)

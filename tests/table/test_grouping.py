@@ -101,6 +101,23 @@ def test_a_split_counts_the_records_that_were_not_set_aside(data):
     assert counts_of(distinct, Grouping(**LEARN), weights)[1] == found
 
 
+@pytest.mark.parametrize("least", [None, 3, 0.05])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_split_is_judged_by_the_records_set_aside(least, seed):
+    """Whatever the counted records hold, they do not decide which values there are."""
+    rng = np.random.default_rng(seed)
+    X = table(rng.integers(0, 2, 200), rng.geometric(0.2, 200))
+    columns = learn(X)[0].columns
+    codes = [np.unique(X[name], return_inverse=True)[1] for name in X]
+    split = set_aside(Records.of(columns, codes, None), columns, LEARN["fraction"])
+    found = Counter()
+    for code, number in zip(split.codes[1], split.aside.tolist(), strict=True):
+        found[columns[1].categories[code]] += number
+    enough = (least * found.total() if isinstance(least, float) else least) or 1
+    kept = tuple(sorted(value for value, number in found.items() if number >= enough))
+    assert learn(X, grouping=Grouping(least, **LEARN))[0].values == (*kept, OTHER)
+
+
 def test_a_split_is_a_fair_draw_in_every_cell():
     """No cell gets more, in the mean of many tables, and the spread is binomial.
 

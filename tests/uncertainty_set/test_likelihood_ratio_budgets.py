@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -131,7 +132,12 @@ def test_steps_are_taken_for_large_with_little_error(n_values):
     assert found[:2] == [0, 0]
     assert found[-1] == steps
     assert sum(number for number, _ in tails.groups) == counts.size
-    assert sum(number for number, _ in tails.pairs) == counts.size * (counts.size - 1) // 2
+    of_two = Counter()  # how many pairs have this tail
+    large = dict(zip(np.unique(counts).tolist(), found, strict=True))
+    for pair in itertools.combinations(counts.tolist(), 2):
+        of_two[tuple(sorted(large[count] for count in pair))] += 1
+    expected = {tail_bound(steps, *two).exponents.tobytes(): of_two[two] for two in of_two}
+    assert expected == {tail.exponents.tobytes(): number for number, tail in tails.pairs}
     more = budgets._failure(dataclasses.replace(tails, missed=0.5), 50.0, 80.0, 50)
     assert more == pytest.approx(0.5 + budgets._failure(tails, 50.0, 80.0, 50), rel=1e-6)
 
@@ -148,6 +154,7 @@ def test_one_secret(rule):
     single, pair = likelihood_ratio_budgets([300], 5, 0.05, rule)
     assert single == pair
     assert likelihood_ratio_budgets([0, 300, 0], 5, 0.05, rule) == (single, pair)
+    assert likelihood_ratio_budgets([1, 300], 5, 0.05, rule)[1] > pair  # one record counts
     if rule == "asymptotic":
         assert single == pytest.approx(chi2.isf(0.05, 4) / 2.0, rel=1e-6)
     assert likelihood_ratio_budgets([300, 5], 1, 0.05, rule) == (0.0, 0.0)
@@ -197,6 +204,14 @@ def test_error_that_is_computed(beta):
     single, pair = likelihood_ratio_budgets(counts, 6, beta, "finite-sample")
     error = budgets._failure(budgets._finite_sample(counts, 5, beta), single, pair, budgets._FINE)
     assert 0.999 * beta < error <= beta
+
+
+def test_rounding_is_on_the_safe_side():
+    """Roots are found to some digits; the budgets are not below them."""
+    tails = budgets._asymptotic(3, 4)
+    for beta in np.geomspace(1e-6, 0.4, 8):
+        single, pair = likelihood_ratio_budgets([9, 9, 9], 5, beta, "asymptotic")
+        assert budgets._failure(tails, single, pair, budgets._FINE) <= beta
 
 
 def test_refusals():
