@@ -23,7 +23,7 @@ from skrldp.certificate._views import (
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.row_privacy import Region, privacy_region
-from skrldp.uncertainty_set import FittedSet, RenyiSet
+from skrldp.uncertainty_set import FittedSet, RenyiSet, chance_of_missing
 
 if TYPE_CHECKING:
     from skrldp.uncertainty_set import AllDistributions, LikelihoodRatioSet, RenyiBall
@@ -103,11 +103,10 @@ class Certificate:
 
     def _confidence(self) -> list[tuple[str, str]]:
         """State how often the set misses, and on what that is conditional."""
-        beta, rule = self.uncertainty.beta, self.uncertainty.rule
+        beta = self.uncertainty.beta
         if beta is None:
             return []
-        kind = "at most" if rule == "finite-sample" else "about"
-        misses = f"misses the true distribution with probability {kind} {beta:.4g}"
+        misses = f"misses the true distribution {chance_of_missing(self.uncertainty.rule, beta)}"
         return [("this set", f"{misses}; {source_in_words(self.alphabet)}")]
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skrldp._html import page
 from skrldp._numbers import at_least, at_most
 from skrldp.alphabet import source_in_words
+from skrldp.uncertainty_set import chance_of_missing
 
 __all__ = ["PrivacyReport", "amount", "odds"]
 
@@ -254,11 +255,10 @@ class PrivacyReport:
             words += ", whatever the probabilities of the secrets are"
         if self.beta is None:
             return f"{words}; the radius was given, so the probability of missing is unknown"
-        kind = "about" if self.coverage == "asymptotic" else "at most"
         moved = " (apart from the drift)" if self.drift else ""
         return (
-            f"{words}; this set misses the true {what}{moved} with probability {kind} "
-            f"{at_most(self.beta, '.4g')}; {source_in_words(self.alphabet)}"
+            f"{words}; this set misses the true {what}{moved} "
+            f"{chance_of_missing(self.coverage, self.beta)}; {source_in_words(self.alphabet)}"
         )
 
 

@@ -18,7 +18,7 @@ from skrldp.sanitizers import (
     fitted_sanitizer,
     reported_its_own_table,
 )
-from skrldp.uncertainty_set import FittedSet, RenyiSet
+from skrldp.uncertainty_set import FittedSet, RenyiSet, chance_of_missing
 
 __all__ = ["privacy_report"]
 
@@ -179,8 +179,7 @@ def _set_for_utility(uncertainty: Any) -> str | None:
     rule = getattr(uncertainty, "radius", None)
     if not isinstance(rule, str):
         return words
-    kind = "about" if rule == "chi2" else "at most"
-    return f"{words}, a set that misses the true one with probability {kind} {uncertainty.beta:.4g}"
+    return f"{words}, a set that misses the true one {chance_of_missing(rule, uncertainty.beta)}"
 
 
 def _brief(value: Any) -> str:

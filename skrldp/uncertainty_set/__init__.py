@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
-from skrldp.uncertainty_set._fitted_set import FittedSet
+from skrldp.uncertainty_set._fitted_set import FittedSet, chance_of_missing
 from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_budgets
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
 from skrldp.uncertainty_set._rare_cells import estimated_miss
@@ -23,6 +23,7 @@ __all__ = [
     "LikelihoodRatioSet",
     "RenyiBall",
     "RenyiSet",
+    "chance_of_missing",
     "chi2_radius",
     "estimated_miss",
     "finite_sample_radius",

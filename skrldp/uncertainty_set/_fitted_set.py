@@ -2,14 +2,38 @@
 
 from abc import ABC, abstractmethod
 
+from skrldp._numbers import at_most
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
 
-__all__ = ["UNSEEN", "FittedSet"]
+__all__ = ["UNSEEN", "FittedSet", "chance_of_missing"]
 
 # Share of records that stands for the limit 0, in which a secret without records may have any
 # conditional at no cost. It moves a divergence by about as much; twice as much would by twice.
 UNSEEN = 1e-9
+
+
+def chance_of_missing(rule: str | None, beta: float) -> str:
+    """Say in words how often a set misses the true distribution: about beta, or at most.
+
+    Parameters
+    ----------
+    rule : str or None
+        Where the set comes from, as in :class:`FittedSet`.
+    beta : float
+        The probability; written rounded up.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> chance_of_missing("finite-sample", 0.05), chance_of_missing("chi2", 0.05)
+    ('with probability at most 0.05', 'with probability about 0.05')
+    """
+    kind = "at most" if rule == "finite-sample" else "about"
+    return f"with probability {kind} {at_most(beta, '.4g')}"
 
 
 class FittedSet(ABC):
