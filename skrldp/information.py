@@ -144,7 +144,9 @@ def mutual_information(matrix: Floats, distribution: Floats) -> float:
     return max(0.0, float(row_information(matrix, distribution).sum()))
 
 
-def mutual_information_bound(joint: Floats, eps: float) -> float:
+def mutual_information_bound(
+    joint: Floats, eps: float, marginal: Floats | None = None
+) -> float:
     r"""Upper bound on I(X; Y) for every mechanism that is private at the distribution ``joint``.
 
     :math:`H(U|S) + \min(H(S), (1-\sum_s P_s^2)\,\epsilon\tanh(\epsilon/2))`: the report reveals
@@ -157,13 +159,15 @@ def mutual_information_bound(joint: Floats, eps: float) -> float:
         Distribution of (S, U).
     eps : float
         Privacy parameter, in nats.
+    marginal : array of shape (n_secrets,), optional
+        Distribution of what is protected, if that is not S but another function of X.
 
     Returns
     -------
     float
         In nats.
     """
-    marginal = joint.sum(axis=1)
+    marginal = joint.sum(axis=1) if marginal is None else marginal
     secret = entropy(marginal)
     odds = (1.0 - float(marginal @ marginal)) * eps * np.tanh(eps / 2.0)
     return entropy(joint) - secret + min(secret, float(odds))

@@ -11,7 +11,7 @@ from skrldp.certificate._certify import Certificate, proof_region, prove
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
-from skrldp.row_privacy import constant_rows, odds_factor, repair
+from skrldp.requirements import constant_rows, repair
 from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["may_stand_in", "release"]

@@ -31,6 +31,7 @@ from skrldp._typing import Floats, Indices
 from skrldp.design._constraints import column_sums
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.exceptions import SolverError
+from skrldp.requirements import Requirement, Requirements
 from skrldp.row_privacy import JointRegion, PointRegion, ProductRegion, Region, SimplexRegion
 
 __all__ = ["ConicResult", "solve_conic"]
@@ -80,24 +81,21 @@ class ConicResult:
 
 def solve_conic(
     cost: ExpectedCost,
-    region: Region,
-    eps: float,
+    requirements: Requirements,
     *,
     seconds: float | None = None,
     verbose: int = 0,
 ) -> ConicResult:
-    """Minimise an expected cost over the mechanisms that are private for the region.
+    """Minimise an expected cost over the private mechanisms.
 
     Parameters
     ----------
     cost : ExpectedCost
         What to minimise.
-    region : Region
-        Conditionals that privacy must hold for: the joint or the product region, all of them, or
+    requirements : Requirements
+        What a row must satisfy, each over the joint or the product region, all conditionals, or
         the public ones alone. Most accurate for α = 2; close to α = 1, but not at it, the
         orders of the power means are near 0 and cost that many digits.
-    eps : float
-        Privacy parameter, in nats.
     seconds : float, optional
         When to stop; writing the program is not interrupted.
     verbose : int
@@ -116,18 +114,22 @@ def solve_conic(
     """
     import cvxpy as cp
 
-    _check(region)
+    for one in requirements:
+        _check(one.region)
     start = time.perf_counter()
     n_reports, n_cells = cost.cost.shape
     scale = float(np.abs(cost.cost).max()) or 1.0
     q = cp.Variable(n_reports * n_cells, nonneg=True)  # row by row
     objective, limits = _expected_cost(q, cost, scale)
-    rows = q
-    if region.observe == "nonsensitive":  # the same numbers for every secret
-        a1, a2 = region.conditionals.shape
-        rows = sp.csr_array(sp.kron(sp.eye(n_reports), np.tile(np.eye(a2), (a1, 1)))) @ q
     limits += [column_sums(n_reports, n_cells) @ q == 1.0]
-    limits += _private(rows, n_reports, region, eps)
+    for one in requirements:
+        layout = one.region.rows
+        entries = layout.parts[layout.place].ravel()  # each secret's part, one after the other
+        spread = sp.csr_array(
+            (np.ones(len(entries)), (np.arange(len(entries)), entries)),
+            shape=(len(entries), n_cells),
+        )
+        limits += _private(sp.csr_array(sp.kron(sp.eye(n_reports), spread)) @ q, n_reports, one)
 
     problem = cp.Problem(cp.Minimize(objective), limits)
     settings = dict(_SETTINGS)
@@ -148,7 +150,7 @@ def solve_conic(
         raise SolverError(
             f"Clarabel ended with status {said!r} after {iterations} iterations (residuals "
             f"{answer.r_prim:.0e} and {answer.r_dual:.0e}) on {n_reports} reports x {n_cells} "
-            f"cells at eps={eps:g}, alpha={region.alpha:g}. There is a solution, as uniform "
+            f"cells at {requirements.describe()}. There is a solution, as uniform "
             "reports are private. The cones are easiest for alpha=2."
         )
     solution = chain.invert(answer, inverse)
@@ -234,8 +236,11 @@ def _expected_cost(q: Any, cost: ExpectedCost, scale: float) -> Part:
     return top - np.exp(-cost.radius) * mean[0], limits
 
 
-def _private(q: Any, n_reports: int, region: Region, eps: float) -> list[Any]:
-    """Say that every row is private for every pair of secrets."""
+def _private(q: Any, n_reports: int, one: Requirement) -> list[Any]:
+    """Say that every row is private for every pair of secrets that is compared."""
+    import cvxpy as cp
+
+    region, eps = one.region, one.pair_eps
     first, second = region.pairs
     shared = np.zeros(len(first), dtype=bool)
     if isinstance(region, JointRegion):
@@ -244,15 +249,16 @@ def _private(q: Any, n_reports: int, region: Region, eps: float) -> list[Any]:
     pairs = first[shared], second[shared]
     limits: list[Any] = []
     if shared.any():
-        limits += _pairs(q, n_reports, region, eps, pairs)
+        limits += _pairs(q, n_reports, region, eps[shared], pairs)
     if not shared.all():  # each conditional by itself
-        most, part = _greatest(np.exp(-eps) * q, n_reports, region)
+        most, part = _greatest(q, n_reports, region)
         limits += part
         least, part = _greatest(-q, n_reports, region)
         limits += part
         row = region.n_secrets * np.repeat(np.arange(n_reports), np.count_nonzero(~shared))
-        one, other = np.tile(first[~shared], n_reports), np.tile(second[~shared], n_reports)
-        limits.append(most[row + one] + least[row + other] <= 0.0)
+        ours, other = np.tile(first[~shared], n_reports), np.tile(second[~shared], n_reports)
+        factor = np.tile(np.exp(-eps[~shared]), n_reports)
+        limits.append(cp.multiply(factor, most[row + ours]) + least[row + other] <= 0.0)
     return limits
 
 
@@ -289,19 +295,22 @@ def _greatest(q: Any, n_reports: int, region: Region) -> Part:
     return bound, limits
 
 
-def _slack(q: Any, n_reports: int, region: Region, secret: Indices) -> tuple[Any, Any]:
-    """Variables λ, one for each report and pair, and λ - q over the cells of its secret."""
+def _slack(
+    q: Any, n_reports: int, region: Region, secret: Indices, factor: Floats
+) -> tuple[Any, Any]:
+    """Variables λ, one for each report and pair, and λ - factor q over the cells of its secret."""
     import cvxpy as cp
 
     a2 = region.conditionals.shape[1]
     family = (region.n_secrets * np.arange(n_reports)[:, None] + secret).ravel()
     top = cp.Variable(len(family))
     cell = (a2 * family[:, None] + np.arange(a2)).ravel()
-    return top, top[np.repeat(np.arange(len(family)), a2)] - q[cell]
+    scaled = cp.multiply(np.repeat(np.tile(factor, n_reports), a2), q[cell])
+    return top, top[np.repeat(np.arange(len(family)), a2)] - scaled
 
 
 def _pairs(
-    q: Any, n_reports: int, region: Region, eps: float, pairs: tuple[Indices, Indices]
+    q: Any, n_reports: int, region: Region, eps: Floats, pairs: tuple[Indices, Indices]
 ) -> list[Any]:
     r"""Privacy for pairs of secrets that share the budget, divided by exp(eps).
 
@@ -321,8 +330,8 @@ def _pairs(
     kept = np.tile(_shrinkage(weight.sum(axis=1), alpha, radius), n_reports)
     limits, tops, means = [], [], []
     alone: list[Any] = []  # parts of the means that the single budgets limit
-    for side, secret, factor in ((0, pairs[0], np.exp(-eps)), (1, pairs[1], -1.0)):
-        top, slack = _slack(factor * q, n_reports, region, secret)
+    for side, secret, factor in ((0, pairs[0], np.exp(-eps)), (1, pairs[1], -np.ones(len(eps)))):
+        top, slack = _slack(q, n_reports, region, secret, factor)
         p = np.tile(region.conditionals[secret], (n_reports, 1))
         mean, part = _power_mean(slack, p, theta)
         limits += part

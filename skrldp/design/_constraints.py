@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skrldp._typing import Floats, Indices
+from skrldp.row_privacy import Region, WorstPairs
 
 __all__ = ["Cuts", "column_sums"]
 
@@ -16,44 +17,96 @@ class Cuts:
 
     Attributes
     ----------
-    row, first, second : arrays of shape (m,)
-        Row of the mechanism and the parts of it that the two secrets have.
-    conditionals : array of shape (m, 2, a2)
+    row : array of shape (m,)
+        Row of the mechanism.
+    entries : integer array of shape (m, 2, k)
+        The entries of the row that the two secrets have.
+    conditionals : array of shape (m, 2, k)
         Conditionals of the two secrets.
+    eps : array of shape (m,)
+        ε of each pair, in nats.
     """
 
     row: Indices
-    first: Indices
-    second: Indices
+    entries: Indices
     conditionals: Floats
+    eps: Floats
+
+    @classmethod
+    def of(
+        cls,
+        region: Region,
+        row: Indices,
+        first: Indices,
+        second: Indices,
+        conditionals: Floats,
+        eps: Floats,
+    ) -> "Cuts":
+        """Write down the constraints of pairs of secrets.
+
+        Parameters
+        ----------
+        region : Region
+            Whose secrets they are.
+        row, first, second : integer arrays of shape (m,)
+            Row of the mechanism and the two secrets.
+        conditionals : array of shape (m, 2, k)
+            Conditionals of the two secrets.
+        eps : array of shape (m,)
+            ε of each pair, in nats.
+
+        Returns
+        -------
+        Cuts
+        """
+        place = region.rows.place[np.stack([first, second], axis=1)]
+        return cls(row, region.rows.parts[place], conditionals, eps)
+
+    @classmethod
+    def worst(cls, region: Region, found: WorstPairs) -> "Cuts":
+        """Write down the constraints that some rows violate.
+
+        Parameters
+        ----------
+        region : Region
+            The region.
+        found : WorstPairs
+            What it says of the rows, with conditionals.
+
+        Returns
+        -------
+        Cuts
+        """
+        assert found.conditionals is not None
+        names = found.row, found.first, found.second
+        return cls.of(region, *names, found.conditionals, found.eps)
 
     def __len__(self) -> int:
         return len(self.row)
 
-    def coefficients(self, shape: tuple[int, int, int], eps: float) -> sp.csr_array:
+    def coefficients(self, n_reports: int, n_cells: int) -> sp.csr_array:
         """Write the cuts as linear functions of the mechanism that must not be positive.
+
+        They are divided by the exponential of ε, so that a solver's tolerance means the same at
+        every ε.
 
         Parameters
         ----------
-        shape : tuple (b, parts, a2)
-            Shape of the mechanism.
-        eps : float
-            Privacy parameter, in nats. The cuts are divided by its exponential, so that a solver's
-            tolerance means the same at every eps.
+        n_reports, n_cells : int
+            Shape (b, a) of the mechanism.
 
         Returns
         -------
-        sparse array of shape (m, b * parts * a2)
+        sparse array of shape (m, b * a)
         """
-        b, parts, a2 = shape
-        start = (self.row[:, None] * parts + np.stack([self.first, self.second], axis=1)) * a2
-        column = start[..., None] + np.arange(a2)
-        value = self.conditionals * np.array([np.exp(-eps), -1.0])[:, None]
-        pointer = np.arange(len(self) + 1) * 2 * a2
+        column = self.row[:, None, None] * n_cells + self.entries
+        factor = np.stack([np.exp(-self.eps), -np.ones(len(self))], axis=1)
+        value = self.conditionals * factor[..., None]
+        pointer = np.arange(len(self) + 1) * 2 * self.entries.shape[2]
         table = sp.csr_array(
-            (value.ravel(), column.ravel(), pointer), shape=(len(self), b * parts * a2)
+            (value.ravel(), column.ravel(), pointer), shape=(len(self), n_reports * n_cells)
         )
-        table.sum_duplicates()  # one part that is compared with itself
+        table.sum_duplicates()  # copies, and one part that is compared with itself
         table.eliminate_zeros()
         return table
 

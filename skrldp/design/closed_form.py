@@ -15,7 +15,8 @@ from skrldp._typing import Floats, Indices
 from skrldp.design._screened_maximum import screened_maxima
 from skrldp.information import Blocks, block_information
 from skrldp.joint import JointDistribution
-from skrldp.row_privacy import PointRegion, Region, SimplexRegion
+from skrldp.requirements import Requirement, Requirements
+from skrldp.row_privacy import PointRegion, Region, SimplexRegion, odds_factor
 from skrldp.support_function import l1_radius
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "srr",
     "theorem5_budget",
     "theorem5_distance",
+    "value_budget",
 ]
 
 
@@ -163,11 +165,12 @@ class IndependentReporting:
 
 
 def independent_reporting(
-    joint: JointDistribution, region: Region, eps: float, budget: str = "tight"
+    joint: JointDistribution, requirements: Requirements, budget: str = "tight"
 ) -> IndependentReporting:
     r"""Independent reporting with the best split of the budget (Entropy (82)).
 
-    The report of U by GRR with budget δ leaks at most :math:`\epsilon_2` about S if
+    S is reported by GRR at :math:`\epsilon_1`. What a requirement leaves for the report of U is its
+    ε less that. The report of U by GRR with budget δ leaks at most :math:`\epsilon_2` about S if
 
     - ``"theorem5"``: :math:`e^\delta - 1 = 2(e^{\epsilon_2}-1)/d`, with the ℓ1 distance *d* that
       any two conditionals of the ball can have (Entropy Theorem 5, with its slip mended);
@@ -178,23 +181,19 @@ def independent_reporting(
     ----------
     joint : JointDistribution
         The public distribution.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy; about the secrets of ``joint``, with known values of U or without.
     budget : {"tight", "theorem5"}
-        How δ follows from ε2.
+        How δ follows from ε2 for the first requirement; for others it is the tight one.
 
     Returns
     -------
     IndependentReporting
     """
-    if budget == "theorem5":
-        value_eps = theorem5_budget(theorem5_distance(joint, region))
-    elif budget == "tight":
-        value_eps = _tight_budget(region)
-    else:
+    if budget not in ("tight", "theorem5"):
         raise ValueError(f"budget={budget!r} must be 'tight' or 'theorem5'.")
+    eps = requirements.least_eps
+    value_eps = value_budget(joint, requirements, budget)
 
     def split(part: float) -> IndependentReporting:
         part = float(part)
@@ -207,28 +206,31 @@ def independent_reporting(
     return best_split(split, eps, _SPLITS)
 
 
-def closed_forms(joint: JointDistribution, region: Region, eps: float) -> list[Floats]:
-    """Write the closed forms that are private for a region as matrices.
+def closed_forms(joint: JointDistribution, requirements: Requirements) -> list[Floats]:
+    """Write the closed forms that are private as matrices.
 
     Parameters
     ----------
     joint : JointDistribution
         The public distribution.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
 
     Returns
     -------
     list of arrays
-        SRR and independent reporting, of shape (a, a). If U alone is observed, randomised response
-        to U with the largest budget that is private, of shape (a2, a2).
+        SRR and, where all requirements are about the whole secret, independent reporting, of shape
+        (a, a). If U alone is observed, randomised response to U with the largest budget that is
+        private, of shape (a2, a2).
     """
     shape = joint.counts.shape
-    if region.observe == "nonsensitive":
-        return [response_matrix(_tight_budget(region)(eps), shape[1])]
-    forms = srr(eps, *shape), independent_reporting(joint, region, eps).blocks
+    whole = all(_about_whole_secrets(one, joint) for one in requirements)
+    if requirements.n_cells < joint.counts.size:
+        eps = requirements.least_eps
+        return [response_matrix(value_budget(joint, requirements)(eps), shape[1])]
+    forms = [srr(min(requirements.least_eps, _OVERFLOW), *shape)]
+    if whole:
+        forms.append(independent_reporting(joint, requirements).blocks)
     return [block_matrix(form, shape) for form in forms]
 
 
@@ -292,26 +294,76 @@ def theorem5_budget(distance: float) -> Callable[[float], float]:
     return lambda part: float(np.log1p(2.0 * np.expm1(part) / distance)) if distance > 0 else np.inf
 
 
-def _tight_budget(region: Region) -> Callable[[float], float]:
-    """δ as a function of ε2, from the exact worst pair for each value of U."""
-    lower, upper = region.cell_bounds()
-    first, second = region.pairs
+def value_budget(
+    joint: JointDistribution, requirements: Requirements, budget: str = "tight"
+) -> Callable[[float], float]:
+    """Find δ, the budget of the report of U, as a function of what is left of the least ε.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    requirements : Requirements
+        What a row must satisfy.
+    budget : {"tight", "theorem5"}
+        How δ follows for the first requirement.
+
+    Returns
+    -------
+    callable
+        From ε2, the least ε less that of the report of S, to δ, which may be infinite.
+    """
+    least = requirements.least_eps
+    budgets: list[Callable[[float], float]] = []
+    for place, one in enumerate(requirements):
+        if one.everywhere:
+            spare = float(one.pair_eps.min(initial=np.inf)) - least
+            if one.region.rows.parts.shape[1] > 1:
+                budgets.append(lambda part, spare=spare: part + spare)  # type: ignore[misc]
+        elif budget == "theorem5" and place == 0 and np.ndim(one.eps) == 0:
+            spare = float(np.asarray(one.eps)) - least
+            of_distance = theorem5_budget(theorem5_distance(joint, one.region))
+            budgets.append(lambda part, f=of_distance, spare=spare: f(part + spare))  # type: ignore[misc]
+        else:
+            budgets.append(_tight_budget(one, least))
 
     def value_eps(part: float) -> float:
-        if part <= 0:
-            return 0.0
-        factor = np.exp(part)
+        return min((f(part) for f in budgets), default=np.inf) if part > 0 else 0.0
+
+    return value_eps
+
+
+def _tight_budget(one: Requirement, least: float) -> Callable[[float], float]:
+    """δ as a function of ε2, from the exact worst pair for each value of U."""
+    region = one.region
+    lower, upper = region.cell_bounds()
+    first, second = region.pairs
+    # A value without others in its part tells nothing there, and copies are no values.
+    real = region.rows.real & (region.rows.real.sum(axis=1, keepdims=True) > 1)
+    counts = real[region.rows.place][first].T
+
+    def value_eps(part: float) -> float:
+        eps = part + (one.pair_eps - least)
+        room = np.expm1(eps)
         # Each conditional alone is an upper bound.
-        rough = (upper[first] - factor * lower[second]).T
+        rough = (upper[first] - odds_factor(eps)[:, None] * lower[second]).T / room
+        rough = np.where(counts, rough, 0.0)
 
         def exact(_: Indices, entry: Indices) -> Floats:
             value, pair = np.unravel_index(entry, rough.shape)
-            return region.value_gap(value, first[pair], second[pair], part)
+            return region.value_gap(value, first[pair], second[pair], eps[pair]) / room[pair]
 
         worst = float(screened_maxima(rough.reshape(1, -1), exact, _FIRST_GAPS)[0])
-        return float(np.log1p(np.expm1(part) / worst)) if worst > 0 else np.inf
+        return float(np.log1p(1.0 / worst)) if worst > 0 else np.inf
 
     return value_eps
+
+
+def _about_whole_secrets(one: Requirement, joint: JointDistribution) -> bool:
+    """Whether each part belongs to one secret of the joint distribution."""
+    a2 = joint.counts.shape[1]
+    of_cell = one.region.rows.parts // a2
+    return bool(np.all(of_cell == of_cell[:, :1]))
 
 
 class _Informative(Protocol):

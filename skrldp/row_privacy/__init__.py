@@ -7,29 +7,28 @@ those before it: ``"joint"`` (exactly what the ball of distributions allows) ⊂
 conditional in its own ball) ⊂ ``"box"`` (bounds on each probability) ⊂ ``"lower"`` (lower bounds,
 the paper's PolyOpt) ⊂ all conditionals.
 
-With ``observe="nonsensitive"`` a mechanism sees U alone. Its rows are functions
-:math:`(Q_{y|u})_u` of U, private under the same condition with :math:`v_s = Q_y` for every secret.
+A region's :class:`Layout` says which entries of a row belong to which secret. With
+``observe="nonsensitive"`` a mechanism sees U alone: its rows are functions :math:`(Q_{y|u})_u` of
+U, private under the same condition with :math:`v_s = Q_y` for every secret.
 """
 
 from skrldp.row_privacy._balls import JointRegion, ProductRegion
 from skrldp.row_privacy._build import REGIONS, privacy_region
+from skrldp.row_privacy._layout import Layout
 from skrldp.row_privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
 from skrldp.row_privacy._region import Region, WorstPairs, odds_factor
-from skrldp.row_privacy._repair import constant_rows, lift, repair
 
 __all__ = [
     "REGIONS",
     "BoxRegion",
     "JointRegion",
+    "Layout",
     "LowerRegion",
     "PointRegion",
     "ProductRegion",
     "Region",
     "SimplexRegion",
     "WorstPairs",
-    "constant_rows",
-    "lift",
     "odds_factor",
     "privacy_region",
-    "repair",
 ]

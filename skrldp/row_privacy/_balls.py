@@ -81,17 +81,15 @@ class JointRegion(ProductRegion):
         return shared, self.single_budgets[pair] if self.uncertainty.limits_singles else None
 
     def _screen(
-        self, rows: Floats, eps: float, against: Floats, above: float, conditionals: bool
+        self, parts: Floats, others: Floats, eps: Floats, above: float, conditionals: bool
     ) -> WorstPairs:
         """Leave out pairs that a coarser region clears already."""
         unshared = bool((self.marginal <= 0).any()) or self.same_secret
-        few = len(rows) * len(self.pairs[0]) <= _FEW_PAIRS
+        few = len(parts) * len(self.pairs[0]) <= _FEW_PAIRS
         if few and not unshared:  # then the ball of each conditional costs more than it saves
-            everything = SimplexRegion(self.conditionals, self.marginal)
-            return everything.worst(rows, eps, against=against, above=above)
-        return super().worst(
-            rows, eps, against=against, above=above, conditionals=conditionals and unshared
-        )
+            everything = SimplexRegion(self.conditionals, self.marginal, compared=self.pairs)
+            return everything._worst(parts, others, eps, above, False)
+        return super()._worst(parts, others, eps, above, conditionals and unshared)
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix pairs of conditionals with the public ones until they keep the budget.
@@ -143,37 +141,10 @@ class JointRegion(ProductRegion):
             gap[shared] = np.fmin(gap[shared], best.bound)  # of two bounds, what is a number
         return gap
 
-    def worst(
-        self,
-        rows: Floats,
-        eps: float,
-        *,
-        against: Floats | None = None,
-        above: float = -np.inf,
-        conditionals: bool = False,
+    def _worst(
+        self, parts: Floats, others: Floats, eps: Floats, above: float, conditionals: bool
     ) -> WorstPairs:
-        """Bound the violation of each row and pair; see :meth:`Region.worst`.
-
-        Parameters
-        ----------
-        rows : array of shape (b, *row_shape)
-            Non-negative rows of a mechanism.
-        eps : float
-            Privacy parameter, in nats.
-        against : array of the same shape, optional
-            Take the second secret's part from these rows instead.
-        above : float
-            Only pairs whose bound exceeds this are returned.
-        conditionals : bool
-            Whether to return the worst conditionals too.
-
-        Returns
-        -------
-        WorstPairs
-        """
-        rows = self.spread(rows)
-        others = rows if against is None else self.spread(against)
-        rough = self._screen(rows, eps, others, above, conditionals)
+        rough = self._screen(parts, others, eps, above, conditionals)
         # A free secret costs nothing, so the other has the whole budget: nothing to refine.
         shared = (
             (self.marginal > 0)[rough.first]
@@ -182,11 +153,12 @@ class JointRegion(ProductRegion):
         )
         if not shared.any():
             if conditionals and rough.conditionals is None:
-                return replace(rough, conditionals=np.empty((len(rough.row), 2, rows.shape[2])))
+                return replace(rough, conditionals=np.empty((len(rough.row), 2, parts.shape[2])))
             return rough
         row, first, second = (part[shared] for part in (rough.row, rough.first, rough.second))
         pair = np.stack([first, second], axis=1)
-        q = np.stack([rows[row, first], -odds_factor(eps) * others[row, second]], axis=1)
+        factor = odds_factor(rough.eps[shared])[:, None]
+        q = np.stack([parts[row, first], -factor * others[row, second]], axis=1)
         problem = q, self.conditionals[pair], self.marginal[pair]
         radius, own = self._shared_budget(pair)
         best = support(*problem, self.alpha, radius, own)
@@ -199,7 +171,7 @@ class JointRegion(ProductRegion):
             wanted = keep[shared]
             part = tuple(array[wanted] for array in problem)
             if found is None:
-                found = np.empty((len(bound), 2, rows.shape[2]))
+                found = np.empty((len(bound), 2, parts.shape[2]))
             found[np.flatnonzero(shared)[wanted]] = worst_conditionals(
                 part[0],
                 part[1],
@@ -210,6 +182,5 @@ class JointRegion(ProductRegion):
                 None if own is None else own[wanted],
             )
             found = found[keep]
-        return WorstPairs(
-            rough.row[keep], rough.first[keep], rough.second[keep], bound[keep], found
-        )
+        names = (rough.row[keep], rough.first[keep], rough.second[keep])
+        return WorstPairs(*names, bound[keep], rough.eps[keep], found)

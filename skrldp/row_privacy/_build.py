@@ -1,8 +1,10 @@
 """From a public distribution and a set around it to the region that privacy must hold for."""
 
 from skrldp._params import OBSERVED, check_choice
+from skrldp._typing import Indices
 from skrldp.joint import JointDistribution
 from skrldp.row_privacy._balls import JointRegion, ProductRegion
+from skrldp.row_privacy._layout import Layout
 from skrldp.row_privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
 from skrldp.row_privacy._region import Region
 from skrldp.uncertainty_set import FittedSet
@@ -19,6 +21,8 @@ def privacy_region(
     region: str = "joint",
     same_secret: bool = False,
     observe: str = "all",
+    layout: Layout | None = None,
+    compared: tuple[Indices, Indices] | None = None,
 ) -> Region:
     """Build the privacy region of a set of distributions around the public one.
 
@@ -35,6 +39,10 @@ def privacy_region(
         is not part of the privacy promise and only costs utility.
     observe : {"all", "nonsensitive"}
         For mechanisms that do not see the secret: rows are functions of U alone.
+    layout : Layout, optional
+        Which entries of a row belong to which secret of ``joint``; None is what ``observe`` says.
+    compared : pair of integer arrays of shape (n_pairs,), optional
+        Pairs of secrets to compare; None: all.
 
     Returns
     -------
@@ -47,7 +55,8 @@ def privacy_region(
     """
     check_choice("region", region, REGIONS)
     check_choice("observe", observe, OBSERVED)
-    arguments = joint.conditionals, joint.marginal, uncertainty, same_secret, observe
+    layout = layout or Layout.plain(*joint.counts.shape, observe)
+    arguments = joint.conditionals, joint.marginal, uncertainty, same_secret, layout, compared
     if uncertainty.is_point:
         return PointRegion(*arguments)
     if uncertainty.is_everything:

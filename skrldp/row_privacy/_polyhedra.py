@@ -1,6 +1,7 @@
 """Regions made of polytopes: one for each secret, free of one another."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
@@ -101,14 +102,7 @@ class LowerRegion(Region):
         LowerRegion
         """
         lower, _ = region.cell_bounds()
-        return cls(
-            region.conditionals,
-            region.marginal,
-            region.uncertainty,
-            region.same_secret,
-            region.observe,
-            lower,
-        )
+        return cls(*_common(region), lower)
 
     def one_against_rest(self, value: int) -> "Region":
         """Return the region for mechanisms that only ask whether U is this value.
@@ -173,15 +167,7 @@ class BoxRegion(Region):
         -------
         BoxRegion
         """
-        bounds = region.cell_bounds()
-        return cls(
-            region.conditionals,
-            region.marginal,
-            region.uncertainty,
-            region.same_secret,
-            region.observe,
-            *bounds,
-        )
+        return cls(*_common(region), *region.cell_bounds())
 
     def one_against_rest(self, value: int) -> "Region":
         """Return the region for mechanisms that only ask whether U is this value.
@@ -229,6 +215,11 @@ class BoxRegion(Region):
         value = np.einsum("nu,nu->n", found, q)
         rounding = 4 * (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
         return value + rounding, found if conditionals else None
+
+
+def _common(region: Region) -> tuple[Any, ...]:
+    """Return what regions of all kinds have."""
+    return tuple(getattr(region, one.name) for one in fields(Region))
 
 
 def _between(conditionals: Floats, centre: Floats, lower: Floats, upper: Floats) -> Floats:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from skrldp._arrays import chunks
-from skrldp._typing import Floats, Indices
+from skrldp._typing import Booleans, Floats, Indices
+from skrldp.row_privacy._layout import Layout
 from skrldp.support_function import cell_bounds
 from skrldp.uncertainty_set import FittedSet, RenyiSet
 
@@ -23,6 +24,10 @@ ROUNDING = 8.0 * np.finfo(float).eps
 # Cells of all pairs of all rows that are compared at a time: bounds the memory. Arrays of twice as
 # many, 4 megabytes each, are held for the two conditionals of a pair.
 _PAIR_CELLS = 1 << 18
+
+# By how much more than needed rows are lifted, relatively: covers rounding. Twice as much costs
+# utility of the same order.
+_MARGIN = 1e-9
 
 # Above this ε, exp(ε) times a few thousand is no float any more: see odds_factor.
 MOST_EPS = 700.0
@@ -55,7 +60,9 @@ class WorstPairs:
         Row of the mechanism and the two secrets.
     bound : array of shape (m,)
         Upper bound on ``R1 . v[first] - exp(eps) R2 . v[second]`` over the region.
-    conditionals : array of shape (m, 2, a2) or None
+    eps : array of shape (m,)
+        ε of the pair, in nats.
+    conditionals : array of shape (m, 2, k) or None
         Conditionals of the region that nearly attain it.
     """
 
@@ -63,10 +70,42 @@ class WorstPairs:
     first: Indices
     second: Indices
     bound: Floats
+    eps: Floats
     conditionals: Floats | None
 
+    @property
+    def heights(self) -> Floats:
+        r"""What to add to the rows so that they are private for these pairs, shape (m,).
+
+        If a row violates the privacy of a pair by at most δ, adding
+        :math:`\delta/(e^\epsilon - 1)` to all its entries makes it private for the pair, and so
+        does anything more (docs/proofs.md, the repair lemma).
+        """
+        return self.bound * (1.0 + _MARGIN) / np.expm1(np.minimum(self.eps, MOST_EPS))
+
+    @property
+    def odds_room(self) -> Floats:
+        """The height for a violation by exp(ε), shape (m,)."""
+        return odds_factor(self.eps) / np.expm1(np.minimum(self.eps, MOST_EPS))
+
+    def of(self, chosen: Booleans) -> "WorstPairs":
+        """Take some of the entries.
+
+        Parameters
+        ----------
+        chosen : boolean array of shape (m,)
+            Which.
+
+        Returns
+        -------
+        WorstPairs
+        """
+        conditionals = None if self.conditionals is None else self.conditionals[chosen]
+        names = self.row[chosen], self.first[chosen], self.second[chosen]
+        return WorstPairs(*names, self.bound[chosen], self.eps[chosen], conditionals)
+
     def per_row(self, n_rows: int) -> Floats:
-        """Greatest bound of each row; 0 for a row without entries.
+        """Greatest height of each row; 0 for a row without entries.
 
         Parameters
         ----------
@@ -78,7 +117,7 @@ class WorstPairs:
         array of shape (n_rows,)
         """
         greatest = np.zeros(n_rows)
-        np.maximum.at(greatest, self.row, self.bound)
+        np.maximum.at(greatest, self.row, self.heights)
         return greatest
 
 
@@ -90,7 +129,8 @@ class Region(ABC):
     marginal: Floats  # (a1,)
     uncertainty: FittedSet = _EVERYTHING
     same_secret: bool = False  # also compare a secret with itself (Entropy Definition 3)
-    observe: str = "all"  # or "nonsensitive": rows are functions of U, the same for every secret
+    layout: Layout | None = None  # None: rows are tables of shape (a1, a2)
+    compared: tuple[Indices, Indices] | None = None  # the pairs; None: all
 
     @abstractmethod
     def _extreme(
@@ -129,60 +169,16 @@ class Region(ABC):
         """Number of secrets a1."""
         return len(self.marginal)
 
-    @property
-    def row_shape(self) -> tuple[int, int]:
-        """Shape of a row: a part of a2 cells for each secret, or one part that serves for all."""
-        a1, a2 = self.conditionals.shape
-        return (1 if self.observe == "nonsensitive" else a1), a2
-
-    def place(self, secret: Indices) -> Indices:
-        """Find the part of a row that tells what is reported under a secret.
-
-        Parameters
-        ----------
-        secret : integer array of any shape
-            The secrets.
-
-        Returns
-        -------
-        integer array of the same shape
-        """
-        return np.zeros_like(secret) if self.observe == "nonsensitive" else secret
-
-    def spread(self, rows: Floats) -> Floats:
-        """Repeat what serves for all secrets, so that each has its own part.
-
-        Parameters
-        ----------
-        rows : array of shape (b, *row_shape)
-            Rows of a mechanism; those that have a1 parts already stay as they are.
-
-        Returns
-        -------
-        array of shape (b, a1, a2)
-        """
-        table = np.asarray(rows, dtype=float)
-        if self.observe == "all":
-            return table
-        return np.broadcast_to(table, (len(table), *self.conditionals.shape))
-
-    def fold(self, distribution: Floats) -> Floats:
-        """Take the distribution of the cells of a row: of X, or of U alone.
-
-        Parameters
-        ----------
-        distribution : array of shape (a1, a2)
-            Distribution of (S, U).
-
-        Returns
-        -------
-        array of shape (number of cells of a row,)
-        """
-        return distribution.ravel() if self.observe == "all" else distribution.sum(axis=0)
+    @cached_property
+    def rows(self) -> Layout:
+        """The layout of the rows: which entries belong to which secret."""
+        return self.layout or Layout.plain(*self.conditionals.shape)
 
     @cached_property
     def pairs(self) -> tuple[Indices, Indices]:
-        """Pairs of secrets that are compared."""
+        """Pairs of secrets that are compared, each in both orders."""
+        if self.compared is not None:
+            return self.compared
         if self.same_secret:
             first, second = np.indices((self.n_secrets, self.n_secrets))
             return first.ravel(), second.ravel()
@@ -207,7 +203,7 @@ class Region(ABC):
     def worst(
         self,
         rows: Floats,
-        eps: float,
+        eps: float | Floats,
         *,
         against: Floats | None = None,
         above: float = -np.inf,
@@ -217,10 +213,10 @@ class Region(ABC):
 
         Parameters
         ----------
-        rows : array of shape (b, *row_shape)
+        rows : array of shape (b, ...), laid out as :attr:`rows` says
             Non-negative rows of a mechanism.
-        eps : float
-            Privacy parameter, in nats.
+        eps : float or array of shape (n_pairs,)
+            Privacy parameter, or one for each of :attr:`pairs`, in nats.
         against : array of the same shape, optional
             Take the second secret's part from these rows instead.
         above : float
@@ -232,10 +228,17 @@ class Region(ABC):
         -------
         WorstPairs
         """
-        rows = self.spread(rows)
+        parts = self.rows.spread(rows)
+        others = parts if against is None else self.rows.spread(against)
+        eps = np.broadcast_to(eps, self.pairs[0].shape)
+        return self._worst(parts, others, eps, above, conditionals)
+
+    def _worst(
+        self, parts: Floats, others: Floats, eps: Floats, above: float, conditionals: bool
+    ) -> WorstPairs:
+        """Bound the violation of rows whose parts are one for each secret."""
         factor = odds_factor(eps)
-        most, most_conditionals = self._extremes(rows, conditionals)
-        others = rows if against is None else self.spread(against)
+        most, most_conditionals = self._extremes(parts, conditionals)
         least, least_conditionals = self._extremes(-others, conditionals)
         first, second = self.pairs
         gaps = most[:, first] + factor * least[:, second]
@@ -247,7 +250,7 @@ class Region(ABC):
             found = np.stack(
                 [most_conditionals[row, first[pair]], least_conditionals[row, second[pair]]], axis=1
             )
-        return WorstPairs(row, first[pair], second[pair], gaps[row, pair], found)
+        return WorstPairs(row, first[pair], second[pair], gaps[row, pair], eps[pair], found)
 
     def _extremes(self, rows: Floats, conditionals: bool) -> tuple[Floats, Floats | None]:
         n_rows, n_secrets, n_values = rows.shape
@@ -271,7 +274,7 @@ class Region(ABC):
         """
         probability = self.conditionals[:, value]
         pair = np.stack([probability, 1.0 - probability], axis=1)
-        return replace(self, conditionals=pair)
+        return replace(self, conditionals=pair, layout=None)
 
     def cell_bounds(self) -> tuple[Floats, Floats]:
         """Least and greatest probability of each value under each secret.
@@ -300,23 +303,3 @@ class Region(ABC):
         """
         lower, upper = self.cell_bounds()
         return upper[first, value] - odds_factor(eps) * lower[second, value]
-
-    def excess(self, rows: Floats, eps: float) -> Floats:
-        """Upper bound on the worst violation of each row, 0 if there is none.
-
-        Parameters
-        ----------
-        rows : array of shape (b, *row_shape)
-            Non-negative rows of a mechanism.
-        eps : float
-            Privacy parameter, in nats.
-
-        Returns
-        -------
-        array of shape (b,)
-        """
-        found = np.zeros(len(rows))
-        for part in self.parts(len(rows)):
-            some = rows[part]
-            found[part] = self.worst(some, eps, above=0.0).per_row(len(some))
-        return found

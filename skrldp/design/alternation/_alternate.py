@@ -13,7 +13,7 @@ from skrldp._typing import Floats
 from skrldp.design._run import Deadline
 from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
 from skrldp.information import entropy
-from skrldp.row_privacy import Region
+from skrldp.requirements import Requirements
 
 __all__ = ["alternate", "gather", "starts"]
 
@@ -50,8 +50,7 @@ _PERTURBATION = 0.7
 
 def alternate(
     distribution: Floats,
-    region: Region,
-    eps: float,
+    requirements: Requirements,
     *,
     deadline: Deadline,
     callback: Callback | None = None,
@@ -63,10 +62,8 @@ def alternate(
     ----------
     distribution : array of shape (number of cells of a row,)
         Distribution of X, or of U if U alone is observed, by which information counts.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
     deadline : Deadline
         When to stop.
     callback : callable, optional
@@ -81,8 +78,8 @@ def alternate(
     status : str
         ``"converged"`` or ``"time_limit"``.
     """
-    if len(region.pairs[0]) == 0:  # nothing is secret, so records are reported as they are
-        run = Annealing(distribution, region, eps, np.eye(distribution.size), callback)
+    if not requirements.any_pair:  # nothing is secret, so records are reported as they are
+        run = Annealing(distribution, requirements, np.eye(distribution.size), callback)
         run.matrix, run.information, run.finished = (
             np.eye(distribution.size),
             entropy(distribution),
@@ -101,13 +98,13 @@ def alternate(
         b = _affordable(b, runs[-1:], deadline)
         if b < min(_FEWEST, 2 * distribution.size):
             break
-        run = Annealing(distribution, region, eps, starts(region.row_shape, b, seed), callback)
+        run = Annealing(distribution, requirements, starts(requirements.shape, b, seed), callback)
         run.anneal(factor, deadline)
         runs.append(run)
         if gathers and len(runs) >= _GATHERED:
-            rows = gather([*runs, *gathered[-1:]], distribution, region.row_shape)
+            rows = gather([*runs, *gathered[-1:]], distribution, requirements.shape)
             if _affordable(len(rows), runs[-1:], deadline) == len(rows):
-                joined = Annealing(distribution, region, eps, rows, callback)
+                joined = Annealing(distribution, requirements, rows, callback)
                 joined.solve_fixed(deadline)
                 joined.refine(deadline)
                 gathered.append(joined)
@@ -173,7 +170,7 @@ def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
     Parameters
     ----------
     shape : tuple (parts, a2)
-        Shape of a row; see :attr:`skrldp.row_privacy.Region.row_shape`.
+        Shape of a row; see :attr:`skrldp.requirements.Requirements.shape`.
     b : int
         Number of reports.
     seed : int

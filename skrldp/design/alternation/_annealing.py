@@ -16,6 +16,7 @@ until the barrier parameter is low, and are updated from there, the path centred
 """
 
 from collections.abc import Callable
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,12 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Deadline
-from skrldp.design.interior_point import CentralPath, PairFunction, pair_function
+from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
 from skrldp.information import entropy, mutual_information
-from skrldp.row_privacy import JointRegion, LowerRegion, ProductRegion, Region, repair
+from skrldp.requirements import Requirement, Requirements, repair
+from skrldp.row_privacy import JointRegion, LowerRegion, ProductRegion
 
-__all__ = ["Annealing", "Callback", "distinct_reports", "path_region"]
+__all__ = ["Annealing", "Callback", "distinct_reports", "path_requirements"]
 
 
 # The numbers below were chosen on two tables of 240 and 252 cells: benchmarks/bench_alternation.py
@@ -63,34 +65,32 @@ _TINY = 1e-9  # nats, or probability: instead of a zero that would be divided by
 Callback = Callable[[Floats, float], None]  # gets private mechanisms and their information in nats
 
 
-def path_region(region: Region, eps: float) -> tuple[Region, PairFunction]:
-    """Find the tightest region around a region that has a central path.
+def path_requirements(requirements: Requirements) -> Requirements:
+    """Find the weakest requirements that imply some others and have a central path.
 
     Parameters
     ----------
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
 
     Returns
     -------
-    region : Region
-        The same, or a larger one where it has none: boxes, a shared budget near order 1/2, and the
-        public distribution with secrets that it lacks.
-    pairs : PairFunction
-        Its privacy.
+    Requirements
+        The same, or over larger regions where it has none: boxes, a shared budget near order 1/2,
+        and the public distribution with secrets that it lacks.
     """
-    pairs = pair_function(region, eps)
-    if pairs is None and isinstance(region, JointRegion):
-        around = region.conditionals, region.marginal, region.uncertainty
-        region = ProductRegion(*around, region.same_secret, region.observe)
-        pairs = pair_function(region, eps)
-    if pairs is None:
-        region = LowerRegion.around(region)
-        pairs = pair_function(region, eps)
-    assert pairs is not None  # lower bounds have a central path
-    return region, pairs
+    return Requirements(tuple(_with_path(one) for one in requirements))
+
+
+def _with_path(one: Requirement) -> Requirement:
+    if one.everywhere:
+        return one
+    if pair_function(one) is None and isinstance(one.region, JointRegion):
+        arguments = {item.name: getattr(one.region, item.name) for item in fields(one.region)}
+        one = replace(one, region=ProductRegion(**arguments))
+    if pair_function(one) is None:
+        one = replace(one, region=LowerRegion.around(one.region))
+    return one
 
 
 class Annealing:
@@ -100,10 +100,8 @@ class Annealing:
     ----------
     distribution : array of shape (number of cells of a row,)
         Distribution of X, or of U if U alone is observed, by which information counts.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
     start : array of shape (b, a)
         Mechanism, private or not, whose posterior is the first decoder.
     callback : callable, optional
@@ -112,7 +110,7 @@ class Annealing:
     Attributes
     ----------
     matrix : array of shape (b, a)
-        The best mechanism so far, private for the region.
+        The best mechanism so far, private.
     information : float
         Its mutual information, in nats.
     steps : int
@@ -126,24 +124,19 @@ class Annealing:
     def __init__(
         self,
         distribution: Floats,
-        region: Region,
-        eps: float,
+        requirements: Requirements,
         start: Floats,
         callback: Callback | None = None,
     ) -> None:
-        self.distribution, self.region, self.eps, self.callback = (
-            distribution,
-            region,
-            eps,
-            callback,
-        )
+        self.distribution, self.requirements, self.callback = distribution, requirements, callback
         self.entropy = max(entropy(distribution), _TINY)
         self.information, self.finished, self.seconds = 0.0, False, 0.0
         self.matrix: Floats = np.full(start.shape, 1.0 / len(start))
         cost = ExpectedCost(decoder_cost(start, distribution), distribution)
-        _, pairs = path_region(region, eps)
+        blocks = path_blocks(path_requirements(requirements))
+        assert blocks is not None  # lower bounds have a central path
         gap = _FIRST_GAP * self.entropy
-        self._path = CentralPath(cost, pairs, region.row_shape, scale=1.0, gap=gap)
+        self._path = CentralPath(cost, blocks, scale=1.0, gap=gap)
 
     @property
     def steps(self) -> int:
@@ -221,7 +214,7 @@ class Annealing:
         return going
 
     def _rows(self) -> Floats:
-        rows: Floats = np.maximum(self._path.rows.reshape(self.matrix.shape), 0.0)
+        rows: Floats = np.maximum(self._path.rows, 0.0)
         return rows
 
     def _path_information(self) -> float:
@@ -234,7 +227,7 @@ class Annealing:
 
     def _offer(self) -> None:
         """Repair the path's mechanism, and keep it if it is the best."""
-        private = repair(self._rows(), self.region, self.eps)
+        private = repair(self._rows(), self.requirements)
         information = mutual_information(private, self.distribution)
         if information > self.information:
             self.matrix, self.information = private, information

@@ -11,6 +11,7 @@ is such a program, and so is a step of PolyOpt's alternation.
 """
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
 from threadpoolctl import threadpool_limits
 
 from skrldp._typing import Floats
@@ -18,8 +19,8 @@ from skrldp.design._constraints import Cuts
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Deadline, Solution
 from skrldp.design.cutting_planes._program import CutProgram, cheapest, weak_duality
-from skrldp.design.interior_point import CentralPath, pair_function
-from skrldp.row_privacy import Region, repair
+from skrldp.design.interior_point import CentralPath, path_blocks
+from skrldp.requirements import Requirements, repair
 
 __all__ = ["minimise"]
 
@@ -57,8 +58,7 @@ _ROUNDING = 1e-12  # of a comparison of probabilities
 
 def minimise(
     cost: ExpectedCost,
-    region: Region,
-    eps: float,
+    requirements: Requirements,
     *,
     gap: float = 1e-4,
     deadline: Deadline,
@@ -70,10 +70,8 @@ def minimise(
     ----------
     cost : ExpectedCost
         What to minimise.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
     gap : float
         Relative gap between the cost of the mechanism and the lower bound that ends the search.
     deadline : Deadline
@@ -84,10 +82,10 @@ def minimise(
     Returns
     -------
     Solution
-        ``objective`` is the cost of ``matrix``, which is private for the region, and ``bound`` a
+        ``objective`` is the cost of ``matrix``, which is private, and ``bound`` a
         lower bound on that of every private mechanism.
     """
-    search = _Search(cost, region, eps, gap, deadline, verbose)
+    search = _Search(cost, requirements, gap, deadline, verbose)
     # Small matrices: a second thread gains little, and loses much where the cores are busy.
     with threadpool_limits(limits=1, user_api="blas"):
         search.follow_path()
@@ -111,18 +109,16 @@ class _Search:
     def __init__(
         self,
         cost: ExpectedCost,
-        region: Region,
-        eps: float,
+        requirements: Requirements,
         gap: float,
         deadline: Deadline,
         verbose: int,
     ) -> None:
-        self.cost, self.region, self.eps = cost, region, eps
+        self.cost, self.requirements = cost, requirements
         self.gap, self.deadline, self.verbose = gap, deadline, verbose
-        self.shape = (len(cost.cost), *region.row_shape)
         self.negligible = _NEGLIGIBLE * cost.scale
         self.programs = self.path_steps = 0
-        self.program = CutProgram(cost, region, eps)
+        self.program = CutProgram(cost)
         # Seldom private, but then unbeatable, and anyway a bound.
         matrix, self.lower = cheapest(cost)
         # The best constant report: always private.
@@ -130,12 +126,12 @@ class _Search:
         self.upper, report = float(constant.min()), int(constant.argmin())
         self.best = np.zeros(cost.cost.shape)
         self.best[report] = 1.0
-        if _private_at_centre(matrix, region, eps):
+        if _private_at_centre(matrix, requirements):
             self.offer(matrix)
 
     def offer(self, matrix: Floats) -> None:
         """Repair a mechanism, and keep it if it is the best."""
-        private = repair(matrix, self.region, self.eps)
+        private = repair(matrix, self.requirements)
         value = self.cost.worst(private)[0]
         if value < self.upper:
             self.upper, self.best = value, private
@@ -147,7 +143,7 @@ class _Search:
             if used.all():
                 continue
             matrix = np.where(used[:, None], self.best, 0.0)
-            private = repair(matrix, self.region, self.eps)
+            private = repair(matrix, self.requirements)
             value = self.cost.worst(private)[0]
             if value <= self.upper + _DROP_COST * self.allowed(self.upper):
                 self.upper, self.best = value, private
@@ -163,11 +159,11 @@ class _Search:
 
     def follow_path(self) -> None:
         """Go along the central path until the gap is closed, or rounding ends it."""
-        b, parts, a2 = self.shape
-        pairs = pair_function(self.region, self.eps)
-        if pairs is None or b * (parts * a2) ** 2 > _LARGEST_HESSIANS:
+        b, a = self.cost.cost.shape
+        blocks = path_blocks(self.requirements)
+        if blocks is None or b * a**2 > _LARGEST_HESSIANS:
             return
-        path = CentralPath(self.cost, pairs, (parts, a2))
+        path = CentralPath(self.cost, blocks)
         arrived = 0
         while not (self.closed() or self.deadline.passed) and arrived < _CENTRING_STEPS:
             allowed = self.allowed(min(path.value, self.upper))
@@ -177,33 +173,32 @@ class _Search:
             if path.gap <= _PROVE_BELOW * allowed:
                 self.prove(path)
                 if path.value - self.lower <= allowed:
-                    self.offer(path.rows.reshape(b, -1))
+                    self.offer(path.rows)
         self.path_steps = path.steps
         if self.closed():
             return
-        cuts = self.prove(path)
-        self.offer(path.rows.reshape(b, -1))
+        found = self.prove(path)
+        self.offer(path.rows)
         if not self.deadline.passed:
-            self.program.add(cuts)
+            for cuts in found:
+                self.program.add(cuts)
             if self.cost.robust:
                 self.program.add_distribution(self.cost.pull_in(path.distribution()))
-            self.separate(path.rows.reshape(b, -1), above=-np.inf)
+            self.separate(path.rows, above=-np.inf)
 
-    def prove(self, path: CentralPath) -> Cuts:
-        """Take the path's multipliers, made conditionals of the region, for a lower bound."""
-        b = self.shape[0]
-        conditionals, multipliers = path.conditionals()
-        row = np.repeat(np.arange(b), multipliers.shape[1])
-        first, second = (np.tile(secret, b) for secret in self.region.pairs)
-        conditionals = self.region.pull_in(first, second, conditionals.reshape(len(row), 2, -1))
-        cuts = Cuts(row, self.region.place(first), self.region.place(second), conditionals)
+    def prove(self, path: CentralPath) -> list[Cuts]:
+        """Take the path's multipliers, made conditionals of the regions, for a lower bound."""
+        found = path.cuts()
+        if not found:
+            return []
+        tables = [cuts.coefficients(*self.cost.cost.shape) for cuts, _ in found]
         bound = weak_duality(
             self.cost.at(self.cost.pull_in(path.distribution())),
-            cuts.coefficients(self.shape, self.eps),
-            multipliers.ravel(),
+            csr_array(vstack(tables)),  # of arrays, older SciPy makes a matrix
+            np.concatenate([multipliers for _, multipliers in found]),
         )
         self.lower = max(self.lower, bound)
-        return cuts
+        return [cuts for cuts, _ in found]
 
     def cut_off(self, matrix: Floats) -> None:
         """Add cuts that a program's solution violates.
@@ -215,15 +210,16 @@ class _Search:
 
     def separate(self, matrix: Floats, above: float = _VIOLATED) -> int:
         """Add the cuts that a mechanism violates: the worst for each row and pair of secrets."""
-        table = matrix.reshape(self.shape)
-        least = above * float(np.exp(self.eps))
-        worst = self.region.worst(table, self.eps, above=least, conditionals=True)
-        assert worst.conditionals is not None
-        first, second = self.region.place(worst.first), self.region.place(worst.second)
-        self.program.add(Cuts(worst.row, first, second, worst.conditionals))
+        count = 0
+        for one in self.requirements:
+            least = above * float(np.exp(one.pair_eps.max(initial=0.0)))
+            worst = one.region.worst(matrix, one.pair_eps, above=least, conditionals=True)
+            worst = worst.of(worst.bound > above * np.exp(worst.eps))
+            self.program.add(Cuts.worst(one.region, worst))
+            count += len(worst.row)
         if self.cost.robust:
             self.program.add_distribution(self.cost.worst(matrix)[1])
-        return len(worst.row)
+        return count
 
     def add_cuts(self) -> str:
         """Add cuts until the gap is closed; return the status."""
@@ -276,9 +272,14 @@ class _Search:
         )
 
 
-def _private_at_centre(matrix: Floats, region: Region, eps: float) -> bool:
+def _private_at_centre(matrix: Floats, requirements: Requirements) -> bool:
     """Whether a mechanism is private at the public distribution, which is quickly seen."""
-    seen = region.marginal > 0
-    rows = region.spread(matrix.reshape(len(matrix), *region.row_shape))
-    reports = np.einsum("bsu,su->bs", rows, region.conditionals)[:, seen]
-    return bool(np.all(reports.max(axis=1) <= np.exp(eps) * reports.min(axis=1) + _ROUNDING))
+    for one in requirements:
+        region = one.region
+        parts, (first, second) = region.rows.spread(matrix), region.pairs
+        reports = np.einsum("bsu,su->bs", parts, region.conditionals)
+        seen = (region.marginal > 0)[first] & (region.marginal > 0)[second]
+        first, second, factor = first[seen], second[seen], np.exp(one.pair_eps[seen])
+        if np.any(reports[:, first] > factor * reports[:, second] + _ROUNDING):
+            return False
+    return True

@@ -7,7 +7,6 @@ from skrldp._highs import LinearProgram
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts, column_sums
 from skrldp.design._expected_cost import ExpectedCost
-from skrldp.row_privacy import Region
 
 __all__ = ["CutProgram", "cheapest", "weak_duality"]
 
@@ -22,19 +21,12 @@ class CutProgram:
     ----------
     cost : ExpectedCost
         What to minimise.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
     """
 
-    def __init__(self, cost: ExpectedCost, region: Region, eps: float) -> None:
+    def __init__(self, cost: ExpectedCost) -> None:
         self.cost = cost
-        self.region = region
-        self.eps = eps
         self.solves = 0
         b, a = cost.cost.shape
-        self.shape = (b, *region.row_shape)
         self._scale = cost.scale
         self._distributions: list[Floats] = []  # of the robust cost
         self._distribution_rows: list[int] = []
@@ -65,7 +57,7 @@ class CutProgram:
         """
         if not len(cuts):
             return
-        table = cuts.coefficients(self.shape, self.eps)
+        table = cuts.coefficients(*self.cost.cost.shape)
         self._cuts.append(table)
         start = self._program.n_rows
         self._cut_rows = np.append(self._cut_rows, start + np.arange(len(cuts)))

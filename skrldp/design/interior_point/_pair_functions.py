@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
+from skrldp.requirements import Requirement
 from skrldp.row_privacy import (
     JointRegion,
+    Layout,
     LowerRegion,
     PointRegion,
     ProductRegion,
-    Region,
-    SimplexRegion,
 )
 from skrldp.support_function import (
     conditional_radius,
@@ -30,7 +30,7 @@ from skrldp.support_function import (
     support_shrink,
 )
 
-__all__ = ["PairFunction", "concave_mean", "pair_function"]
+__all__ = ["Groups", "PairFunction", "concave_mean", "pair_function"]
 
 
 # Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
@@ -78,13 +78,70 @@ def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
+class Groups:
+    """Pairs in groups, as a table; groups that are shorter than others are filled up.
+
+    Attributes
+    ----------
+    members : integer array of shape (g, n)
+        The pairs of each group; the number of pairs where there are no more.
+    full : bool
+        Whether all groups have n pairs.
+    """
+
+    members: Indices
+    full: bool
+
+    @classmethod
+    def of(cls, group: Indices, count: int) -> "Groups":
+        """Sort pairs by their group.
+
+        Parameters
+        ----------
+        group : integer array of shape (m,)
+            The group of each pair.
+        count : int
+            Number of groups.
+
+        Returns
+        -------
+        Groups
+        """
+        order = np.argsort(group, kind="stable")
+        sizes = np.bincount(group, minlength=count)
+        members = np.full((count, sizes.max(initial=0)), len(group))
+        place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        members[group[order], place] = order
+        return cls(members, bool(np.all(sizes == members.shape[1])))
+
+    def take(self, of_pairs: Floats) -> Floats:
+        """Take what belongs to the pairs of each group, 0 where there are no more.
+
+        Parameters
+        ----------
+        of_pairs : array of shape (b, m, ...)
+            Something of each pair.
+
+        Returns
+        -------
+        array of shape (b, g, n, ...)
+        """
+        if not self.full:
+            b, _, *rest = of_pairs.shape
+            of_pairs = np.concatenate([of_pairs, np.zeros((b, 1, *rest))], axis=1)
+        return of_pairs[:, self.members]
+
+
+@dataclass(frozen=True, eq=False)
 class PairFunction:
     """The function φ of each pair of secrets.
 
     Attributes
     ----------
+    layout : Layout
+        Which entries of a row belong to which part.
     first, second : arrays of shape (m,)
-        The parts of a row that the secrets of each pair have: all different, or all the same.
+        The parts of a row that the secrets of each pair have.
     p : array of shape (m, 2, k)
         Weights of the means.
     scale : array of shape (m, 2)
@@ -101,12 +158,13 @@ class PairFunction:
         What the conditionals of each pair may take together, in nats.
     own : array of shape (m, 2) or None
         What each of them may take, in nats, at order 1; None for all of it.
-    factor : array of shape (2, 1)
-        What the parts of a row are multiplied by: exp(-eps) and -1.
+    factor : array of shape (m, 2)
+        What the parts of a row are multiplied by: exp(-ε) of the pair, and -1.
     fixed : bool
         The conditionals p are the only ones: privacy is linear and there are no λ.
     """
 
+    layout: Layout
     first: Indices
     second: Indices
     p: Floats
@@ -121,28 +179,38 @@ class PairFunction:
     fixed: bool = False
 
     @cached_property
-    def of_part(self) -> tuple[Indices, Indices]:
-        """Pairs in which each part is the first, and the second: arrays of shape (parts, n)."""
-        count = int(self.first.max(initial=0)) + 1
-        first, second = (np.argsort(s, kind="stable") for s in (self.first, self.second))
-        return first.reshape(count, -1), second.reshape(count, -1)
+    def of_part(self) -> tuple["Groups", "Groups"]:
+        """Pairs in which each part is the first, and the second."""
+        count = len(self.layout.parts)
+        return Groups.of(self.first, count), Groups.of(self.second, count)
+
+    @cached_property
+    def of_block(self) -> tuple["Groups", Indices, Indices]:
+        """Pairs that have the same two parts, and these parts."""
+        keys, which = np.unique(
+            self.first * len(self.layout.parts) + self.second, return_inverse=True
+        )
+        first, second = np.divmod(keys, len(self.layout.parts))
+        return Groups.of(which.ravel(), len(keys)), first, second
 
     def parts(self, rows: Floats) -> Floats:
         """Return the q of each row and pair.
 
         Parameters
         ----------
-        rows : array of shape (b, parts, k)
+        rows : array of shape (b, n_cells)
             Rows of a mechanism.
 
         Returns
         -------
         array of shape (b, m, 2, k)
         """
-        return self.factor * np.stack([rows[:, self.first], rows[:, self.second]], axis=2)
+        parts = self.layout.split(rows)
+        pairs = np.stack([parts[:, self.first], parts[:, self.second]], axis=2)
+        return self.factor[..., None] * pairs
 
     def collect(self, parts: Floats) -> Floats:
-        """Add up what belongs to each part of each row: the adjoint of :meth:`parts`.
+        """Add up what belongs to each entry of each row: the adjoint of :meth:`parts`.
 
         Parameters
         ----------
@@ -151,12 +219,13 @@ class PairFunction:
 
         Returns
         -------
-        array of shape (b, parts, k)
+        array of shape (b, n_cells)
             The same function of the rows.
         """
-        scaled = self.factor * parts
+        scaled = self.factor[..., None] * parts
         first, second = self.of_part
-        return scaled[:, first, 0].sum(axis=2) + scaled[:, second, 1].sum(axis=2)
+        whole = first.take(scaled[:, :, 0]).sum(axis=2) + second.take(scaled[:, :, 1]).sum(axis=2)
+        return self.layout.gather(whole)
 
     def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         r"""Evaluate φ and what its derivatives are made of.
@@ -223,29 +292,26 @@ class PairFunction:
         curvature[row, pair] = 0.0
 
 
-def pair_function(region: Region, eps: float) -> PairFunction | None:
+def pair_function(one: Requirement) -> PairFunction | None:
     """Find the function φ of a region.
 
     Parameters
     ----------
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    one : Requirement
+        Privacy of pairs of secrets over a region.
 
     Returns
     -------
     PairFunction or None
-        None for boxes, for the public distribution with unseen secrets, and for a shared budget
-        near order 1/2, where φ has a kink.
+        None for boxes, for the public distribution with unseen secrets, for a shared budget near
+        order 1/2, where φ has a kink, and for all distributions, which need no function.
     """
+    region = one.region
     pair = np.stack(region.pairs, axis=1)
     weight = region.marginal[pair]
     p, scale, theta, sigma = region.conditionals[pair], np.ones(pair.shape), 1.0, 1.0
     shared, radius, own = np.zeros(len(pair), dtype=bool), np.zeros(len(pair)), None
-    if isinstance(region, SimplexRegion):
-        scale = np.zeros(pair.shape)
-    elif isinstance(region, PointRegion):
+    if isinstance(region, PointRegion):
         if not np.all(region.marginal > 0):
             return None
     elif isinstance(region, LowerRegion):
@@ -270,8 +336,9 @@ def pair_function(region: Region, eps: float) -> PairFunction | None:
     else:
         return None
     return PairFunction(
-        first=region.place(pair[:, 0]),
-        second=region.place(pair[:, 1]),
+        layout=region.rows,
+        first=region.rows.place[pair[:, 0]],
+        second=region.rows.place[pair[:, 1]],
         p=p,
         scale=scale,
         theta=theta,
@@ -280,6 +347,6 @@ def pair_function(region: Region, eps: float) -> PairFunction | None:
         sigma=sigma,
         radius=radius,
         own=own,
-        factor=np.array([[np.exp(-eps)], [-1.0]]),
+        factor=np.stack([np.exp(-one.pair_eps), -np.ones(len(pair))], axis=1),
         fixed=isinstance(region, PointRegion),
     )

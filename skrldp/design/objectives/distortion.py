@@ -22,7 +22,7 @@ from skrldp.design._run import Deadline, Solution
 from skrldp.design.cutting_planes import CutProgram, cheapest, minimise
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
-from skrldp.row_privacy import Region, repair
+from skrldp.requirements import Requirements, repair
 from skrldp.uncertainty_set import RenyiSet
 
 __all__ = ["DISTANCES", "SOLVERS", "ExpectedCost", "distance_matrix", "expected_distance", "solve"]
@@ -187,24 +187,21 @@ def expected_distance(
 
 def solve(
     cost: ExpectedCost,
-    region: Region,
-    eps: float,
+    requirements: Requirements,
     *,
     solver: str = "auto",
     gap: float = 1e-4,
     time_limit: float | None = 60.0,
     verbose: int = 0,
 ) -> Solution:
-    """Minimise the expected distance over mechanisms private for the region.
+    """Minimise the expected distance over private mechanisms.
 
     Parameters
     ----------
     cost : ExpectedCost
         The expected distance, at one distribution or at the worst.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
     solver : {"auto", "cuts", "conic"}
         ``"auto"`` and ``"cuts"`` are :func:`skrldp.design.cutting_planes.minimise`; ``"conic"`` is
         ISIT's program, put right, repaired, and bounded from below by a linear program.
@@ -218,7 +215,7 @@ def solve(
     Returns
     -------
     Solution
-        Its matrix is private for the region.
+        Its matrix is private.
 
     Raises
     ------
@@ -235,14 +232,13 @@ def solve(
     some = replace(cost, cost=cost.cost[useful])
     try:
         if solver == "conic":
-            solution = _conic(some, region, eps, deadline, verbose)
+            solution = _conic(some, requirements, deadline, verbose)
         else:
-            solution = minimise(some, region, eps, gap=gap, deadline=deadline, verbose=verbose)
+            solution = minimise(some, requirements, gap=gap, deadline=deadline, verbose=verbose)
     except (SolverError, InfeasibleError) as error:
-        a1, a2 = region.conditionals.shape
         raise type(error)(
-            f"no mechanism was designed for eps={eps:g} over {type(region).__name__} with {a1} "
-            f"secrets x {a2} values (solver={solver!r}): {error} Try "
+            f"no mechanism was designed for {requirements.describe()} with {len(cost.cost)} "
+            f"outputs x {cost.cost.shape[1]} cells (solver={solver!r}): {error} Try "
             f"{_OTHER[solver]}, another region, or fewer categories."
         ) from error
     assert solution.matrix is not None
@@ -267,20 +263,20 @@ def _undominated(cost: Floats) -> NDArray[np.intp]:
 
 
 def _conic(
-    cost: ExpectedCost, region: Region, eps: float, deadline: Deadline, verbose: int
+    cost: ExpectedCost, requirements: Requirements, deadline: Deadline, verbose: int
 ) -> Solution:
     """Solve the conic program; repair what it finds, and bound it by cuts it nearly violates."""
     from skrldp.design._conic import solve_conic
 
-    found = solve_conic(cost, region, eps, seconds=deadline.left, verbose=max(verbose - 1, 0))
-    shape = (len(found.matrix), *region.row_shape)
+    found = solve_conic(cost, requirements, seconds=deadline.left, verbose=max(verbose - 1, 0))
     clean = np.clip(found.matrix, 0.0, None)
     clean /= clean.sum(axis=0)
-    worst = region.worst(clean.reshape(shape), eps, conditionals=True)
-    assert worst.conditionals is not None
-    program = CutProgram(cost, region, eps)
-    first, second = region.place(worst.first), region.place(worst.second)
-    program.add(Cuts(worst.row, first, second, worst.conditionals))
+    program = CutProgram(cost)
+    violated = 0.0
+    for one in requirements:
+        worst = one.region.worst(clean, one.pair_eps, conditionals=True)
+        violated = max(violated, worst.bound.max(initial=0.0))
+        program.add(Cuts.worst(one.region, worst))
     if cost.robust:
         program.add_distribution(cost.worst(clean)[1])
     status, left = found.status, _LEFT.get(found.status, "")
@@ -290,7 +286,7 @@ def _conic(
         bound = cheapest(cost)[1]
         if status == "optimal":
             status, left = "time_limit", _LEFT["bound"]
-    matrix = repair(clean, region, eps)
+    matrix = repair(clean, requirements)
     return Solution(
         status=status,
         solver="conic",
@@ -300,7 +296,7 @@ def _conic(
         seconds=deadline.elapsed,
         message=(
             f"{left}Clarabel reports {found.value:.7g}; its solution violates privacy by up to "
-            f"{max(worst.bound.max(initial=0.0), 0.0):.1e} before repair."
+            f"{violated:.1e} before repair."
         ),
         matrix=matrix,
     )

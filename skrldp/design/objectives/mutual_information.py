@@ -8,14 +8,15 @@ from threadpoolctl import threadpool_limits
 
 from skrldp._params import check_choice
 from skrldp._typing import Floats
+from skrldp.design._information_bound import information_bound
 from skrldp.design._run import Deadline, Progress, Solution
 from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
 from skrldp.exceptions import InfeasibleError, SolverError
-from skrldp.information import entropy, mutual_information, mutual_information_bound
+from skrldp.information import mutual_information
 from skrldp.joint import JointDistribution
-from skrldp.row_privacy import Region
+from skrldp.requirements import Requirements
 
 __all__ = ["SOLVERS", "solve"]
 
@@ -30,15 +31,14 @@ _TIME_BEFORE_COLUMNS = 0.5
 
 def solve(
     joint: JointDistribution,
-    region: Region,
-    eps: float,
+    requirements: Requirements,
     *,
     distribution: Floats | None = None,
     solver: str = "auto",
     time_limit: float | None = 60.0,
     verbose: int = 0,
 ) -> Solution:
-    """Maximise I(X; Y) over mechanisms private for the region.
+    """Maximise I(X; Y) over private mechanisms.
 
     If U alone is observed, the mechanisms are functions of U, and I(X; Y) is I(U; Y).
 
@@ -46,10 +46,8 @@ def solve(
     ----------
     joint : JointDistribution
         The public distribution.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
     distribution : array of shape (number of cells of a row,), optional
         Distribution of X, or of U if U alone is observed, at which information is maximised,
         positive where the public one is; None is the public one. The solution's objective and bound
@@ -75,17 +73,14 @@ def solve(
         If it fails; the message names ε, the region and the alphabets, and what to try.
     """
     check_choice("solver", solver, SOLVERS)
-    search = _Design(
-        joint, region, min(eps, _LARGEST_EPS), distribution, Deadline(time_limit), verbose
-    )
+    search = _Design(joint, requirements, distribution, Deadline(time_limit), verbose)
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.solve(solver)
     except (SolverError, InfeasibleError) as error:
         a1, a2 = joint.counts.shape
         raise type(error)(
-            f"no mechanism was designed for eps={eps:g} over {type(region).__name__} with {a1} "
-            f"secrets x {a2} values (solver={solver!r}): {error} Try solver='columns', another "
+            f"no mechanism was designed for {requirements.describe()} with {a1} secrets x {a2} values (solver={solver!r}): {error} Try solver='columns', another "
             "region, or fewer categories."
         ) from error
     if verbose:
@@ -106,28 +101,26 @@ class _Design:
     def __init__(
         self,
         joint: JointDistribution,
-        region: Region,
-        eps: float,
+        requirements: Requirements,
         distribution: Floats | None,
         deadline: Deadline,
         verbose: int,
     ) -> None:
-        self.joint, self.region, self.eps = joint, region, eps
-        self.cones = Cones(region, eps, deadline)
-        self.public = region.fold(joint.probabilities)
+        self.joint, self.requirements = joint, requirements.at_most(_LARGEST_EPS)
+        self.cones = Cones(self.requirements, deadline)
+        self.public = requirements.fold(joint.probabilities)
         self.distribution = self.public if distribution is None else distribution
         self.deadline = deadline
-        self.bound = min(mutual_information_bound(joint.probabilities, eps), entropy(self.public))
+        self.bound = information_bound(joint, self.requirements)
         self.progress = Progress(verbose, deadline, self.bound)
 
     def solve(self, solver: str) -> Solution:
         notes: list[str] = []
-        if solver == "vertices" or (solver == "auto" and is_polyhedral(self.region)):
+        if solver == "vertices" or (solver == "auto" and is_polyhedral(self.requirements)):
             try:
                 return enumerate_vertices(
                     self.joint,
-                    self.region,
-                    self.eps,
+                    self.requirements,
                     deadline=self.deadline,
                     distribution=self.distribution,
                     quick=solver == "auto",
@@ -154,7 +147,7 @@ class _Design:
     @cached_property
     def known(self) -> tuple[float, Floats]:
         """Information of the best closed form, and its matrix."""
-        forms = closed_forms(self.joint, self.region, self.eps)
+        forms = closed_forms(self.joint, self.requirements)
         values = [mutual_information(form, self.distribution) for form in forms]
         return max(values), forms[int(np.argmax(values))]
 
@@ -162,8 +155,7 @@ class _Design:
         """Generate columns, from some rows if there are any."""
         return generate_columns(
             self.joint,
-            self.region,
-            self.eps,
+            self.requirements,
             deadline=self.deadline,
             distribution=self.distribution,
             first=first,
@@ -178,8 +170,7 @@ class _Design:
             left *= _TIME_BEFORE_COLUMNS
         return alternate(
             self.distribution,
-            self.region,
-            self.eps,
+            self.requirements,
             deadline=Deadline(left),
             callback=lambda matrix, _: self.progress.show(mutual_information(matrix, self.public)),
             gathers=not before_columns,

@@ -1,12 +1,11 @@
-"""Which cone of private rows a region's designs use, made once for all of them."""
+"""Which cone of private rows designs use, made once for all of them."""
 
-import math
 from functools import cached_property
 
 from skrldp.design._run import Deadline
 from skrldp.design.rows._cone import CompactCone, Cone, PrivacyCone
 from skrldp.design.rows._product_cone import ProductCone, product_cone
-from skrldp.row_privacy import Region
+from skrldp.requirements import Requirements
 
 __all__ = ["SEARCH_TOLERANCES", "Cones"]
 
@@ -20,39 +19,37 @@ _LARGEST_EXACT = 12_000
 
 
 class Cones:
-    """The cones of a region's private rows, each made when it is first asked for.
+    """The cones of private rows, each made when it is first asked for.
 
     Parameters
     ----------
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
     deadline : Deadline
         When to stop.
     """
 
-    def __init__(self, region: Region, eps: float, deadline: Deadline) -> None:
-        self.region, self.eps, self.deadline = region, eps, deadline
+    def __init__(self, requirements: Requirements, deadline: Deadline) -> None:
+        self.requirements, self.deadline = requirements, deadline
 
     @cached_property
     def product(self) -> ProductCone | None:
         """The exact cone taken apart by secret, where that can be done."""
-        return product_cone(self.region, self.eps, self.deadline)
+        return product_cone(self.requirements, self.deadline)
 
     @cached_property
     def exact(self) -> ProductCone | PrivacyCone | None:
         """The exact cone, unless that would take too long to search."""
         if self.product is not None:
             return self.product
-        size = math.prod(self.region.row_shape) * len(self.region.pairs[0])
-        if size > _LARGEST_EXACT:
+        pairs = sum(len(one.region.pairs[0]) for one in self.requirements)
+        if self.requirements.n_cells * pairs > _LARGEST_EXACT:
             return None
-        return PrivacyCone(self.region, self.eps, SEARCH_TOLERANCES[0], self.deadline)
+        return PrivacyCone(self.requirements, SEARCH_TOLERANCES[0], self.deadline)
 
     @cached_property
     def best(self) -> Cone:
         """The exact cone, or a smaller one that is quickly searched."""
         if self.exact is not None:
             return self.exact
-        return CompactCone(self.region, self.eps, self.deadline)
+        return CompactCone(self.requirements, self.deadline)

@@ -9,28 +9,21 @@ maximises its linearisation :math:`(\nabla\mu(v_0) - \lambda) \cdot v` is at lea
 good one. Where all extreme rays of the cone are quickly listed, the best of the list is better.
 """
 
-import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from skrldp._typing import Floats
+from skrldp.design._information_bound import information_bound
 from skrldp.design._master_program import LEAST_GAIN, RowMixture, used
 from skrldp.design._run import Deadline, Solution
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.rows._choose_cone import SEARCH_TOLERANCES, Cones
-from skrldp.design.rows._cone import PrivacyCone
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone
-from skrldp.information import (
-    entropy,
-    mutual_information,
-    mutual_information_bound,
-    row_information,
-    row_information_gradient,
-)
+from skrldp.information import mutual_information, row_information, row_information_gradient
 from skrldp.joint import JointDistribution
-from skrldp.row_privacy import Region
+from skrldp.requirements import Requirements
 
 __all__ = ["generate_columns"]
 
@@ -69,8 +62,7 @@ _LEAST_ENTRY = 1e-300  # so that logarithms exist
 
 def generate_columns(
     joint: JointDistribution,
-    region: Region,
-    eps: float,
+    requirements: Requirements,
     *,
     deadline: Deadline,
     distribution: Floats | None = None,
@@ -78,16 +70,14 @@ def generate_columns(
     cones: Cones | None = None,
     callback: Callable[[Floats], None] | None = None,
 ) -> Solution:
-    """Maximise the mutual information over mechanisms private for the region.
+    """Maximise the mutual information over private mechanisms.
 
     Parameters
     ----------
     joint : JointDistribution
         The public distribution.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
     deadline : Deadline
         When to stop; the best mechanism found by then is returned.
     distribution : array, optional
@@ -95,7 +85,7 @@ def generate_columns(
     first : array of shape (m, a), optional
         Private rows to begin with.
     cones : Cones, optional
-        The region's cones, if they were asked for before.
+        The cones of private rows, if they were asked for before.
     callback : callable, optional
         Gets the mechanism of each round.
 
@@ -104,8 +94,8 @@ def generate_columns(
     Solution
         Its matrix is private up to the tolerance of a linear program.
     """
-    public = region.fold(joint.probabilities)
-    cones = cones or Cones(region, eps, deadline)
+    public = requirements.fold(joint.probabilities)
+    cones = cones or Cones(requirements, deadline)
     search = _Search(
         joint, cones, public if distribution is None else distribution, first, callback
     )
@@ -117,7 +107,7 @@ def generate_columns(
         status=status,
         solver="columns",
         objective=mutual_information(matrix, public),
-        bound=min(mutual_information_bound(joint.probabilities, eps), entropy(public)),
+        bound=information_bound(joint, requirements),
         iterations=search.rounds,
         seconds=deadline.elapsed,
         message=f"{left}{n_rows} rows generated, {search.cone.solves} linear programs.",
@@ -136,19 +126,19 @@ class _Search:
         first: Floats | None = None,
         callback: Callable[[Floats], None] | None = None,
     ) -> None:
-        region, eps, self.deadline = cones.region, cones.eps, cones.deadline
+        requirements, self.deadline = cones.requirements, cones.deadline
         self.distribution, self.callback = distribution, callback
-        self.shape = region.row_shape
+        self.shape = requirements.shape
         self.cone = cones.best
         self.rng = np.random.default_rng(0)  # the design is deterministic
         self.rounds = 0
-        self.polyhedral = is_polyhedral(region)
+        self.polyhedral = is_polyhedral(requirements)
         self.batch = int(np.clip(_BATCH_CELLS // len(self.distribution), *_BATCH))
         if isinstance(self.cone, ProductCone):
             self.batch = _PRODUCT_BATCH
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
         self.mixture = RowMixture(self.distribution)
-        self.mixture.add(_known_rows(joint, region, eps))
+        self.mixture.add(_known_rows(joint, requirements))
         if first is not None:
             self.mixture.add(self.cone.inside(first))
         for directions in self._first_directions():
@@ -272,8 +262,7 @@ def _different(rows: Floats, profits: Floats) -> Floats:
     return rows[order][np.sort(first)[:_MOST_KEPT]]
 
 
-def _known_rows(joint: JointDistribution, region: Region, eps: float) -> Floats:
+def _known_rows(joint: JointDistribution, requirements: Requirements) -> Floats:
     """Rows of the closed forms, so that the result is never worse than they are."""
-    ones = np.ones((1, math.prod(region.row_shape)))
-    rows = np.concatenate([ones, *closed_forms(joint, region, eps)])
-    return PrivacyCone(region, eps, 0.0).inside(rows)
+    ones = np.ones((1, requirements.n_cells))
+    return requirements.lift(np.concatenate([ones, *closed_forms(joint, requirements)]))

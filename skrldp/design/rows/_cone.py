@@ -5,15 +5,17 @@ start: the rows that are private for the lower-bounds region, so for every regio
 """
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from skrldp._highs import LinearProgram
-from skrldp._typing import Floats, Indices
+from skrldp._typing import Booleans, Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design._run import Deadline
-from skrldp.row_privacy import LowerRegion, Region, lift
+from skrldp.design.rows._ranges import beside, lower_rows, range_rows
+from skrldp.requirements import Requirement, Requirements, lifted
+from skrldp.row_privacy import LowerRegion
 
 __all__ = ["CompactCone", "Cone", "PrivacyCone", "unit_rows"]
 
@@ -35,10 +37,8 @@ class Cone(ABC):
 
     Parameters
     ----------
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
     deadline : Deadline, optional
         When to stop.
 
@@ -52,12 +52,10 @@ class Cone(ABC):
 
     tolerance = 0.0
 
-    def __init__(self, region: Region, eps: float, deadline: Deadline | None = None) -> None:
-        self.region = region
-        self.eps = eps
+    def __init__(self, requirements: Requirements, deadline: Deadline | None = None) -> None:
+        self.requirements = requirements
         self.deadline = deadline or Deadline(None)
         self.solves = 0
-        self._shape = region.row_shape
 
     @abstractmethod
     def maximise(self, directions: Floats) -> Floats:
@@ -87,40 +85,41 @@ class Cone(ABC):
         array of shape (b, a)
             Private rows of unit sum.
         """
-        unit = rows / rows.sum(axis=1, keepdims=True)
-        excess = self.region.excess(unit.reshape(-1, *self._shape), self.eps)
-        return lift(unit, excess, self.eps)
+        return self.requirements.lift(rows)
 
 
-def unit_rows(n_cells: int) -> LinearProgram:
+def unit_rows(n_cells: int, more: int = 0) -> LinearProgram:
     """Begin a linear program over non-negative rows of unit sum.
 
     Parameters
     ----------
     n_cells : int
         Number of cells of a row.
+    more : int
+        Number of further variables.
 
     Returns
     -------
     LinearProgram
     """
-    program = LinearProgram(np.zeros(n_cells), upper=1.0)
-    program.add_rows(np.ones((1, n_cells)), 1.0, 1.0)
+    program = LinearProgram(np.zeros(n_cells + more), upper=1.0)
+    unit = np.zeros((1, n_cells + more))
+    unit[0, :n_cells] = 1.0
+    program.add_rows(unit, 1.0, 1.0)
     return program
 
 
 class PrivacyCone(Cone):
-    """The exact cone of any region; see :class:`Cone`.
+    """The exact cone of any requirements; see :class:`Cone`.
 
     Every row of every mechanism must lie in this one cone, so whatever cuts one search finds serve
-    all others. A row that is returned has been repaired: it is private, not just nearly.
+    all others. A row that is returned has been repaired: it is private, not just nearly. What is
+    required over all distributions is in the program from the start.
 
     Parameters
     ----------
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
     tolerance : float
         How much a row of unit sum may have to be lifted by the repair.
     deadline : Deadline, optional
@@ -128,22 +127,33 @@ class PrivacyCone(Cone):
     """
 
     def __init__(
-        self, region: Region, eps: float, tolerance: float, deadline: Deadline | None = None
+        self, requirements: Requirements, tolerance: float, deadline: Deadline | None = None
     ) -> None:
-        super().__init__(region, eps, deadline)
+        super().__init__(requirements, deadline)
         self.tolerance = tolerance
-        self._program = unit_rows(int(np.prod(self._shape)))
+        everywhere = tuple(one for one in requirements if one.everywhere)
+        self._cut = tuple(one for one in requirements if not one.everywhere)
+        self._whole = Requirements(everywhere) if everywhere else None
+        complete = beside([range_rows(one) for one in everywhere], requirements.n_cells)
+        n_cells = requirements.n_cells
+        self._program = unit_rows(n_cells, complete.shape[1] - n_cells)
+        self._program.add_rows(complete, -np.inf, 0.0)
+        self._fixed = self._program.n_rows
         self._touched = np.zeros(0)  # the last solve in which each cut was tight
-        first, second = region.pairs
-        first, second = first[first != second], second[first != second]
-        centre = region.conditionals
-        self._add(first, second, np.stack([centre[first], centre[second]], axis=1))
-        self._permanent = len(first)
+        for one in self._cut:
+            first, second = one.region.pairs
+            differ = first != second
+            first, second, eps = first[differ], second[differ], one.pair_eps[differ]
+            centre = one.region.conditionals
+            pairs = np.stack([centre[first], centre[second]], axis=1)
+            row = np.zeros(len(first), dtype=np.intp)
+            self._add(Cuts.of(one.region, row, first, second, pairs, eps))
+        self._permanent = len(self._touched)
 
     def maximise(self, directions: Floats) -> Floats:
         """Maximise linear functions over the private rows; see :class:`Cone`."""
         rows = np.full(directions.shape, 1.0 / directions.shape[1])
-        excess = np.zeros(len(rows))
+        heights = np.zeros(len(rows))
         active = np.arange(len(directions))
         for _ in range(_MOST_ROUNDS):
             try:
@@ -151,42 +161,45 @@ class PrivacyCone(Cone):
                     rows[i] = self._solve(directions[i])
             except TimeoutError:
                 return self.inside(rows)
-            excess[active] = self._separate(rows[active])
-            active = np.flatnonzero(excess > self._allowed)
+            heights[active], cut = self._separate(rows[active])
+            active = active[cut]
             if len(active) == 0 or self.deadline.passed:
                 break
-        return lift(rows, excess, self.eps)
-
-    @property
-    def _allowed(self) -> float:
-        """Violation that is left to the repair."""
-        solver = _SOLVER_VIOLATION * float(np.exp(self.eps))
-        return max(self.tolerance * float(np.expm1(self.eps)), solver)
+        return lifted(rows, heights)
 
     def _solve(self, direction: Floats) -> Floats:
-        self._program.set_cost(direction)
+        cost = np.zeros(self._program.n_columns)
+        cost[: len(direction)] = direction
+        self._program.set_cost(cost)
         row, duals, _ = self._program.solve(self.deadline.left)
         self.solves += 1
-        self._touched[np.abs(duals[1:]) > _TOUCHED] = self.solves
-        return np.maximum(row, 0.0)
+        self._touched[np.abs(duals[self._fixed :]) > _TOUCHED] = self.solves
+        return np.maximum(row[: len(direction)], 0.0)
 
-    def _separate(self, rows: Floats) -> Floats:
-        """Cut off the rows that are not private; say by how much they are not."""
-        table = rows.reshape(-1, *self._shape)
-        worst = self.region.worst(table, self.eps, above=0.0, conditionals=True)
-        cut = worst.bound > self._allowed
+    def _separate(self, rows: Floats) -> tuple[Floats, Booleans]:
+        """Cut off the rows that are not private; say by how much to lift them, and which."""
+        heights, some = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
+        if self._whole is not None:
+            heights = self._whole.heights(rows)
+        for one in self._cut:
+            heights = np.maximum(heights, self._separate_by(one, rows, some))
+        self._purge()
+        return heights, some
+
+    def _separate_by(self, one: Requirement, rows: Floats, some: Booleans) -> Floats:
+        found = one.region.worst(rows, one.pair_eps, above=0.0, conditionals=True)
+        cut = found.heights > np.maximum(self.tolerance, _SOLVER_VIOLATION * found.odds_room)
         if cut.any():
-            assert worst.conditionals is not None
-            self._add(worst.first[cut], worst.second[cut], worst.conditionals[cut])
-            self._purge()
-        return worst.per_row(len(rows))
+            some[found.row[cut]] = True
+            self._add(Cuts.worst(one.region, found.of(cut)))
+        return found.per_row(len(rows))
 
-    def _add(self, first: Indices, second: Indices, conditionals: Floats) -> None:
-        """Add the cuts of these pairs of secrets and conditionals."""
-        places = self.region.place(first), self.region.place(second)
-        cuts = Cuts(np.zeros(len(first), dtype=np.intp), *places, conditionals)
-        self._program.add_rows(cuts.coefficients((1, *self._shape), self.eps), -np.inf, 0.0)
-        self._touched = np.append(self._touched, np.full(len(first), float(self.solves)))
+    def _add(self, cuts: Cuts) -> None:
+        """Add cuts; the further variables do not occur in them."""
+        table = cuts.coefficients(1, self.requirements.n_cells)
+        table.resize(len(cuts), self._program.n_columns)
+        self._program.add_rows(table, -np.inf, 0.0)
+        self._touched = np.append(self._touched, np.full(len(cuts), float(self.solves)))
 
     def _purge(self) -> None:
         if len(self._touched) <= _MOST_CUTS:
@@ -194,76 +207,44 @@ class PrivacyCone(Cone):
         stale = self._touched < self.solves - _MEMORY
         stale[: self._permanent] = False
         if stale.any():
-            self._program.delete_rows((np.flatnonzero(stale) + 1).tolist())
+            self._program.delete_rows((np.flatnonzero(stale) + self._fixed).tolist())
             self._touched = self._touched[~stale]
 
 
 class CompactCone(Cone):
-    r"""The cone of the lower-bounds region around a region, in a complete program.
-
-    With :math:`M_s \ge v_{s,u} \ge m_s` for all u, the greatest and least report probabilities
-    under secret s are :math:`L_s \cdot v_s + (1-\sum L_s) M_s` and the same with
-    :math:`m_s`: that takes two rows for each cell and one for each pair of secrets.
+    """A smaller cone, of the lower-bounds regions around regions, in a complete program.
 
     Parameters
     ----------
-    region : Region
-        Conditionals that privacy must hold for; lower bounds are put around them.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy; lower bounds are put around what is not for all distributions.
     deadline : Deadline, optional
         When to stop.
     """
 
-    def __init__(self, region: Region, eps: float, deadline: Deadline | None = None) -> None:
-        self._lower = LowerRegion.around(region)
-        super().__init__(self._lower, eps, deadline)
-        parts, a2 = self._shape
-        self._cells = parts * a2
-        columns = self._cells + 2 * parts + 2 * region.n_secrets
-        self._program = LinearProgram(np.zeros(columns), upper=1.0)
-        unit = np.zeros((1, columns))
-        unit[0, : self._cells] = 1.0
-        self._program.add_rows(unit, 1.0, 1.0)
-        self._program.add_rows(self._inequalities(), -np.inf, 0.0)
-
-    def _inequalities(self) -> sp.csr_array:
-        """Rows that must not be positive, by the blocks of variables (v, M, m, most, least)."""
-        a1, a2 = self.region.conditionals.shape
-        parts, secret = self._shape[0], np.arange(a1)
-        cell, each = sp.csr_array(sp.eye(self._cells)), sp.csr_array(sp.eye(a1))
-        part = sp.csr_array(sp.kron(sp.eye(parts), np.ones((a2, 1))))  # the part of each cell
-        lower, own = self._lower.lower, self.region.place(secret)
-        columns = (own[:, None] * a2 + np.arange(a2)).ravel()
-        under = sp.csr_array((lower.ravel(), columns, a2 * np.arange(a1 + 1)), (a1, self._cells))
-        spare = np.maximum(1.0 - lower.sum(axis=1), 0.0)
-        rest = sp.csr_array((spare, (secret, own)), (a1, parts))
-        first, second = (each[s] for s in self.region.pairs)
-        table = sp.block_array(
-            [
-                [cell, -part, None, None, None],  # v <= M
-                [-cell, None, part, None, None],  # m <= v
-                [under, rest, None, -each, None],  # the greatest probability is at most `most`
-                [-under, None, -rest, None, each],  # and the least at least `least`
-                [None, None, None, np.exp(-self.eps) * first, -second],
-            ],
-            format="csr",
-        )
-        table.eliminate_zeros()
-        table.sort_indices()
-        return table
+    def __init__(self, requirements: Requirements, deadline: Deadline | None = None) -> None:
+        smaller = [
+            one if one.everywhere else replace(one, region=LowerRegion.around(one.region))
+            for one in requirements
+        ]
+        super().__init__(Requirements(tuple(smaller)), deadline)
+        tables = [range_rows(one) if one.everywhere else lower_rows(one) for one in smaller]
+        complete = beside(tables, requirements.n_cells)
+        self._program = unit_rows(requirements.n_cells, complete.shape[1] - requirements.n_cells)
+        self._program.add_rows(complete, -np.inf, 0.0)
 
     def maximise(self, directions: Floats) -> Floats:
         """Maximise linear functions over these rows; see :class:`Cone`."""
-        rows = np.full(directions.shape, 1.0 / self._cells)
+        n_cells = directions.shape[1]
+        rows = np.full(directions.shape, 1.0 / n_cells)
         cost = np.zeros(self._program.n_columns)
         for i, direction in enumerate(directions):
-            cost[: self._cells] = direction
+            cost[:n_cells] = direction
             self._program.set_cost(cost)
             try:
                 solution, _, _ = self._program.solve(self.deadline.left)
             except TimeoutError:
                 break
             self.solves += 1
-            rows[i] = np.maximum(solution[: self._cells], 0.0)
+            rows[i] = np.maximum(solution[:n_cells], 0.0)
         return self.inside(rows)

@@ -4,6 +4,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
+from skrldp.requirements import Requirement, Requirements
 from skrldp.row_privacy import BoxRegion, LowerRegion, PointRegion, Region, SimplexRegion
 
 __all__ = ["extreme_conditionals", "facet_count", "facets", "is_polyhedral"]
@@ -13,18 +14,22 @@ _MOST_BOX_VALUES = 6  # of U: a box may have a2 * 2**(a2 - 1) vertices, 192 here
 _ROUNDING = 1e-15  # of probabilities
 
 
-def is_polyhedral(region: Region) -> bool:
-    """Whether the conditionals of the region form polytopes with few vertices.
+def is_polyhedral(requirements: Requirements) -> bool:
+    """Whether the conditionals of all regions form polytopes with few vertices.
 
     Parameters
     ----------
-    region : Region
+    requirements : Requirements
         Any.
 
     Returns
     -------
     bool
     """
+    return all(_few_vertices(one.region) for one in requirements)
+
+
+def _few_vertices(region: Region) -> bool:
     if isinstance(region, BoxRegion):
         return region.conditionals.shape[1] <= _MOST_BOX_VALUES
     return isinstance(region, SimplexRegion | PointRegion | LowerRegion)
@@ -71,48 +76,65 @@ def _box_vertices(lower: Floats, upper: Floats) -> Floats:
     return np.unique(np.round(np.array(found), 15), axis=0)
 
 
-def facets(region: Region, eps: float) -> Floats:
-    r"""Inequalities ``row @ v <= 0`` of the private rows v, for a polyhedral region.
+def facets(requirements: Requirements) -> Floats:
+    r"""Inequalities ``row @ v <= 0`` of the private rows v, for polyhedral regions.
 
     One for each pair of secrets and of extreme conditionals (Entropy (43)).
 
     Parameters
     ----------
-    region : Region
-        A polyhedral region.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        Over polyhedral regions.
 
     Returns
     -------
-    array of shape (m, number of cells of a row)
+    array of shape (m, n_cells)
     """
+    tables = [_facets_of(one, requirements.n_cells) for one in requirements]
+    table = np.concatenate(tables)
+    # Where parts are shared, pairs may say the same, and so may several requirements.
+    alike = len(tables) > 1 or requirements.items[0].region.rows.shared
+    return np.unique(table, axis=0) if alike else table
+
+
+def _facets_of(one: Requirement, n_cells: int) -> Floats:
+    region = one.region
     extremes = [extreme_conditionals(region, s) for s in range(region.n_secrets)]
-    pairs, conditionals = [np.zeros((0, 2), dtype=np.intp)], [np.zeros((0, 2, region.row_shape[1]))]
+    pairs, conditionals = [np.zeros((0, 2), dtype=np.intp)], []
+    counts = []
     for pair in np.stack(region.pairs, axis=1):
-        one, other = (extremes[secret] for secret in pair)
-        most, least = (part.ravel() for part in np.indices((len(one), len(other))))
-        conditionals.append(np.stack([one[most], other[least]], axis=1))
+        first, second = (extremes[secret] for secret in pair)
+        most, least = (part.ravel() for part in np.indices((len(first), len(second))))
+        conditionals.append(np.stack([first[most], second[least]], axis=1))
         pairs.append(np.tile(pair, (len(most), 1)))
-    first, second = region.place(np.concatenate(pairs)).T
-    cuts = Cuts(np.zeros(len(first), dtype=np.intp), first, second, np.concatenate(conditionals))
-    table: Floats = cuts.coefficients((1, *region.row_shape), eps).toarray()
-    # Where U alone is observed, pairs may say the same.
-    return np.unique(table, axis=0) if region.observe == "nonsensitive" else table
+        counts.append(len(most))
+    if not conditionals:
+        return np.zeros((0, n_cells))
+    eps = np.repeat(one.pair_eps, counts)
+    first, second = np.concatenate(pairs).T
+    row = np.zeros(len(first), dtype=np.intp)
+    cuts = Cuts.of(region, row, first, second, np.concatenate(conditionals), eps)
+    table: Floats = cuts.coefficients(1, n_cells).toarray()
+    return table
 
 
-def facet_count(region: Region) -> int:
+def facet_count(requirements: Requirements) -> int:
     """Count the facets of :func:`facets` without building them.
 
     Parameters
     ----------
-    region : Region
-        A polyhedral region.
+    requirements : Requirements
+        Over polyhedral regions.
 
     Returns
     -------
     int
     """
-    extremes = [len(extreme_conditionals(region, s)) for s in range(region.n_secrets)]
-    first, second = region.pairs
-    return sum(extremes[s] * extremes[t] for s, t in zip(first, second, strict=True))
+    total = 0
+    for region in (one.region for one in requirements):
+        extremes = np.array(
+            [len(extreme_conditionals(region, s)) for s in range(region.n_secrets)]
+        )
+        first, second = region.pairs
+        total += int(np.sum(extremes[first] * extremes[second]))
+    return total

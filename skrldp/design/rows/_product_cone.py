@@ -24,7 +24,7 @@ from skrldp.design._run import Deadline
 from skrldp.design.rows._cone import Cone
 from skrldp.design.rows._facets import extreme_conditionals, is_polyhedral
 from skrldp.exceptions import SolverError
-from skrldp.row_privacy import Region
+from skrldp.requirements import Requirements
 
 __all__ = ["ProductCone", "product_cone"]
 
@@ -48,18 +48,14 @@ _SAME = 1e-9  # points nearer than this are one
 
 
 def product_cone(
-    region: Region,
-    eps: float,
-    deadline: Deadline | None = None,
+    requirements: Requirements, deadline: Deadline | None = None
 ) -> "ProductCone | None":
     """Take the cone of private rows apart by secret, if that can be done at little cost.
 
     Parameters
     ----------
-    region : Region
+    requirements : Requirements
         Any.
-    eps : float
-        Privacy parameter, in nats.
     deadline : Deadline, optional
         When to stop refining maxima.
 
@@ -67,12 +63,8 @@ def product_cone(
     -------
     ProductCone or None
     """
-    if (
-        region.observe == "nonsensitive"
-    ):  # its rows are not products: all secrets have the same part
-        return None
     try:
-        return ProductCone(region, eps, deadline)
+        return ProductCone(requirements, deadline)
     except SolverError:
         return None
 
@@ -110,10 +102,8 @@ class ProductCone(Cone):
 
     Parameters
     ----------
-    region : Region
-        A polyhedral region.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        One requirement, of all pairs of secrets, over a polyhedral region.
     deadline : Deadline, optional
         When to stop refining maxima.
 
@@ -127,13 +117,18 @@ class ProductCone(Cone):
     Raises
     ------
     SolverError
-        If the region is not polyhedral, or too large for this.
+        If the requirements are others, or the region is too large for this.
     """
 
-    def __init__(self, region: Region, eps: float, deadline: Deadline | None = None) -> None:
-        super().__init__(region, eps, deadline)
+    def __init__(self, requirements: Requirements, deadline: Deadline | None = None) -> None:
+        super().__init__(requirements, deadline)
+        one = requirements.only
+        # Rows are no products if secrets have the same part, as where U alone is observed.
+        if one is None or one.region.compared is not None or not one.region.rows.in_order:
+            raise SolverError("this cone cannot be taken apart by secret.")
+        self.region, self.eps = region, eps = one.region, float(np.asarray(one.eps))
         a1, a2 = region.conditionals.shape
-        if not is_polyhedral(region) or eps > _LARGEST_EPS:
+        if region.rows.shared or not is_polyhedral(requirements) or eps > _LARGEST_EPS:
             raise SolverError("this cone cannot be taken apart by secret.")
         extremes = [extreme_conditionals(region, s) for s in range(a1)]
         width = np.array([np.ptp(e, axis=0).max() for e in extremes])

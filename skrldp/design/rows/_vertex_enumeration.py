@@ -10,7 +10,6 @@ The double description method is cddlib's. It is an optional dependency, which n
 ``solver="auto"`` goes on by columns where it is absent.
 """
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -27,7 +26,7 @@ from skrldp.design.rows._product_cone import MOST_LISTED_CELLS
 from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
 from skrldp.joint import JointDistribution
-from skrldp.row_privacy import Region
+from skrldp.requirements import Requirements
 
 __all__ = ["enumerate_vertices"]
 
@@ -48,24 +47,21 @@ _NO_RAY = 1e-9  # by how much the mark of a vertex may miss 1
 
 def enumerate_vertices(
     joint: JointDistribution,
-    region: Region,
-    eps: float,
+    requirements: Requirements,
     *,
     deadline: Deadline,
     distribution: Floats | None = None,
     quick: bool = False,
     cones: Cones | None = None,
 ) -> Solution:
-    """Maximise the mutual information over a polyhedral region, globally.
+    """Maximise the mutual information over polyhedral regions, globally.
 
     Parameters
     ----------
     joint : JointDistribution
         The public distribution.
-    region : Region
-        A polyhedral region.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy, over polyhedral regions.
     deadline : Deadline
         For the time taken; an enumeration cannot be interrupted.
     distribution : array, optional
@@ -73,7 +69,7 @@ def enumerate_vertices(
     quick : bool
         Refuse what takes more than a second or two.
     cones : Cones, optional
-        The region's cones, if they were asked for before.
+        The cones of private rows, if they were asked for before.
 
     Returns
     -------
@@ -86,15 +82,16 @@ def enumerate_vertices(
         If the region is not polyhedral, the list too long to be quick, the enumeration failed or
         lost vertices, or it needs cddlib and that is not installed.
     """
-    if not is_polyhedral(region):
+    if not is_polyhedral(requirements):
+        names = {type(one.region).__name__ for one in requirements}
         raise SolverError(
-            f"{type(region).__name__} has no finite list of vertices: solver='vertices' needs "
+            f"{' and '.join(sorted(names))} has no finite list of vertices: solver='vertices' needs "
             "region='lower' (or 'box' with at most 6 values), all distributions, or the public one "
             "alone."
         )
-    lists = _lists(cones or Cones(region, eps, deadline), quick)
-    inequalities = facets(region, eps)
-    public = region.fold(joint.probabilities)
+    lists = _lists(cones or Cones(requirements, deadline), quick)
+    inequalities = facets(requirements)
+    public = requirements.fold(joint.probabilities)
     distribution = public if distribution is None else distribution
     n_vertices, matrix, value = _best_mixture(lists, inequalities, distribution)
     # Information is concave in the distribution: where `distribution` has at least a share of each
@@ -115,10 +112,11 @@ def enumerate_vertices(
 
 def _lists(cones: Cones, quick: bool) -> list[Callable[[], Floats]]:
     """Ways to list the vertices, to be tried in turn."""
-    region, eps = cones.region, cones.eps
-    cells, count = math.prod(region.row_shape), facet_count(region)
+    requirements = cones.requirements
+    cells, count = requirements.n_cells, facet_count(requirements)
     small = cells <= _MOST_CELLS and count <= _MOST_FACETS
-    small = small and not (region.observe == "nonsensitive" and count << cells > _MOST_WORK)
+    shared = any(one.region.rows.shared for one in requirements)
+    small = small and not (shared and count << cells > _MOST_WORK)
     ways: list[Callable[[], Floats]] = []
     cone = cones.product if cells <= MOST_LISTED_CELLS else None
     if cone is not None and cone.listable:
@@ -126,7 +124,7 @@ def _lists(cones: Cones, quick: bool) -> list[Callable[[], Floats]]:
     if small or not (ways or quick):
         rng = np.random.default_rng(0)
         orders = [np.arange(cells), *(rng.permutation(cells) for _ in range(_ORDERS - 1))]
-        ways += [partial(_double_description, region, eps, order) for order in orders]
+        ways += [partial(_double_description, requirements, order) for order in orders]
     if not ways:
         raise SolverError("there are too many vertices to list them quickly.")
     return ways
@@ -178,9 +176,9 @@ def _mix(vertices: Floats, distribution: Floats) -> tuple[Floats, float]:
     return vertices[in_use] * spread[in_use, None], value
 
 
-def _double_description(region: Region, eps: float, order: Indices) -> Floats:
+def _double_description(requirements: Requirements, order: Indices) -> Floats:
     """Vertices by cddlib; whether it fails depends on the order of the cells."""
-    return _vertices(facets(region, eps)[:, order])[:, np.argsort(order)]
+    return _vertices(facets(requirements)[:, order])[:, np.argsort(order)]
 
 
 def _cddlib() -> Any:

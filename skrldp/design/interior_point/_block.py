@@ -1,0 +1,144 @@
+"""What the central path asks of each requirement: a block of constraints on every row."""
+
+from abc import ABC, abstractmethod
+
+from skrldp._typing import Floats
+from skrldp.design._constraints import Cuts
+
+__all__ = ["Block", "Kind", "dual_step"]
+
+# A kind of positive variable, its step, its multiplier and that one's step.
+Kind = tuple[Floats, Floats, Floats, Floats]
+
+
+class Block(ABC):
+    """One requirement on all rows, with variables of its own and their multipliers.
+
+    The variables occur in this requirement alone, so they are eliminated from the Newton equations:
+    what is left is a Hessian and a gradient for each row.
+    """
+
+    @abstractmethod
+    def start(self, rows: Floats, mean: float) -> None:
+        """Choose variables that are strictly inside, and multipliers.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Uniform reports.
+        mean : float
+            The product of each positive variable and its multiplier.
+        """
+
+    @abstractmethod
+    def scale_multipliers(self, factor: float) -> None:
+        """Multiply all multipliers by a number.
+
+        Parameters
+        ----------
+        factor : float
+            The number.
+        """
+
+    @abstractmethod
+    def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
+        """Return the positive variables, each kind with its multipliers.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Where the path is.
+
+        Returns
+        -------
+        list of (array, array)
+        """
+
+    @abstractmethod
+    def hessian(self, rows: Floats) -> Floats:
+        """Linearise the requirement.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Where the path is.
+
+        Returns
+        -------
+        array of shape (b, a, a)
+            What it adds to the Hessian of each row.
+        """
+
+    @abstractmethod
+    def gradient(self, barrier: float) -> Floats:
+        """Eliminate the block's own variables from the right-hand side.
+
+        Parameters
+        ----------
+        barrier : float
+            Barrier parameter to aim at.
+
+        Returns
+        -------
+        array of shape (b, a)
+            What the requirement adds to the gradient of each row.
+        """
+
+    @abstractmethod
+    def step(self, rows: Floats) -> list[Kind]:
+        """Find the steps of the block's own variables from that of the rows.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Step of the rows.
+
+        Returns
+        -------
+        list of Kind
+            The positive variables and multipliers with their steps.
+        """
+
+    @abstractmethod
+    def take(self, length: float, dual_length: float) -> None:
+        """Take a part of the last step.
+
+        Parameters
+        ----------
+        length, dual_length : float
+            Of the variables, and of the multipliers.
+        """
+
+    @abstractmethod
+    def cuts(self, rows: Floats) -> tuple[Cuts, Floats]:
+        """Write the multipliers as cuts and the dual variables of these.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Where the path is.
+
+        Returns
+        -------
+        cuts : Cuts
+            With conditionals of the region.
+        multipliers : array of shape (m,)
+            In units of the path's cost.
+        """
+
+
+def dual_step(barrier: float, amount: Floats, step: Floats, dual: Floats) -> Floats:
+    """Find the step of a multiplier, so that its product with the variable is the barrier.
+
+    Parameters
+    ----------
+    barrier : float
+        Barrier parameter.
+    amount, step, dual : arrays of equal shape
+        The variable, its step, and its multiplier.
+
+    Returns
+    -------
+    array of the same shape
+    """
+    return (barrier - dual * step) / amount - dual

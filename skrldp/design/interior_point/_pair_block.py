@@ -1,0 +1,212 @@
+"""Privacy of pairs of secrets over a region on the central path.
+
+The λ of a pair of secrets occur in one inequality only, so they are eliminated first (a Schur
+complement). What a pair adds to the Hessian of its row is then a diagonal matrix and one of low
+rank, a quadratic form in two vectors for each secret.
+"""
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design._constraints import Cuts
+from skrldp.design.interior_point._block import Block, Kind, dual_step
+from skrldp.design.interior_point._pair_functions import Groups, PairFunction
+from skrldp.requirements import Requirement
+
+__all__ = ["PairBlock"]
+
+
+class PairBlock(Block):
+    r"""The inequalities φ - λ1 - λ2 >= 0 of all rows and pairs; see :class:`Block`.
+
+    Parameters
+    ----------
+    one : Requirement
+        Privacy of pairs of secrets over a region.
+    pairs : PairFunction
+        The function φ of each pair.
+    """
+
+    def __init__(self, one: Requirement, pairs: PairFunction) -> None:
+        self._region, self._eps = one.region, one.pair_eps
+        self.pairs = pairs
+
+    def start(self, rows: Floats, mean: float) -> None:
+        """See :class:`Block`."""
+        parts = self.pairs.parts(rows)
+        self._lam = np.zeros(parts.shape[:3])
+        if not self.pairs.fixed:
+            # Of uniform reports q is exp(-ε)/b and -1/b; each λ takes a quarter of the room between.
+            room = (1.0 - self.pairs.factor[:, 0]) / (4.0 * len(rows))
+            self._lam = parts.max(axis=-1) + room[:, None]
+        x = self._lam[..., None] - parts
+        self._slack = self.pairs(x)[0] - self._lam.sum(axis=-1)
+        self._dual = mean / self._slack
+        self._dual_x = np.zeros_like(x) if self.pairs.fixed else mean / x
+
+    def scale_multipliers(self, factor: float) -> None:
+        """See :class:`Block`."""
+        self._dual, self._dual_x = self._dual * factor, self._dual_x * factor
+
+    def _x(self, rows: Floats) -> Floats:
+        return self._lam[..., None] - self.pairs.parts(rows)
+
+    def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
+        """See :class:`Block`."""
+        found = [(self._slack, self._dual)]
+        return found if self.pairs.fixed else [*found, (self._x(rows), self._dual_x)]
+
+    def hessian(self, rows: Floats) -> Floats:
+        """See :class:`Block`."""
+        pairs, slack, dual = self.pairs, self._slack, self._dual
+        self._here = x = self._x(rows)
+        value, slope, curvature, gradient = pairs(x)
+        multiplier = dual[..., None, None]
+        scaling = (dual / slack)[..., None, None]
+        gradient_form = slope[..., :, None] * slope[..., None, :] * scaling
+        if pairs.fixed:
+            diagonal, lam_slope = np.zeros_like(x), np.zeros_like(slope)
+            mixed = inner = np.zeros_like(curvature)
+        else:
+            curvature = curvature * multiplier
+            diagonal = self._dual_x / x
+            diagonal += multiplier * (slope * (1.0 - pairs.theta))[..., None] * gradient / x
+            sums = gradient.sum(axis=-1)
+            lam_slope = slope * sums - 1.0
+            mixed = curvature * sums[..., None, :]
+            mixed = mixed + slope[..., :, None] * lam_slope[..., None, :] * scaling
+            lam_hessian = sums[..., :, None] * curvature * sums[..., None, :]
+            lam_hessian += lam_slope[..., :, None] * lam_slope[..., None, :] * scaling
+            for i in (0, 1):
+                lam_hessian[..., i, i] += diagonal[..., i, :].sum(axis=-1)
+            inner = _inverse_2x2(lam_hessian)
+            gradient_form += curvature - mixed @ inner @ np.swapaxes(mixed, -1, -2)
+        # Of the means and of φ: gradients, derivatives by the means, and by λ of φ - Σλ. The
+        # Hessian by (q, λ) is -(diagonal + gradient mixed); inner is the inverse of that by λ.
+        self._gradient, self._slope, self._lam_slope = gradient, slope, lam_slope
+        self._diagonal, self._mixed, self._inner = diagonal, mixed, inner
+        self._residual = value - self._lam.sum(axis=-1) - slack  # what the slacks miss
+        forms = gradient_form, -mixed @ inner, -inner
+        return _assemble(pairs, gradient, diagonal, forms)
+
+    def gradient(self, barrier: float) -> Floats:
+        """See :class:`Block`."""
+        self._barrier = barrier
+        dual = (barrier - self._dual * self._residual) / self._slack
+        by_part = dual[..., None, None] * (self._slope[..., None] * self._gradient)
+        self._lam_rhs = np.zeros_like(self._lam_slope)
+        if not self.pairs.fixed:
+            dual_x = barrier / self._here
+            by_part += dual_x
+            by_lam = -dual[..., None] * self._lam_slope - dual_x.sum(axis=-1)
+            # Minus the step of the λ if the rows stay.
+            self._lam_rhs = np.einsum("bmij,bmj->bmi", self._inner, by_lam)
+            by_part += self._diagonal * self._lam_rhs[..., None]
+            along = np.einsum("bmij,bmj->bmi", self._mixed, self._lam_rhs)
+            by_part += self._gradient * along[..., None]
+        return self.pairs.collect(by_part)
+
+    def step(self, rows: Floats) -> list[Kind]:
+        """See :class:`Block`."""
+        parts = self.pairs.parts(rows)
+        lam = np.zeros_like(self._lam_rhs)
+        if not self.pairs.fixed:
+            along = np.einsum("bmiu,bmiu->bmi", self._gradient, parts)
+            by_lam = np.einsum("bmiu,bmiu->bmi", self._diagonal, parts)
+            by_lam += np.einsum("bmij,bmi->bmj", self._mixed, along)
+            lam = np.einsum("bmij,bmj->bmi", self._inner, by_lam) - self._lam_rhs
+        x = lam[..., None] - parts
+        slack = np.einsum("bmi,bmiu,bmiu->bm", self._slope, self._gradient, x)
+        slack += self._residual - lam.sum(axis=-1)
+        dual = dual_step(self._barrier, self._slack, slack, self._dual)
+        self._steps = lam, slack, dual, self._dual_x
+        kinds: list[Kind] = [(self._slack, slack, self._dual, dual)]
+        if not self.pairs.fixed:
+            dual_x = dual_step(self._barrier, self._here, x, self._dual_x)
+            self._steps = lam, slack, dual, dual_x
+            kinds.append((self._here, x, self._dual_x, dual_x))
+        return kinds
+
+    def take(self, length: float, dual_length: float) -> None:
+        """See :class:`Block`."""
+        lam, slack, dual, dual_x = self._steps
+        self._lam = self._lam + length * lam
+        self._slack = self._slack + length * slack
+        self._dual = self._dual + dual_length * dual
+        if not self.pairs.fixed:
+            self._dual_x = self._dual_x + dual_length * dual_x
+
+    def conditionals(self, rows: Floats) -> Floats:
+        """Return the conditionals that the multipliers stand for, a pair for each row and pair.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Where the path is.
+
+        Returns
+        -------
+        array of shape (b, m, 2, k)
+            They sum to 1, and near the end of the path they are nearly in the region.
+        """
+        _, slope, _, gradient = self.pairs(self._x(rows))
+        mass = self._dual[..., None, None] * (slope[..., None] * gradient) + self._dual_x
+        return np.asarray(mass / mass.sum(axis=-1, keepdims=True))
+
+    def cuts(self, rows: Floats) -> tuple[Cuts, Floats]:
+        """See :class:`Block`."""
+        found = self.conditionals(rows)
+        b, m = found.shape[:2]
+        row = np.repeat(np.arange(b), m)
+        first, second = (np.tile(secret, b) for secret in self._region.pairs)
+        pairs = self._region.pull_in(first, second, found.reshape(b * m, 2, -1))
+        cuts = Cuts.of(self._region, row, first, second, pairs, np.tile(self._eps, b))
+        return cuts, self._dual.ravel()
+
+
+def _assemble(
+    pairs: PairFunction, gradient: Floats, diagonal: Floats, forms: tuple[Floats, Floats, Floats]
+) -> Floats:
+    """Hessian of each row: for each pair a diagonal, and a form in (gradient, diagonal).
+
+    The forms are given by their blocks: gradient with gradient, gradient with diagonal, and
+    diagonal with diagonal.
+    """
+    b, _, _, k = gradient.shape
+    p = len(pairs.layout.parts)
+    by_gradient, cross, by_diagonal = forms
+    basis = np.stack([gradient, diagonal], axis=3)  # (b, m, 2, 2, k)
+    factor = pairs.factor.T
+
+    def form(i: int, j: int) -> Floats:
+        part = np.empty((*by_gradient.shape[:2], 2, 2))
+        part[..., 0, 0], part[..., 0, 1] = by_gradient[..., i, j], cross[..., i, j]
+        part[..., 1, 0], part[..., 1, 1] = cross[..., j, i], by_diagonal[..., i, j]
+        return part * (factor[i] * factor[j])[:, None, None]
+
+    def products(groups: Groups, i: int, j: int) -> Floats:
+        """Add up over the pairs of each group, shape (b, g, k, k)."""
+        g = len(groups.members)
+        left = groups.take(basis[:, :, i]).reshape(b, g, -1, k)
+        right = groups.take(form(i, j) @ basis[:, :, j]).reshape(b, g, -1, k)
+        return np.swapaxes(left, -1, -2) @ right
+
+    hessian = np.zeros((b, p, p, k, k))
+    groups, first, second = pairs.of_block
+    between = products(groups, 0, 1)
+    hessian[:, first, second] += between
+    hessian[:, second, first] += np.swapaxes(between, -1, -2)
+    part, cell, row_diagonal = np.arange(p), np.arange(p * k), np.zeros((b, p, k))
+    for i, groups in enumerate(pairs.of_part):
+        hessian[:, part, part] += products(groups, i, i)
+        scaled = factor[i][:, None] ** 2 * diagonal[:, :, i]
+        row_diagonal += groups.take(scaled).sum(axis=2)
+    whole = np.ascontiguousarray(np.moveaxis(hessian, 3, 2)).reshape(b, p * k, p * k)
+    whole[:, cell, cell] += row_diagonal.reshape(b, -1)
+    return pairs.layout.gather_forms(whole)
+
+
+def _inverse_2x2(matrix: Floats) -> Floats:
+    (a, b), (_, d) = np.moveaxis(matrix, (-2, -1), (0, 1))
+    inverse = np.stack([np.stack([d, -b], -1), np.stack([-b, a], -1)], -2)
+    return inverse / (a * d - b * b)[..., None, None]

@@ -1,0 +1,159 @@
+r"""Privacy over all distributions on the central path: greatest and least entries as variables.
+
+For each row and part, :math:`M_s \ge v_{s,u} \ge m_s` for all u, and
+:math:`m_t - e^{-\epsilon} M_s \ge 0` for each pair. These are linear, with two variables for each
+part and a slack for each entry (twice) and pair, where the general form has two variables and two
+slacks for each entry of each pair.
+"""
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design._constraints import Cuts
+from skrldp.design.interior_point._block import Block, Kind, dual_step
+from skrldp.design.interior_point._newton_system import inverses
+from skrldp.requirements import Requirement
+
+__all__ = ["RangeBlock"]
+
+# At the start, greatest and least entries are off by this part of what privacy leaves between them.
+_MARGIN = 0.25
+
+
+class RangeBlock(Block):
+    """See :class:`Block`.
+
+    Parameters
+    ----------
+    one : Requirement
+        Over all distributions.
+    """
+
+    def __init__(self, one: Requirement) -> None:
+        self._region, self._layout = one.region, one.region.rows
+        self._eps = one.pair_eps
+        first, second = (self._layout.place[secret] for secret in one.region.pairs)
+        pairs, which = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)
+        self._which = which.ravel()  # of the pairs of secrets: secrets may share their parts
+        eps = np.full(len(pairs), np.inf)
+        np.minimum.at(eps, self._which, one.pair_eps)
+        self._part_eps = eps
+        self._first, self._second = pairs.T
+        self._factor = np.exp(-eps)
+
+    def start(self, rows: Floats, mean: float) -> None:
+        """See :class:`Block`."""
+        b, p = len(rows), len(self._layout.parts)
+        share = float(rows[0, 0])
+        margin = _MARGIN * share * (1.0 - float(self._factor.max(initial=0.0)))
+        self._top = np.full((b, p), share + margin)
+        self._bottom = np.full((b, p), share - margin)
+        self._duals = [mean / amount for amount in self._amounts(rows)]
+
+    def _amounts(self, rows: Floats) -> list[Floats]:
+        """Room above the entries, below them, and between two parts."""
+        parts = self._layout.split(rows)
+        return [
+            self._top[..., None] - parts,
+            parts - self._bottom[..., None],
+            self._bottom[:, self._second] - self._factor * self._top[:, self._first],
+        ]
+
+    def scale_multipliers(self, factor: float) -> None:
+        """See :class:`Block`."""
+        self._duals = [dual * factor for dual in self._duals]
+
+    def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
+        """See :class:`Block`."""
+        return list(zip(self._amounts(rows), self._duals, strict=True))
+
+    def hessian(self, rows: Floats) -> Floats:
+        """See :class:`Block`."""
+        self._here = self._amounts(rows)
+        above, below, between = (
+            dual / amount for amount, dual in zip(self._here, self._duals, strict=True)
+        )
+        b, p, k = above.shape
+        own = np.zeros((b, 2 * p, 2 * p))  # of the greatest entries, then of the least
+        part = np.arange(p)
+        own[:, part, part] = above.sum(axis=2)
+        own[:, p + part, p + part] = below.sum(axis=2)
+        np.add.at(own, (slice(None), self._first, self._first), self._factor**2 * between)
+        np.add.at(own, (slice(None), p + self._second, p + self._second), between)
+        own[:, self._first, p + self._second] -= self._factor * between
+        own[:, p + self._second, self._first] -= self._factor * between
+        inverse = inverses(own)
+        if inverse is None:
+            raise np.linalg.LinAlgError("the Hessian by greatest and least entries is singular")
+        self._above, self._below, self._inverse = above, below, inverse
+        tops, mixed, bottoms = inverse[:, :p, :p], inverse[:, :p, p:], inverse[:, p:, p:]
+        other_above, other_below = above[:, None], below[:, None]
+        left = tops[..., None] * other_above + mixed[..., None] * other_below
+        right = np.swapaxes(mixed, 1, 2)[..., None] * other_above + bottoms[..., None] * other_below
+        form = above[..., None, None] * left[:, :, None] + below[..., None, None] * right[:, :, None]
+        whole = -form.reshape(b, p * k, p * k)
+        entry = np.arange(p * k)
+        whole[:, entry, entry] += (above + below).reshape(b, -1)
+        return self._layout.gather_forms(whole)
+
+    def gradient(self, barrier: float) -> Floats:
+        """See :class:`Block`."""
+        self._barrier = barrier
+        above, below, between = (barrier / amount for amount in self._here)
+        b, p, _ = above.shape
+        rhs = np.zeros((b, 2 * p))
+        rhs[:, :p] = above.sum(axis=2)
+        rhs[:, p:] = -below.sum(axis=2)
+        np.add.at(rhs, (slice(None), self._first), -self._factor * between)
+        np.add.at(rhs, (slice(None), p + self._second), between)
+        self._alone = self._solve(rhs)
+        tops, bottoms = self._alone[:, :p, None], self._alone[:, p:, None]
+        return self._layout.gather(above - below - self._above * tops - self._below * bottoms)
+
+    def _solve(self, rhs: Floats) -> Floats:
+        """Return the greatest and least entries, one after the other."""
+        return np.asarray((self._inverse @ rhs[..., None])[..., 0])
+
+    def step(self, rows: Floats) -> list[Kind]:
+        """See :class:`Block`."""
+        parts = self._layout.split(rows)
+        along = [(self._above * parts).sum(axis=2), (self._below * parts).sum(axis=2)]
+        found = self._solve(np.concatenate(along, axis=1)) + self._alone
+        p = parts.shape[1]
+        self._step_top, self._step_bottom = found[:, :p], found[:, p:]
+        steps = [
+            self._step_top[..., None] - parts,
+            parts - self._step_bottom[..., None],
+            self._step_bottom[:, self._second] - self._factor * self._step_top[:, self._first],
+        ]
+        self._dual_steps = [
+            dual_step(self._barrier, amount, step, dual)
+            for amount, step, dual in zip(self._here, steps, self._duals, strict=True)
+        ]
+        return list(zip(self._here, steps, self._duals, self._dual_steps, strict=True))
+
+    def take(self, length: float, dual_length: float) -> None:
+        """See :class:`Block`."""
+        self._top = self._top + length * self._step_top
+        self._bottom = self._bottom + length * self._step_bottom
+        self._duals = [
+            dual + dual_length * step
+            for dual, step in zip(self._duals, self._dual_steps, strict=True)
+        ]
+
+    def cuts(self, rows: Floats) -> tuple[Cuts, Floats]:
+        """See :class:`Block`."""
+        above, below, between = self._duals
+        b, m = between.shape
+        row = np.repeat(np.arange(b), m)
+        most = above / above.sum(axis=2, keepdims=True)
+        least = below / below.sum(axis=2, keepdims=True)
+        pairs = np.stack([most[:, self._first], least[:, self._second]], axis=2)
+        entries = self._layout.parts[np.stack([self._first, self._second], axis=1)]
+        cuts = Cuts(
+            row,
+            np.tile(entries, (b, 1, 1)),
+            pairs.reshape(b * m, 2, -1),
+            np.tile(self._part_eps, b),
+        )
+        return cuts, between.ravel()

@@ -1,0 +1,121 @@
+r"""Linear inequalities of rows with the greatest and the least entries of their parts as variables.
+
+Privacy over all distributions says :math:`\max_u v_{s,u} \le e^\epsilon \min_u v_{t,u}`. With
+variables :math:`M_s \ge v_{s,u} \ge m_s` for all u it takes two inequalities for each entry and one
+for each pair, :math:`M_s \le e^\epsilon m_t`, instead of one for each pair of entries. Of the
+region with lower bounds L, the greatest and least report probabilities under secret s are
+:math:`L_s \cdot v_s + (1-\sum L_s) M_s` and the same with :math:`m_s`.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from skrldp.requirements import Requirement
+from skrldp.row_privacy import LowerRegion
+
+__all__ = ["beside", "lower_rows", "range_rows"]
+
+
+def range_rows(one: Requirement) -> sp.csr_array:
+    """Write privacy over all distributions as functions that must not be positive.
+
+    Parameters
+    ----------
+    one : Requirement
+        Over all distributions.
+
+    Returns
+    -------
+    sparse array of shape (m, n_cells + 2 p)
+        The variables are the row, the greatest entries of its p parts, and the least.
+    """
+    layout = one.region.rows
+    first, second = (layout.place[secret] for secret in one.region.pairs)
+    # Where parts are shared, pairs of secrets may say the same; the least ε counts.
+    pairs, which = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)
+    eps = np.full(len(pairs), np.inf)
+    np.minimum.at(eps, which.ravel(), one.pair_eps)
+    each = sp.csr_array(sp.eye(len(layout.parts)))
+    between = [None, sp.diags_array(np.exp(-eps)) @ each[pairs[:, 0]], -each[pairs[:, 1]]]
+    table = sp.block_array([*_within(one), between], format="csr")
+    table.sort_indices()
+    return table
+
+
+def lower_rows(one: Requirement) -> sp.csr_array:
+    """Write privacy over the region of lower bounds as functions that must not be positive.
+
+    Parameters
+    ----------
+    one : Requirement
+        Over a region with lower bounds.
+
+    Returns
+    -------
+    sparse array of shape (m, n_cells + 2 p + 2 n_secrets)
+        The variables are the row, the greatest entries of its p parts, the least, and the greatest
+        and least report probabilities under each secret.
+    """
+    region = one.region
+    assert isinstance(region, LowerRegion)
+    lower, layout = region.lower, region.rows
+    a1, k = lower.shape
+    secret = np.arange(a1)
+    each = sp.csr_array(sp.eye(a1))
+    entries = layout.parts[layout.place].ravel()
+    under = sp.csr_array(
+        (lower.ravel(), entries, k * np.arange(a1 + 1)), shape=(a1, layout.n_cells)
+    )
+    under.sum_duplicates()
+    spare = np.maximum(1.0 - lower.sum(axis=1), 0.0)
+    rest = sp.csr_array((spare, (secret, layout.place)), shape=(a1, len(layout.parts)))
+    first, second = (each[s] for s in region.pairs)
+    factor = sp.diags_array(np.exp(-one.pair_eps))
+    table = sp.block_array(
+        [
+            *([*blocks, None, None] for blocks in _within(one)),
+            [under, rest, None, -each, None],  # the greatest probability is at most `most`
+            [-under, None, -rest, None, each],  # and the least at least `least`
+            [None, None, None, factor @ first, -second],
+        ],
+        format="csr",
+    )
+    table.eliminate_zeros()
+    table.sort_indices()
+    return table
+
+
+def _within(one: Requirement) -> list[list[sp.csr_array | None]]:
+    """Say that entries lie between the least and the greatest of their part."""
+    layout = one.region.rows
+    part, place = np.nonzero(layout.real)
+    entry, number = layout.parts[part, place], np.arange(len(part))
+    ones = np.ones(len(part))
+    cell = sp.csr_array((ones, (number, entry)), shape=(len(part), layout.n_cells))
+    own = sp.csr_array((ones, (number, part)), shape=(len(part), len(layout.parts)))
+    return [[cell, -own, None], [-cell, None, own]]
+
+
+def beside(tables: Sequence[sp.csr_array], n_cells: int) -> sp.csr_array:
+    """Put functions of one row together, each table with variables of its own after the row.
+
+    Parameters
+    ----------
+    tables : sequence of sparse arrays of shape (m, n_cells + more)
+        Their first columns are the row.
+    n_cells : int
+        Number of entries of a row.
+
+    Returns
+    -------
+    sparse array of shape (sum of m, n_cells + sum of more)
+    """
+    if not tables:
+        return sp.csr_array((0, n_cells))
+    rows = sp.vstack([table[:, :n_cells] for table in tables])
+    others = sp.block_diag([table[:, n_cells:] for table in tables])
+    found = sp.csr_array(sp.hstack([rows, others]))
+    found.sort_indices()
+    return found

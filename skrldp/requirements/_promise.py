@@ -1,0 +1,313 @@
+"""What is promised about a table: statements, and the requirements that make them true."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skrldp._typing import Floats, Indices
+from skrldp.joint import JointDistribution
+from skrldp.requirements._requirements import Requirement, Requirements
+from skrldp.row_privacy import Layout, Region, SimplexRegion, privacy_region
+from skrldp.uncertainty_set import FittedSet, RenyiSet
+
+__all__ = ["Promise", "Statement"]
+
+_EVERYTHING = RenyiSet(1.0, np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """Privacy of pairs of secrets over a set of distributions.
+
+    The secrets are those of `joint`: the values of S, or of one sensitive column, or each of these
+    together with the values of known columns of U. Its values are what is left of U.
+
+    Attributes
+    ----------
+    joint : JointDistribution
+        Public counts of these secrets and values.
+    uncertainty : FittedSet
+        The set of distributions of them.
+    eps : array of shape (n_secrets, n_secrets)
+        Privacy parameter of each pair, in nats; infinite where two are not compared.
+    layout : Layout
+        Which entries of a row belong to which of these secrets.
+    cells : integer array of shape (a1 * a2,)
+        For each cell of S and U its place in ``joint.counts``, flattened.
+    secret, known : tuples of int
+        Places of the sensitive columns that it is about, among the sensitive ones, and of the known
+        columns of U, among those of U.
+    """
+
+    joint: JointDistribution
+    uncertainty: FittedSet
+    eps: Floats
+    layout: Layout
+    cells: Indices
+    secret: tuple[int, ...] = ()
+    known: tuple[int, ...] = ()
+
+    @cached_property
+    def compared(self) -> tuple[Indices, Indices]:
+        """The pairs of secrets that are compared, each in both orders."""
+        first, second = np.nonzero(np.isfinite(self.eps) & ~np.eye(len(self.eps), dtype=bool))
+        return first, second
+
+    @property
+    def pair_eps(self) -> float | Floats:
+        """ε of each compared pair; a number if it is the same for all."""
+        eps: Floats = self.eps[self.compared]
+        return float(eps[0]) if eps.size and np.all(eps == eps[0]) else eps
+
+    def region(self, kind: str = "joint", same_secret: bool = False) -> Region:
+        """Build the region of conditionals.
+
+        Parameters
+        ----------
+        kind : {"joint", "product", "box", "lower"}
+            How closely it follows the set.
+        same_secret : bool
+            Also compare a secret with itself; all pairs are compared then.
+
+        Returns
+        -------
+        Region
+        """
+        whole = same_secret or len(self.compared[0]) == len(self.eps) * (len(self.eps) - 1)
+        return privacy_region(
+            self.joint,
+            self.uncertainty,
+            region=kind,
+            same_secret=same_secret,
+            layout=self.layout,
+            compared=None if whole else self.compared,
+        )
+
+    @property
+    def exact_region(self) -> Region:
+        """The tightest region that proofs can use: the exact one where that is convex."""
+        return self.region("joint" if self.uncertainty.joint_is_convex else "product")
+
+    def whole_distribution(self, distribution: Floats, public: JointDistribution) -> Floats:
+        """Write a distribution of these secrets and values as one of S and U.
+
+        Parameters
+        ----------
+        distribution : array, of the shape of ``joint.counts``
+            Distribution of these secrets and values.
+        public : JointDistribution
+            The public distribution of S and U, by which what stands together here is parted.
+
+        Returns
+        -------
+        array of shape (a1, a2)
+        """
+        counts = public.counts.ravel()
+        together = np.bincount(self.cells, counts, self.joint.counts.size)[self.cells]
+        number = np.bincount(self.cells, minlength=self.joint.counts.size)[self.cells]
+        share = np.where(together > 0, counts / np.maximum(together, 1.0), 1.0 / number)
+        found: Floats = distribution.ravel()[self.cells] * share
+        return found.reshape(public.counts.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """All that is promised about a table.
+
+    Attributes
+    ----------
+    joint : JointDistribution
+        The public distribution of S and U.
+    statements : tuple of Statement
+        At least one.
+    eps_all : float or None
+        Privacy parameter over all distributions, in nats; None: nothing is required of them.
+    observe : {"all", "nonsensitive"}
+        What mechanisms see.
+    """
+
+    joint: JointDistribution
+    statements: tuple[Statement, ...]
+    eps_all: float | None = None
+    observe: str = "all"
+
+    @classmethod
+    def of(
+        cls,
+        joint: JointDistribution,
+        uncertainty: FittedSet,
+        eps: float | Floats,
+        *,
+        eps_all: float | None = None,
+        known: Sequence[int] = (),
+        eps_known: float | None = None,
+        each: bool = False,
+        observe: str = "all",
+        fit: Callable[[JointDistribution], FittedSet] | None = None,
+    ) -> "Promise":
+        """Make the statements that are asked for.
+
+        Parameters
+        ----------
+        joint : JointDistribution
+            The public distribution.
+        uncertainty : FittedSet
+            The set around it.
+        eps : float or array of shape (a1, a1)
+            Privacy parameter, or one for each pair of secrets, symmetric; infinite where two are
+            not compared.
+        eps_all : float, optional
+            Privacy parameter over all distributions, at least ``eps``.
+        known : sequence of int
+            Places of the columns of U that observers may know.
+        eps_known : float, optional
+            Privacy parameter within the known values; None is ``eps``.
+        each : bool
+            Protect each sensitive column by itself, the others being part of U.
+        observe : {"all", "nonsensitive"}
+            What mechanisms see.
+        fit : callable, optional
+            Makes the set around another table, as ``fit_set`` does. It is needed for sets of
+            conditionals, with ``known`` or ``each``; a ball of joint distributions serves for all.
+
+        Returns
+        -------
+        Promise
+        """
+        a1, a2 = joint.counts.shape
+        matrix = np.full((a1, a1), eps) if np.ndim(eps) == 0 else np.asarray(eps, dtype=float)
+
+        def around(table: JointDistribution) -> FittedSet:
+            if table.counts.shape[1] == 1:  # nothing is left of U
+                return _EVERYTHING
+            if isinstance(uncertainty, RenyiSet) or uncertainty.is_point or fit is None:
+                return uncertainty
+            return fit(table)
+
+        n_columns = len(_columns(joint.secrets))
+        secrets = [(j,) for j in range(n_columns)] if each else [tuple(range(n_columns))]
+        found = []
+        for places in secrets:
+            code = _codes(joint.secrets, places)
+            if each:
+                asked = np.full((code.max() + 1,) * 2, float(matrix.max()))
+                plain = _arranged(joint, code, np.zeros(a2, dtype=np.intp), asked, observe, around)
+            else:
+                asked = matrix
+                layout = Layout.plain(a1, a2, observe)
+                plain = Statement(joint, uncertainty, matrix, layout, np.arange(a1 * a2))
+            found.append(replace(plain, secret=places))
+            if len(known):
+                if eps_known is not None:
+                    asked = np.where(np.isfinite(asked), eps_known, np.inf)
+                finer = _codes(joint.values, tuple(known))
+                within = _arranged(joint, code, finer, asked, observe, around)
+                found.append(replace(within, secret=places, known=tuple(known)))
+        return cls(joint, tuple(found), eps_all, observe)
+
+    def requirements(self, kind: str = "joint", same_secret: bool = False) -> Requirements:
+        """List what rows must satisfy, without what follows from the rest.
+
+        Parameters
+        ----------
+        kind : {"joint", "product", "box", "lower"}
+            How closely the regions follow the sets.
+        same_secret : bool
+            Also compare each secret with itself, in the statements on S alone.
+
+        Returns
+        -------
+        Requirements
+        """
+        items = [
+            Requirement(one.region(kind, same_secret and not one.known), one.pair_eps)
+            for one in self.statements
+        ]
+        if self.eps_all is not None and not all(
+            one.uncertainty.is_everything for one in self.statements if not one.known
+        ):
+            items = [one for one in items if np.any(one.pair_eps < self.eps_all) or same_secret]
+            items.append(self.everywhere)
+        return Requirements(tuple(items))
+
+    @property
+    def everywhere(self) -> Requirement:
+        """Privacy over all distributions, at :attr:`eps_all`.
+
+        Of sensitive columns that are protected each by itself, all values together are compared:
+        whatever differs in one of them is compared for that one.
+        """
+        assert self.eps_all is not None
+        first = self.statements[0]
+        each = len(first.eps) < len(self.joint.secrets)
+        region = SimplexRegion(
+            self.joint.conditionals,
+            self.joint.marginal,
+            layout=Layout.plain(*self.joint.counts.shape, self.observe),
+            compared=None if each else first.compared,
+        )
+        return Requirement(region, self.eps_all)
+
+
+def _columns(names: Sequence[Any]) -> list[list[Any]]:
+    """Return the columns of an alphabet: its names are tuples where there are several."""
+    if isinstance(names[0], tuple):
+        return [list(column) for column in zip(*names, strict=True)]
+    return [list(names)]
+
+
+def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
+    """Number the combinations of values that some columns of an alphabet have."""
+    columns = _columns(names)
+    number: dict[Hashable, int] = {}
+    wanted = [columns[place] for place in places]
+    rows = zip(*wanted, strict=True) if wanted else [()] * len(names)
+    return np.array([number.setdefault(row, len(number)) for row in rows], dtype=np.intp)
+
+
+def _arranged(
+    joint: JointDistribution,
+    secret: Indices,
+    known: Indices,
+    eps: Floats,
+    observe: str,
+    around: Callable[[JointDistribution], FittedSet],
+) -> Statement:
+    """Compare groups of cells: those of a code of S and a code of known values of U.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    secret, known : integer arrays of shape (a1,) and (a2,)
+        Code of each secret, and of what is known of each value.
+    eps : array of shape (n_codes, n_codes)
+        ε of each pair of codes of S.
+    observe : {"all", "nonsensitive"}
+        What mechanisms see.
+    around : callable
+        Makes the set of distributions.
+    """
+    a1, a2 = joint.counts.shape
+    n_known = int(known.max()) + 1
+    group = (secret[:, None] * n_known + known).ravel()  # of each cell
+    entry = np.arange(a1 * a2) if observe == "all" else np.tile(np.arange(a2), a1)
+    n_groups = (int(secret.max()) + 1) * n_known
+    members = [np.unique(entry[group == g]) for g in range(n_groups)]
+    size = max(map(len, members))
+    parts = np.array([np.pad(m, (0, size - len(m)), constant_values=m[0]) for m in members])
+    place = np.array([np.searchsorted(members[g], e) for g, e in zip(group, entry, strict=True)])
+    cells = group * size + place
+    counts = np.bincount(cells, joint.counts.ravel(), n_groups * size).reshape(n_groups, size)
+    table = JointDistribution(counts, alphabet=joint.alphabet)
+    owner = np.arange(n_groups)
+    layout = Layout(parts, owner, a1 * a2)
+    if observe != "all":  # secrets that are not observed share the part of what is known
+        layout = Layout(parts[:n_known], owner % n_known, a2)
+    code, value = owner // n_known, owner % n_known
+    asked = np.where(value[:, None] == value, eps[np.ix_(code, code)], np.inf)
+    np.fill_diagonal(asked, np.inf)
+    return Statement(table, around(table), asked, layout, cells)
