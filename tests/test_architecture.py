@@ -53,7 +53,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "aggregate": {"_highs", "alphabet", "joint", "mechanism", "sanitizers", "table"},
     "auditing": {
         "alphabet", "certificate", "information", "joint", "mechanism", "sanitizers", "table",
-        "uncertainty_set",
     },
     "privacy_reports": {
         "alphabet", "certificate", "information", "mechanism", "sanitizers", "uncertainty_set",

@@ -134,7 +134,7 @@ def audit(
     bound = bound_leakage(seen, conditionals, int(n), miss, generator)
     claimed = math.nan if eps is None else float(eps)
     if certificate is not None and eps is None:
-        claimed = claim_at(fitted, certificate, distributions[bound.distribution], reports)
+        claimed = claim_at(fitted, certificate, distributions[bound.distribution])
     checks = [
         _check_bound(bound, claimed, miss, subject, reports),
         *_check_draws(subject, fitted, int(n), miss / _CHECKS, generator),

@@ -5,7 +5,6 @@ from typing import Any
 from skrldp._typing import Floats
 from skrldp.auditing._repeated_reports import repeated_leakage
 from skrldp.certificate import Certificate, certify
-from skrldp.uncertainty_set import AllDistributions
 
 __all__ = ["certificate_of", "claim_at"]
 
@@ -31,39 +30,31 @@ def certificate_of(sanitizer: Any, reports: int) -> Certificate:
     return certify(sanitizer.mechanism_, certificate.uncertainty, sanitizer.joint_, reports=reports)
 
 
-def claim_at(sanitizer: Any, certificate: Certificate, distribution: Floats, reports: int) -> float:
-    """Return what the reports should leak at most at a distribution.
+def claim_at(sanitizer: Any, certificate: Certificate, distribution: Floats) -> float:
+    """Return what reports should leak at most at a distribution.
 
     Parameters
     ----------
     sanitizer : BaseSanitizer
         A fitted sanitizer.
     certificate : Certificate
-        From :func:`certificate_of`.
+        From :func:`certificate_of`; it states how many reports.
     distribution : array of shape (a1, a2)
         Distribution of (S, U).
-    reports : int
-        Number of reports about each person.
 
     Returns
     -------
     float
         In nats. Outside the certificate's set nothing is promised: there it is what the mechanism
-        leaks, or for too many multisets of reports a bound on that, if this is more.
+        leaks, or for too many multisets of reports the bound over all distributions, if this is
+        more.
     """
     if certificate.uncertainty.contains(sanitizer.joint_, distribution):
         return float(certificate.eps)
     mechanism = sanitizer.mechanism_
-    if reports == 1:
-        leaks = mechanism.leakage(distribution)
+    if certificate.reports == 1:
+        leaks: float | None = mechanism.leakage(distribution)
     else:
-        exact = repeated_leakage(mechanism, distribution, reports)
-        # k reports leak at most k times what one leaks over all distributions, not k times what
-        # one leaks at this distribution: they depend on each other through U.
-        everywhere = AllDistributions()
-        leaks = (
-            reports * certify(mechanism, everywhere, sanitizer.joint_).eps
-            if exact is None
-            else exact
-        )
-    return max(float(certificate.eps), float(leaks))
+        # k times what one report leaks at this distribution is no bound: all are about one U.
+        leaks = repeated_leakage(mechanism, distribution, certificate.reports)
+    return max(float(certificate.eps), float(certificate.eps_all if leaks is None else leaks))

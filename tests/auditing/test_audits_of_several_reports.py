@@ -6,7 +6,6 @@ deterministic. Where a test is statistical, the comment gives its chance to fail
 
 import copy
 import itertools
-import math
 import os
 
 import numpy as np
@@ -152,15 +151,17 @@ def test_claims_outside_the_set(polyopt, monkeypatch):
     found = audit(polyopt, n=5_000, distribution=OUTSIDE, level=0.999, reports=2, random_state=0)
     assert found.passed and found.eps_claimed == pytest.approx(leaks, rel=1e-12)
     grr = fitted(GRRSanitizer)
-    certificate = certify(grr.mechanism_, RenyiBall(radius=1e-4), grr.joint_)
+    certificate = certify(grr.mechanism_, RenyiBall(radius=1e-4), grr.joint_, reports=3)
     assert not certificate.uncertainty.contains(grr.joint_, OUTSIDE)
     exact = leakage_in_order(grr.mechanism_, OUTSIDE, 3)
-    assert claim_at(grr, certificate, OUTSIDE, 3) == pytest.approx(exact, rel=1e-12)
-    assert claim_at(grr, certificate, grr.joint_.probabilities, 3) == certificate.eps
+    assert claim_at(grr, certificate, OUTSIDE) == pytest.approx(exact, rel=1e-12)
+    assert claim_at(grr, certificate, grr.joint_.probabilities) == certificate.eps
     monkeypatch.setattr(_repeated_reports, "_MOST_OUTCOMES", 1)
-    assert exact < claim_at(grr, certificate, OUTSIDE, 3) == pytest.approx(3.0)
-    certificate = polyopt.certificate_
-    assert claim_at(polyopt, certificate, OUTSIDE, 2) == math.inf
+    assert exact < claim_at(grr, certificate, OUTSIDE) == pytest.approx(3.0)
+    single = certify(polyopt.mechanism_, polyopt.uncertainty_, polyopt.joint_)
+    twice = certify(polyopt.mechanism_, polyopt.uncertainty_, polyopt.joint_, reports=2)
+    expected = 2 * single.eps_all
+    assert claim_at(polyopt, twice, OUTSIDE) == pytest.approx(expected)
 
 
 # --- Functions -----------------------------------------------------------------------------------
