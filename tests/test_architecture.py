@@ -52,7 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"alphabet", "mechanism", "sampling"},
     "aggregate": {"_highs", "alphabet", "joint", "mechanism", "sanitizers", "table"},
     "auditing": {
-        "alphabet", "information", "joint", "mechanism", "sanitizers", "table",
+        "alphabet", "certificate", "information", "joint", "mechanism", "sanitizers", "table",
     },
     "privacy_reports": {
         "alphabet", "certificate", "information", "mechanism", "sanitizers", "uncertainty_set",

@@ -12,11 +12,14 @@ from skrldp._arrays import refuse_masked
 from skrldp._params import is_number, is_whole
 from skrldp._typing import Floats
 from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
+from skrldp.auditing._claims import certificate_of, claim_at
 from skrldp.auditing._fresh_randomness import check_repeats, check_runs, paired_cells
 from skrldp.auditing._likelihood_ratios import check_mechanism, some_cells
-from skrldp.auditing._result import Audit, Check
+from skrldp.auditing._repeated_reports import RepeatedReports
+from skrldp.auditing._result import Audit, Check, of_reports
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, Subject
 from skrldp.auditing._unknown_values import check_unknown
+from skrldp.certificate import Certificate
 from skrldp.information import conditionals_of
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import as_sanitizer
@@ -34,6 +37,7 @@ def audit(
     distribution: JointDistribution | ArrayLike | Sequence[Any] | None = None,
     eps: float | None = None,
     level: float = 0.95,
+    reports: int = 1,
     random_state: Any = None,
 ) -> Audit:
     r"""Bound from below what a sanitizer, or any black box, leaks, and check its randomness.
@@ -62,10 +66,16 @@ def audit(
         its certificate states and the public distribution. For a function they must be
         `JointDistribution`: their names are the values of the records.
     eps : float, optional
-        The claim, in nats. For a sanitizer the default is its certificate's upper bound (at a
+        The claim, in nats, about all reports on a person together. For a sanitizer the default is
+        its certificate's upper bound, or that of :func:`certify` with this number of reports (at a
         distribution outside the confidence set, what the mechanism leaks there if that is more).
     level : float, default=0.95
         Confidence. Half of ``1 - level`` is spent on the bound, the rest on the checks.
+    reports : int, default=1
+        How many reports about each record somebody sees. The bound and the claim are then about
+        all of them: each part of the records is passed in that many calls in turn, always in the
+        same order, and an event is a set of combinations of reports, in whatever order they came.
+        The checks are about single reports.
     random_state : None, int or numpy Generator
         For drawing the records; the sanitizer uses its own randomness.
 
@@ -103,10 +113,15 @@ def audit(
     >>> audit(lambda records: records, n=20_000, distribution=distribution, eps=1.0).passed
     False
     """
-    _check(n, eps, level)
+    _check(n, eps, level, reports)
     generator = _generator(random_state)
     fitted = as_sanitizer(sanitizer)
-    subject, distributions = _subject(sanitizer, fitted, distribution)
+    reports = int(reports)
+    certificate = None
+    if fitted is not None and (eps is None or distribution is None):
+        certificate = certificate_of(fitted, reports)
+    subject, distributions = _subject(sanitizer, fitted, distribution, certificate)
+    seen = subject if reports == 1 else RepeatedReports(subject, reports)
     conditionals = [_conditionals(table) for table in distributions]
     fewest = max(200, fewest_records(max(map(_secrets_of, conditionals)), len(distributions)))
     if n < fewest:
@@ -116,12 +131,12 @@ def audit(
             f"least n={fewest:,}."
         )
     miss = (1.0 - level) / 2.0
-    bound = bound_leakage(subject, conditionals, int(n), miss, generator)
+    bound = bound_leakage(seen, conditionals, int(n), miss, generator)
     claimed = math.nan if eps is None else float(eps)
-    if fitted is not None and eps is None:
-        claimed = _claim(fitted, distributions[bound.distribution])
+    if certificate is not None and eps is None:
+        claimed = claim_at(fitted, certificate, distributions[bound.distribution])
     checks = [
-        _check_bound(bound, claimed, miss, subject),
+        _check_bound(bound, claimed, miss, subject, reports),
         *_check_draws(subject, fitted, int(n), miss / _CHECKS, generator),
     ]
     passes_through = any(c.name == "unknown" and not c.passed for c in checks)
@@ -135,7 +150,8 @@ def audit(
         n=int(n),
         distribution=distributions[bound.distribution],
         secrets=(subject.secrets[first], subject.secrets[second]),
-        reports=tuple(subject.index.row(number) for number in bound.event),
+        reports=reports,
+        event=tuple(seen.row(number) for number in bound.event),
         counts=bound.counts,
         totals=bound.totals,
         checks=tuple(checks),
@@ -193,12 +209,15 @@ def _most_diverse(reports: NDArray[np.int64], places: NDArray[np.int64]) -> int:
     return int(cells[np.argmin(agree / np.maximum(total * (total - 1.0), 1.0))])
 
 
-def _check_bound(bound: Bound, claimed: float, miss: float, subject: Subject) -> Check:
+def _check_bound(
+    bound: Bound, claimed: float, miss: float, subject: Subject, reports: int
+) -> Check:
     pair = [repr(subject.secrets[s]) for s in bound.pair]
     event = f"{bound.counts[0]:,} of {bound.totals[0]:,} against {bound.counts[1]:,} of "
     event += f"{bound.totals[1]:,}"
     if bound.eps > claimed:
-        message = f"{pair[0]} and {pair[1]} are told apart by more than the claim: {event}"
+        apart = f"{pair[0]} and {pair[1]} are told apart"
+        message = f"{apart} by more than the claim{of_reports(reports)}: {event}"
         return Check("bound", False, miss, message)
     return Check("bound", True, 1.0, f"{pair[0]} against {pair[1]}: {event}")
 
@@ -207,13 +226,18 @@ def _check_bound(bound: Bound, claimed: float, miss: float, subject: Subject) ->
 # ----------------------------------------------------------
 
 
-def _check(n: Any, eps: Any, level: Any) -> None:
+def _check(n: Any, eps: Any, level: Any, reports: Any) -> None:
     if not (is_whole(n) and n >= 1):
         raise ValueError(f"n={n!r} must be a whole number of records.")
     if eps is not None and not (is_number(eps) and eps >= 0):
         raise ValueError(f"eps={eps!r} must be None or a number >= 0 (in nats).")
     if not (is_number(level) and 0.0 < level < 1.0):
         raise ValueError(f"level={level!r} must be a confidence between 0 and 1.")
+    if not (is_whole(reports) and reports >= 1):
+        raise ValueError(
+            f"reports={reports!r} must be a whole number >= 1: how many reports about each person "
+            "are seen."
+        )
 
 
 def _generator(random_state: Any) -> np.random.Generator:
@@ -225,9 +249,11 @@ def _generator(random_state: Any) -> np.random.Generator:
         ) from error
 
 
-def _subject(sanitizer: Any, fitted: Any, distribution: Any) -> tuple[Subject, list[Floats]]:
+def _subject(
+    sanitizer: Any, fitted: Any, distribution: Any, certificate: Certificate | None
+) -> tuple[Subject, list[Floats]]:
     if fitted is not None:
-        distributions = _sanitizer_distributions(fitted, distribution)
+        distributions = _sanitizer_distributions(fitted, distribution, certificate)
         return SanitizerSubject.of(fitted), distributions
     if not callable(sanitizer) or isinstance(sanitizer, type):
         what = getattr(sanitizer, "__name__", type(sanitizer).__name__)
@@ -253,10 +279,13 @@ def _subject(sanitizer: Any, fitted: Any, distribution: Any) -> tuple[Subject, l
     return CallableSubject.of(sanitizer, listed[0]), [one.probabilities for one in listed]
 
 
-def _sanitizer_distributions(fitted: Any, distribution: Any) -> list[Floats]:
+def _sanitizer_distributions(
+    fitted: Any, distribution: Any, certificate: Certificate | None
+) -> list[Floats]:
     joint = fitted.joint_
     if distribution is None:
-        worst, public = fitted.certificate_.distribution, joint.probabilities
+        assert certificate is not None
+        worst, public = certificate.distribution, joint.probabilities
         distributions = [worst] if np.array_equal(worst, public) else [worst, public]
         return [one for one in distributions if _secrets_of(one) > 1] or [worst]
     several = isinstance(distribution, list | tuple | np.ndarray) and (
@@ -313,14 +342,6 @@ def _conditionals(distribution: Floats) -> Floats:
 def _secrets_of(table: Floats) -> int:
     """How many secrets a distribution (or its conditionals) has."""
     return int((np.nan_to_num(table).sum(axis=1) > 0).sum())
-
-
-def _claim(fitted: Any, distribution: Floats) -> float:
-    """Return what the reports of a sanitizer should leak at most at a distribution."""
-    certificate = fitted.certificate_
-    if certificate.uncertainty.contains(fitted.joint_, distribution):
-        return float(certificate.eps)
-    return max(float(certificate.eps), fitted.mechanism_.leakage(distribution))
 
 
 def _name(sanitizer: Any, fitted: Any) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from skrldp._typing import Floats, Integers
+from skrldp.auditing._repeated_reports import RepeatedReports
 from skrldp.auditing._subject import Subject
 
 __all__ = ["Bound", "bound_leakage", "clopper_pearson", "fewest_records"]
@@ -24,7 +25,6 @@ __all__ = ["Bound", "bound_leakage", "clopper_pearson", "fewest_records"]
 _PILOT = 0.25  # of the records
 _MOST_SECRETS = 64  # that one pilot looks at: more are chosen at random
 _LEAST = 16  # records of each secret and distribution in the pilot
-_IMAGINED = 1000  # records of each secret that a known mechanism's probabilities count as
 _DOUBT = 1.0  # standard deviations by which the pilot's ratios are reduced
 _MOST_EVENTS = 2_000_000  # that one pilot compares
 
@@ -97,7 +97,7 @@ def fewest_records(n_secrets: int, n_distributions: int) -> int:
 
 
 def bound_leakage(
-    subject: Subject,
+    subject: Subject | RepeatedReports,
     conditionals: Sequence[Floats],
     n: int,
     miss: float,
@@ -107,7 +107,7 @@ def bound_leakage(
 
     Parameters
     ----------
-    subject : Subject
+    subject : Subject or RepeatedReports
         The black box.
     conditionals : sequence of arrays of shape (a1, a2)
         Distributions of U given each secret; NaN for secrets that a distribution does not have.
@@ -150,7 +150,9 @@ def _draw(distribution: Floats, secret: int, size: int, generator: np.random.Gen
     return secret * len(distribution) + generator.choice(len(distribution), size, p=distribution)
 
 
-def _reports(subject: Subject, cells: Integers, generator: np.random.Generator) -> Integers:
+def _reports(
+    subject: Subject | RepeatedReports, cells: Integers, generator: np.random.Generator
+) -> Integers:
     """Have the records reported in random order."""
     order = generator.permutation(len(cells))
     reports = np.empty(len(cells), dtype=np.int64)
@@ -159,7 +161,7 @@ def _reports(subject: Subject, cells: Integers, generator: np.random.Generator) 
 
 
 def _pilot(
-    subject: Subject,
+    subject: Subject | RepeatedReports,
     conditionals: Sequence[Floats],
     n: int,
     miss: float,
@@ -206,13 +208,13 @@ def _pilot(
 
 
 def _expected(
-    subject: Subject, known: Floats | None, secrets: Integers, distinct: Integers
+    subject: Subject | RepeatedReports, known: Floats | None, secrets: Integers, distinct: Integers
 ) -> Floats:
     """Imaginary records: how many of each secret (rows) have each report (columns)."""
     counts = np.full((len(secrets), len(distinct)), 0.5 / len(distinct))
     if known is not None:
         places = np.searchsorted(distinct, subject.known_reports())
-        np.add.at(counts.T, places, _IMAGINED * known[:, secrets])
+        np.add.at(counts.T, places, subject.imagined * known[:, secrets])
     return counts
 
 

@@ -10,7 +10,23 @@ from numpy.typing import NDArray
 from skrldp._html import page
 from skrldp._numbers import at_least, at_most
 
-__all__ = ["Audit", "Check"]
+__all__ = ["Audit", "Check", "of_reports"]
+
+
+def of_reports(reports: int) -> str:
+    """Say that a figure is about several reports; nothing if it is about one.
+
+    Parameters
+    ----------
+    reports : int
+        How many reports about each person.
+
+    Returns
+    -------
+    str
+        With a space in front, to be put behind the figure.
+    """
+    return "" if reports == 1 else f" of {reports:,} reports about each person"
 
 
 @dataclass(frozen=True)
@@ -45,8 +61,8 @@ class Audit:
     subject : str
         What was audited.
     eps : float
-        Lower bound on the leakage, in nats, at confidence ``level``: infinite where unknown values
-        pass through.
+        Lower bound on the leakage of all reports about a person together, in nats, at confidence
+        ``level``: infinite where unknown values pass through.
     eps_estimate : float
         Estimate of the leakage of the event that the bound is for.
     eps_claimed : float
@@ -61,10 +77,13 @@ class Audit:
         The distribution of (S, U) that the bound is for.
     secrets : (secret, secret)
         The pair: the event is more probable under the first.
-    reports : tuple
-        The reports that make up the event, each as it came: a scalar if it has one column.
+    reports : int
+        How many reports about each person the bound and the claim are about.
+    event : tuple
+        The reports that make up the event, each as it came: a scalar if it has one column. Of
+        several reports about each person, the combinations: tuples of that many reports.
     counts, totals : (int, int)
-        How many of the records of each secret had such a report.
+        How many of the records of each secret had such a report, or such reports.
     checks : tuple of Check
         All checks, in order.
     """
@@ -77,7 +96,8 @@ class Audit:
     n: int
     distribution: NDArray[np.float64]
     secrets: tuple[Any, Any]
-    reports: tuple[Any, ...]
+    reports: int
+    event: tuple[Any, ...]
     counts: tuple[int, int]
     totals: tuple[int, int]
     checks: tuple[Check, ...]
@@ -97,7 +117,8 @@ class Audit:
         verdict = "passed" if self.passed else f"FAILED: {faults}"
         claimed = at_most(self.eps_claimed, ".6g")
         claim = "" if math.isnan(self.eps_claimed) else f", claimed {claimed}"
-        return f"Audit(eps>={at_least(self.eps, '.4g')}{claim}, n={self.n:,}, {verdict})"
+        least = at_least(self.eps, ".4g") + of_reports(self.reports)
+        return f"Audit(eps>={least}{claim}, n={self.n:,}, {verdict})"
 
     def __str__(self) -> str:
         return "\n".join([self._title(), *(f"  {name:<14}{text}" for name, text in self._lines())])
@@ -109,15 +130,17 @@ class Audit:
         return f"Audit of {self.subject}: {self.n:,} records, confidence {self.level:.4g}"
 
     def _lines(self) -> list[tuple[str, str]]:
-        n_reports = len(self.reports)
-        event = f"report {self.reports[0]!r}" if n_reports == 1 else f"{n_reports:,} reports"
+        several = self.reports > 1
+        event = f"{len(self.event):,} {'combinations of ' if several else ''}reports"
+        if len(self.event) == 1:
+            event = f"report{'s' if several else ''} {self.event[0]!r}"
         shares = [k / n if n else math.nan for k, n in zip(self.counts, self.totals, strict=True)]
         claim = "nothing is claimed"
         if not math.isnan(self.eps_claimed):
             claim = f"at most {at_most(self.eps_claimed, '.4f')}"
-        least = at_least(self.eps, ".4f")
+        least = f"at least {at_least(self.eps, '.4f')} nats{of_reports(self.reports)}"
         lines = [
-            ("leakage", f"at least {least} nats (estimate {self.eps_estimate:.4f})"),
+            ("leakage", f"{least} (estimate {self.eps_estimate:.4f})"),
             ("claimed", claim),
             (
                 "seen in",

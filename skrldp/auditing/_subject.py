@@ -49,6 +49,11 @@ class Subject:
         return len(self.secrets) * len(self.values)
 
     @property
+    def imagined(self) -> int:
+        """How many records of each secret a known mechanism's probabilities count as."""
+        return 1000
+
+    @property
     def rows_per_call(self) -> int:
         """How many records are passed in one call."""
         return _ENTRIES
@@ -68,6 +73,10 @@ class Subject:
     def report_distribution(self, conditionals: Floats) -> Floats | None:
         """Return the distribution of the known reports given each secret, if it is known."""
         return None
+
+    def row(self, number: int) -> Any:
+        """Return a report as it came: a scalar if it has one column, a tuple if several."""
+        return self.index.row(number)
 
     def reports(self, cells: Integers, report: Callable[[Any], Any] | None = None) -> Integers:
         """Numbers of the reports about records that have these cells."""

@@ -314,7 +314,7 @@ def test_frames_of_every_library(library, output):
     found = audit(FrozenEstimator(sanitizer), n=10_000, level=0.999, random_state=0)
     assert found.passed, str(found)
     assert found.secrets[0] in sanitizer.joint_.secrets
-    assert len(found.reports[0]) == 5
+    assert len(found.event[0]) == 5
 
 
 def test_many_cells_are_looked_at_in_part():

@@ -15,7 +15,7 @@ from skrldp import (
     RobustMSESanitizer,
     certify,
 )
-from skrldp.sanitizers import _blocks, _optimal_base, _robust_mse
+from skrldp.sanitizers import _blocks, _distortion_base, _optimal_base
 from skrldp.sanitizers._guarantee import guarantee_of
 
 COUNTS = np.array([[300, 200, 100], [150, 250, 500]])
@@ -26,7 +26,7 @@ ROWS = [[s, u] for s in range(2) for u in range(3)]
     ("cls", "module", "options"),
     [
         (PolyOptSanitizer, _optimal_base, {"region": "lower", "smoothing": 0.0}),
-        (RobustMSESanitizer, _robust_mse, {"distance": "hamming"}),
+        (RobustMSESanitizer, _distortion_base, {"distance": "hamming"}),
     ],
 )
 def test_values_are_only_drawn_where_that_is_proven(monkeypatch, cls, module, options):
