@@ -12,14 +12,17 @@ from skrldp.certificate._certify import (
     prove,
     prove_reports,
 )
+from skrldp.certificate._promises import keeps, prove_promise
 from skrldp.certificate._release import may_stand_in, release
 
 __all__ = [
     "Certificate",
     "certify",
+    "keeps",
     "may_stand_in",
     "proof_region",
     "prove",
+    "prove_promise",
     "prove_reports",
     "release",
 ]

@@ -1,18 +1,15 @@
 """From a design to what may be released: repair, round, prove."""
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 
 from skrldp._numbers import at_most
 from skrldp._typing import Floats
-from skrldp.certificate._certify import Certificate, proof_region, prove
+from skrldp.certificate._certify import Certificate
+from skrldp.certificate._promises import keeps, prove_promise
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
-from skrldp.requirements import constant_rows, repair
-from skrldp.uncertainty_set import FittedSet
+from skrldp.requirements import Promise, constant_rows, repair
 
 __all__ = ["may_stand_in", "release"]
 
@@ -23,13 +20,7 @@ _ATTEMPTS = 6
 _MORE = 8.0
 
 
-def may_stand_in(
-    mechanism: Mechanism,
-    distribution: Floats,
-    joint: JointDistribution,
-    uncertainty: FittedSet,
-    eps: float,
-) -> bool:
+def may_stand_in(mechanism: Mechanism, distribution: Floats, promise: Promise) -> bool:
     r"""Prove that values of U outside the alphabet may be replaced by draws from a distribution.
 
     Whether a value is unknown may depend on S, so it must not matter: with D the distribution, all
@@ -43,37 +34,28 @@ def may_stand_in(
         One that observes U alone, private itself.
     distribution : array of shape (a2,)
         What unknown values are drawn from.
-    joint : JointDistribution
-        The public distribution.
-    uncertainty : FittedSet
-        The set of distributions.
-    eps : float
-        Privacy parameter, in nats.
+    promise : Promise
+        What is promised, for mechanisms that observe U alone.
 
     Returns
     -------
     bool
     """
-    region = proof_region(joint, uncertainty)
-    rows = mechanism.matrix.reshape(-1, *region.row_shape)
+    requirements = promise.requirements()
+    rows = mechanism.matrix[:, : requirements.n_cells]
     constant = constant_rows(rows, distribution)
     rounding = (len(distribution) + 4) * np.finfo(float).eps
     low, high = constant * (1.0 - rounding), constant * (1.0 + rounding)
     return not any(
-        len(region.worst(first[part], eps, against=second[part], above=0.0).row)
+        len(one.region.worst(first[part], one.eps, against=second[part], above=0.0).row)
+        for one in requirements
         for first, second in ((rows, low), (high, rows))
-        for part in region.parts(len(rows))
+        for part in one.region.parts(len(rows))
     )
 
 
 def release(
-    matrix: Floats,
-    joint: JointDistribution,
-    uncertainty: FittedSet,
-    eps: float,
-    *,
-    observe: str = "all",
-    stand_in: Floats | None = None,
+    matrix: Floats, promise: Promise, *, stand_in: Floats | None = None
 ) -> tuple[Mechanism, Certificate]:
     """Repair a design, round it to what will be sampled, and prove it private.
 
@@ -81,14 +63,8 @@ def release(
     ----------
     matrix : array of shape (b, a), or (b, a2) if U alone is observed
         A design; a solver's output will do.
-    joint : JointDistribution
-        The public distribution.
-    uncertainty : FittedSet
-        The set of distributions.
-    eps : float
-        Privacy parameter, in nats.
-    observe : {"all", "nonsensitive"}
-        The mechanism does not see the secret. The certificate is the full one, over all cells.
+    promise : Promise
+        What is promised.
     stand_in : array of shape (a2,), optional
         What unknown values of U may be drawn from, if U alone is observed; see
         :func:`may_stand_in`.
@@ -97,26 +73,25 @@ def release(
     -------
     Mechanism, Certificate
         Symbols are row numbers of the design; reports that would never be sent are dropped. The
-        certificate's ``eps`` is at most ``eps``.
+        certificate is the full one, over all cells, and keeps the promise.
 
     Raises
     ------
     CertificateError
         If no proof is found.
     """
-    region = replace(proof_region(joint, uncertainty), observe=observe)
-    unit = 2.0 ** -slot_bits(len(matrix))
-    slack = 2.0 * (1.0 + odds_factor(eps)) * unit
+    requirements = promise.requirements()
+    rounding = 2.0 * 2.0 ** -slot_bits(len(matrix))
     for _ in range(_ATTEMPTS):
-        repaired = repair(matrix, region, eps, slack, stand_in)
-        mechanism = _sampled(repaired, joint, observe)
-        certificate = prove(mechanism, joint, uncertainty)
-        if certificate.holds(eps) and (
-            stand_in is None or may_stand_in(mechanism, stand_in, joint, uncertainty, eps)
+        repaired = repair(matrix, requirements, rounding, stand_in)
+        mechanism = _sampled(repaired, promise.joint, promise.observe)
+        certificate = prove_promise(mechanism, promise)
+        if keeps(certificate, promise) and (
+            stand_in is None or may_stand_in(mechanism, stand_in, promise)
         ):
             return mechanism, certificate
-        slack *= _MORE
-    raise CertificateError(_unproven(eps, certificate, mechanism, joint))
+        rounding *= _MORE
+    raise CertificateError(_unproven(promise, certificate, mechanism))
 
 
 def _sampled(matrix: Floats, joint: JointDistribution, observe: str) -> Mechanism:
@@ -130,13 +105,12 @@ def _sampled(matrix: Floats, joint: JointDistribution, observe: str) -> Mechanis
     return Mechanism.from_matrix(kept, *names, np.flatnonzero(used).tolist(), observe=observe)
 
 
-def _unproven(
-    eps: float, certificate: Certificate, mechanism: Any, joint: JointDistribution
-) -> str:
-    a1, a2 = joint.counts.shape
+def _unproven(promise: Promise, certificate: Certificate, mechanism: Mechanism) -> str:
+    a1, a2 = promise.joint.counts.shape
     return (
-        f"the mechanism could not be proven private at eps={eps:g}: over "
-        f"{certificate.uncertainty.describe()} the bound is {at_most(certificate.eps)}, on {a1} "
-        f"secrets x {a2} values with {mechanism.shape[0]} reports. Nothing is released. Try a "
-        "larger eps, a coarser alphabet or another region."
+        f"the mechanism could not be proven private at {promise.requirements().describe()}: over "
+        f"{certificate.uncertainty.describe()} the bound is {at_most(certificate.eps)}, over all "
+        f"distributions {at_most(certificate.eps_all)}, on {a1} secrets x {a2} values with "
+        f"{mechanism.shape[0]} reports. Nothing is released. Try a larger eps, a coarser alphabet "
+        "or another region."
     )

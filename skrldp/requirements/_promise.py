@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -76,14 +76,13 @@ class Statement:
         -------
         Region
         """
-        whole = same_secret or len(self.compared[0]) == len(self.eps) * (len(self.eps) - 1)
         return privacy_region(
             self.joint,
             self.uncertainty,
             region=kind,
             same_secret=same_secret,
             layout=self.layout,
-            compared=None if whole else self.compared,
+            compared=None if same_secret else _some(self.compared, len(self.eps)),
         )
 
     @property
@@ -127,12 +126,23 @@ class Promise:
         Privacy parameter over all distributions, in nats; None: nothing is required of them.
     observe : {"all", "nonsensitive"}
         What mechanisms see.
+    secret_names : tuple of str
+        The sensitive columns.
     """
 
     joint: JointDistribution
     statements: tuple[Statement, ...]
     eps_all: float | None = None
     observe: str = "all"
+    secret_names: tuple[str, ...] = ()
+
+    # The set of all distributions.
+    everything: ClassVar[FittedSet] = _EVERYTHING
+
+    @property
+    def each(self) -> bool:
+        """Whether sensitive columns are protected each by itself."""
+        return len(self.statements[0].secret) < len(self.secret_names)
 
     @classmethod
     def of(
@@ -147,6 +157,7 @@ class Promise:
         each: bool = False,
         observe: str = "all",
         fit: Callable[[JointDistribution], FittedSet] | None = None,
+        secret_names: Sequence[str] | None = None,
     ) -> "Promise":
         """Make the statements that are asked for.
 
@@ -172,6 +183,8 @@ class Promise:
         fit : callable, optional
             Makes the set around another table, as ``fit_set`` does. It is needed for sets of
             conditionals, with ``known`` or ``each``; a ball of joint distributions serves for all.
+        secret_names : sequence of str, optional
+            Names of the sensitive columns; None are their places.
 
         Returns
         -------
@@ -188,6 +201,7 @@ class Promise:
             return fit(table)
 
         n_columns = len(_columns(joint.secrets))
+        each = each and n_columns > 1
         secrets = [(j,) for j in range(n_columns)] if each else [tuple(range(n_columns))]
         found = []
         for places in secrets:
@@ -206,15 +220,16 @@ class Promise:
                 finer = _codes(joint.values, tuple(known))
                 within = _arranged(joint, code, finer, asked, observe, around)
                 found.append(replace(within, secret=places, known=tuple(known)))
-        return cls(joint, tuple(found), eps_all, observe)
+        names = map(str, range(n_columns)) if secret_names is None else secret_names
+        return cls(joint, tuple(found), eps_all, observe, tuple(names))
 
-    def requirements(self, kind: str = "joint", same_secret: bool = False) -> Requirements:
+    def requirements(self, kind: str = "exact", same_secret: bool = False) -> Requirements:
         """List what rows must satisfy, without what follows from the rest.
 
         Parameters
         ----------
-        kind : {"joint", "product", "box", "lower"}
-            How closely the regions follow the sets.
+        kind : {"exact", "joint", "product", "box", "lower"}
+            How closely the regions follow the sets; "exact" as closely as proofs can.
         same_secret : bool
             Also compare each secret with itself, in the statements on S alone.
 
@@ -223,7 +238,12 @@ class Promise:
         Requirements
         """
         items = [
-            Requirement(one.region(kind, same_secret and not one.known), one.pair_eps)
+            Requirement(
+                one.exact_region
+                if kind == "exact"
+                else one.region(kind, same_secret and not one.known),
+                one.pair_eps,
+            )
             for one in self.statements
         ]
         if self.eps_all is not None and not all(
@@ -241,15 +261,19 @@ class Promise:
         whatever differs in one of them is compared for that one.
         """
         assert self.eps_all is not None
-        first = self.statements[0]
-        each = len(first.eps) < len(self.joint.secrets)
+        a1, a2 = self.joint.counts.shape
         region = SimplexRegion(
             self.joint.conditionals,
             self.joint.marginal,
-            layout=Layout.plain(*self.joint.counts.shape, self.observe),
-            compared=None if each else first.compared,
+            layout=Layout.plain(a1, a2, self.observe),
+            compared=None if self.each else _some(self.statements[0].compared, a1),
         )
         return Requirement(region, self.eps_all)
+
+
+def _some(pairs: tuple[Indices, Indices], size: int) -> tuple[Indices, Indices] | None:
+    """Return pairs of secrets, or None if they are all pairs."""
+    return None if len(pairs[0]) == size * (size - 1) else pairs
 
 
 def _columns(names: Sequence[Any]) -> list[list[Any]]:

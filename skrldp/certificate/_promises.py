@@ -1,0 +1,119 @@
+"""The proof of all that is promised about a table, and whether it is what was asked for."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.certificate._bounds import Bound, bound_over
+from skrldp.certificate._certify import Certificate, prove
+from skrldp.certificate._views import View
+from skrldp.mechanism import Mechanism
+from skrldp.requirements import Promise, Statement
+
+__all__ = ["keeps", "prove_promise"]
+
+
+def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
+    """Certify a mechanism for every statement of a promise.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On the cells of ``promise.joint``, in its order, which is not checked.
+    promise : Promise
+        What is promised.
+
+    Returns
+    -------
+    Certificate
+        About S; of several sensitive columns that are protected each by itself, the worst one, with
+        all of them in ``each``. What is known of U is in ``known``.
+    """
+    found: dict[tuple[int, ...], Certificate] = {}
+    whole = None  # what does not depend on the statement
+    for one in promise.statements:
+        if one.joint is promise.joint and np.ndim(one.pair_eps) == 0:
+            whole = certificate = prove(mechanism, promise.joint, one.uncertainty)
+        else:
+            if whole is None:
+                whole = prove(mechanism, promise.joint, promise.everything)
+            certificate = _prove_statement(mechanism, promise, one, whole)
+        if one.known:
+            found[one.secret] = replace(found[one.secret], known=certificate)
+        else:
+            found[one.secret] = certificate
+    certificates = list(found.values())
+    if not promise.each:
+        return certificates[0]
+    worst = max(certificates, key=lambda one: one.eps)
+    names = {promise.secret_names[j]: one for (j,), one in found.items()}
+    return replace(worst, each=names)
+
+
+def _prove_statement(
+    mechanism: Mechanism, promise: Promise, one: Statement, whole: Certificate
+) -> Certificate:
+    """Certify a mechanism for secrets and values in another arrangement than the table's."""
+    matrix = mechanism.matrix
+    if one.layout.n_cells < matrix.shape[1]:  # the secret is not observed: all columns alike
+        matrix = matrix[:, : one.layout.n_cells]
+    rows = one.layout.spread(matrix)
+    region = replace(one.exact_region, layout=None)
+    first, second = one.compared
+    wanted = np.broadcast_to(one.pair_eps, first.shape)
+    n_secrets = len(one.eps)
+    eps_pairs = np.full((n_secrets, n_secrets), np.inf)
+    bounds = []
+    for eps in np.unique(wanted):
+        chosen = wanted == eps
+        part = replace(region, compared=(first[chosen], second[chosen]))
+        view = View(rows, rows, part)
+        bound = bound_over(lambda view=view: [view], one.joint, one.uncertainty)  # type: ignore[misc]
+        bounds.append(bound)
+        eps_pairs[first[chosen], second[chosen]] = bound.eps
+    np.fill_diagonal(eps_pairs, 0.0)
+    worst = max(bounds, key=lambda bound: bound.eps, default=Bound(0.0, 0.0, one.joint.probabilities))
+    eps = min(worst.eps, whole.eps_all)
+    return Certificate(
+        eps,
+        min(worst.attained, eps),
+        one.whole_distribution(worst.distribution, promise.joint),
+        one.uncertainty,
+        promise.joint.alphabet,
+        whole.eps_all,
+        whole.eps_given_u,
+        eps_pairs=eps_pairs if np.ndim(one.pair_eps) else None,
+    )
+
+
+def keeps(certificate: Certificate, promise: Promise) -> bool:
+    """Whether all that is promised is proven.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        What :func:`prove_promise` found.
+    promise : Promise
+        What is promised.
+
+    Returns
+    -------
+    bool
+    """
+    if promise.eps_all is not None and not certificate.eps_all <= promise.eps_all:
+        return False
+    of_columns: Mapping[str, Certificate] = certificate.each
+    for one in promise.statements:
+        found = of_columns[promise.secret_names[one.secret[0]]] if promise.each else certificate
+        proof = found.known if one.known else found
+        if proof is None or not _holds(proof, one.eps[one.compared], one):
+            return False
+    return True
+
+
+def _holds(proof: Certificate, eps: Floats, one: Statement) -> bool:
+    if proof.eps_pairs is None:
+        return bool(np.all(proof.eps <= eps))
+    return bool(np.all(proof.eps_pairs[one.compared] <= eps))
