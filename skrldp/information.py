@@ -144,9 +144,7 @@ def mutual_information(matrix: Floats, distribution: Floats) -> float:
     return max(0.0, float(row_information(matrix, distribution).sum()))
 
 
-def mutual_information_bound(
-    joint: Floats, eps: float, marginal: Floats | None = None
-) -> float:
+def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None = None) -> float:
     r"""Upper bound on I(X; Y) for every mechanism that is private at the distribution ``joint``.
 
     :math:`H(U|S) + \min(H(S), (1-\sum_s P_s^2)\,\epsilon\tanh(\epsilon/2))`: the report reveals

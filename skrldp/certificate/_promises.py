@@ -74,7 +74,9 @@ def _prove_statement(
         bounds.append(bound)
         eps_pairs[first[chosen], second[chosen]] = bound.eps
     np.fill_diagonal(eps_pairs, 0.0)
-    worst = max(bounds, key=lambda bound: bound.eps, default=Bound(0.0, 0.0, one.joint.probabilities))
+    worst = max(
+        bounds, key=lambda bound: bound.eps, default=Bound(0.0, 0.0, one.joint.probabilities)
+    )
     eps = min(worst.eps, whole.eps_all)
     return Certificate(
         eps,

@@ -4,6 +4,7 @@ What is optimised stands in :mod:`skrldp.design.objectives`, mechanisms by formu
 :mod:`skrldp.design.closed_form`, and the methods in the folders beside them.
 """
 
+from skrldp.design._information_bound import information_bound
 from skrldp.design._run import Solution
 
-__all__ = ["Solution"]
+__all__ = ["Solution", "information_bound"]

@@ -284,7 +284,7 @@ def _columns(names: Sequence[Any]) -> list[list[Any]]:
 
 
 def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
-    """Number the combinations of values that some columns of an alphabet have."""
+    """Return a number for each combination of values that some columns of an alphabet have."""
     columns = _columns(names)
     number: dict[Hashable, int] = {}
     wanted = [columns[place] for place in places]

@@ -146,9 +146,7 @@ class Requirements:
             return distribution.ravel()
         return distribution.sum(axis=0)
 
-    def heights(
-        self, rows: Floats, rounding: float = 0.0, against: Floats | None = None
-    ) -> Floats:
+    def heights(self, rows: Floats, rounding: float = 0.0, against: Floats | None = None) -> Floats:
         r"""Find what must be added to all entries of each row, so that it meets the requirements.
 
         If a row violates the privacy of a pair by at most δ, adding

@@ -55,7 +55,8 @@ def privacy_region(
     """
     check_choice("region", region, REGIONS)
     check_choice("observe", observe, OBSERVED)
-    layout = layout or Layout.plain(*joint.counts.shape, observe)
+    a1, a2 = joint.counts.shape
+    layout = layout or Layout.plain(a1, a2, observe)
     arguments = joint.conditionals, joint.marginal, uncertainty, same_secret, layout, compared
     if uncertainty.is_point:
         return PointRegion(*arguments)

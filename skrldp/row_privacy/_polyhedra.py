@@ -102,7 +102,7 @@ class LowerRegion(Region):
         LowerRegion
         """
         lower, _ = region.cell_bounds()
-        return cls(*_common(region), lower)
+        return cls(**_common(region), lower=lower)
 
     def one_against_rest(self, value: int) -> "Region":
         """Return the region for mechanisms that only ask whether U is this value.
@@ -167,7 +167,8 @@ class BoxRegion(Region):
         -------
         BoxRegion
         """
-        return cls(*_common(region), *region.cell_bounds())
+        lower, upper = region.cell_bounds()
+        return cls(**_common(region), lower=lower, upper=upper)
 
     def one_against_rest(self, value: int) -> "Region":
         """Return the region for mechanisms that only ask whether U is this value.
@@ -217,9 +218,9 @@ class BoxRegion(Region):
         return value + rounding, found if conditionals else None
 
 
-def _common(region: Region) -> tuple[Any, ...]:
+def _common(region: Region) -> dict[str, Any]:
     """Return what regions of all kinds have."""
-    return tuple(getattr(region, one.name) for one in fields(Region))
+    return {one.name: getattr(region, one.name) for one in fields(Region)}
 
 
 def _between(conditionals: Floats, centre: Floats, lower: Floats, upper: Floats) -> Floats:

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import check_choice
 from skrldp.joint import JointDistribution, as_counts
+from skrldp.requirements import Promise
 from skrldp.sanitizers._checks import (
     MOST_CELLS,
-    check_eps,
     check_uncertainty,
     check_verbose,
     check_weights,
@@ -28,15 +28,14 @@ from skrldp.sanitizers._checks import (
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit, columns_of, information_of
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
+from skrldp.sanitizers._promised import check_promise, greatest_eps, promise_of
 from skrldp.sanitizers._records import UNKNOWN, check_columns, impute
 from skrldp.sanitizers._reports import ENCODINGS
 from skrldp.sanitizers._snapshot import snapshot
-from skrldp.table import Codes, Grouping, learn
+from skrldp.table import Codes, Grouping, learn, resolve_columns
 from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["BaseSanitizer"]
-
-_MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
 
 
 class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
@@ -98,11 +97,12 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     # -- what a subclass decides ------------------------------------------------------------------
 
     @abstractmethod
-    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
-        """Return a mechanism, the proof that it is private at `eps`, and the solution behind it.
+    def _design(self, promise: Promise) -> Designed:
+        """Return a mechanism, the proof that it keeps the promise, and the solution behind it."""
 
-        `uncertainty` is a FittedSet.
-        """
+    def _private_set(self, uncertainty: FittedSet) -> FittedSet:
+        """Return the set that privacy must hold for, given that of the parameter."""
+        return uncertainty
 
     def _uncertainty_set(self) -> Any:
         """Return a copy of the uncertainty set, which `fit` may change."""
@@ -112,7 +112,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         return clone(self.uncertainty, safe=False)
 
     def _check_parameters(self) -> None:
-        check_eps(self.eps)
+        check_promise(self)
         if self.encode is not None:
             check_choice("encode", self.encode, ENCODINGS)
         check_choice("handle_unknown", self.handle_unknown, UNKNOWN)
@@ -121,10 +121,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def _public_values(self, joint: JointDistribution) -> NDArray[np.float64] | None:
         """Distribution to draw unknown values of U from, where the mechanism observes U alone."""
         return joint.probabilities.sum(axis=0) if self.handle_unknown == "impute" else None
-
-    def _budget(self) -> float:
-        """Return the ε to design for, in nats."""
-        return min(float(self.eps), _MOST_EPS)
 
     # -- from a public table to a mechanism -------------------------------------------------------
 
@@ -196,10 +192,19 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
         warn_of_weak_sets(around, joint)
-        design = self._design(joint, around)
+        known = getattr(self, "known", None)
+        promise = promise_of(
+            self,
+            joint,
+            self._private_set(around),
+            lambda table: self._private_set(uncertainty.fit_set(table)),
+            codec,
+            () if known is None or len(known) == 0 else resolve_columns(X, known, "known"),
+        )
+        design = self._design(promise)
         warn_of_time_limit(design.solution)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
-        guarantee = guarantee_of(design.certificate, self.eps)
+        guarantee = guarantee_of(design.certificate, greatest_eps(promise.statements[0].eps))
         mechanism = design.mechanism.named(None, names)
         mechanism = replace(mechanism, guarantee=guarantee, others=codec.others)
         design = replace(design, mechanism=mechanism)

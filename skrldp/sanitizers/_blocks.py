@@ -6,14 +6,13 @@ from collections.abc import Callable
 import numpy as np
 
 from skrldp._numbers import at_most
-from skrldp.certificate import Certificate, prove, release
+from skrldp.certificate import Certificate, keeps, prove_promise, release
 from skrldp.design import Solution
 from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information, mutual_information_bound
-from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
+from skrldp.requirements import Promise
 from skrldp.sanitizers._fitted_state import Designed
-from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["release_blocks"]
 
@@ -27,29 +26,23 @@ _ATTEMPTS = 8
 def release_blocks(
     design: Callable[[], Blocks],
     name: str,
-    joint: JointDistribution,
-    uncertainty: FittedSet,
-    eps: float,
+    promise: Promise,
 ) -> Designed:
     """Round a closed form to integer weights and prove it private.
 
     Parameters
     ----------
     design : callable
-        Returns the four probabilities, private at ε up to rounding.
+        Returns the four probabilities, which keep the promise up to rounding.
     name : str
         Of the closed form, for the solution.
-    joint : JointDistribution
-        The public distribution.
-    uncertainty : FittedSet
-        The set of distributions.
-    eps : float
-        Privacy parameter, in nats.
+    promise : Promise
+        What is promised.
 
     Returns
     -------
     Designed
-        The certificate's ``eps`` is at most ``eps``.
+        The certificate keeps the promise.
 
     Raises
     ------
@@ -57,14 +50,15 @@ def release_blocks(
         If no proof is found.
     """
     start = time.perf_counter()
+    joint, eps = promise.joint, promise.requirements().least_eps
     blocks = design()
     n_secrets, n_cells = len(joint.secrets), joint.counts.size
     if n_cells <= _DENSE_CELLS and n_cells**2 * n_secrets <= _DENSE_WORK:
         cells = Mechanism.from_blocks(blocks, joint.secrets, joint.values)
-        mechanism, certificate = release(cells.matrix, joint, uncertainty, eps)
+        mechanism, certificate = release(cells.matrix, promise)
         mechanism = mechanism.named(cells.symbols, ())
     else:
-        mechanism, certificate = _release_sparse(blocks, joint, uncertainty, eps)
+        mechanism, certificate = _release_sparse(blocks, promise, eps)
     solution = Solution(
         status="closed form",
         solver=name,
@@ -76,10 +70,9 @@ def release_blocks(
     return Designed(mechanism, certificate, solution)
 
 
-def _release_sparse(
-    blocks: Blocks, joint: JointDistribution, uncertainty: FittedSet, eps: float
-) -> tuple[Mechanism, Certificate]:
+def _release_sparse(blocks: Blocks, promise: Promise, eps: float) -> tuple[Mechanism, Certificate]:
     """Increase all probabilities so that the rounded ones stay private, as :func:`repair` does."""
+    joint = promise.joint
     a1, a2 = joint.counts.shape
     # Rounding down three of the weights can raise the fourth by a unit for each cell.
     lift = 2.0 * a1 * a2 * 2.0**-53 / np.tanh(eps / 2.0)
@@ -88,8 +81,8 @@ def _release_sparse(
         total = 1.0 + a1 * a2 * lift
         lifted = (same / total, same_secret / total, same_value / total, other / total)
         mechanism = Mechanism.from_blocks(lifted, joint.secrets, joint.values)
-        certificate = prove(mechanism, joint, uncertainty)
-        if certificate.holds(eps):
+        certificate = prove_promise(mechanism, promise)
+        if keeps(certificate, promise):
             return mechanism, certificate
         lift *= 8.0
     raise CertificateError(

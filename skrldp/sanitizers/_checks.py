@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from skrldp._params import check_positive, is_finite, is_number
+from skrldp._params import is_finite, is_number
 from skrldp._typing import Floats
 from skrldp.alphabet import plain
 from skrldp.design import Solution
@@ -24,7 +24,6 @@ from skrldp.uncertainty_set import FittedSet, LikelihoodRatioSet, estimated_miss
 __all__ = [
     "MOST_CELLS",
     "MOST_CELLS_OF_IR",
-    "check_eps",
     "check_outputs",
     "check_smoothing",
     "check_time_limit",
@@ -50,11 +49,6 @@ _FEW_RECORDS = 10  # in a cell
 # resampling; survey weights are in the hundreds and thousands.
 _RECORDS_PER_ROW = 3
 _ROOM = __name__.rpartition(".")[0]
-
-
-def check_eps(eps: Any) -> None:
-    """Refuse a privacy parameter that is not a positive finite number."""
-    check_positive("eps", eps, "in nats")
 
 
 def check_time_limit(time_limit: Any) -> None:

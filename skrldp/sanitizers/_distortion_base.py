@@ -11,7 +11,7 @@ from skrldp.certificate import release
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance, solve
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.row_privacy import privacy_region
+from skrldp.requirements import Promise
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_outputs
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
@@ -43,32 +43,28 @@ class DistortionSanitizer(BaseSanitizer):
         private = self._uncertainty_set()
         return fit_utility_set(self.utility_uncertainty, private, uncertainty, joint)
 
-    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
+    def _private_set(self, uncertainty: FittedSet) -> FittedSet:
+        return uncertainty if self.robust_privacy else uncertainty.public_alone
+
+    def _design(self, promise: Promise) -> Designed:
+        joint = promise.joint
         outputs = check_outputs(self.outputs, joint.values)
         distance = distance_matrix(self.distance, joint.values, outputs)
-        eps = self._budget()
-        private = uncertainty if self.robust_privacy else uncertainty.public_alone
+        uncertainty = self._uncertainty_set().fit_set(joint)
         _, useful = self._utility_set(joint, uncertainty)
         useful = useful if self.robust_utility else useful.public_alone
-        region = privacy_region(joint, private, region=self.region, observe=self.observe)
         solution = solve(
             expected_distance(joint, distance, useful, observe=self.observe),
-            region,
-            eps,
+            promise.requirements(self.region),
             solver=self.solver,
             gap=self.tol,
             time_limit=self.time_limit,
             verbose=self.verbose,
         )
         assert solution.matrix is not None  # only closed forms have none
-        mechanism, certificate = release(
-            solution.matrix,
-            joint,
-            private,
-            eps,
-            observe=self.observe,
-            stand_in=self._public_values(joint) if self.observe == "nonsensitive" else None,
-        )
+        blind = self.observe == "nonsensitive"
+        stand_in = self._public_values(joint) if blind else None
+        mechanism, certificate = release(solution.matrix, promise, stand_in=stand_in)
         if not self.robust_privacy and not uncertainty.is_point:
             warnings.warn(
                 "robust_privacy=False: privacy holds for the public distribution alone, not for "

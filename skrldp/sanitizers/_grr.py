@@ -3,11 +3,11 @@
 from typing import Any
 
 from skrldp.design.closed_form import grr
-from skrldp.joint import JointDistribution
+from skrldp.requirements import Promise
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
 from skrldp.sanitizers._fitted_state import Designed
-from skrldp.uncertainty_set import AllDistributions, FittedSet
+from skrldp.uncertainty_set import AllDistributions
 
 __all__ = ["GRRSanitizer"]
 
@@ -137,6 +137,6 @@ class GRRSanitizer(BaseSanitizer):
     def _uncertainty_set(self) -> Any:
         return AllDistributions()
 
-    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
-        eps, n_cells = self._budget(), joint.counts.size
-        return release_blocks(lambda: grr(eps, n_cells), "grr", joint, uncertainty, eps)
+    def _design(self, promise: Promise) -> Designed:
+        eps = promise.requirements().least_eps
+        return release_blocks(lambda: grr(eps, promise.joint.counts.size), "grr", promise)

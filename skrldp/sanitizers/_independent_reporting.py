@@ -4,18 +4,16 @@ import time
 from typing import Any
 
 from skrldp._params import check_choice
-from skrldp.certificate import proof_region, release
-from skrldp.design import Solution
+from skrldp.certificate import release
+from skrldp.design import Solution, information_bound
 from skrldp.design.closed_form import independent_reporting
 from skrldp.design.subset import optimal_reporting
-from skrldp.information import Blocks, mutual_information_bound
-from skrldp.joint import JointDistribution
-from skrldp.row_privacy import Region
+from skrldp.information import Blocks
+from skrldp.requirements import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
 from skrldp.sanitizers._checks import MOST_CELLS_OF_IR
 from skrldp.sanitizers._fitted_state import Designed
-from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["IRSanitizer"]
 
@@ -209,17 +207,18 @@ class IRSanitizer(BaseSanitizer):
         check_choice("budget", self.budget, ("tight", "theorem5"))
         check_choice("underlying", self.underlying, ("grr", "optimal"))
 
-    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
-        eps, region = self._budget(), proof_region(joint, uncertainty)
+    def _design(self, promise: Promise) -> Designed:
+        joint, requirements = promise.joint, promise.requirements()
         if self.underlying == "optimal":
-            return self._optimal(joint, region, eps)
+            return self._optimal(promise, requirements)
 
         def blocks() -> Blocks:
-            return independent_reporting(joint, region, eps, self.budget).blocks
+            return independent_reporting(joint, requirements, self.budget).blocks
 
-        return release_blocks(blocks, "independent reporting", joint, uncertainty, eps)
+        return release_blocks(blocks, "independent reporting", promise)
 
-    def _optimal(self, joint: JointDistribution, region: Region, eps: float) -> Designed:
+    def _optimal(self, promise: Promise, requirements: Requirements) -> Designed:
+        joint = promise.joint
         if joint.counts.size > _MOST_OPTIMAL:
             raise ValueError(
                 f"underlying='optimal' holds at most {_MOST_OPTIMAL:,} cells, but "
@@ -228,17 +227,17 @@ class IRSanitizer(BaseSanitizer):
                 "KBinsDiscretizer)."
             )
         start = time.perf_counter()
-        best = optimal_reporting(joint, region, eps, self.budget)
+        best = optimal_reporting(joint, requirements, self.budget)
         blocks = best.blocks
         if blocks is not None:
             name = "independent reporting"
-            return release_blocks(lambda: blocks, name, joint, region.uncertainty, eps)
-        mechanism, certificate = release(best.matrix, joint, region.uncertainty, eps)
+            return release_blocks(lambda: blocks, name, promise)
+        mechanism, certificate = release(best.matrix, promise)
         solution = Solution(
             status="converged",
             solver="independent reporting",
             objective=best.information,
-            bound=min(joint.entropy, mutual_information_bound(joint.probabilities, eps)),
+            bound=information_bound(joint, requirements),
             iterations=best.splits,
             seconds=time.perf_counter() - start,
             message=best.describe(),

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from skrldp.joint import JointDistribution
-from skrldp.row_privacy import privacy_region
+from skrldp.requirements import Promise
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._optimal_base import OptimalSanitizer
-from skrldp.uncertainty_set import FittedSet, RenyiBall
+from skrldp.uncertainty_set import RenyiBall
 
 __all__ = ["NonRobustSanitizer"]
 
@@ -186,5 +185,5 @@ class NonRobustSanitizer(OptimalSanitizer):
     def _uncertainty_set(self) -> Any:
         return RenyiBall(radius=0.0)
 
-    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
-        return self._optimum(joint, privacy_region(joint, uncertainty))
+    def _design(self, promise: Promise) -> Designed:
+        return self._optimum(promise, promise.requirements())

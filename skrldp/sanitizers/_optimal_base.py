@@ -1,11 +1,9 @@
 """What the sanitizers with an optimised mechanism share."""
 
 from skrldp._params import check_choice
-from skrldp._typing import Floats
 from skrldp.certificate import release
 from skrldp.design.objectives.mutual_information import SOLVERS, solve
-from skrldp.joint import JointDistribution
-from skrldp.row_privacy import Region
+from skrldp.requirements import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_time_limit
 from skrldp.sanitizers._fitted_state import Designed
@@ -25,22 +23,21 @@ class OptimalSanitizer(BaseSanitizer):
         check_time_limit(self.time_limit)
 
     def _optimum(
-        self, joint: JointDistribution, region: Region, distribution: Floats | None = None
+        self, promise: Promise, requirements: Requirements, smoothing: float = 0.0
     ) -> Designed:
-        eps = self._budget()
-        options = {"time_limit": self.time_limit, "verbose": self.verbose}
+        joint = promise.joint
         solution = solve(
-            joint, region, eps, distribution=distribution, solver=self.solver, **options
+            joint,
+            requirements,
+            distribution=requirements.fold(joint.smoothed(smoothing)) if smoothing else None,
+            solver=self.solver,
+            time_limit=self.time_limit,
+            verbose=self.verbose,
         )
         assert solution.matrix is not None  # only closed forms have none
-        mechanism, certificate = release(
-            solution.matrix,
-            joint,
-            region.uncertainty,
-            eps,
-            observe=region.observe,
-            stand_in=self._public_values(joint) if region.observe == "nonsensitive" else None,
-        )
+        blind = promise.observe == "nonsensitive"
+        stand_in = self._public_values(joint) if blind else None
+        mechanism, certificate = release(solution.matrix, promise, stand_in=stand_in)
         mechanism = mechanism.named(range(mechanism.shape[0]), ())
         likely = mechanism.likely_cells(joint.probabilities)
         return Designed(mechanism, certificate, solution, cells=likely)

@@ -3,12 +3,11 @@
 from typing import Any
 
 from skrldp._params import OBSERVED, check_choice
-from skrldp.joint import JointDistribution
-from skrldp.row_privacy import REGIONS, privacy_region
+from skrldp.requirements import Promise
+from skrldp.row_privacy import REGIONS
 from skrldp.sanitizers._checks import check_smoothing
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._optimal_base import OptimalSanitizer
-from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["PolyOptSanitizer"]
 
@@ -224,13 +223,6 @@ class PolyOptSanitizer(OptimalSanitizer):
         check_choice("region", self.region, REGIONS)
         check_smoothing(self.smoothing)
 
-    def _design(self, joint: JointDistribution, uncertainty: FittedSet) -> Designed:
-        region = privacy_region(
-            joint,
-            uncertainty,
-            region=self.region,
-            same_secret=self.same_secret,
-            observe=self.observe,
-        )
-        distribution = region.fold(joint.smoothed(self.smoothing))
-        return self._optimum(joint, region, distribution)
+    def _design(self, promise: Promise) -> Designed:
+        requirements = promise.requirements(self.region, self.same_secret)
+        return self._optimum(promise, requirements, self.smoothing)

@@ -15,6 +15,15 @@ from skrldp.table._columns import encode_column
 from skrldp.table._grouping import Grouping
 from skrldp.table._learn import learn
 from skrldp.table._read import read_table
-from skrldp.table._select import column_names
+from skrldp.table._select import column_names, resolve_columns
 
-__all__ = ["CellCodec", "Codes", "Grouping", "column_names", "encode_column", "learn", "read_table"]
+__all__ = [
+    "CellCodec",
+    "Codes",
+    "Grouping",
+    "column_names",
+    "encode_column",
+    "learn",
+    "read_table",
+    "resolve_columns",
+]

@@ -15,7 +15,7 @@ from skrldp.table._columns import Column, given_categories, learn_column
 from skrldp.table._grouping import Grouping, Records, group_values, set_aside
 from skrldp.table._limits import Size, too_many_cells
 from skrldp.table._read import read_table
-from skrldp.table._select import resolve_sensitive
+from skrldp.table._select import resolve_columns
 
 __all__ = ["learn"]
 
@@ -39,7 +39,7 @@ def learn(
     X : array, list of rows, or data frame of shape (n, n_columns)
         The public table.
     sensitive : name, position, list of them, or callable, default=0
-        The columns of S; see :func:`resolve_sensitive`.
+        The columns of S; see :func:`resolve_columns`.
     categories : "auto", "product", list or dict, default="auto"
         One alphabet per column, in the table's order, or by name for some columns. "auto", for all
         or for one column: the levels that its dtype declares, in their order (pandas' category,
@@ -92,7 +92,7 @@ def learn(
     """
     table = read_table(X)
     grouping = Grouping() if grouping is None else grouping
-    secret_positions = resolve_sensitive(X, sensitive)
+    secret_positions = resolve_columns(X, sensitive)
     value_positions = tuple(p for p in range(len(table.names)) if p not in secret_positions)
     if not value_positions:
         raise ValueError(_nothing_to_release(len(table.names)))

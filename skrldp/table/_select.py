@@ -10,7 +10,7 @@ import numpy as np
 
 from skrldp.table._read import read_table
 
-__all__ = ["column_names", "resolve_sensitive"]
+__all__ = ["column_names", "resolve_columns"]
 
 
 def column_names(X: Any) -> list[Any]:
@@ -24,15 +24,17 @@ def column_names(X: Any) -> list[Any]:
     return list(read_table(X).names)
 
 
-def resolve_sensitive(X: Any, sensitive: Any) -> tuple[int, ...]:
-    """Find the positions of the sensitive columns.
+def resolve_columns(X: Any, selection: Any, what: str = "sensitive") -> tuple[int, ...]:
+    """Find the positions of the columns that a parameter selects.
 
     Parameters
     ----------
     X : array, list of rows, or data frame
-    sensitive : str, int, list, slice, boolean mask or callable
+    selection : str, int, list, slice, boolean mask or callable
         A column by name or (also from the end) by position, several of them, or a function that is
         called with X and returns one of these, as in scikit-learn's `ColumnTransformer`.
+    what : str
+        The parameter, for messages.
 
     Returns
     -------
@@ -44,46 +46,46 @@ def resolve_sensitive(X: Any, sensitive: Any) -> tuple[int, ...]:
     ValueError
         If there is no such column, or none is selected.
     TypeError
-        If `sensitive` is none of the above.
+        If the selection is none of the above.
 
     Examples
     --------
-    >>> resolve_sensitive([["no", 1, 2.5]], [-1, 0])
+    >>> resolve_columns([["no", 1, 2.5]], [-1, 0])
     (0, 2)
     """
     names = column_names(X)
-    if callable(sensitive):
-        sensitive = sensitive(X)
-    positions = _selected(sensitive, names)
+    if callable(selection):
+        selection = selection(X)
+    positions = _selected(selection, names, what)
     if not positions:
-        raise ValueError(f"sensitive={sensitive!r} selects no column; the columns are {names}")
+        raise ValueError(f"{what}={selection!r} selects no column; the columns are {names}")
     return tuple(sorted(set(positions)))
 
 
-def _selected(selection: Any, names: list[Any]) -> list[int]:
+def _selected(selection: Any, names: list[Any], what: str) -> list[int]:
     if isinstance(selection, slice):
         start, stop = selection.start, selection.stop
         if isinstance(start, str):
-            start = _position(start, names)
+            start = _position(start, names, what)
         if isinstance(stop, str):
-            stop = _position(stop, names) + 1  # a slice of names includes its end
+            stop = _position(stop, names, what) + 1  # a slice of names includes its end
         return list(range(len(names)))[start : stop : selection.step]
     if isinstance(selection, str) or not isinstance(selection, Iterable):
-        return [_position(selection, names)]
+        return [_position(selection, names, what)]
     items = list(selection)
     if items and all(isinstance(item, bool | np.bool_) for item in items):
         if len(items) != len(names):
             raise ValueError(
-                f"sensitive is a mask of {len(items)} values, but there are {len(names)} columns"
+                f"{what} is a mask of {len(items)} values, but there are {len(names)} columns"
             )
         return [position for position, selected in enumerate(items) if selected]
-    return [_position(item, names) for item in items]
+    return [_position(item, names, what) for item in items]
 
 
-def _position(selection: Any, names: list[Any]) -> int:
+def _position(selection: Any, names: list[Any], what: str) -> int:
     if isinstance(selection, bool) or not isinstance(selection, str | Integral):
         raise TypeError(
-            "sensitive must be a column name or position, a list of them, a slice, a boolean mask "
+            f"{what} must be a column name or position, a list of them, a slice, a boolean mask "
             f"or a callable, got {selection!r}"
         )
     if isinstance(selection, str):
@@ -91,4 +93,4 @@ def _position(selection: Any, names: list[Any]) -> int:
             return names.index(selection)
     elif -len(names) <= int(selection) < len(names):
         return int(selection) % len(names)
-    raise ValueError(f"sensitive column {selection!r} not found; the columns are {names}")
+    raise ValueError(f"{what} column {selection!r} not found; the columns are {names}")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skrldp.table import CellCodec, column_names, learn
 from skrldp.table._columns import Column
-from skrldp.table._select import resolve_sensitive
+from skrldp.table._select import resolve_columns
 
 UTC = dt.timezone.utc  # noqa: UP017 (read by tests that compare zones)
 NAN = float("nan")
@@ -759,7 +759,7 @@ def test_bad_cells():
     ],
 )
 def test_sensitive_columns(sensitive, positions):
-    assert resolve_sensitive(SURVEY, sensitive) == positions
+    assert resolve_columns(SURVEY, sensitive) == positions
 
 
 @pytest.mark.parametrize(
@@ -777,7 +777,7 @@ def test_sensitive_columns(sensitive, positions):
 )
 def test_bad_sensitive_columns(sensitive, error, message):
     with pytest.raises(error, match=message):
-        resolve_sensitive(SURVEY, sensitive)
+        resolve_columns(SURVEY, sensitive)
 
 
 def test_column_names():

@@ -36,7 +36,7 @@ class PairBlock(Block):
         parts = self.pairs.parts(rows)
         self._lam = np.zeros(parts.shape[:3])
         if not self.pairs.fixed:
-            # Of uniform reports q is exp(-ε)/b and -1/b; each λ takes a quarter of the room between.
+            # Of uniform reports q is exp(-ε)/b and -1/b; each λ takes a quarter of the room.
             room = (1.0 - self.pairs.factor[:, 0]) / (4.0 * len(rows))
             self._lam = parts.max(axis=-1) + room[:, None]
         x = self._lam[..., None] - parts

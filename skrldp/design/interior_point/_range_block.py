@@ -7,6 +7,7 @@ slacks for each entry of each pair.
 """
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
@@ -40,6 +41,9 @@ class RangeBlock(Block):
         self._part_eps = eps
         self._first, self._second = pairs.T
         self._factor = np.exp(-eps)
+        shape, number = (len(self._layout.parts), len(eps)), np.arange(len(eps))
+        self._is_first = csr_array((np.ones(len(eps)), (self._first, number)), shape=shape)
+        self._is_second = csr_array((np.ones(len(eps)), (self._second, number)), shape=shape)
 
     def start(self, rows: Floats, mean: float) -> None:
         """See :class:`Block`."""
@@ -78,8 +82,8 @@ class RangeBlock(Block):
         part = np.arange(p)
         own[:, part, part] = above.sum(axis=2)
         own[:, p + part, p + part] = below.sum(axis=2)
-        np.add.at(own, (slice(None), self._first, self._first), self._factor**2 * between)
-        np.add.at(own, (slice(None), p + self._second, p + self._second), between)
+        own[:, part, part] += self._sum_first(self._factor**2 * between)
+        own[:, p + part, p + part] += self._sum_second(between)
         own[:, self._first, p + self._second] -= self._factor * between
         own[:, p + self._second, self._first] -= self._factor * between
         inverse = inverses(own)
@@ -90,7 +94,9 @@ class RangeBlock(Block):
         other_above, other_below = above[:, None], below[:, None]
         left = tops[..., None] * other_above + mixed[..., None] * other_below
         right = np.swapaxes(mixed, 1, 2)[..., None] * other_above + bottoms[..., None] * other_below
-        form = above[..., None, None] * left[:, :, None] + below[..., None, None] * right[:, :, None]
+        form = (
+            above[..., None, None] * left[:, :, None] + below[..., None, None] * right[:, :, None]
+        )
         whole = -form.reshape(b, p * k, p * k)
         entry = np.arange(p * k)
         whole[:, entry, entry] += (above + below).reshape(b, -1)
@@ -104,11 +110,18 @@ class RangeBlock(Block):
         rhs = np.zeros((b, 2 * p))
         rhs[:, :p] = above.sum(axis=2)
         rhs[:, p:] = -below.sum(axis=2)
-        np.add.at(rhs, (slice(None), self._first), -self._factor * between)
-        np.add.at(rhs, (slice(None), p + self._second), between)
+        rhs[:, :p] -= self._sum_first(self._factor * between)
+        rhs[:, p:] += self._sum_second(between)
         self._alone = self._solve(rhs)
         tops, bottoms = self._alone[:, :p, None], self._alone[:, p:, None]
         return self._layout.gather(above - below - self._above * tops - self._below * bottoms)
+
+    def _sum_first(self, of_pairs: Floats) -> Floats:
+        """Add up over the pairs in which each part is the first, shape (b, p)."""
+        return np.asarray(self._is_first @ of_pairs.T).T
+
+    def _sum_second(self, of_pairs: Floats) -> Floats:
+        return np.asarray(self._is_second @ of_pairs.T).T
 
     def _solve(self, rhs: Floats) -> Floats:
         """Return the greatest and least entries, one after the other."""

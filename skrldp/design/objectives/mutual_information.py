@@ -80,8 +80,9 @@ def solve(
     except (SolverError, InfeasibleError) as error:
         a1, a2 = joint.counts.shape
         raise type(error)(
-            f"no mechanism was designed for {requirements.describe()} with {a1} secrets x {a2} values (solver={solver!r}): {error} Try solver='columns', another "
-            "region, or fewer categories."
+            f"no mechanism was designed for {requirements.describe()} with {a1} secrets x {a2} "
+            f"values (solver={solver!r}): {error} Try solver='columns', another region, or fewer "
+            "categories."
         ) from error
     if verbose:
         print(

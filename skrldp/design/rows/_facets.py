@@ -132,9 +132,7 @@ def facet_count(requirements: Requirements) -> int:
     """
     total = 0
     for region in (one.region for one in requirements):
-        extremes = np.array(
-            [len(extreme_conditionals(region, s)) for s in range(region.n_secrets)]
-        )
+        extremes = np.array([len(extreme_conditionals(region, s)) for s in range(region.n_secrets)])
         first, second = region.pairs
         total += int(np.sum(extremes[first] * extremes[second]))
     return total

@@ -85,8 +85,8 @@ def enumerate_vertices(
     if not is_polyhedral(requirements):
         names = {type(one.region).__name__ for one in requirements}
         raise SolverError(
-            f"{' and '.join(sorted(names))} has no finite list of vertices: solver='vertices' needs "
-            "region='lower' (or 'box' with at most 6 values), all distributions, or the public one "
+            f"{' and '.join(sorted(names))} has no finite list of vertices: solver='vertices' "
+            "needs region='lower' (or 'box' with at most 6 values), all distributions, or the public one "
             "alone."
         )
     lists = _lists(cones or Cones(requirements, deadline), quick)

@@ -37,6 +37,7 @@ from skrldp.design.subset._sets import (
 )
 from skrldp.information import Blocks, product_information
 from skrldp.joint import JointDistribution
+from skrldp.requirements import Requirements
 from skrldp.row_privacy import Region
 
 __all__ = ["ProductReporting", "optimal_reporting"]
@@ -118,7 +119,7 @@ class ProductReporting:
 
 
 def optimal_reporting(
-    joint: JointDistribution, region: Region, eps: float, budget: str = "tight"
+    joint: JointDistribution, requirements: Requirements, budget: str = "tight"
 ) -> ProductReporting:
     """Independent reporting by the best of GRR and optimised mechanisms, for S and for U.
 
@@ -126,10 +127,8 @@ def optimal_reporting(
     ----------
     joint : JointDistribution
         The public distribution.
-    region : Region
-        Conditionals that privacy must hold for.
-    eps : float
-        Privacy parameter, in nats.
+    requirements : Requirements
+        What a row must satisfy.
     budget : {"tight", "theorem5"}
         ``"tight"``: each set has the budget that the region allows it. ``"theorem5"``: the report
         of U is the best δ-LDP mechanism, with the δ of Entropy Theorem 5.
@@ -143,15 +142,17 @@ def optimal_reporting(
     Examples
     --------
     >>> from skrldp import JointDistribution
+    >>> from skrldp.requirements import Requirements
     >>> from skrldp.row_privacy import privacy_region
     >>> from skrldp.uncertainty_set import RenyiSet
     >>> joint = JointDistribution([[400, 300, 200, 100], [100, 300, 200, 400]])
     >>> region = privacy_region(joint, RenyiSet(2.0, 0.001))
-    >>> best = optimal_reporting(joint, region, 0.5)
+    >>> best = optimal_reporting(joint, Requirements.of(region, 0.5))
     >>> best.matrix.shape[1], best.names[1]
     (8, 'optimal')
     """
-    plain = independent_reporting(joint, region, eps, budget)
+    plain = independent_reporting(joint, requirements, budget)
+    region, eps = requirements.items[0].region, requirements.least_eps
     parts = [eps * part for part in _FIRST_SPLITS]
     secrets = _LocalReports(joint.counts.sum(axis=1), parts)
     kind = _SharedBudget if budget == "theorem5" else _OwnBudgets

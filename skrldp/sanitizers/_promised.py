@@ -1,0 +1,250 @@
+"""From a sanitizer's parameters to what is promised about its table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from skrldp._arrays import refuse_masked
+from skrldp._params import check_choice, check_positive, is_number
+from skrldp._typing import Floats
+from skrldp.alphabet import plain
+from skrldp.joint import JointDistribution
+from skrldp.requirements import Promise
+from skrldp.table import CellCodec
+from skrldp.uncertainty_set import FittedSet
+
+__all__ = ["MOST_EPS", "PROTECT", "check_promise", "eps_of_pairs", "greatest_eps", "promise_of"]
+
+MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
+PROTECT = ("jointly", "each")
+
+
+def check_promise(sanitizer: Any) -> None:
+    """Check the parameters of the promise, as far as that can be done without a table.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        Its parameters ``eps``, and, if it has them, ``eps_all``, ``eps_known`` and ``protect``.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not as described.
+    """
+    eps = sanitizer.eps
+    if not _by_pair(eps):
+        check_positive("eps", eps, "in nats")
+    elif not hasattr(sanitizer, "protect"):
+        raise ValueError(
+            f"eps must be a number for {type(sanitizer).__name__}: one for each pair of secrets is "
+            "for PolyOptSanitizer, RobustMSESanitizer and NonRobustSanitizer."
+        )
+    for name in ("eps_all", "eps_known"):
+        value = getattr(sanitizer, name, None)
+        if value is not None:
+            check_positive(name, value, "in nats")
+    if getattr(sanitizer, "eps_known", None) is not None and not _given(sanitizer.known):
+        raise ValueError(
+            "eps_known is for what observers know of U, but known is None: name the columns that "
+            "they know."
+        )
+    if _given(getattr(sanitizer, "known", None)) and sanitizer.handle_unknown == "impute":
+        raise ValueError(
+            "handle_unknown='impute' cannot go with known columns: a draw from the public "
+            "distribution does not keep what is known of the record. Use "
+            "handle_unknown='infrequent_if_exist'."
+        )
+    protect = getattr(sanitizer, "protect", "jointly")
+    check_choice("protect", protect, PROTECT)
+    if protect == "each" and _by_pair(eps):
+        raise ValueError(
+            "protect='each' needs a number for eps: pairs of secrets are those of one column then, "
+            "and columns have different ones."
+        )
+
+
+def _given(known: Any) -> bool:
+    return known is not None and not (isinstance(known, list | tuple) and len(known) == 0)
+
+
+def _by_pair(eps: Any) -> bool:
+    """Whether ε is given by pair of secrets."""
+    return isinstance(eps, Mapping | list | tuple) or np.ndim(eps) > 0
+
+
+def eps_of_pairs(eps: Any, secrets: Sequence[Any]) -> float | Floats:
+    """Return ε as a number, or as a checked array over pairs of secrets.
+
+    Parameters
+    ----------
+    eps : float, array of shape (a1, a1) or mapping of pairs of secrets to float
+        The parameter; infinite where two secrets are not compared.
+    secrets : sequence of length a1
+        The secrets.
+
+    Returns
+    -------
+    float or array of shape (a1, a1)
+
+    Raises
+    ------
+    ValueError
+        If it is no symmetric array of positive numbers, or a mapping with other pairs.
+    """
+    if not _by_pair(eps):
+        return float(eps)
+    a1 = len(secrets)
+    matrix = _from_mapping(eps, secrets) if isinstance(eps, Mapping) else _from_array(eps, a1)
+    apart = ~np.eye(a1, dtype=bool)
+    wrong = apart & ~(matrix > 0)
+    if wrong.any():
+        s, t = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"eps must be positive for each two secrets (np.inf: not compared), but it is "
+            f"{matrix[s, t]} for those at positions {s} and {t} of joint_.secrets."
+        )
+    if np.any(apart & (matrix != matrix.T)):
+        s, t = np.argwhere(apart & (matrix != matrix.T))[0]
+        raise ValueError(
+            f"eps must be symmetric, but it is {matrix[s, t]:g} for secrets {s} and {t} and "
+            f"{matrix[t, s]:g} for {t} and {s} (positions in joint_.secrets): take the smaller "
+            "number for both, np.minimum(eps, eps.T)."
+        )
+    if a1 > 1 and not np.isfinite(matrix[apart]).any():
+        raise ValueError("eps is infinite for all pairs of secrets: nothing would be protected.")
+    matrix[~apart] = 0.0
+    return matrix
+
+
+def _from_array(eps: Any, a1: int) -> Floats:
+    refuse_masked(eps, "eps")
+    try:
+        matrix = np.array(eps, dtype=float)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    if matrix.shape != (a1, a1):
+        shape = f", got shape {matrix.shape}" if matrix.size else ""
+        raise ValueError(
+            f"eps must be a number, a mapping of pairs of secrets, or an array of numbers of shape "
+            f"({a1}, {a1}), one for each two of the {a1} secrets{shape}."
+        )
+    return matrix
+
+
+def _from_mapping(eps: Mapping[Any, Any], secrets: Sequence[Any]) -> Floats:
+    place = {_key(secret): i for i, secret in enumerate(secrets)}
+    matrix = np.full((len(secrets), len(secrets)), np.nan)
+    for number, (pair, value) in enumerate(eps.items()):
+        where = f"entry {number} of the mapping eps"
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ValueError(f"{where} must have a pair of secrets as its key, (s, t).")
+        if not is_number(value):
+            raise ValueError(f"{where} must be a number (np.inf: not compared), got {value!r}.")
+        missing = [i for i, secret in enumerate(pair) if _key(secret) not in place]
+        if missing:
+            raise ValueError(
+                f"the {'second' if missing[0] else 'first'} secret of {where} is none of "
+                "joint_.secrets. Declare it in `categories`, or mend its name."
+            )
+        s, t = (place[_key(secret)] for secret in pair)
+        if s == t:
+            raise ValueError(f"{where} names the same secret twice.")
+        if not np.isnan(matrix[s, t]) and matrix[s, t] != value:
+            raise ValueError(f"{where} gives its pair another number than an earlier one did.")
+        matrix[s, t] = matrix[t, s] = value
+    for s, t in combinations(range(len(secrets)), 2):
+        if np.isnan(matrix[s, t]):
+            raise ValueError(
+                f"the mapping eps lacks the pair of the secrets at positions {s} and {t} of "
+                "joint_.secrets: give each pair a number, np.inf if it is not to be compared."
+            )
+    return matrix
+
+
+def _key(name: Any) -> Any:
+    """Give the names of one category the same key."""
+    return tuple(map(plain, name)) if isinstance(name, tuple | list) else plain(name)
+
+
+def greatest_eps(eps: float | Floats) -> float:
+    """Return the greatest ε of a pair that is compared, in nats.
+
+    Parameters
+    ----------
+    eps : float or array of shape (a1, a1)
+        Of all pairs, or of each.
+
+    Returns
+    -------
+    float
+    """
+    matrix = np.asarray(eps, dtype=float)
+    return float(matrix[np.isfinite(matrix)].max()) if matrix.ndim else float(matrix)
+
+
+def promise_of(
+    sanitizer: Any,
+    joint: JointDistribution,
+    uncertainty: FittedSet,
+    fit: Callable[[JointDistribution], FittedSet],
+    codec: CellCodec,
+    known: tuple[int, ...],
+) -> Promise:
+    """Make the promise that a sanitizer is asked for.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        Its parameters.
+    joint : JointDistribution
+        The public distribution.
+    uncertainty : FittedSet
+        The set around it.
+    fit : callable
+        Makes the set around another table.
+    codec : CellCodec
+        The table's columns.
+    known : tuple of int
+        Positions of the known columns in the table.
+
+    Returns
+    -------
+    Promise
+
+    Raises
+    ------
+    ValueError
+        If `eps_all` or `eps_known` is too small, or a known column is sensitive.
+    """
+    names = [str(column.name) for column in codec.columns]
+    secret = [names[place] for place in known if place in codec.sensitive]
+    if secret:
+        raise ValueError(
+            f"column {secret[0]} is sensitive, so it cannot be known: known columns are those of U "
+            "that others know of a person. Leave it out of `known`, or out of `sensitive`."
+        )
+    eps = eps_of_pairs(sanitizer.eps, joint.secrets)
+    eps_all = getattr(sanitizer, "eps_all", None)
+    if eps_all is not None and eps_all < greatest_eps(eps):
+        raise ValueError(
+            f"eps_all={eps_all:g} must be at least eps={greatest_eps(eps):g}: the set is among all "
+            "distributions. To promise eps_all alone, set eps to it as well."
+        )
+    eps_known = getattr(sanitizer, "eps_known", None)
+    return Promise.of(
+        joint,
+        uncertainty,
+        np.where(np.isfinite(eps), np.minimum(eps, MOST_EPS), np.inf)
+        if np.ndim(eps)
+        else min(eps, MOST_EPS),
+        eps_all=None if eps_all is None else min(float(eps_all), MOST_EPS),
+        known=[codec.nonsensitive.index(place) for place in known],
+        eps_known=None if eps_known is None else min(float(eps_known), MOST_EPS),
+        each=getattr(sanitizer, "protect", "jointly") == "each",
+        observe=getattr(sanitizer, "observe", "all"),
+        fit=fit,
+        secret_names=[names[place] for place in codec.sensitive],
+    )
