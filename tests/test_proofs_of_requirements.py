@@ -200,6 +200,8 @@ def test_theorem_29(rng):
         # The secret of somebody else, which depends on all of this record.
         others = np.einsum("xsu,ysu->yx", rng.dirichlet(np.ones(6), 4).reshape(4, 3, 2), mechanism)
         assert leakage(others) <= 2 * limit + 1e-9
+    srr = closed_forms(0.7, 2, 3)[0]  # attains both
+    assert_allclose([everywhere(srr.reshape(6, 2, 3)), leakage(srr)], [0.7, 1.4])
 
 
 def test_theorem_30(rng):
@@ -208,7 +210,7 @@ def test_theorem_30(rng):
         joint = rng.dirichlet(np.ones(12)).reshape(2, 3, 2)  # S, V, W
         if rng.uniform() < 0.5:  # V independent of S
             joint *= (rng.dirichlet(np.ones(3)) / joint.sum(2))[..., None] / 2.0
-        mechanism = random_mechanism(rng, 3, 2, 3, 2)
+        mechanism = 0.5 * random_mechanism(rng, 3, 2, 3, 2) + 0.5 * np.eye(3)[:, None, :, None]
         given_v = (mechanism * joint).sum(3) / joint.sum(2)
         known = max(leakage(given_v[:, :, v]) for v in range(3))
         of_v = joint.sum(2) / joint.sum((1, 2))[:, None]
