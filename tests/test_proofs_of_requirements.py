@@ -1,0 +1,462 @@
+"""Section F of docs/proofs.md on random instances, by enumeration and Bayes' rule alone."""
+
+from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
+from math import comb, prod
+
+import numpy as np
+import pytest
+from conftest import EXAMPLE, budget, cost, on_the_boundary, random_directions, renyi
+from numpy.testing import assert_allclose
+from scipy.optimize import linprog, minimize_scalar
+
+from skrldp.uncertainty_set import likelihood_ratio_budgets
+
+UP = 1.0 + 1e-9
+
+
+def ratio(top, bottom):
+    """Greatest quotient, where 0/0 counts as 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nanmax(np.where((top == 0) & (bottom == 0), 1.0, top / bottom))
+
+
+def everywhere(mechanism):
+    """The least E of a mechanism (b, a1, a2), cell by cell."""
+    secrets = range(mechanism.shape[1])
+    return np.log(
+        max(
+            ratio(row[s][:, None], row[t][None, :])
+            for row in mechanism
+            for s, t in permutations(secrets, 2)
+        )
+    )
+
+
+def leakage(reports):
+    """Log of the greatest ratio of report probabilities (b, a1) of two secrets."""
+    return np.log(
+        max(
+            ratio(reports[:, s], reports[:, t]) for s, t in permutations(range(reports.shape[1]), 2)
+        )
+    )
+
+
+def random_mechanism(rng, *shape):
+    """Probabilities of b reports, some near 0."""
+    return np.moveaxis(rng.dirichlet(np.full(shape[0], 0.6), size=shape[1:]), -1, 0) * 0.98 + (
+        0.02 / shape[0]
+    )
+
+
+def test_lemma_25(rng):
+    """Lists of requirements with groups of all sizes and an eps per pair: cone and repair."""
+    for _ in range(30):
+        requirements = []
+        for groups, count in ((3, 8), (4, 6), (2, 8)):
+            member = np.append(np.arange(groups), rng.integers(-1, groups, size=count - groups))
+            member = np.append(member, np.full(8 - count, -1))  # -1: in no group
+            eps = rng.uniform(0.2, 3.0, size=(groups, groups))
+            eps = np.where(rng.uniform(size=eps.shape) < 0.3, np.inf, eps)
+            eps = np.triu(eps, 1) + np.triu(eps, 1).T
+            families = rng.gamma(0.5, size=(9, groups, 8)) * (member == np.arange(groups)[:, None])
+            requirements.append((eps, families / families.sum(axis=-1, keepdims=True)))
+
+        def violations(row, lists=tuple(requirements)):
+            for eps, families in lists:
+                for g, h in permutations(range(len(eps)), 2):
+                    if eps[g, h] < np.inf:
+                        gap = families[:, g] @ row - np.exp(eps[g, h]) * (families[:, h] @ row)
+                        yield eps[g, h], gap.max()
+
+        rows = rng.gamma(0.3, size=(2, 8))
+        lifts = [max(max(d, 0) / np.expm1(e) for e, d in violations(row)) for row in rows]
+        repaired = [row + lift for row, lift in zip(rows, lifts, strict=True)]
+        for row in (*repaired, 3.0 * repaired[0] + 0.2 * repaired[1], np.ones(8)):
+            assert max(d for _, d in violations(row)) <= 1e-12
+        if lifts[0] > 0:  # and no less will do
+            assert max(d for _, d in violations(rows[0] + 0.999 * lifts[0])) > 0
+
+
+def test_theorem_26(rng):
+    """Extremes of the entries decide over all conditionals, and a greater E implies nothing."""
+    for _ in range(20):
+        row = rng.gamma(0.5, size=(3, 4)) + 1e-3
+        exact = everywhere(row[None])
+        some = np.concatenate([np.eye(4), random_directions(rng, 300, 4)])
+        values = row @ some.T
+        found = max(values[s].max() / values[t].min() for s, t in permutations(range(3), 2))
+        assert_allclose(np.log(found), exact)
+        assert row.max() <= np.exp(2 * exact) * row.min() * UP
+    telling = np.exp(1.2 * np.eye(2))[:, :, None] * np.ones(3) / (1.0 + np.exp(1.2))
+    assert_allclose(telling.sum(axis=0), 1.0)
+    assert_allclose(everywhere(telling), 1.2)
+    assert_allclose(leakage(telling @ rng.dirichlet(np.ones(3))), 1.2)
+
+
+def test_theorem_27(rng):
+    """Persons who share a secret, with any dependence and mechanisms chosen on the way."""
+    for _ in range(25):
+        together = rng.dirichlet(np.full(27, 0.15), size=2).reshape(2, 3, 3, 3)
+        if rng.uniform() < 0.3:  # one record, three reports
+            alone = rng.dirichlet(np.ones(3), size=2)
+            together = np.zeros((2, 3, 3, 3))
+            together[:, range(3), range(3), range(3)] = alone
+        # Mechanisms by what was reported before.
+        chosen = {
+            past: random_mechanism(rng, 2, 2, 3)
+            for k in range(3)
+            for past in product((0, 1), repeat=k)
+        }
+        for reports in product((0, 1), repeat=3):
+            rows = [chosen[reports[:i]][reports[i]] for i in range(3)]
+            likelihood = np.einsum("sabc,sa,sb,sc->s", together, *rows)
+            single = [together[0].sum((1, 2)), together[0].sum((0, 2)), together[0].sum((0, 1))]
+            other = [together[1].sum((1, 2)), together[1].sum((0, 2)), together[1].sum((0, 1))]
+            plain = [np.log((single[i] @ rows[i][0]) / (other[i] @ rows[i][1])) for i in range(3)]
+            extreme = [np.log(rows[i][0].max() / rows[i][1].min()) for i in range(3)]
+            attained = np.log(likelihood[0] / likelihood[1])
+            assert attained <= min(plain[j] - extreme[j] for j in range(3)) + sum(extreme) + 1e-9
+
+
+def test_two_reports_without_a_bound_over_all_distributions():
+    """The counterexamples: a record's second report may tell all, or more than k eps."""
+    half = np.array([0.5, 0.5])
+    telling = np.stack([np.eye(2), np.full((2, 2), 0.5)], axis=1)  # report, secret, value
+    assert_allclose(telling.sum(axis=0), 1.0)
+    assert leakage(telling @ half) == 0.0
+    twice = np.stack([telling[a] * telling[b] for a, b in product((0, 1), repeat=2)])
+    assert leakage(twice @ half) == np.inf
+    conditionals = np.array([[0.1, 0.9], [0.01, 0.99]])
+    rows = np.repeat(np.array([[0.5, 0.05], [0.5, 0.95]])[:, None], 2, axis=1)
+    both = np.stack([rows[a] * rows[b] for a, b in product((0, 1), repeat=2)])
+    one, two = (leakage(np.einsum("ysu,su->ys", m, conditionals)) for m in (rows, both))
+    assert_allclose([one, two, everywhere(rows)], [0.5557, 1.7007, np.log(10.0)], atol=1e-4)
+    assert 2 * one < two < one + everywhere(rows)
+    # The bound is attained if the other report is randomised response on the secret.
+    secret = (1.0 + np.expm1(1.2) * np.eye(2)) / (1.0 + np.exp(1.2))
+    mixed = np.einsum("asu,bs->absu", rows, secret).reshape(4, 2, 2)
+    assert_allclose(leakage(np.einsum("ysu,su->ys", mixed, conditionals)), one + 1.2)
+    # Reports of persons whose U are independent given S leak no more than k eps.
+    independent = np.einsum("asu,su,bsw,sw->abs", rows, conditionals, rows, conditionals)
+    assert leakage(independent.reshape(4, 2)) <= 2 * one * UP
+
+
+def test_corollary_28(rng):
+    """Multisets have the leakage of sequences; figures for j reports bound those for k."""
+    for _ in range(5):
+        mechanism, joint = random_mechanism(rng, 3, 2, 3), rng.dirichlet(np.ones(3), size=2)
+        figures = [0.0]
+        for k in (1, 2, 3):
+            sequences = np.array([prod(mechanism[list(y)]) for y in product(range(3), repeat=k)])
+            multisets = list(combinations_with_replacement(range(3), k))
+            assert len(multisets) == comb(3 + k - 1, k)
+            few = np.array([prod(mechanism[list(y)]) for y in multisets])
+            told = dict.fromkeys(multisets, 0.0)
+            for y, row in zip(product(range(3), repeat=k), sequences, strict=True):
+                told[tuple(sorted(y))] += row
+            total = np.array(list(told.values()))
+            assert_allclose(total.sum(axis=0), 1.0)
+            exact = leakage(np.einsum("ysu,su->ys", sequences, joint))
+            for rows in (few, total):
+                assert_allclose(leakage(np.einsum("ysu,su->ys", rows, joint)), exact)
+            figures.append(exact)
+        limit = everywhere(mechanism)
+        for j, k in combinations(range(4), 2):
+            assert figures[j] <= figures[k] + 1e-12
+            assert figures[k] <= figures[j] + (k - j) * limit + 1e-9
+
+
+def test_theorem_29(rng):
+    """Odds by Bayes' rule for observers of all kinds; U known exactly attains its bound."""
+    for _ in range(20):
+        mechanism, count = random_mechanism(rng, 4, 3, 2), 5
+        limit = everywhere(mechanism)
+        prior = rng.dirichlet(np.full(6 * count, 0.3)).reshape(3, 2, count)  # secret, value, z
+        posterior = np.einsum("suz,ysu->szy", prior, mechanism)
+        before = prior.sum(axis=1)
+        knows = np.log(
+            max(
+                ratio(row[s, u], row[t, u])
+                for row in mechanism
+                for u in range(2)
+                for s, t in permutations(range(3), 2)
+            )
+        )
+        assert knows <= limit
+        for s, t in permutations(range(3), 2):
+            change = posterior[s] / posterior[t] / (before[s] / before[t])[:, None]
+            assert np.log(change.max()) <= limit + 1e-9
+        # Z = U, one report and two; then the Z that says which value goes with which secret.
+        joint = rng.dirichlet(np.ones(6)).reshape(3, 2)
+        for reports in (mechanism, np.array([a * b for a in mechanism for b in mechanism])):
+            k = 1 if reports is mechanism else 2
+            after = joint * reports
+            change = max(
+                (after[:, s] / after[:, t] / (joint[s] / joint[t])).max()
+                for s, t in permutations(range(3), 2)
+            )
+            assert_allclose(np.log(change), k * knows)
+            assert_allclose(everywhere(reports), k * limit)
+        # The secret of somebody else, which depends on all of this record.
+        others = np.einsum("xsu,ysu->yx", rng.dirichlet(np.ones(6), 4).reshape(4, 3, 2), mechanism)
+        assert leakage(others) <= 2 * limit + 1e-9
+    srr = closed_forms(0.7, 2, 3)[0]  # attains both
+    assert_allclose([everywhere(srr.reshape(6, 2, 3)), leakage(srr)], [0.7, 1.4])
+
+
+def test_theorem_30(rng):
+    """Known columns: what they bound, the two counterexamples, and the price of not knowing."""
+    for _ in range(30):
+        joint = rng.dirichlet(np.ones(12)).reshape(2, 3, 2)  # S, V, W
+        if rng.uniform() < 0.5:  # V independent of S
+            joint *= (rng.dirichlet(np.ones(3)) / joint.sum(2))[..., None] / 2.0
+        mechanism = 0.2 * random_mechanism(rng, 3, 2, 3, 2) + 0.2  # V itself, one time in five
+        mechanism += 0.2 * np.eye(3)[:, None, :, None]
+        given_v = (mechanism * joint).sum(3) / joint.sum(2)
+        known = max(leakage(given_v[:, :, v]) for v in range(3))
+        of_v = joint.sum(2) / joint.sum((1, 2))[:, None]
+        report = (mechanism * joint).sum((2, 3)) / joint.sum((1, 2))
+        tells = np.log(max(ratio(of_v[0], of_v[1]), ratio(of_v[1], of_v[0])))
+        assert leakage(report) <= known + tells + 1e-9
+        posterior = (mechanism * joint).sum(3)
+        odds = posterior[:, 0] / posterior[:, 1] * (joint[1].sum(1) / joint[0].sum(1))
+        assert_allclose(np.abs(np.log(odds)).max(), known)
+        assert known <= everywhere(mechanism.reshape(3, 2, 6)) + 1e-9
+        equal_u = max(leakage(mechanism.reshape(3, 2, 6)[:, :, u]) for u in range(6))
+        assert equal_u <= everywhere(mechanism.reshape(3, 2, 6))
+    sent = np.stack([np.tile([1.0 - v, v], (2, 1)).T for v in (0.0, 1.0)], axis=2)  # y, s, v
+    assert leakage(sent[:, :, 0]) == leakage(sent[:, :, 1]) == 0.0
+    assert_allclose(
+        leakage(np.einsum("ysv,sv->ys", sent, np.array([[0.1, 0.9], [0.9, 0.1]]))), np.log(9.0)
+    )
+    xor = np.array([[[float((s ^ v) == y) for v in (0, 1)] for s in (0, 1)] for y in (0, 1)])
+    assert leakage(xor.mean(axis=2)) == 0.0
+    assert leakage(xor[:, :, 0]) == np.inf
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.75, 1.0, 2.0, 4.0])
+def test_theorem_31(rng, alpha):
+    """Groups of unequal size share the budget of Theorem 4; the ball's finer conditionals obey."""
+    public = rng.dirichlet(np.ones(7))
+    groups = [np.arange(3), np.arange(3, 5), np.arange(5, 7)]
+    weight = np.array([public[g].sum() for g in groups])
+    for _ in range(5):
+        conditionals = [rng.dirichlet(np.ones(len(g))) for g in groups[:2]]
+        conditionals.append(public[groups[2]] / weight[2])
+        used = sum(
+            w * float(cost(public[g] / w, r, alpha))
+            for g, w, r in zip(groups, weight, conditionals, strict=True)
+        )
+
+        def divergence(first, second, parts=tuple(conditionals)):
+            shares = np.array([first, (1.0 - first) * second, (1.0 - first) * (1.0 - second)])
+            cells = np.concatenate([m * r for m, r in zip(shares, parts, strict=True)])
+            return float(renyi(public, cells, alpha))
+
+        def best(first, call=divergence):
+            inner = {"bounds": (1e-9, 1 - 1e-9), "options": {"xatol": 1e-9}}
+            return minimize_scalar(lambda second: call(first, second), **inner).fun
+
+        least = minimize_scalar(best, bounds=(1e-9, 1 - 1e-9), options={"xatol": 1e-9}).fun
+        assert_allclose(used, budget(alpha, least), rtol=1e-5)
+
+
+def test_finer_groups_by_the_chain_rule(rng):
+    """What finer groups take of the budgets is never more than what their secret takes."""
+    for size in (5, 50, 500):
+        counts = rng.multinomial(size, rng.dirichlet(np.full(12, 0.5))).reshape(2, 3, 2)
+        weight = counts / size
+        for other in rng.dirichlet(np.full(6, 0.7), size=(40, 2)).reshape(40, 2, 3, 2):
+            for s in np.flatnonzero(weight.sum((1, 2))):
+                taken = weight[s].sum() * renyi(
+                    (weight[s] / weight[s].sum()).ravel(), other[s].ravel(), 1.0
+                )
+                finer = sum(
+                    weight[s, v].sum()
+                    * renyi(weight[s, v] / weight[s, v].sum(), other[s, v] / other[s, v].sum(), 1.0)
+                    for v in np.flatnonzero(weight[s].sum(axis=1))
+                )
+                assert finer <= taken + 1e-12
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.75, 1.0, 2.0, 4.0])
+def test_proposition_32(rng, alpha):
+    """No conditional of a group with copies gives more than one without, and none is lost."""
+    radius = 0.3
+    p = np.append(rng.dirichlet(np.ones(3)), 0.0)  # a zero cell of its own
+    longer = np.append(p, 0.0)
+    q = rng.normal(size=4)
+    for c in (0, 3):
+        conditionals = on_the_boundary(longer, random_directions(rng, 300, 5), alpha, radius)
+        merged = conditionals[:, :4].copy()
+        merged[:, c] += conditionals[:, 4]
+        assert np.all(renyi(p, merged, alpha) <= radius + 1e-9)
+        assert_allclose(merged @ q, conditionals @ np.append(q, q[c]), atol=1e-12)
+        shorter = on_the_boundary(p, random_directions(rng, 300, 4), alpha, radius)
+        same = renyi(longer, np.column_stack([shorter, np.zeros(len(shorter))]), alpha)
+        assert_allclose(same, renyi(p, shorter, alpha))
+
+
+def test_the_box_of_proposition_32():
+    """The printed example at order 2 with e^B = 1.25, by linear programs."""
+    mass = np.array([1.0, 1.0, 1.0, 0.0]) / 3.0
+    root = np.sqrt(0.25 * (1.25 - (2.0 * mass - 1.0) ** 2))
+    low, high = (0.25 + 2.0 * mass - root) / 2.5, (0.25 + 2.0 * mass + root) / 2.5
+    assert_allclose([low[0], high[0], high[3]], [0.1532, 0.5801, 0.2], atol=1e-4)
+    found = [
+        -linprog(
+            -np.eye(size)[0] - np.eye(size)[-1] * (size == 4),
+            A_eq=np.ones((1, size)),
+            b_eq=[1.0],
+            bounds=list(zip(low[:size], high[:size], strict=True)),
+        ).fun
+        for size in (3, 4)
+    ]
+    assert_allclose(found, [0.5801, 0.6936], atol=1e-4)
+
+
+def test_budgets_of_longer_groups():
+    """Budgets grow with the number of values, so those of the longest group serve all."""
+    for rule in ("asymptotic", "finite-sample"):
+        counts = [40, 300, 2_000]
+        few, more = (likelihood_ratio_budgets(counts, values, 0.05, rule) for values in (3, 6))
+        assert few[1] < more[1]
+
+
+def test_theorem_33(rng):
+    """Each from jointly at any distribution, not the reverse; the same over all distributions."""
+    for _ in range(30):
+        joint = rng.dirichlet(np.full(12, 0.4)).reshape(2, 3, 2)  # two secrets, U
+        mechanism = random_mechanism(rng, 3, 2, 3, 2)
+        sent = mechanism * joint
+        together = (sent.sum(3) / joint.sum(2)).reshape(3, 6)
+        first = sent.sum((2, 3)) / joint.sum((1, 2))
+        second = sent.sum((1, 3)) / joint.sum((0, 2))
+        assert leakage(first) <= leakage(together) + 1e-9
+        assert leakage(second) <= leakage(together) + 1e-9
+        limit = everywhere(mechanism.reshape(3, 6, 2))
+        each = (
+            everywhere(mechanism.reshape(3, 2, 6)),
+            everywhere(np.swapaxes(mechanism, 1, 2).reshape(3, 3, 4)),
+        )
+        assert_allclose(max(each), limit)
+        # (iii): pairs that differ in both columns; (iv): those who know the other secret.
+        given = sent.sum(3) / joint.sum(2)
+        known = (
+            max(leakage(given[:, :, b]) for b in range(3)),
+            max(leakage(given[:, a]) for a in range(2)),
+        )
+        for (a, b), (c, d) in permutations(product(range(2), range(3)), 2):
+            told = np.log((given[:, a, b] / given[:, c, d]).max())
+            least = min(e for e, differ in zip(each, (a != c, b != d), strict=True) if differ)
+            assert told <= least + 1e-9
+            assert told <= (a != c) * known[0] + (b != d) * known[1] + 1e-9
+    xor = np.array([[[float((s ^ v) == y) for v in (0, 1)] for s in (0, 1)] for y in (0, 1)])
+    assert leakage(xor.mean(axis=2)) == leakage(xor.mean(axis=1)) == 0.0
+    assert leakage(xor.reshape(2, 4)) == np.inf
+
+
+def test_theorem_34(rng):
+    """Pairs that are not compared are bounded by paths, groups of secrets by their worst pair."""
+    for _ in range(20):
+        eps = rng.uniform(0.1, 2.0, size=(4, 4))
+        eps = np.triu(np.where(rng.uniform(size=(4, 4)) < 0.4, np.inf, eps), 1)
+        eps = eps + eps.T
+        families = rng.dirichlet(np.ones(3), size=(6, 4))
+        # A row that goes as far as the compared pairs let it, for all families at once.
+        pairs = [(s, t) for s, t in permutations(range(4), 2) if eps[s, t] < np.inf]
+        limits = np.zeros((6 * len(pairs), 4, 3))
+        for i, (family, (s, t)) in enumerate(product(families, pairs)):
+            limits[i, s], limits[i, t] = family[s], -np.exp(eps[s, t]) * family[t]
+        shortest = {
+            (s, t): min(
+                sum(eps[a, b] for a, b in pairwise(path))
+                for k in range(3)
+                for inner in permutations(set(range(4)) - {s, t}, k)
+                for path in [(s, *inner, t)]
+            )
+            for s, t in permutations(range(4), 2)
+        }
+        row = linprog(
+            rng.normal(size=12),
+            A_ub=limits.reshape(-1, 12) if pairs else None,
+            b_ub=np.zeros(len(limits)) if pairs else None,
+            bounds=(1e-3, 1.0),
+        ).x.reshape(4, 3)
+        reports = np.einsum("fsu,su->fs", families, row)
+        for (s, t), length in shortest.items():
+            assert np.all(reports[:, s] <= np.exp(length) * reports[:, t] * (1.0 + 1e-6))
+        within = rng.dirichlet(np.full(2, 0.3), size=(50, 2))
+        groups = [reports[:, :2] @ within[:, 0].T, reports[:, 2:] @ within[:, 1].T]
+        most = max(shortest[s, t] for s, t in product((0, 1), (2, 3)))
+        assert np.all(groups[0] <= np.exp(most) * groups[1] * (1.0 + 1e-6))
+        against = np.exp([shortest[0, 2], shortest[0, 3]])
+        share = groups[1] / reports[:, :1]
+        assert np.all(share <= within[:, 1] @ against * (1.0 + 1e-6))
+        assert np.all(share >= within[:, 1] @ (1.0 / against) * (1.0 - 1e-6))
+
+
+def closed_forms(eps, a1, a2):
+    """SRR and GRR as matrices (reports, cells)."""
+    secret = np.arange(a1 * a2) // a2
+    own, same = np.eye(a1 * a2, dtype=bool), secret[:, None] == secret
+    srr = np.where(own, np.exp(eps), np.where(same, np.exp(-eps), 1.0))
+    grr = np.where(own, np.exp(eps), 1.0)
+    return srr / srr.sum(axis=0), grr / grr.sum(axis=0)
+
+
+def two_kinds(eps, a1, a2):
+    """The rows of Theorem 35 (ii), scaled to sum 1."""
+    rows = [np.array(r) for r in product((1.0, np.exp(eps)), repeat=a1 * a2)]
+    for z, part in product(range(a1), product((np.exp(-eps), np.exp(eps)), repeat=a2)):
+        row = np.ones((a1, a2))
+        row[z] = part
+        rows.append(row.ravel())
+    return np.array([row / row.sum() for row in rows])
+
+
+@pytest.mark.parametrize(("a1", "a2"), [(2, 2), (2, 3), (3, 2)])
+def test_theorem_35(rng, a1, a2):
+    """Linear programs over the cone reach no further than the two kinds of rows."""
+    eps, cells = 0.8, a1 * a2
+    secret = np.arange(cells) // a2
+    limits = np.array(
+        [
+            np.eye(cells)[x] - np.exp(eps) * np.eye(cells)[y]
+            for x, y in permutations(range(cells), 2)
+            if secret[x] != secret[y]
+        ]
+    )
+    rows = two_kinds(eps, a1, a2)
+    assert (rows @ limits.T).max() <= 1e-12
+    if a1 == 2:
+        rows = rows[2**cells :]
+    for direction in np.concatenate([np.eye(cells), -np.eye(cells), rng.normal(size=(40, cells))]):
+        best = -linprog(
+            -direction,
+            A_ub=limits,
+            b_ub=np.zeros(len(limits)),
+            A_eq=np.ones((1, cells)),
+            b_eq=[1.0],
+        ).fun
+        assert_allclose((rows @ direction).max(), best, atol=1e-9)
+    for mechanism in closed_forms(eps, a1, a2):
+        assert (mechanism @ limits.T).max() <= 1e-12
+
+
+def test_optimum_of_theorem_35():
+    """The printed example: the optimum's information, SRR's and GRR's."""
+    public = EXAMPLE.ravel() / EXAMPLE.sum()
+
+    def information(rows):
+        return (public * rows * np.log(rows / (rows @ public)[:, None])).sum(axis=1)
+
+    rows = two_kinds(1.0, 2, 2)
+    best = -linprog(-information(rows), A_eq=rows.T, b_eq=np.ones(4)).fun
+    srr, grr = (information(rows).sum() for rows in closed_forms(1.0, 2, 2))
+    assert_allclose([best, srr, grr], [0.2317, 0.1935, 0.0908], atol=1e-4)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
