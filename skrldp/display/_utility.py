@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from skrldp._params import check_positive
 from skrldp._typing import Floats
 from skrldp.display._style import (
     BASELINE,
@@ -27,7 +28,6 @@ from skrldp.sanitizers import (
     GRRSanitizer,
     NonRobustSanitizer,
     RobustMSESanitizer,
-    check_eps,
 )
 
 __all__ = ["PrivacyUtilityDisplay"]
@@ -153,7 +153,7 @@ class PrivacyUtilityDisplay:
         if not grid:
             raise ValueError("eps is empty: give at least one privacy parameter.")
         for level in grid:
-            check_eps(level)
+            check_positive("eps", level, "in nats")
         attribute = "distortion_" if distances else "normalized_mutual_information_"
         curves = {}
         for name, template in (templates | added).items():

@@ -11,7 +11,6 @@ from skrldp.sanitizers._as_sanitizer import (
 )
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import (
-    check_promise,
     check_uncertainty,
     default_uncertainty,
     explain_rare_cells,
@@ -34,7 +33,6 @@ __all__ = [
     "as_sanitizer",
     "blank_record",
     "changes_since_fit",
-    "check_promise",
     "check_uncertainty",
     "codec_of",
     "default_uncertainty",

@@ -69,7 +69,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     @explain_names
     def __init__(
         self,
-        eps: float = 1.0,
+        eps: Any = 1.0,
         *,
         sensitive: Any = None,
         categories: Any = "auto",

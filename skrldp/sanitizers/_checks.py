@@ -287,6 +287,21 @@ _ALIASES = {
 }
 
 
+_EVERYWHERE = "it is private at eps over all distributions, so nothing more can be asked"
+_JOINTLY = (
+    "it protects all sensitive columns as one secret, which protects each. PolyOptSanitizer and "
+    "RobustMSESanitizer have protect='each'"
+)
+_ABSENT = {
+    **{
+        (name, parameter): _EVERYWHERE
+        for name in ("SRRSanitizer", "GRRSanitizer")
+        for parameter in ("eps_all", "known", "eps_known")
+    },
+    **{(name, "protect"): _JOINTLY for name in ("SRRSanitizer", "GRRSanitizer", "IRSanitizer")},
+}
+
+
 def explain_names(init: Callable[..., None]) -> Callable[..., None]:
     """Let a constructor suggest the parameter that an unknown one may have been meant for.
 
@@ -315,6 +330,11 @@ def explain_names(init: Callable[..., None]) -> Callable[..., None]:
             name = unknown[0]
             close = [_ALIASES.get(name, name)] if _ALIASES.get(name) in known else []
             close += difflib.get_close_matches(name, known)
+            hint = _ABSENT.get((type(self).__name__, name), "")
+            if hint:
+                raise TypeError(
+                    f"{type(self).__name__} has no parameter {name!r}; {hint}"
+                ) from error
             hint = f"did you mean {close[0]!r}?" if close else "it has " + ", ".join(known)
             raise TypeError(f"{type(self).__name__} has no parameter {name!r}; {hint}") from error
 

@@ -33,10 +33,20 @@ class IRSanitizer(BaseSanitizer):
     eps : float, default=1.0
         Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
         secret as under another.
+    eps_all : float, optional
+        Privacy parameter over all distributions, at least `eps`, in nats. It bounds what further
+        reports about a person add, and what a report tells somebody who knows U, or a part of it: k
+        reports leak at most ``eps + (k - 1) * eps_all``, and to such a person k times `eps_all`.
+        None: nothing is required, and two reports, or a report together with U, may reveal S.
     sensitive : str, int, list or callable, default=None
         The columns of the secret S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
         first column; if the columns have names, a warning then states which one is protected.
+    known : str, int, list or callable, optional
+        Columns of U that observers know of a person, selected as `sensitive` is. Privacy then holds
+        within each of their values as well, over the set of the conditionals of the rest of U.
+    eps_known : float, optional
+        Privacy parameter within known values, in nats; None is `eps`.
     categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns: a list with one for each column in the table's order, or a dict
         that names some of the columns. They may hold values that the public table lacks. "auto"
@@ -173,7 +183,10 @@ class IRSanitizer(BaseSanitizer):
         self,
         eps: float = 1.0,
         *,
+        eps_all: float | None = None,
         sensitive: Any = None,
+        known: Any = None,
+        eps_known: float | None = None,
         categories: Any = "auto",
         min_frequency: float | None = None,
         max_categories: int | None = None,
@@ -199,6 +212,9 @@ class IRSanitizer(BaseSanitizer):
             random_state=random_state,
             verbose=verbose,
         )
+        self.eps_all = eps_all
+        self.known = known
+        self.eps_known = eps_known
         self.budget = budget
         self.underlying = underlying
 

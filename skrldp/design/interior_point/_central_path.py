@@ -154,11 +154,10 @@ class CentralPath:
 
     def _coupling(self) -> tuple[Coupling, Floats] | None:
         """Factorise the Newton equations; the second part is the slope of a robust cost."""
-        b, a = self.rows.shape
-        hessian = np.zeros((b, a, a))
+        hessian = np.zeros((*self.rows.shape, self._cost.shape[1]))
         for block in self.blocks:
             hessian += block.hessian(self.rows)
-        entry = np.arange(a)
+        entry = np.arange(self._cost.shape[1])
         hessian[:, entry, entry] += self._dual_rows / self.rows
         inverse = inverses(hessian)
         if inverse is None:

@@ -86,8 +86,8 @@ def enumerate_vertices(
         names = {type(one.region).__name__ for one in requirements}
         raise SolverError(
             f"{' and '.join(sorted(names))} has no finite list of vertices: solver='vertices' "
-            "needs region='lower' (or 'box' with at most 6 values), all distributions, or the public one "
-            "alone."
+            "needs region='lower' (or 'box' with at most 6 values), all distributions, or the "
+            "public one alone."
         )
     lists = _lists(cones or Cones(requirements, deadline), quick)
     inequalities = facets(requirements)
