@@ -69,9 +69,8 @@ def bound_over(
         leakage = max(leakage_at(view, worst) for view in views())
         if leakage >= attained:
             attained, distribution = leakage, worst
-    return Bound(
-        proven, min(attained, proven), distribution, enumerated=proven < most or attained >= most
-    )
+    tight = proven < most or attained >= most
+    return Bound(proven, min(attained, proven), distribution, enumerated=tight)
 
 
 def _distribution_of(

@@ -114,6 +114,9 @@ def test_what_cannot_be_enumerated_is_a_sum(monkeypatch):
             expected = exact[enumerated - 1].eps + (k - enumerated) * all_
             assert one.eps == pytest.approx(expected, abs=1e-9)
             assert best.eps <= one.eps
+            if k > most:  # rounded upwards
+                more = (k - enumerated) * Fraction(all_)
+                assert Fraction(one.eps) >= Fraction(exact[enumerated - 1].eps) + more
             assert exact[enumerated - 1].eps_attained <= one.eps_attained <= best.eps
             there = leak(mechanism.matrix, one.distribution[None], k)[0]
             assert one.eps_attained <= there + 1e-9
@@ -127,15 +130,17 @@ def test_how_many_combinations_there_are():
 
 def test_no_number_of_reports_is_too_large():
     joint, matrix = table(0, 2, 2)
-    ratio = certify(matrix, RenyiBall(), joint).eps_all
-    for k in (1000, 10**9, 10**400):
-        found = certify(matrix, RenyiBall(), joint, k)
-        assert found.eps <= found.eps_all and found.eps_attained <= found.eps
-        assert found.eps_all == pytest.approx(k * ratio if k < 10**300 else math.inf, rel=1e-14)
+    mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
+    numbers = (1, 1000, 10**9, 10**400)
+    one, *more = prove_reports(mechanism, joint, RenyiSet(2.0, 0.05), numbers, work=1e5)
+    for found in more:
+        assert one.eps < found.eps_attained <= found.eps <= found.eps_all
+        total = found.reports * one.eps_all if found.reports < 10**300 else math.inf
+        assert found.eps_all == pytest.approx(total, rel=1e-14)
     same = np.full((2, 4), 0.5)
     for k in (1, 2, 10**400):
         found = certify(same, RenyiBall(), EVEN, k)
-        assert found.eps_all == found.eps_given_u == 0.0 and found.eps <= 1e-11
+        assert found.eps_all == found.eps_given_u == found.eps == 0.0
 
 
 @pytest.mark.parametrize("reports", [0, -1, 1.0, "2", None, True])
@@ -194,6 +199,11 @@ def test_proportional_rows_are_one():
     split, whole = weights / 34.0, np.array([weights[:3].sum(axis=0), weights[3]]) / 34.0
     for matrix in (split, weights[:, ::-1] / 34.0):
         assert len(distinct_rows(matrix)[0]) in (2, 3)
+    large = np.array([[2**62 - 1, 2**53 + 1, 3, 1], [5, 2**53 - 1, 2, 7]])  # no floats hold these
+    for row, high, low in zip(large[[1, 0]], *distinct_rows(large), strict=True):
+        factor = Fraction(2) ** round(math.log2(high.max() / float(row.max())))
+        for true, most, least in zip(row.tolist(), high, low, strict=True):
+            assert Fraction(least) <= true * factor <= Fraction(most)
     ours, theirs = (
         certify(Mechanism.from_matrix(m, (0, 1), (0, 1)), RenyiBall(), EVEN, 3)
         for m in (split, whole)
