@@ -5,7 +5,21 @@ comes from dual expressions of the support function, which are upper bounds wher
 evaluated, with the rounding of the arithmetic added; no solver's word is taken for anything.
 """
 
-from skrldp.certificate._certify import Certificate, certify, proof_region, prove
+from skrldp.certificate._certify import (
+    Certificate,
+    certify,
+    proof_region,
+    prove,
+    prove_reports,
+)
 from skrldp.certificate._release import may_stand_in, release
 
-__all__ = ["Certificate", "certify", "may_stand_in", "proof_region", "prove", "release"]
+__all__ = [
+    "Certificate",
+    "certify",
+    "may_stand_in",
+    "proof_region",
+    "prove",
+    "prove_reports",
+    "release",
+]

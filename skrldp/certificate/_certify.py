@@ -1,6 +1,8 @@
 """The certificate: a proven bound, and the worst distribution found."""
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,17 +11,14 @@ from numpy.typing import ArrayLike
 from skrldp._arrays import real_numbers
 from skrldp._html import page
 from skrldp._numbers import at_least, at_most
+from skrldp._params import is_whole
 from skrldp._typing import Floats
 from skrldp.alphabet import source_in_words
+from skrldp.certificate._all_distributions import leakage_over_all, times
 from skrldp.certificate._alphabets import order_in_table
-from skrldp.certificate._views import (
-    View,
-    dense_view,
-    leakage_at,
-    leakage_at_centre,
-    least_provable,
-    mechanism_views,
-)
+from skrldp.certificate._bounds import Bound, bound_over
+from skrldp.certificate._reports import WORK, SeveralReports
+from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.row_privacy import Region, privacy_region
@@ -28,7 +27,7 @@ from skrldp.uncertainty_set import FittedSet, RenyiSet, chance_of_missing
 if TYPE_CHECKING:
     from skrldp.uncertainty_set import AllDistributions, LikelihoodRatioSet, RenyiBall
 
-__all__ = ["Certificate", "certify", "proof_region", "prove"]
+__all__ = ["Certificate", "certify", "proof_region", "prove", "prove_reports"]
 
 # Sums of b probabilities that were divided by their sum are 1 up to about b units of rounding, and
 # a few more. Twice as many would let pass sums that are off by some 1e-15 more.
@@ -51,6 +50,25 @@ class Certificate:
         The set of distributions that it holds for.
     alphabet : {"declared", "split", "learned"} or None
         Where the values of U come from; the set's confidence level depends on it.
+    eps_all : float
+        Upper bound on the leakage at every distribution whatever, in nats; exact up to its last
+        digits. Infinite if a report rules out a secret for some values of U.
+    eps_given_u : float
+        Upper bound on the leakage to somebody who knows U, in nats; exact likewise, and at most
+        ``eps_all``.
+    reports : int
+        How many independent reports about one record somebody gets. All figures are about that
+        many; those of k reports over all distributions are k times those of one.
+    eps_pairs : array of shape (a1, a1) or None
+        Where ε differs by pair of secrets: the bound of each pair, infinite where not compared.
+    known : Certificate or None
+        The bound within each value of known columns of U.
+    each : mapping of str to Certificate
+        Where sensitive columns are protected each for itself: one certificate for each of them. The
+        other figures are then those of the worst one.
+    enumerated : bool
+        Whether ``eps`` comes from all combinations of reports. Otherwise it is a sum of bounds of
+        fewer reports, and a smaller one may be true.
     """
 
     eps: float
@@ -58,6 +76,13 @@ class Certificate:
     distribution: Floats
     uncertainty: FittedSet
     alphabet: str | None = None
+    eps_all: float = math.inf
+    eps_given_u: float = math.inf
+    reports: int = 1
+    eps_pairs: Floats | None = None
+    known: "Certificate | None" = None
+    each: Mapping[str, "Certificate"] = field(default_factory=dict)
+    enumerated: bool = True
 
     @property
     def alpha(self) -> float:
@@ -86,20 +111,41 @@ class Certificate:
         return self.eps <= eps
 
     def __repr__(self) -> str:
-        over, attained = self.uncertainty.brief(), at_least(self.eps_attained)
-        return f"Certificate(eps<={at_most(self.eps)}, attained {attained}, {over})"
+        figures = [f"eps<={at_most(self.eps)}", f"attained {at_least(self.eps_attained)}"]
+        if self.reports > 1 or math.isfinite(self.eps_all):
+            figures.append(f"eps_all<={at_most(self.eps_all)}")
+        if self.reports > 1:
+            figures.append(f"reports={self.reports}")
+        return f"Certificate({', '.join(figures)}, {self.uncertainty.brief()})"
 
     def _repr_html_(self) -> str:
         a1, a2 = self.distribution.shape
         attained = at_least(self.eps_attained)
+        how = "" if self.enumerated else ", the sum of bounds of fewer reports"
         rows = [
-            ("proven", f"eps <= {at_most(self.eps)} nats"),
+            *self._about_reports(),
+            ("proven", f"eps <= {at_most(self.eps)} nats{how}"),
             ("attained", f"eps = {attained} nats, at the worst distribution found"),
             ("holds for", self.uncertainty.describe()),
             *self._confidence(),
+            *self._over_all(),
             ("cells", f"{a1:,} secrets x {a2:,} values"),
         ]
         return page("Certificate", rows)
+
+    def _about_reports(self) -> list[tuple[str, str]]:
+        if self.reports == 1:
+            return []
+        return [("reports", f"{self.reports:,} independent ones about the same record")]
+
+    def _over_all(self) -> list[tuple[str, str]]:
+        """State what holds whatever the distribution is, where something does."""
+        if self.reports == 1 and math.isinf(self.eps_all):
+            return []
+        return [
+            ("for all distributions", f"eps <= {at_most(self.eps_all)} nats"),
+            ("to somebody who knows U", f"eps <= {at_most(self.eps_given_u)} nats"),
+        ]
 
     def _confidence(self) -> list[tuple[str, str]]:
         """State how often the set misses, and on what that is conditional."""
@@ -114,6 +160,7 @@ def certify(
     mechanism: Mechanism | ArrayLike,
     uncertainty: "LikelihoodRatioSet | RenyiBall | AllDistributions | FittedSet",
     joint: JointDistribution,
+    reports: int = 1,
 ) -> Certificate:
     """Prove a bound on any mechanism's leakage over an uncertainty set.
 
@@ -127,6 +174,10 @@ def certify(
         The set of distributions.
     joint : JointDistribution
         The public distribution the set is around.
+    reports : int
+        How many independent reports about one record somebody gets. All combinations of them are
+        looked at where that takes some seconds at most; beyond, the bound is that of as many as
+        can be looked at, and ``eps_all`` for each other one.
 
     Returns
     -------
@@ -136,8 +187,8 @@ def certify(
     Raises
     ------
     ValueError
-        If the matrix is not a mechanism on the cells of ``joint``, or if a `Mechanism` has other
-        secrets or values than ``joint``.
+        If the matrix is not a mechanism on the cells of ``joint``, if a `Mechanism` has other
+        secrets or values than ``joint``, or if ``reports`` is no whole number from 1.
 
     Examples
     --------
@@ -145,21 +196,39 @@ def certify(
     >>> joint = JointDistribution([[7, 10], [26, 57]])
     >>> response = [[0.4, 0.4, 0.2, 0.2], [0.6, 0.6, 0.8, 0.8]]
     >>> certify(response, RenyiBall(), joint)
-    Certificate(eps<=0.693147181, attained 0.69314718, alpha=2, B=0.07524)
+    Certificate(eps<=0.693147181, attained 0.69314718, eps_all<=0.693147181, alpha=2, B=0.07524)
+
+    This one depends on S alone, so that k reports leak k times as much. They add up to less where
+    it depends on U alone, of which the set says that it is not far from independent of S:
+
+    >>> of_u = [[0.4, 0.6, 0.4, 0.6], [0.6, 0.4, 0.6, 0.4]]
+    >>> for k in 1, 2, 3:
+    ...     print(round(certify(of_u, RenyiBall(), joint, reports=k).eps, 3))
+    0.18
+    0.354
+    0.511
     """
+    _check_reports(reports)
     fitted = uncertainty if isinstance(uncertainty, FittedSet) else uncertainty.fit_set(joint)
     if not isinstance(mechanism, Mechanism):
-        matrix = _checked(mechanism, joint)
-        return _certificate([dense_view(matrix, proof_region(joint, fitted))], joint, fitted)
+        return _series(_checked(mechanism, joint), joint, fitted, [reports])[0]
     # The proof is in the mechanism's order; the worst distribution is told in the table's.
     cells = np.ix_(*order_in_table(joint, mechanism))
     reordered = JointDistribution(
         joint.counts[cells], mechanism.secrets, mechanism.values, alphabet=joint.alphabet
     )
-    certificate = prove(mechanism, reordered, fitted)
+    certificate = _series(mechanism, reordered, fitted, [reports])[0]
     distribution = np.empty_like(certificate.distribution)
     distribution[cells] = certificate.distribution
     return replace(certificate, distribution=distribution)
+
+
+def _check_reports(reports: int) -> None:
+    if not is_whole(reports) or reports < 1:
+        raise ValueError(
+            f"reports={reports!r} must be a whole number from 1: how many independent reports "
+            "about one record somebody gets."
+        )
 
 
 def _checked(matrix: ArrayLike, joint: JointDistribution) -> Floats:
@@ -194,8 +263,49 @@ def prove(mechanism: Mechanism, joint: JointDistribution, uncertainty: FittedSet
     -------
     Certificate
     """
-    views = list(mechanism_views(mechanism, proof_region(joint, uncertainty)))
-    return _certificate(views, joint, uncertainty)
+    return _series(mechanism, joint, uncertainty, [1])[0]
+
+
+def prove_reports(
+    mechanism: Mechanism,
+    joint: JointDistribution,
+    uncertainty: FittedSet,
+    reports: Sequence[int] = (1, 2, 3, 10),
+    *,
+    first: Certificate | None = None,
+    work: float = WORK,
+) -> tuple[Certificate, ...]:
+    """Certify several numbers of reports about one record; see :func:`certify`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On the cells of ``joint``, in its order, which is not checked.
+    joint : JointDistribution
+        The public distribution.
+    uncertainty : FittedSet
+        The set of distributions.
+    reports : sequence of int
+        How many reports, each at least 1.
+    first : Certificate, optional
+        What :func:`prove` gave for one report of this mechanism over this set, if it is at hand.
+    work : float
+        How much is looked at for each number: combinations of reports, times the cells of all pairs
+        of secrets, about a million a second.
+
+    Returns
+    -------
+    tuple of Certificate
+        One for each number, in the same order.
+
+    Raises
+    ------
+    ValueError
+        If one of the numbers is no whole number from 1.
+    """
+    for k in reports:
+        _check_reports(k)
+    return _series(mechanism, joint, uncertainty, reports, first, work)
 
 
 def proof_region(joint: JointDistribution, uncertainty: FittedSet) -> Region:
@@ -216,36 +326,58 @@ def proof_region(joint: JointDistribution, uncertainty: FittedSet) -> Region:
     return privacy_region(joint, uncertainty, region=exact)
 
 
-def _certificate(
-    views: list[View], joint: JointDistribution, uncertainty: FittedSet
+def _series(
+    mechanism: Mechanism | Floats,
+    joint: JointDistribution,
+    uncertainty: FittedSet,
+    reports: Sequence[int],
+    first: Certificate | None = None,
+    work: float = WORK,
+) -> tuple[Certificate, ...]:
+    """Certify one or more numbers of reports of a mechanism, or of its probabilities."""
+    region = proof_region(joint, uncertainty)
+    if first is None:
+        first = _first(mechanism, region, joint, uncertainty)
+    one = Bound(first.eps, first.eps_attained, first.distribution)
+    several = SeveralReports(mechanism, region, joint, uncertainty, one, first.eps_all, work)
+    found = {k: several.bound(k) for k in sorted({int(k) for k in reports})}
+    return tuple(_several(first, int(k), found[int(k)]) for k in reports)
+
+
+def _first(
+    mechanism: Mechanism | Floats, region: Region, joint: JointDistribution, uncertainty: FittedSet
 ) -> Certificate:
-    attained = max(leakage_at_centre(view) for view in views)
-    witness: tuple[View, int, int, Floats] | None = None
-    proven = attained
-    for view in views:
-        bound, found = least_provable(view, proven)
-        proven = max(proven, bound)
-        if found is not None:
-            witness = (view, *found)
-    distribution = joint.probabilities
-    if witness is not None:
-        distribution = _distribution_of(witness, joint, uncertainty)
-        attained = max(attained, *(leakage_at(view, distribution) for view in views))
-    attained = min(attained, proven)
-    return Certificate(proven, attained, distribution, uncertainty, joint.alphabet)
+    """Certify one report."""
+    everywhere, given_u = leakage_over_all(mechanism, region.n_secrets)
+    if isinstance(mechanism, Mechanism):
+        views = list(mechanism_views(mechanism, region))
+    else:
+        views = [dense_view(mechanism, region)]
+    found = bound_over(lambda: views, joint, uncertainty)
+    proven = min(found.eps, everywhere)
+    return Certificate(
+        proven,
+        min(found.attained, proven),
+        found.distribution,
+        uncertainty,
+        joint.alphabet,
+        everywhere,
+        given_u,
+    )
 
 
-def _distribution_of(
-    witness: tuple[View, int, int, Floats], joint: JointDistribution, uncertainty: FittedSet
-) -> Floats:
-    """Complete the worst pair of conditionals to a distribution of the set."""
-    view, first, second, pair = witness
-    conditionals = joint.conditionals.copy()
-    for s, conditional in ((first, pair[0]), (second, pair[1])):
-        if view.value is None:
-            conditionals[s] = conditional
-        else:  # the other values keep their proportions
-            rest = np.delete(conditionals[s], view.value)
-            spread = rest / rest.sum() if rest.sum() > 0 else np.full(len(rest), 1.0 / len(rest))
-            conditionals[s] = np.insert(spread * conditional[1], view.value, conditional[0])
-    return uncertainty.distribution_with(joint, conditionals, np.array([first, second]))
+def _several(first: Certificate, k: int, bound: Bound) -> Certificate:
+    """Make the certificate of k reports from that of one."""
+    if k == 1:
+        return first
+    return Certificate(
+        bound.eps,
+        bound.attained,
+        bound.distribution,
+        first.uncertainty,
+        first.alphabet,
+        times(k, first.eps_all),
+        times(k, first.eps_given_u),
+        reports=k,
+        enumerated=bound.enumerated,
+    )

@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
-from skrldp.information import conditionals_of
+from skrldp.information import Blocks, conditionals_of
 from skrldp.mechanism import Mechanism
 from skrldp.row_privacy import Region, SimplexRegion, WorstPairs
 
 __all__ = [
+    "Pair",
     "View",
+    "block_views",
     "dense_view",
     "leakage_at",
     "leakage_at_centre",
@@ -40,6 +42,7 @@ class View:
     against: Floats  # (b, a1, k): the part of the second
     region: Region
     value: int | None = None  # cells are (this value, all others) rather than all values
+    rounded: bool = False  # dense, `rows` rounded upwards and `against` downwards
 
 
 def dense_view(matrix: Floats, region: Region) -> View:
@@ -48,16 +51,23 @@ def dense_view(matrix: Floats, region: Region) -> View:
 
 
 def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
-    """One view for a dense mechanism; for blocks one per value of U, of two cells each.
+    """One view for a dense mechanism; for blocks one per value of U, of two cells each."""
+    blocks = mechanism.form.blocks
+    if blocks is None:
+        yield dense_view(mechanism.matrix, region)
+        return
+    yield from block_views(blocks, region)
+
+
+def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -> Iterator[View]:
+    """One view for each value of U, of two cells each, of a mechanism of four numbers.
+
+    The second secret's part may have numbers of its own, such as those rounded the other way.
 
     A row of a block mechanism is constant apart from one value of U, and all secrets other than
     its own look alike. So three pairs of parts cover everything: the row's own secret first,
     second, or neither.
     """
-    blocks = mechanism.form.blocks
-    if blocks is None:
-        yield dense_view(mechanism.matrix, region)
-        return
     same, same_secret, same_value, other = blocks
     cases = 3 if region.n_secrets > 2 else 2  # with two secrets one is always the row's own
     if isinstance(region, SimplexRegion):  # no pair of secrets differs from another
@@ -66,14 +76,22 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
             region, conditionals=region.conditionals[two], marginal=region.marginal[two]
         )
     a1, a2 = region.conditionals.shape
-    own, foreign = [same, same_secret], [same_value, other]
-    if a2 == 1:
-        own, foreign = [same, same], [same_value, same_value]
+    own, foreign = _parts(blocks, a2)
+    other_own, other_foreign = _parts(blocks if against is None else against, a2)
     first = np.repeat(np.array([own, foreign, foreign])[:cases, None], a1, axis=1)
-    second = np.repeat(np.array([foreign, own, foreign])[:cases, None], a1, axis=1)
+    second = np.array([other_foreign, other_own, other_foreign])[:cases, None]
+    second = np.repeat(second, a1, axis=1)
     alike = isinstance(region, SimplexRegion) or (same, same_value) == (same_secret, other)
     for u in range(1 if alike else a2):  # the same for every value
         yield View(first, second, region.one_against_rest(u), u)
+
+
+def _parts(blocks: Blocks, n_values: int) -> tuple[list[float], list[float]]:
+    """Return the parts of a row for its own secret and for another: one value, and all others."""
+    same, same_secret, same_value, other = blocks
+    if n_values == 1:
+        return [same, same], [same_value, same_value]
+    return [same, same_secret], [same_value, other]
 
 
 def least_provable(view: View, start: float) -> tuple[float, Pair | None]:
@@ -146,8 +164,11 @@ def leakage_at(view: View, distribution: Floats) -> float:
 
 
 def _ratio_of(view: View, conditionals: Floats, seen: NDArray[np.bool_]) -> float:
-    most = np.einsum("bsu,su->bs", view.rows, conditionals)
-    least = np.einsum("bsu,su->bs", view.against, conditionals)
+    rows, against = view.rows, view.against
+    if view.rounded:  # the other way round, so that no more is said than is attained
+        rows, against = against, rows
+    most = np.einsum("bsu,su->bs", rows, conditionals)
+    least = np.einsum("bsu,su->bs", against, conditionals)
     first, second = view.region.pairs
     both = seen[first] & seen[second]
     upper, lower = most[:, first[both]], least[:, second[both]]

@@ -1,0 +1,114 @@
+r"""What a mechanism leaks at some distribution of (S, U), whatever it is: ratios of its entries.
+
+Over all distributions of U given S the leakage is the logarithm of the greatest ratio of two
+entries of a row with different secrets; to somebody who knows U, of two entries with the same value
+of U. So no set and no search is needed, and equal reports multiply the ratio: k of them leak k
+times as much.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._arrays import ROWS, chunks
+from skrldp._typing import Floats
+from skrldp.mechanism import BlockForm, Mechanism
+from skrldp.sampling import BlockTable
+
+__all__ = ["leakage_over_all", "outwards", "times"]
+
+# Units of rounding, absolute and relative, that a logarithm of a quotient of two numbers is raised
+# by. Reading both as floats, dividing and taking the logarithm make errors of less than three.
+_UNITS = 4.0
+
+
+def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[float, float]:
+    """Bound one report's leakage over all distributions, and to somebody who knows U.
+
+    The integers that are sampled are compared, so both are exact up to their last digits, which are
+    rounded upwards.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or array of shape (b, a1 * a2)
+        A mechanism, or its probabilities.
+    n_secrets : int
+        Number of secrets a1.
+
+    Returns
+    -------
+    eps_all, eps_given_u : float
+        In nats.
+    """
+    if not isinstance(mechanism, Mechanism):
+        table: NDArray[Any] = mechanism
+    elif isinstance(mechanism.form, BlockForm):
+        table = _like_all_reports(mechanism.form.table)
+        n_secrets = min(n_secrets, 3)
+    else:
+        table = mechanism.weights
+    rows = table.reshape(len(table), n_secrets, -1)
+    everywhere = given_u = 0.0
+    for part in chunks(len(rows), max(1, ROWS // max(1, table.shape[1]))):
+        some = rows[part]
+        everywhere = max(everywhere, _greatest(some.max(axis=2), some.min(axis=2)))
+        by_value = np.moveaxis(some, 2, 1).reshape(-1, n_secrets)
+        given_u = max(given_u, _greatest(by_value, by_value))
+    return everywhere, given_u
+
+
+def _like_all_reports(table: BlockTable) -> NDArray[Any]:
+    """One report of a mechanism of four weights, with no more secrets and values than differ."""
+    own = [table.same, table.same_secret][: table.n_values]
+    foreign = [table.same_value, table.other][: table.n_values]
+    return np.array([own, foreign, foreign][: table.n_secrets]).reshape(1, -1)
+
+
+def _greatest(most: NDArray[Any], least: NDArray[Any]) -> float:
+    """Log of the greatest ratio of an entry of `most` to one of `least` of another secret.
+
+    Both have shape (n, a1), and entries of the same row are compared.
+    """
+    if most.shape[1] < 2:
+        return 0.0
+    first, last = most.argmax(axis=1), least.argmin(axis=1)
+    upper, second = np.partition(most, [-2, -1], axis=1)[:, :-3:-1].T
+    lower, second_least = np.partition(least, [0, 1], axis=1)[:, :2].T
+    apart = first != last
+    return max(
+        _log_ratio(upper, np.where(apart, lower, second_least)),
+        _log_ratio(np.where(apart, upper, second), lower),
+    )
+
+
+def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
+    """Bound the greatest log-ratio; 0 / 0 is 1, as a report that nobody sends tells nothing."""
+    differ = upper > lower
+    if not differ.any():
+        return 0.0
+    above, below = upper[differ].astype(float), lower[differ].astype(float)
+    if not below.all():
+        return math.inf
+    with np.errstate(over="ignore"):
+        ratio = above / below
+    best = int(ratio.argmax())
+    if math.isfinite(ratio[best]):
+        return outwards(math.log(ratio[best]))
+    return outwards(float((np.log(above) - np.log(below)).max()))
+
+
+def outwards(value: float) -> float:
+    """Raise a bound by what rounding may have taken from it."""
+    return value + _UNITS * np.finfo(float).eps * (1.0 + value)
+
+
+def times(count: int, eps: float) -> float:
+    """Multiply a bound by a whole number, rounding upwards; 0 and one time are exact."""
+    if eps == 0.0 or count == 0:
+        return 0.0
+    if count == 1:
+        return eps
+    # The number is rounded to a float, and the product is rounded.
+    return eps * count * (1.0 + _UNITS * np.finfo(float).eps) if count < 1e300 else math.inf

@@ -1,0 +1,88 @@
+"""The bound over several views, and the worst distribution found."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.certificate._views import (
+    Pair,
+    View,
+    leakage_at,
+    leakage_at_centre,
+    least_provable,
+)
+from skrldp.joint import JointDistribution
+from skrldp.uncertainty_set import FittedSet
+
+__all__ = ["Bound", "bound_over"]
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A proven bound, and the leakage at a distribution of the set."""
+
+    eps: float
+    attained: float
+    distribution: Floats  # (a1, a2), where `attained` is the leakage
+    enumerated: bool = True  # rather than a sum of bounds of fewer reports
+
+
+def bound_over(
+    views: Callable[[], Iterable[View]],
+    joint: JointDistribution,
+    uncertainty: FittedSet,
+    most: float = math.inf,
+) -> Bound:
+    """Prove a bound for all rows of some views.
+
+    Parameters
+    ----------
+    views : callable
+        Gives the views; it is asked twice, so that they need not be kept.
+    joint : JointDistribution
+        The public distribution.
+    uncertainty : FittedSet
+        The set of distributions.
+    most : float
+        A bound that is proven already. Once no smaller one can be had, the search ends.
+
+    Returns
+    -------
+    Bound
+    """
+    attained = proven = 0.0
+    witness: tuple[View, Pair] | None = None
+    for view in views():
+        attained = max(attained, leakage_at_centre(view))
+        proven, found = least_provable(view, max(proven, attained))
+        if found is not None:
+            witness = view, found
+        if proven >= most:
+            proven = most
+            break
+    distribution = joint.probabilities
+    if witness is not None:
+        worst = _distribution_of(*witness, joint, uncertainty)
+        leakage = max(leakage_at(view, worst) for view in views())
+        if leakage >= attained:
+            attained, distribution = leakage, worst
+    return Bound(proven, min(attained, proven), distribution)
+
+
+def _distribution_of(
+    view: View, worst: Pair, joint: JointDistribution, uncertainty: FittedSet
+) -> Floats:
+    """Complete the worst pair of conditionals to a distribution of the set."""
+    first, second, pair = worst
+    conditionals = joint.conditionals.copy()
+    for s, conditional in ((first, pair[0]), (second, pair[1])):
+        if view.value is None:
+            conditionals[s] = conditional
+        else:  # the other values keep their proportions
+            rest = np.delete(conditionals[s], view.value)
+            spread = rest / rest.sum() if rest.sum() > 0 else np.full(len(rest), 1.0 / len(rest))
+            conditionals[s] = np.insert(spread * conditional[1], view.value, conditional[0])
+    return uncertainty.distribution_with(joint, conditionals, np.array([first, second]))

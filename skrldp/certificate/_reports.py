@@ -1,0 +1,232 @@
+r"""What several reports about one record leak, for somebody who gets all of them.
+
+k independent reports are one report of a mechanism whose rows are products of k rows. The order of
+the reports tells nothing, and how many orders there are cancels in every ratio, so each multiset of
+rows is looked at once. Where there are too many multisets, conditioning on the first reports gives
+a sum: after them the set may be any, so each further report adds at most the bound over all
+distributions.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property, reduce
+from itertools import chain, combinations_with_replacement, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._typing import Floats
+from skrldp.certificate._all_distributions import times
+from skrldp.certificate._bounds import Bound, bound_over
+from skrldp.certificate._views import View, block_views, leakage_at
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism
+from skrldp.row_privacy import Region
+from skrldp.uncertainty_set import FittedSet
+
+__all__ = ["WORK", "SeveralReports"]
+
+# Multisets of reports are looked at one by one while they, times the cells of all pairs of secrets,
+# are no more than this. On one core of 2026 that took at most about ten seconds.
+WORK = 1 << 24
+
+# A pair of secrets costs as much as this many cells, however few it has.
+_CELLS_OF_A_PAIR = 8
+
+# Cells of products that are held at a time, twice: bounds the memory.
+_PART_CELLS = 1 << 18
+
+# Products have at most this many factors: more reports are bounded by sums from above, and by so
+# many equal ones from below.
+_MOST_FACTORS = 1 << 12
+
+Rounded = tuple[Floats, Floats]  # upper and lower bounds of non-negative numbers
+
+
+class SeveralReports:
+    """Bounds of k reports about one record over a set of distributions.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or array of shape (b, a1 * a2)
+        A mechanism, or its probabilities.
+    region : Region
+        The region of the set.
+    joint : JointDistribution
+        The public distribution.
+    uncertainty : FittedSet
+        The set.
+    first : Bound
+        That of one report.
+    eps_all : float
+        Proven bound of one report over all distributions.
+    work : float
+        How much is enumerated.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism | Floats,
+        region: Region,
+        joint: JointDistribution,
+        uncertainty: FittedSet,
+        first: Bound,
+        eps_all: float,
+        work: float,
+    ) -> None:
+        self.mechanism, self.region = mechanism, region
+        self.joint, self.uncertainty = joint, uncertainty
+        self.eps_all, self.work = eps_all, work
+        self.known = {1: first}  # exact bounds so far
+
+    def bound(self, k: int) -> Bound:
+        """Return the bound of k reports.
+
+        Parameters
+        ----------
+        k : int
+            How many reports, at least 1.
+
+        Returns
+        -------
+        Bound
+        """
+        first, most = self.known[1], times(k, self.eps_all)
+        if k == 1:
+            return first
+        if self.uncertainty.is_everything or most == 0.0 or np.isinf(first.attained):
+            leakage = max(leakage_at(view, first.distribution) for view in self._equal(k))
+            return Bound(most, min(leakage, most), first.distribution)
+        n_enumerated = self._most_enumerable(k)
+        if n_enumerated not in self.known:
+            self.known[n_enumerated] = bound_over(
+                lambda: self._enumerated(n_enumerated),
+                self.joint,
+                self.uncertainty,
+                self._composed(n_enumerated),
+            )
+        best = self.known[n_enumerated]
+        if n_enumerated == k:
+            return best
+        equal = bound_over(lambda: self._equal(k), self.joint, self.uncertainty)
+        worst = max(equal, best, key=lambda bound: bound.attained)
+        eps = self._composed(k)
+        return Bound(eps, min(worst.attained, eps), worst.distribution, enumerated=False)
+
+    def _composed(self, k: int) -> float:
+        """Least sum of the exact bound of some reports and one for all others."""
+        sums = [times(k, self.eps_all)]
+        for j, exact in self.known.items():
+            if j <= k:
+                more = times(k - j, self.eps_all)
+                sums.append(float(np.nextafter(exact.eps + more, np.inf)) if more else exact.eps)
+        return min(sums)
+
+    # --- multisets of rows
+
+    def _most_enumerable(self, k: int) -> int:
+        """Greatest number of reports, at most k, whose multisets are few enough."""
+        most = range(1, min(k, _MOST_FACTORS) + 1)
+        return max(1, bisect_right(most, self.work, key=self._work))
+
+    def _work(self, k: int) -> float:
+        a1, a2 = self.region.conditionals.shape
+        n_rows = n_multisets(self._n_distinct, k, self.work)
+        return n_rows * (len(self.region.pairs[0]) * (a2 + _CELLS_OF_A_PAIR) + k * a1 * a2)
+
+    @property
+    def _blocks(self) -> tuple[float, float, float, float] | None:
+        return self.mechanism.form.blocks if isinstance(self.mechanism, Mechanism) else None
+
+    @property
+    def _n_distinct(self) -> int:
+        """Number of rows, without the matrix of four weights."""
+        return self.mechanism.shape[0] if self._blocks is not None else len(self._rows[0])
+
+    @cached_property
+    def _rows(self) -> Rounded:
+        mechanism = self.mechanism
+        return distinct_rows(mechanism.weights if isinstance(mechanism, Mechanism) else mechanism)
+
+    def _view(self, products: Rounded) -> View:
+        shape = (-1, *self.region.conditionals.shape)
+        above, below = products
+        return View(above.reshape(shape), below.reshape(shape), self.region, rounded=True)
+
+    def _equal(self, k: int) -> Iterator[View]:
+        """Make views of k equal reports, or of fewer for very many."""
+        n_equal = min(k, _MOST_FACTORS)
+        if self._blocks is None:
+            yield self._view(power(self._rows, n_equal))
+            return
+        four = np.array([self._blocks])
+        above, below = power((four, four), n_equal)
+        yield from block_views(tuple(below[0]), self.region, tuple(above[0]))
+
+    def _enumerated(self, k: int) -> Iterator[View]:
+        """Make views of all multisets of k rows, part by part."""
+        above, below = self._rows
+        multisets = combinations_with_replacement(range(len(above)), k)
+        size = max(1, _PART_CELLS // above.shape[1])
+        yield self._view(power(self._rows, k))  # often the worst ones: a good start for the others
+        while len(chosen := np.fromiter(chain.from_iterable(islice(multisets, size)), np.intp)):
+            members = chosen.reshape(-1, k).T
+            yield self._view(reduce(product, ((above[y], below[y]) for y in members)))
+
+
+def n_multisets(n: int, k: int, most: float) -> int:
+    """Count the multisets of k out of n, or say some number above `most` if there are more."""
+    count = 1
+    for i in range(1, min(k, n - 1) + 1):
+        count = count * (n + k - i) // i
+        if count > most:
+            break
+    return count
+
+
+def distinct_rows(table: NDArray[Any]) -> Rounded:
+    """Return one of all proportional rows, each up to a factor, which cancels in every ratio.
+
+    Integers are compared exactly. Of probabilities in floats only those are merged that are equal
+    up to a power of two.
+    """
+    rows = table[table.any(axis=1)]
+    if np.issubdtype(rows.dtype, np.integer):
+        rows = np.unique(rows // np.gcd.reduce(rows, axis=1, keepdims=True), axis=0)
+        values = rows.astype(float)
+        held = rows < 2**53  # floats hold these exactly
+        above = np.where(held, values, np.nextafter(values, np.inf)) * 2.0**-64
+        below = np.where(held, values, np.nextafter(values, 0.0)) * 2.0**-64
+        return scaled((above, below))
+    rows = np.unique(scaled((rows, rows))[0], axis=0)
+    return rows, rows
+
+
+def product(first: Rounded, second: Rounded) -> Rounded:
+    """Multiply bounds, rounding outwards; zeros stay zeros, and rows are scaled if they are small.
+
+    One unit in the last place more than the nearest float covers the rounding of a product also
+    where it underflows, and scaling upwards is exact.
+    """
+    above, below = first[0] * second[0], first[1] * second[1]
+    positive = (first[0] > 0) & (second[0] > 0)
+    above = np.where(positive, np.nextafter(above, np.inf), 0.0)
+    return scaled((above, np.nextafter(below, 0.0)))
+
+
+def scaled(rows: Rounded) -> Rounded:
+    """Multiply each row by a power of two that brings its greatest entry to 1/2 or above."""
+    exponent = np.frexp(rows[0].max(axis=1, keepdims=True))[1]
+    upwards = np.maximum(-exponent, 0)
+    return np.ldexp(rows[0], upwards), np.ldexp(rows[1], upwards)
+
+
+def power(rows: Rounded, k: int) -> Rounded:
+    """Raise bounds to a power, by squaring; see :func:`product`."""
+    result, square = rows, rows
+    for digit in bin(k - 1)[:1:-1] if k > 1 else "":
+        if digit == "1":
+            result = product(result, square)
+        square = product(square, square)
+    return result
