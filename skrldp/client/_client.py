@@ -165,7 +165,8 @@ class Client:
             return self._memory.sample(table, cells, ids)
         if self._limit is not None and ids is not None:
             self._limit.take(self.digest, ids, self._bound)  # counted before anything is drawn
-        return table.sample(cells, RandomStream() if self._stream is None else self._stream)
+        stream = RandomStream() if self._stream is None else self._stream
+        return table.sample(cells, stream)
 
     def _check_ids(self, ids: list[Any] | None, n_records: int) -> None:
         if self._memory is None and self._limit is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skrldp._numbers import at_most
-from skrldp._params import is_whole
+from skrldp._params import check_positive, is_whole
 from skrldp.client._memory import octets_of
 from skrldp.exceptions import ReportLimitError
 
@@ -42,11 +42,15 @@ class FreshReports:
         The file of the counts, an SQLite database. It is made if it is not there: **whoever deletes
         it, or puts an old copy in its place, gives those reports again.** For each person and
         mechanism it has a hash of the id and a count.
+    eps : float, optional
+        The most that all reports about a person may leak together, in nats: mechanisms whose
+        guarantee allows more are refused. None takes any finite bound, however large.
 
     Raises
     ------
     ValueError
-        If `per_person` is no whole number of at least 1, or the file is of another kind.
+        If `per_person` is no whole number of at least 1 or `eps` no number above 0, or the file is
+        of another kind.
     OSError
         If the file cannot be read and written.
 
@@ -68,10 +72,15 @@ class FreshReports:
     >>> folder.cleanup()
     """
 
-    def __init__(self, per_person: int, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, per_person: int, path: str | os.PathLike[str], *, eps: float | None = None
+    ) -> None:
+        if eps is not None:
+            check_positive("eps", eps)
         if not is_whole(per_person) or per_person < 1:
             raise ValueError(f"per_person={per_person!r} is no whole number >= 1.")
         self.per_person = int(per_person)
+        self.eps = eps
         self.path = Path(path).resolve()  # the same after a change of directory
         with self._counts("rwc") as counts:
             (kind,) = counts.execute("PRAGMA application_id").fetchone()
@@ -103,7 +112,7 @@ class FreshReports:
         Raises
         ------
         ValueError
-            If there is no such bound.
+            If there is no such bound, or it is more than `eps`.
         """
         if guarantee is None:
             raise ValueError("this mechanism states no guarantee, so no number of reports is safe.")
@@ -113,6 +122,12 @@ class FreshReports:
                 "this mechanism's guarantee bounds one report about each person, not "
                 f"{self.per_person}, which may reveal the secret: fit with eps_all=, the bound "
                 "for further reports, or allow one by FreshReports(1, path)."
+            )
+        if self.eps is not None and bound > self.eps:
+            raise ValueError(
+                f"{self.per_person} reports of this mechanism may leak {at_most(bound)} nats "
+                f"together, more than eps={self.eps!r}: fit with a smaller eps_all=, or allow "
+                "fewer."
             )
         return bound
 

@@ -142,6 +142,9 @@ def test_as_many_reports_as_have_a_bound(path):
         one.report(ROW, id=1)
     several = load(text_of(), limit=FreshReports(3, path))
     assert "eps<=0.75 claimed, eps<=8.75 for 3 about one person" in repr(several)
+    load(text_of(), limit=FreshReports(3, path, eps=8.75))
+    with pytest.raises(ValueError, match=r"3 reports .* 8\.75 nats together, more than eps=8\.7"):
+        load(text_of(), limit=FreshReports(3, path, eps=8.7))
     bare = Mechanism.from_matrix([[1.0, 1.0]], ("no", "yes"), (1,)).to_json()
     with pytest.raises(ValueError, match="states no guarantee"):
         load(bare, limit=FreshReports(1, path))
@@ -151,6 +154,9 @@ def test_bad_limits(path):
     for bad in (0, -1, 1.5, True, "2", None, math.inf):
         with pytest.raises(ValueError, match=r"per_person=.* is no whole number >= 1"):
             FreshReports(bad, path)
+    for bad in (0, -1.0, math.nan, True, "1"):
+        with pytest.raises(ValueError, match="eps"):
+            FreshReports(1, path, eps=bad)
     assert not path.exists()
     with pytest.raises(TypeError, match="limit must be FreshReports"):
         load(text_of(), limit=3)
