@@ -29,6 +29,7 @@ _HOMES = {
     "PrivacyReport": "privacy_reports",
     "PrivacyUtilityDisplay": "display",
     "RenyiBall": "uncertainty_set",
+    "ReportLimitError": "exceptions",
     "RobustMSESanitizer": "sanitizers",
     "SRRSanitizer": "sanitizers",
     "SkrldpError": "exceptions",
@@ -59,6 +60,7 @@ __all__ = [
     "PrivacyReport",
     "PrivacyUtilityDisplay",
     "RenyiBall",
+    "ReportLimitError",
     "RobustMSESanitizer",
     "SRRSanitizer",
     "SkrldpError",
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
         CertificateError,
         InfeasibleError,
         PrivacyLeakWarning,
+        ReportLimitError,
         SkrldpError,
         SolverError,
     )
