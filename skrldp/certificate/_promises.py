@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from skrldp._typing import Floats
+from skrldp.certificate._all_distributions import leakage_over_all
 from skrldp.certificate._bounds import Bound, bound_over
 from skrldp.certificate._certify import Certificate, prove
 from skrldp.certificate._views import View
@@ -32,14 +33,12 @@ def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
         all of them in ``each``. What is known of U is in ``known``.
     """
     found: dict[tuple[int, ...], Certificate] = {}
-    whole = None  # what does not depend on the statement
+    everywhere = leakage_over_all(mechanism, len(promise.joint.secrets), promise.compared)
     for one in promise.statements:
-        if one.joint is promise.joint and np.ndim(one.pair_eps) == 0:
-            whole = certificate = prove(mechanism, promise.joint, one.uncertainty)
+        if one.joint is promise.joint and promise.compared is None and np.ndim(one.pair_eps) == 0:
+            certificate = prove(mechanism, promise.joint, one.uncertainty)
         else:
-            if whole is None:
-                whole = prove(mechanism, promise.joint, promise.everything)
-            certificate = _prove_statement(mechanism, promise, one, whole)
+            certificate = _prove_statement(mechanism, promise, one, everywhere)
         if one.known:
             found[one.secret] = replace(found[one.secret], known=certificate)
         else:
@@ -53,9 +52,10 @@ def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
 
 
 def _prove_statement(
-    mechanism: Mechanism, promise: Promise, one: Statement, whole: Certificate
+    mechanism: Mechanism, promise: Promise, one: Statement, everywhere: tuple[float, float]
 ) -> Certificate:
     """Certify a mechanism for secrets and values in another arrangement than the table's."""
+    eps_all, eps_given_u = everywhere
     matrix = mechanism.matrix
     if one.layout.n_cells < matrix.shape[1]:  # the secret is not observed: all columns alike
         matrix = matrix[:, : one.layout.n_cells]
@@ -64,6 +64,7 @@ def _prove_statement(
     first, second = one.compared
     wanted = np.broadcast_to(one.pair_eps, first.shape)
     n_secrets = len(one.eps)
+    by_pair = np.ndim(one.pair_eps) > 0 or promise.compared is not None
     eps_pairs = np.full((n_secrets, n_secrets), np.inf)
     bounds = []
     for eps in np.unique(wanted):
@@ -77,16 +78,16 @@ def _prove_statement(
     worst = max(
         bounds, key=lambda bound: bound.eps, default=Bound(0.0, 0.0, one.joint.probabilities)
     )
-    eps = min(worst.eps, whole.eps_all)
+    eps = min(worst.eps, eps_all)
     return Certificate(
         eps,
         min(worst.attained, eps),
         one.whole_distribution(worst.distribution, promise.joint),
         one.uncertainty,
         promise.joint.alphabet,
-        whole.eps_all,
-        whole.eps_given_u,
-        eps_pairs=eps_pairs if np.ndim(one.pair_eps) else None,
+        eps_all,
+        eps_given_u,
+        eps_pairs=eps_pairs if by_pair else None,
     )
 
 

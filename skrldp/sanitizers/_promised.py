@@ -12,10 +12,26 @@ from skrldp._typing import Floats
 from skrldp.alphabet import plain
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Promise
-from skrldp.table import CellCodec
+from skrldp.table import CellCodec, resolve_columns
 from skrldp.uncertainty_set import FittedSet
 
-__all__ = ["MOST_EPS", "PROTECT", "check_promise", "eps_of_pairs", "greatest_eps", "promise_of"]
+__all__ = [
+    "MOST_EPS",
+    "PROTECT",
+    "check_promise",
+    "eps_of_pairs",
+    "greatest_eps",
+    "known_columns",
+    "promise_of",
+]
+    "MOST_EPS",
+    "PROTECT",
+    "check_promise",
+    "eps_of_pairs",
+    "greatest_eps",
+    "known_columns",
+    "promise_of",
+]
 
 MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
 PROTECT = ("jointly", "each")
@@ -73,6 +89,25 @@ def _given(known: Any) -> bool:
 def _by_pair(eps: Any) -> bool:
     """Whether ε is given by pair of secrets."""
     return isinstance(eps, Mapping | list | tuple) or np.ndim(eps) > 0
+
+
+def known_columns(sanitizer: Any, X: Any) -> tuple[int, ...]:
+    """Find the columns of a table that observers know.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        Its parameter ``known``, if it has it.
+    X : array, list of rows, or data frame
+        The table.
+
+    Returns
+    -------
+    tuple of int
+        Positions in the table.
+    """
+    known = getattr(sanitizer, "known", None)
+    return resolve_columns(X, known, "known") if _given(known) else ()
 
 
 def eps_of_pairs(eps: Any, secrets: Sequence[Any]) -> float | Floats:

@@ -191,6 +191,11 @@ def test_eps_by_pair_of_secrets():
     assert certificate.eps_pairs[0, 2] <= 2.0
     assert np.isinf(certificate.eps_pairs[1, 2])
     assert fit(0.3).distortion_ > found[0].distortion_ > fit(2.0).distortion_
+    held = fit(array)
+    assert held.certificate_.eps_all > 6.0
+    held = RobustMSESanitizer(array, eps_all=4.0, sensitive=0).fit(rows, sample_weight=counts)
+    assert held.certificate_.eps_all <= 4.0  # of the pairs that are compared
+    assert leakage_over_all(held.mechanism_) > 4.0
     # A chain bounds what is not compared, at every distribution.
     joint = found[0].joint_
     report = np.einsum(
