@@ -1,181 +1,173 @@
-"""Lists of requirements: what they ask of a row, checked by other means."""
+"""What a promise requires of rows, against Bayes' rule on columns of records."""
+
+import itertools
 
 import numpy as np
 import pytest
+from conftest import on_the_boundary, random_directions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp import AllDistributions, JointDistribution, LikelihoodRatioSet, RenyiBall
-from skrldp.requirements import Promise, repair
+from skrldp import JointDistribution
+from skrldp.requirements import Promise, Requirements, repair
 from skrldp.row_privacy import SimplexRegion, privacy_region
+from skrldp.uncertainty_set import ConditionalsSet, RenyiSet
 
-SECRETS = [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
-VALUES = [("x", 0), ("x", 1), ("x", 2), ("y", 0), ("y", 1), ("z", 0)]  # ragged in the first column
-SETS = {"ball": RenyiBall(), "ratios": LikelihoodRatioSet(), "KL": RenyiBall(1.0)}
+# Two sensitive columns and two others; one combination of each never occurs.
+SECRETS = [(0, "a"), (0, "b"), (1, "a")]
+VALUES = [(x, y) for x in (0, 1) for y in "pqr" if (x, y) != (1, "r")]
+EPS, EPS_KNOWN, EPS_ALL = 0.7, 1.1, 2.5
 
 
-def table(seed, secrets=SECRETS, values=VALUES):
+def table(seed):
     rng = np.random.default_rng(seed)
-    counts = rng.integers(0, 80, (len(secrets), len(values)))
-    counts[0, 0] += 1
-    return JointDistribution(counts, secrets, values)
+    counts = rng.integers(5, 60, size=(3, 5))
+    counts[0, rng.integers(5)] = 0
+    return JointDistribution(counts, SECRETS, VALUES)
 
 
-def promise(joint, chosen="ball", **options):
-    around = SETS[chosen]
-    eps = options.pop("eps", 0.8)
-    return Promise.of(joint, around.fit_set(joint), eps, fit=around.fit_set, **options)
+def told(rows, distribution, of_secret, known):
+    """P(Y | group) for each group, by summing cells, and the groups: (b, n), [(secret, known)]."""
+    cells = list(itertools.product(SECRETS, VALUES))
+    keys = [(of_secret(s), tuple(u[place] for place in known)) for s, u in cells]
+    groups = sorted(set(keys))
+    member = np.array([[key == group for key in keys] for group in groups])
+    mass = member * distribution.ravel()
+    return rows @ mass.T / mass.sum(axis=1), groups
 
 
-def group_rows(row, observe, secret, known):
-    """The entries of a row that somebody holds possible, by enumeration of the cells."""
-    a2 = len(VALUES)
-    return [row[u] if observe == "nonsensitive" else row[s * a2 + u] for s in secret for u in known]
-
-
-@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
-@pytest.mark.parametrize("chosen", SETS)
-def test_known_columns_are_judged_group_by_group(chosen, observe):
-    """Copies that fill up short groups change nothing: each known value alone gives the same."""
-    joint = table(3)
-    statement = promise(joint, chosen, known=(0,), eps_known=0.5, observe=observe).statements[1]
-    region, rng = statement.region(), np.random.default_rng(1)
-    n_cells = joint.counts.size if observe == "all" else len(VALUES)
-    rows = rng.random((4, n_cells)) + 0.05
-    found = region.worst(rows, statement.pair_eps)
-    names = [("x", [0, 1, 2]), ("y", [3, 4]), ("z", [5])]
-    for v, (_, known) in enumerate(names):
-        counts = joint.counts[:, known]
-        alone = JointDistribution(counts) if counts.any() else None
-        # The same budgets for the group by itself: shares of all records, not of the group's.
-        share = counts.sum(axis=1) / joint.n
-        part = privacy_region(alone, statement.uncertainty)
-        part = type(part)(part.conditionals, share, statement.uncertainty)
-        own = np.stack([group_rows(r, observe, [s], known) for r in rows for s in range(4)])
-        expected = part.worst(own.reshape(4, -1), 0.5)
-        for row, s, t, bound in zip(
-            expected.row, expected.first, expected.second, expected.bound, strict=True
-        ):
-            same = (found.row == row) & (found.first == 3 * s + v) & (found.second == 3 * t + v)
-            assert found.bound[same] == pytest.approx([bound], rel=1e-6, abs=1e-9)
-    assert len(found.row) == 4 * 3 * 12  # rows, known values, pairs
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.floats(0.2, 3.0), st.sampled_from(["all", "nonsensitive"]))
-def test_knowing_all_of_u_compares_equal_values(seed, eps, observe):
-    """As the requirement over all distributions does, restricted to pairs of cells with one u."""
-    joint, rng = table(seed), np.random.default_rng(seed)
-    around = promise(joint, "ratios", eps=3.0, known=(0, 1), eps_known=eps, observe=observe)
-    statement = around.statements[1]
-    n_cells = joint.counts.size if observe == "all" else len(VALUES)
-    rows = np.exp(rng.normal(size=(5, n_cells)) * eps * 0.4)
-    violation = statement.region().worst(rows, statement.pair_eps).per_row(5)
-    cells = np.broadcast_to(rows.reshape(5, -1, len(VALUES)), (5, 4, len(VALUES)))
-    most, least = cells.max(axis=1), cells.min(axis=1)
-    expected = np.maximum((most - np.exp(eps) * least).max(axis=1), 0.0) / np.expm1(eps)
-    assert np.maximum(violation, 0.0) == pytest.approx(expected, rel=1e-6, abs=1e-9)
-
-
-def random_conditional(rng, joint, around):
-    """A distribution inside the set: a random one, drawn to the public one until it is inside."""
-    other = rng.dirichlet(np.full(joint.counts.size, 0.4)).reshape(joint.counts.shape)
-    share = 1.0
-    while True:
-        found = share * other + (1.0 - share) * joint.probabilities
-        if around.contains(joint, found):
-            return found
-        share *= 0.8
-
-
-@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
-@pytest.mark.parametrize("chosen", SETS)
-def test_repaired_mechanisms_keep_every_statement(chosen, observe):
-    """At random distributions of each set, by the definition: probabilities of reports."""
-    joint, rng = table(11), np.random.default_rng(5)
-    asked = promise(
-        joint, chosen, eps=0.6, eps_all=2.0, known=(0,), eps_known=0.9, each=True, observe=observe
-    )
-    requirements = asked.requirements()
-    assert len(requirements) == 5  # two secrets, each also within what is known; and everywhere
-    matrix = rng.dirichlet(np.full(6, 0.3), requirements.n_cells).T
-    assert requirements.heights(matrix).max() > 0.01
-    private = repair(matrix, requirements)
-    assert np.all(requirements.heights(private) <= 1e-12)
-    whole = private if observe == "all" else np.tile(private, (1, len(SECRETS)))
-    whole = whole.reshape(6, 4, -1)
-    flat = whole.reshape(6, -1)
-    for statement in asked.statements:
-        code = np.array(
-            [
-                SECRETS[s][statement.secret[0]] == 1 or SECRETS[s][statement.secret[0]] == "b"
-                for s in range(4)
-            ]
+def leakage(reports, groups, different):
+    """Greatest log ratio of two groups that are compared."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return max(
+            np.nanmax(np.log(reports[:, g] / reports[:, h]))
+            for (g, one), (h, other) in itertools.permutations(enumerate(groups), 2)
+            if different(one, other)
         )
-        for _ in range(20):
-            distribution = random_conditional(rng, statement.joint, statement.uncertainty)
-            x = statement.whole_distribution(distribution, joint).reshape(4, -1)
-            groups = [range(6)] if not statement.known else [[0, 1, 2], [3, 4], [5]]
-            for known in groups:
-                reports = [
-                    np.einsum("bsu,su->b", whole[:, chosen_s][:, :, known], x[chosen_s][:, known])
-                    / x[chosen_s][:, known].sum()
-                    for chosen_s in (~code, code)
-                ]
-                eps = 0.9 if statement.known else 0.6
-                assert np.all(reports[0] <= np.exp(eps) * reports[1] * (1 + 1e-9))
-                assert np.all(reports[1] <= np.exp(eps) * reports[0] * (1 + 1e-9))
-    for s in range(4):
-        for t in range(4):
-            if s != t:
-                ratio = whole[:, s].max(axis=1) / whole[:, t].min(axis=1)
-                assert ratio.max() <= np.exp(2.0) * (1 + 1e-9)
-    assert flat.sum(axis=0) == pytest.approx(1.0)
 
 
-def test_what_follows_from_the_rest_is_not_asked_twice():
+WAYS = {"jointly": {}, "each": {"each": True}}
+
+
+@settings(max_examples=12)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(sorted(WAYS)),
+    st.sampled_from([(), (0,), (1,), (0, 1)]),
+    st.sampled_from(["all", "nonsensitive"]),
+    st.sampled_from([None, EPS_ALL]),
+)
+def test_no_distribution_of_the_ball_breaks_a_promise(seed, way, known, observe, eps_all):
+    """Rows that meet the requirements, at many distributions of the ball, by Bayes' rule alone."""
+    joint, radius = table(seed), 0.1
+    promise = Promise.of(
+        joint,
+        RenyiSet(2.0, radius),
+        EPS,
+        known=known,
+        eps_known=EPS_KNOWN,
+        eps_all=eps_all,
+        observe=observe,
+        **WAYS[way],
+    )
+    requirements = promise.requirements()
+    rng = np.random.default_rng(seed)
+    fixed = repair(rng.dirichlet(np.full(4, 0.2), requirements.n_cells).T, requirements)
+    if observe == "nonsensitive":
+        fixed = np.tile(fixed, 3)
+    centre = joint.probabilities.ravel()
+    towards = random_directions(rng, 60, centre.size) + 1e-12
+    around = on_the_boundary(centre, towards / towards.sum(axis=1, keepdims=True), 2.0, radius)
+    columns = [0, 1] if way == "each" else [None]
+    for column in columns:
+
+        def secret(s, column=column):
+            return s if column is None else s[column]
+
+        for distribution in (centre, *around):
+            reports, groups = told(fixed, distribution, secret, ())
+            assert leakage(reports, groups, lambda g, h: g[0] != h[0]) <= EPS + 1e-9
+            if known:
+                reports, groups = told(fixed, distribution, secret, known)
+                apart = leakage(reports, groups, lambda g, h: g[0] != h[0] and g[1] == h[1])
+                assert apart <= EPS_KNOWN + 1e-9
+    if eps_all is not None:
+        by_secret = fixed.reshape(-1, 3, 5)
+        for s, t in itertools.permutations(range(3), 2):
+            ratio = by_secret[:, s].max(axis=1) / by_secret[:, t].min(axis=1)
+            assert np.log(ratio.max()) <= eps_all + 1e-9
+
+
+def test_knowing_all_of_u_is_privacy_at_equal_values():
+    """Then nothing of the set is left: each row may differ by eps_known at each value of U."""
+    joint = table(0)
+    promise = Promise.of(joint, RenyiSet(2.0, 0.1), 9.0, known=(0, 1), eps_known=EPS_KNOWN)
+    within = Requirements(promise.requirements().items[1:])
+    rows = np.random.default_rng(1).random((40, 3, 5))
+    ratios = [
+        (rows[:, s] - np.exp(EPS_KNOWN) * rows[:, t]).max(axis=1)
+        for s, t in itertools.permutations(range(3), 2)
+    ]
+    expected = np.maximum(np.max(ratios, axis=0), 0.0) / np.expm1(EPS_KNOWN)
+    np.testing.assert_allclose(within.heights(rows), expected, rtol=1e-8, atol=1e-12)
+
+
+def test_eps_by_pair():
+    """An infinite ε is no comparison, and the floor compares what is compared at all."""
     joint = table(2)
-    kinds = lambda asked: [type(one.region).__name__ for one in asked.requirements()]  # noqa: E731
-    assert kinds(promise(joint)) == ["JointRegion"]
-    assert kinds(promise(joint, eps_all=2.0)) == ["JointRegion", "SimplexRegion"]
-    equal = promise(joint, eps=1.0, eps_all=1.0)
-    assert kinds(equal) == ["SimplexRegion"]
-    assert equal.requirements().only.eps == 1.0
-    everything = Promise.of(joint, AllDistributions().fit_set(joint), 1.0, eps_all=2.0)
-    assert [one.eps for one in everything.requirements()] == [1.0]
-    assert kinds(promise(joint, eps_all=1.0, known=(0,), eps_known=1.5)) == [
-        "JointRegion",
-        "SimplexRegion",
-    ]
+    eps = np.array([[0.0, 0.5, np.inf], [0.5, 0.0, 1.5], [np.inf, 1.5, 0.0]])
+    promise = Promise.of(joint, RenyiSet(2.0, 0.1), eps, eps_all=EPS_ALL)
+    first, everywhere = promise.requirements()
+    pairs = {(0, 1): 0.5, (1, 0): 0.5, (1, 2): 1.5, (2, 1): 1.5}
+    names = list(zip(*(part.tolist() for part in first.region.pairs), strict=True))
+    assert dict(zip(names, first.pair_eps, strict=True)) == pairs
+    assert isinstance(everywhere.region, SimplexRegion) and everywhere.everywhere
+    assert set(zip(*map(list, everywhere.region.pairs), strict=True)) == set(pairs)
+    rows = np.zeros((1, 3, 5))
+    rows[:, :2] = [[0.2], [0.25]]
+    rows[:, 2] = 0.25 * np.exp(1.4)  # more than exp(1.5) times the first, which nobody compares
+    assert promise.requirements().heights(rows) == 0.0
+    rows[:, 2, 0] *= np.exp(0.2)
+    rows[:, 2, 1:] *= np.exp(0.2)
+    assert promise.requirements().heights(rows) > 0.0
 
 
-def test_pairs_that_are_not_compared_are_free():
-    joint = table(4, ["a", "b", "c"], [0, 1])
-    eps = np.array([[0.0, 0.5, np.inf], [0.5, 0.0, 1.0], [np.inf, 1.0, 0.0]])
-    asked = promise(joint, eps=eps, eps_all=3.0)
-    first, everywhere = asked.requirements()
-    assert sorted(zip(*first.region.pairs, first.pair_eps, strict=True)) == [
-        (0, 1, 0.5),
-        (1, 0, 0.5),
-        (1, 2, 1.0),
-        (2, 1, 1.0),
-    ]
-    assert isinstance(everywhere.region, SimplexRegion)
-    assert set(zip(*everywhere.region.pairs, strict=True)) == {(0, 1), (1, 0), (1, 2), (2, 1)}
-    row = np.exp([[0.0, 0.0, 0.5, 0.5, 1.5, 1.5]])
-    assert asked.requirements().heights(row) == pytest.approx([0.0])
-    assert promise(joint, eps=0.5).requirements().heights(row)[0] > 0.1
+@pytest.mark.parametrize("eps_all", [EPS, EPS_ALL])
+def test_what_follows_is_not_required_twice(eps_all):
+    joint = table(3)
+    found = Promise.of(joint, RenyiSet(2.0, 0.1), EPS, eps_all=eps_all).requirements()
+    assert len(found) == (1 if eps_all == EPS else 2)
+    assert found.items[-1].everywhere and found.items[-1].eps == eps_all
+    same = Promise.of(joint, RenyiSet(2.0, np.inf), EPS, eps_all=eps_all).requirements()
+    assert len(same) == 1 and same.least_eps == EPS
 
 
-def test_rounding_keeps_every_requirement():
-    """Entries may move by the unit afterwards, the least ones of rare reports as well."""
-    joint, rng = table(6), np.random.default_rng(0)
-    asked = promise(joint, eps=0.7, eps_all=5.0, known=(1,)).requirements()
-    matrix = rng.dirichlet(np.full(8, 0.05), asked.n_cells).T
-    matrix[-1] *= 1e-7
-    unit = 2.0**-20
-    private = repair(matrix / matrix.sum(axis=0), asked, rounding=8.0 * unit)
-    assert asked.heights(matrix / matrix.sum(axis=0)).sum() < 7.0  # so that 8 are enough
-    for _ in range(30):
-        moved = private + rng.choice([-unit, unit], private.shape) * (1 - 1e-9)
-        assert np.all(asked.heights(np.maximum(moved, 0.0)) == 0.0)
+def test_sets_of_conditionals_are_fitted_to_the_finer_table():
+    """A ball of joint distributions serves for all; what is about conditionals does not."""
+    joint, asked = table(4), []
+
+    def fit(finer):
+        asked.append(finer)
+        return ConditionalsSet(0.01, 0.015)
+
+    found = Promise.of(joint, ConditionalsSet(0.02, 0.03), EPS, known=(0,), each=True, fit=fit)
+    assert [one.known for one in found.statements] == [(), (0,), (), (0,)]
+    assert [one.secret for one in found.statements] == [(0,), (0,), (1,), (1,)]
+    assert [one.joint for one in found.statements] == asked
+    for one in found.statements:
+        assert one.uncertainty.single == 0.01
+        # Counts stay, wherever they stand.
+        moved = one.whole_distribution(one.joint.probabilities, joint)
+        np.testing.assert_allclose(moved, joint.probabilities, atol=1e-12)
+
+
+def test_limits_and_words():
+    region = privacy_region(table(5), RenyiSet(2.0, 0.1))
+    one = Requirements.of(region, 40.0)
+    assert one.at_most(50.0) is one and one.at_most(36.0).least_eps == 36.0
+    assert one.only is one.items[0] and Requirements(one.items * 2).only is None
+    assert Requirements(one.items * 2).describe().count("eps=40 over JointRegion") == 2
+    none = privacy_region(table(5), RenyiSet(2.0, 0.1), compared=(np.zeros(0, int),) * 2)
+    empty = Requirements.of(none, 1.0)
+    assert not empty.any_pair and np.isinf(empty.least_eps)
+    assert not empty.heights(np.random.default_rng(0).random((3, 15))).any()
