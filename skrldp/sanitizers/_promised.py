@@ -24,14 +24,6 @@ __all__ = [
     "known_columns",
     "promise_of",
 ]
-    "MOST_EPS",
-    "PROTECT",
-    "check_promise",
-    "eps_of_pairs",
-    "greatest_eps",
-    "known_columns",
-    "promise_of",
-]
 
 MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
 PROTECT = ("jointly", "each")
