@@ -51,7 +51,8 @@ def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
     Returns
     -------
     array of shape (m,)
-        From 0 (whether U is in the set may be said) to 1 (nothing may be said of it).
+        From 0 (whether U is in the set may be said) to 1 (nothing may be said of it, or there is
+        nothing to say: the set has no values, or all).
     """
     first, _ = region.pairs
     odds = np.zeros(len(sets))
@@ -64,7 +65,7 @@ def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
         found = possible @ inside
         asked = (found > 0) & (found < number)  # else it is known whether U is in the set
         odds[part] = _odds(replace(region, conditionals=mass, layout=None), asked, budgets)
-    unsaid = np.isinf(odds)
+    unsaid = np.isinf(odds) | ~sets.any(axis=1) | sets.all(axis=1)
     return np.where(unsaid, 1.0, odds / (1.0 + np.where(unsaid, 0.0, odds)))
 
 
