@@ -25,6 +25,7 @@ _HOMES = {
     "MechanismDisplay": "display",
     "NonRobustSanitizer": "sanitizers",
     "PolyOptSanitizer": "sanitizers",
+    "PriceDisplay": "display",
     "PrivacyLeakWarning": "exceptions",
     "PrivacyReport": "privacy_reports",
     "PrivacyUtilityDisplay": "display",
@@ -55,6 +56,7 @@ __all__ = [
     "MechanismDisplay",
     "NonRobustSanitizer",
     "PolyOptSanitizer",
+    "PriceDisplay",
     "PrivacyLeakWarning",
     "PrivacyReport",
     "PrivacyUtilityDisplay",
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
     from skrldp.display import (
         LeakageDisplay,
         MechanismDisplay,
+        PriceDisplay,
         PrivacyUtilityDisplay,
         UncertaintyDisplay,
     )
