@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from skrldp._arrays import ROWS, chunks
 from skrldp._typing import Floats
 from skrldp.mechanism import BlockForm, Mechanism
-from skrldp.sampling import BlockTable
 
 __all__ = ["leakage_over_all", "outwards", "times"]
 
@@ -45,7 +44,7 @@ def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[flo
     if not isinstance(mechanism, Mechanism):
         table: NDArray[Any] = mechanism
     elif isinstance(mechanism.form, BlockForm):
-        table = _like_all_reports(mechanism.form.table)
+        table = _like_all_reports(mechanism.form)
         n_secrets = min(n_secrets, 3)
     else:
         table = mechanism.weights
@@ -59,8 +58,9 @@ def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[flo
     return everywhere, given_u
 
 
-def _like_all_reports(table: BlockTable) -> NDArray[Any]:
-    """One report of a mechanism of four weights, with no more secrets and values than differ."""
+def _like_all_reports(form: BlockForm) -> NDArray[Any]:
+    """Take one report of four weights, with no more secrets and values than differ."""
+    table = form.table
     own = [table.same, table.same_secret][: table.n_values]
     foreign = [table.same_value, table.other][: table.n_values]
     return np.array([own, foreign, foreign][: table.n_secrets]).reshape(1, -1)
