@@ -28,11 +28,11 @@ from skrldp.sanitizers._checks import (
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit, columns_of, information_of
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
-from skrldp.sanitizers._promised import check_promise, greatest_eps, promise_of
+from skrldp.sanitizers._promised import check_promise, greatest_eps, known_places, promise_of
 from skrldp.sanitizers._records import UNKNOWN, check_columns, impute
 from skrldp.sanitizers._reports import ENCODINGS
 from skrldp.sanitizers._snapshot import snapshot
-from skrldp.table import Codes, Grouping, learn, resolve_columns
+from skrldp.table import Codes, Grouping, learn
 from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["BaseSanitizer"]
@@ -192,14 +192,14 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
         warn_of_weak_sets(around, joint)
-        known = getattr(self, "known", None)
+        known = known_places(self, X)
         promise = promise_of(
             self,
             joint,
             self._private_set(around),
             lambda table: self._private_set(uncertainty.fit_set(table)),
             codec,
-            () if known is None or len(known) == 0 else resolve_columns(X, known, "known"),
+            known,
         )
         design = self._design(promise)
         warn_of_time_limit(design.solution)
@@ -216,6 +216,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             uncertainty=uncertainty,
             design=design,
             may_impute=self.handle_unknown == "impute",
+            known=tuple(codec.columns[place].name for place in known),
             figures=figures,
             asked=snapshot(self),
         )

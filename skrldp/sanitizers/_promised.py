@@ -12,10 +12,18 @@ from skrldp._typing import Floats
 from skrldp.alphabet import plain
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Promise
-from skrldp.table import CellCodec
+from skrldp.table import CellCodec, resolve_columns
 from skrldp.uncertainty_set import FittedSet
 
-__all__ = ["MOST_EPS", "PROTECT", "check_promise", "eps_of_pairs", "greatest_eps", "promise_of"]
+__all__ = [
+    "MOST_EPS",
+    "PROTECT",
+    "check_promise",
+    "eps_of_pairs",
+    "greatest_eps",
+    "known_places",
+    "promise_of",
+]
 
 MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
 PROTECT = ("jointly", "each")
@@ -68,6 +76,25 @@ def check_promise(sanitizer: Any) -> None:
 
 def _given(known: Any) -> bool:
     return known is not None and not (isinstance(known, list | tuple) and len(known) == 0)
+
+
+def known_places(sanitizer: Any, X: Any) -> tuple[int, ...]:
+    """Find the columns that observers may know.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        Its parameter ``known``, if it has one.
+    X : array, list of rows, or data frame
+        The public table.
+
+    Returns
+    -------
+    tuple of int
+        Positions in the table; empty without known columns.
+    """
+    known = getattr(sanitizer, "known", None)
+    return resolve_columns(X, known, "known") if _given(known) else ()
 
 
 def _by_pair(eps: Any) -> bool:
