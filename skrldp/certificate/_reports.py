@@ -43,7 +43,7 @@ _PART_CELLS = 1 << 18
 _MOST_FACTORS = 1 << 12
 
 # What is attained may be as much below a bound, in nats, without a search for more.
-_TIGHT = 1e-9
+_TIGHT = 1e-6
 
 Rounded = tuple[Floats, Floats]  # upper and lower bounds of non-negative numbers
 
