@@ -47,8 +47,8 @@ class LeakageDisplay:
     data. A bar shows the greatest change of the odds between any two secrets, which ε bounds.
 
     That is about somebody who knows this distribution and the report, and nothing else. With `rows`
-    the display also shows the greatest change for somebody who knows U, whose greatest is at the
-    worst value of U, and the greatest at any distribution whatever.
+    the display also shows the greatest change for somebody who knows U, at the worst value of U,
+    and the greatest at any distribution whatever.
 
     Parameters
     ----------
