@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,9 +29,6 @@ from skrldp.display._style import (
 from skrldp.information import conditionals_of
 from skrldp.sanitizers import fitted_sanitizer
 from skrldp.uncertainty_set import FittedSet
-
-if TYPE_CHECKING:
-    from skrldp.certificate import Certificate
 
 __all__ = ["LeakageDisplay"]
 
@@ -339,9 +336,7 @@ def _pairs_left_out(compared: NDArray[np.bool_]) -> bool:
     return bool(compared.sum() < compared.size - len(compared))
 
 
-def _certificate_of(
-    certificate: "Certificate", column: str | None
-) -> "tuple[Certificate, int | None]":
+def _certificate_of(certificate: Any, column: str | None) -> tuple[Any, int | None]:
     """Return the certificate of one sensitive column, and its place among them."""
     names = list(certificate.each)
     if column is not None and column not in names:
