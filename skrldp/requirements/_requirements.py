@@ -86,9 +86,15 @@ class Requirements:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Parts and entries of each that the first requirement finds in a row."""
-        parts, size = self.items[0].region.rows.parts.shape
-        return int(parts), int(size)
+        """Parts that a row falls into, and entries of each: those of a requirement without copies.
+
+        One part where all requirements have copies: their parts are of different sizes then.
+        """
+        for one in self.items:
+            parts, size = one.region.rows.parts.shape
+            if parts * size == self.n_cells:
+                return int(parts), int(size)
+        return 1, self.n_cells
 
     @cached_property
     def any_pair(self) -> bool:
