@@ -25,6 +25,7 @@ _HOMES = {
     "MechanismDisplay": "display",
     "NonRobustSanitizer": "sanitizers",
     "PolyOptSanitizer": "sanitizers",
+    "PriceDisplay": "display",
     "PrivacyLeakWarning": "exceptions",
     "PrivacyReport": "privacy_reports",
     "PrivacyUtilityDisplay": "display",
@@ -56,6 +57,7 @@ __all__ = [
     "MechanismDisplay",
     "NonRobustSanitizer",
     "PolyOptSanitizer",
+    "PriceDisplay",
     "PrivacyLeakWarning",
     "PrivacyReport",
     "PrivacyUtilityDisplay",
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
     from skrldp.display import (
         LeakageDisplay,
         MechanismDisplay,
+        PriceDisplay,
         PrivacyUtilityDisplay,
         UncertaintyDisplay,
     )

@@ -7,6 +7,7 @@ times as much.
 """
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ __all__ = ["leakage_over_all", "outwards", "times"]
 
 Pairs = tuple[Indices, Indices]
 
-# Units of rounding, absolute and relative, that a logarithm of a quotient of two numbers is raised
-# by. Reading both as floats, dividing and taking the logarithm make errors of less than three.
-_UNITS = 4.0
+# What the logarithm of a quotient of two numbers is raised by, absolute and relative. Reading both
+# as floats, dividing and taking the logarithm make errors of less than three units.
+_ROUNDING = 4.0 * sys.float_info.epsilon
 
 
 def leakage_over_all(
@@ -84,11 +85,10 @@ def _greatest(most: NDArray[Any], least: NDArray[Any], pairs: Pairs | None) -> f
     first, last = most.argmax(axis=1), least.argmin(axis=1)
     upper, second = np.partition(most, [-2, -1], axis=1)[:, :-3:-1].T
     lower, second_least = np.partition(least, [0, 1], axis=1)[:, :2].T
-    apart = first != last
-    return max(
-        _log_ratio(upper, np.where(apart, lower, second_least)),
-        _log_ratio(np.where(apart, upper, second), lower),
-    )
+    # The greatest over the least, if their secrets differ; else one of them and the next to the
+    # other. What is taken besides is no greater.
+    ends = np.where(first != last, upper, second)
+    return max(_log_ratio(upper, second_least), _log_ratio(ends, lower))
 
 
 def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
@@ -109,7 +109,7 @@ def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
 
 def outwards(value: float) -> float:
     """Raise a bound by what rounding may have taken from it."""
-    return value + _UNITS * np.finfo(float).eps * (1.0 + value)
+    return value + _ROUNDING * (1.0 + value)
 
 
 def times(count: int, eps: float) -> float:
@@ -119,4 +119,4 @@ def times(count: int, eps: float) -> float:
     if count == 1:
         return eps
     # The number is rounded to a float, and the product is rounded.
-    return eps * count * (1.0 + _UNITS * np.finfo(float).eps) if count < 1e300 else math.inf
+    return eps * count * (1.0 + _ROUNDING) if count < 1e300 else math.inf

@@ -1,15 +1,15 @@
 """The proof of all that is promised about a table, and whether it is what was asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from skrldp._typing import Floats
+from skrldp._typing import Floats, Indices
 from skrldp.certificate._all_distributions import leakage_over_all
 from skrldp.certificate._bounds import Bound, bound_over
 from skrldp.certificate._certify import Certificate, prove
-from skrldp.certificate._views import View
+from skrldp.certificate._views import View, group_views, groups_by_known
 from skrldp.mechanism import Mechanism
 from skrldp.requirements import Promise, Statement
 
@@ -56,28 +56,22 @@ def _prove_statement(
 ) -> Certificate:
     """Certify a mechanism for secrets and values in another arrangement than the table's."""
     eps_all, eps_given_u = everywhere
-    matrix = mechanism.matrix
-    if one.layout.n_cells < matrix.shape[1]:  # the secret is not observed: all columns alike
-        matrix = matrix[:, : one.layout.n_cells]
-    rows = one.layout.spread(matrix)
-    region = replace(one.exact_region, layout=None)
     first, second = one.compared
     wanted = np.broadcast_to(one.pair_eps, first.shape)
-    n_secrets = len(one.eps)
-    by_pair = np.ndim(one.pair_eps) > 0 or promise.compared is not None
-    eps_pairs = np.full((n_secrets, n_secrets), np.inf)
+    views = _views(mechanism, promise, one)
     bounds = []
     for eps in np.unique(wanted):
         chosen = wanted == eps
-        part = replace(region, compared=(first[chosen], second[chosen]))
-        view = View(rows, rows, part)
-        bound = bound_over(lambda view=view: [view], one.joint, one.uncertainty)  # type: ignore[misc]
-        bounds.append(bound)
-        eps_pairs[first[chosen], second[chosen]] = bound.eps
-    np.fill_diagonal(eps_pairs, 0.0)
-    worst = max(
-        bounds, key=lambda bound: bound.eps, default=Bound(0.0, 0.0, one.joint.probabilities)
-    )
+        of_pairs = views(first[chosen], second[chosen])
+        bounds.append((chosen, bound_over(of_pairs, one.joint, one.uncertainty)))
+    nothing = Bound(0.0, 0.0, one.joint.probabilities)
+    worst = max((bound for _, bound in bounds), key=lambda bound: bound.eps, default=nothing)
+    eps_pairs = None
+    if np.ndim(one.pair_eps) or (promise.compared is not None and not one.known):
+        eps_pairs = np.full(one.eps.shape, np.inf)
+        np.fill_diagonal(eps_pairs, 0.0)
+        for chosen, bound in bounds:
+            eps_pairs[first[chosen], second[chosen]] = bound.eps
     eps = min(worst.eps, eps_all)
     return Certificate(
         eps,
@@ -87,7 +81,28 @@ def _prove_statement(
         promise.joint.alphabet,
         eps_all,
         eps_given_u,
-        eps_pairs=eps_pairs if by_pair else None,
+        eps_pairs=eps_pairs,
+    )
+
+
+def _views(
+    mechanism: Mechanism, promise: Promise, one: Statement
+) -> Callable[[Indices, Indices], Callable[[], Iterable[View]]]:
+    """Return what gives the views of some pairs of a statement's secrets.
+
+    A mechanism of four numbers is not written as a matrix, if the statement allows it.
+    """
+    region, shape, blocks = one.exact_region, promise.joint.counts.shape, mechanism.form.blocks
+    if blocks is not None and groups_by_known(region, shape) is not None:
+        return lambda first, second: (
+            lambda: group_views(blocks, replace(region, compared=(first, second)), shape)
+        )
+    matrix = mechanism.matrix
+    if one.layout.n_cells < matrix.shape[1]:  # the secret is not observed: all columns alike
+        matrix = matrix[:, : one.layout.n_cells]
+    rows, plain = one.layout.spread(matrix), replace(region, layout=None)
+    return lambda first, second: (
+        lambda: [View(rows, rows, replace(plain, compared=(first, second)))]
     )
 
 

@@ -32,7 +32,7 @@ from skrldp.sanitizers._promised import (
     check_promise,
     eps_of_pairs,
     greatest_eps,
-    known_columns,
+    known_places,
     promise_of,
 )
 from skrldp.sanitizers._records import UNKNOWN, check_columns, impute
@@ -198,7 +198,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
         warn_of_weak_sets(around, joint)
-        known = known_columns(self, X)
+        known = known_places(self, X)
         promise = promise_of(
             self,
             joint,
@@ -228,6 +228,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             uncertainty=uncertainty,
             design=design,
             may_impute=self.handle_unknown == "impute",
+            known=tuple(codec.columns[place].name for place in known),
             figures=figures,
             asked=snapshot(self),
         )

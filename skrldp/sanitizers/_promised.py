@@ -21,7 +21,7 @@ __all__ = [
     "check_promise",
     "eps_of_pairs",
     "greatest_eps",
-    "known_columns",
+    "known_places",
     "promise_of",
 ]
 
@@ -83,7 +83,7 @@ def _by_pair(eps: Any) -> bool:
     return isinstance(eps, Mapping | list | tuple) or np.ndim(eps) > 0
 
 
-def known_columns(sanitizer: Any, X: Any) -> tuple[int, ...]:
+def known_places(sanitizer: Any, X: Any) -> tuple[int, ...]:
     """Find the columns of a table that observers know.
 
     Parameters
