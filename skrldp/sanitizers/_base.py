@@ -33,6 +33,7 @@ from skrldp.sanitizers._promised import (
     eps_of_pairs,
     greatest_eps,
     known_places,
+    may_draw,
     promise_of,
 )
 from skrldp.sanitizers._records import UNKNOWN, check_columns, impute
@@ -227,7 +228,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             joint=joint,
             uncertainty=uncertainty,
             design=design,
-            may_impute=self.handle_unknown == "impute",
+            may_impute=self.handle_unknown == "impute" or may_draw(promise),
             known=tuple(codec.columns[place].name for place in known),
             figures=figures,
             asked=snapshot(self),
@@ -341,12 +342,12 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
                 "'other': fit again."
             )
         codes, counts = encode(X, unknown="mark"), fitted.joint.counts
+        if not fitted.may_impute and codes.values.min(initial=0) < 0:
+            raise ValueError(
+                "X has values of U unseen in fit, and handle_unknown='impute' was set after fit. "
+                "The mechanism is not proven private for such draws; set it and fit again."
+            )
         if observe == "nonsensitive":
-            if not fitted.may_impute and codes.values.min(initial=0) < 0:
-                raise ValueError(
-                    "X has values of U unseen in fit, and handle_unknown='impute' was set after "
-                    "fit. With observe='nonsensitive' the mechanism is designed for it: fit again."
-                )
             counts = np.broadcast_to(counts.sum(axis=0), counts.shape)
         impute(codes, counts, self.random_state)
         return codes
