@@ -1,14 +1,15 @@
 """The proof of all that is promised about a table, and whether it is what was asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from skrldp._typing import Floats
+from skrldp._typing import Floats, Indices
+from skrldp.certificate._all_distributions import leakage_over_all
 from skrldp.certificate._bounds import Bound, bound_over
 from skrldp.certificate._certify import Certificate, prove
-from skrldp.certificate._views import View
+from skrldp.certificate._views import View, group_views, groups_by_known
 from skrldp.mechanism import Mechanism
 from skrldp.requirements import Promise, Statement
 
@@ -32,14 +33,12 @@ def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
         all of them in ``each``. What is known of U is in ``known``.
     """
     found: dict[tuple[int, ...], Certificate] = {}
-    whole = None  # what does not depend on the statement
+    everywhere = leakage_over_all(mechanism, len(promise.joint.secrets), promise.compared)
     for one in promise.statements:
-        if one.joint is promise.joint and np.ndim(one.pair_eps) == 0:
-            whole = certificate = prove(mechanism, promise.joint, one.uncertainty)
+        if one.joint is promise.joint and promise.compared is None and np.ndim(one.pair_eps) == 0:
+            certificate = prove(mechanism, promise.joint, one.uncertainty)
         else:
-            if whole is None:
-                whole = prove(mechanism, promise.joint, promise.everything)
-            certificate = _prove_statement(mechanism, promise, one, whole)
+            certificate = _prove_statement(mechanism, promise, one, everywhere)
         if one.known:
             found[one.secret] = replace(found[one.secret], known=certificate)
         else:
@@ -53,40 +52,57 @@ def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
 
 
 def _prove_statement(
-    mechanism: Mechanism, promise: Promise, one: Statement, whole: Certificate
+    mechanism: Mechanism, promise: Promise, one: Statement, everywhere: tuple[float, float]
 ) -> Certificate:
     """Certify a mechanism for secrets and values in another arrangement than the table's."""
-    matrix = mechanism.matrix
-    if one.layout.n_cells < matrix.shape[1]:  # the secret is not observed: all columns alike
-        matrix = matrix[:, : one.layout.n_cells]
-    rows = one.layout.spread(matrix)
-    region = replace(one.exact_region, layout=None)
+    eps_all, eps_given_u = everywhere
     first, second = one.compared
     wanted = np.broadcast_to(one.pair_eps, first.shape)
-    n_secrets = len(one.eps)
-    eps_pairs = np.full((n_secrets, n_secrets), np.inf)
+    views = _views(mechanism, promise, one)
     bounds = []
     for eps in np.unique(wanted):
         chosen = wanted == eps
-        part = replace(region, compared=(first[chosen], second[chosen]))
-        view = View(rows, rows, part)
-        bound = bound_over(lambda view=view: [view], one.joint, one.uncertainty)  # type: ignore[misc]
-        bounds.append(bound)
-        eps_pairs[first[chosen], second[chosen]] = bound.eps
-    np.fill_diagonal(eps_pairs, 0.0)
-    worst = max(
-        bounds, key=lambda bound: bound.eps, default=Bound(0.0, 0.0, one.joint.probabilities)
-    )
-    eps = min(worst.eps, whole.eps_all)
+        of_pairs = views(first[chosen], second[chosen])
+        bounds.append((chosen, bound_over(of_pairs, one.joint, one.uncertainty)))
+    nothing = Bound(0.0, 0.0, one.joint.probabilities)
+    worst = max((bound for _, bound in bounds), key=lambda bound: bound.eps, default=nothing)
+    eps_pairs = None
+    if np.ndim(one.pair_eps) or (promise.compared is not None and not one.known):
+        eps_pairs = np.full(one.eps.shape, np.inf)
+        np.fill_diagonal(eps_pairs, 0.0)
+        for chosen, bound in bounds:
+            eps_pairs[first[chosen], second[chosen]] = bound.eps
+    eps = min(worst.eps, eps_all)
     return Certificate(
         eps,
         min(worst.attained, eps),
         one.whole_distribution(worst.distribution, promise.joint),
         one.uncertainty,
         promise.joint.alphabet,
-        whole.eps_all,
-        whole.eps_given_u,
-        eps_pairs=eps_pairs if np.ndim(one.pair_eps) else None,
+        eps_all,
+        eps_given_u,
+        eps_pairs=eps_pairs,
+    )
+
+
+def _views(
+    mechanism: Mechanism, promise: Promise, one: Statement
+) -> Callable[[Indices, Indices], Callable[[], Iterable[View]]]:
+    """Return what gives the views of some pairs of a statement's secrets.
+
+    A mechanism of four numbers is not written as a matrix, if the statement allows it.
+    """
+    region, shape, blocks = one.exact_region, promise.joint.counts.shape, mechanism.form.blocks
+    if blocks is not None and groups_by_known(region, shape) is not None:
+        return lambda first, second: (
+            lambda: group_views(blocks, replace(region, compared=(first, second)), shape)
+        )
+    matrix = mechanism.matrix
+    if one.layout.n_cells < matrix.shape[1]:  # the secret is not observed: all columns alike
+        matrix = matrix[:, : one.layout.n_cells]
+    rows, plain = one.layout.spread(matrix), replace(region, layout=None)
+    return lambda first, second: (
+        lambda: [View(rows, rows, replace(plain, compared=(first, second)))]
     )
 
 

@@ -11,13 +11,11 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from skrldp._typing import Floats, Indices
-from skrldp.design._screened_maximum import screened_maxima
+from skrldp._typing import Floats
+from skrldp.design._value_budgets import theorem5_distance, value_budget
 from skrldp.information import Blocks, block_information
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirement, Requirements
-from skrldp.row_privacy import PointRegion, Region, SimplexRegion, odds_factor
-from skrldp.support_function import l1_radius
 
 __all__ = [
     "Blocks",
@@ -30,7 +28,6 @@ __all__ = [
     "independent_reporting",
     "response_matrix",
     "srr",
-    "theorem5_budget",
     "theorem5_distance",
     "value_budget",
 ]
@@ -40,7 +37,6 @@ __all__ = [
 # probabilities below exp(-60), which the integers of a released mechanism cannot show.
 _UNLIMITED = 60.0
 _OVERFLOW = 700.0  # nats: exp(eps) overflows beyond some 709
-_FIRST_GAPS = 64  # pairs of secrets and values whose exact worst case is taken at once
 
 
 class SplitSearch(NamedTuple):
@@ -170,12 +166,16 @@ def independent_reporting(
     r"""Independent reporting with the best split of the budget (Entropy (82)).
 
     S is reported by GRR at :math:`\epsilon_1`. What a requirement leaves for the report of U is its
-    ε less that. The report of U by GRR with budget δ leaks at most :math:`\epsilon_2` about S if
+    ε less that, :math:`\epsilon_2`, and δ is the least that a requirement allows. Over a set of
+    distributions the report of U by GRR with budget δ leaks at most :math:`\epsilon_2` about S if
 
     - ``"theorem5"``: :math:`e^\delta - 1 = 2(e^{\epsilon_2}-1)/d`, with the ℓ1 distance *d* that
       any two conditionals of the ball can have (Entropy Theorem 5, with its slip mended);
     - ``"tight"``: :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the region's bound on
       :math:`\max_u R_1(u) - e^{\epsilon_2} R_2(u)`. No larger δ is valid.
+
+    Over all distributions it leaks δ, so there :math:`\delta = \epsilon_2`. Where some values of U
+    are known, *u* is one that can be told from another with the same known values.
 
     Parameters
     ----------
@@ -184,26 +184,45 @@ def independent_reporting(
     requirements : Requirements
         What a row must satisfy; about the secrets of ``joint``, with known values of U or without.
     budget : {"tight", "theorem5"}
-        How δ follows from ε2 for the first requirement; for others it is the tight one.
+        How δ follows from ε2 over a set of distributions.
 
     Returns
     -------
     IndependentReporting
+
+    Examples
+    --------
+    A bound over all distributions limits the report of U, which could else be sent as it is:
+
+    >>> from skrldp.requirements import Requirement, Requirements
+    >>> from skrldp.row_privacy import privacy_region
+    >>> from skrldp.uncertainty_set import RenyiSet
+    >>> joint = JointDistribution([[40, 30], [30, 20]])
+    >>> one = Requirement(privacy_region(joint, RenyiSet(2.0, 0.001)), 0.8)
+    >>> everywhere = Requirement(privacy_region(joint, RenyiSet(1.0, np.inf)), 2.0)
+    >>> for asked in (one,), (one, everywhere):
+    ...     found = independent_reporting(joint, Requirements(asked))
+    ...     print(round(found.secret_eps, 2), round(found.value_eps, 2))
+    0.65 inf
+    0.0 2.0
     """
     if budget not in ("tight", "theorem5"):
         raise ValueError(f"budget={budget!r} must be 'tight' or 'theorem5'.")
+    if not requirements.any_pair:  # nothing is compared, so all may be said
+        return _reports(joint, np.inf, np.inf)
     eps = requirements.least_eps
-    value_eps = value_budget(joint, requirements, budget)
+    value_eps = value_budget(requirements, budget)
 
     def split(part: float) -> IndependentReporting:
-        part = float(part)
-        delta = value_eps(part)
-        blocks = _product(eps - part, delta, joint.counts.shape)
-        return IndependentReporting(
-            blocks, eps - part, delta, block_information(blocks, joint.probabilities)
-        )
+        return _reports(joint, eps - part, value_eps(part))
 
     return best_split(split, eps, _SPLITS)
+
+
+def _reports(joint: JointDistribution, secret_eps: float, value_eps: float) -> IndependentReporting:
+    blocks = _product(secret_eps, value_eps, joint.counts.shape)
+    information = block_information(blocks, joint.probabilities)
+    return IndependentReporting(blocks, secret_eps, value_eps, information)
 
 
 def closed_forms(joint: JointDistribution, requirements: Requirements) -> list[Floats]:
@@ -224,12 +243,12 @@ def closed_forms(joint: JointDistribution, requirements: Requirements) -> list[F
         private, of shape (a2, a2).
     """
     shape = joint.counts.shape
-    whole = all(_about_whole_secrets(one, joint) for one in requirements)
     if requirements.n_cells < joint.counts.size:
-        eps = requirements.least_eps
-        return [response_matrix(value_budget(joint, requirements)(eps), shape[1])]
+        compared = requirements.any_pair
+        delta = value_budget(requirements)(requirements.least_eps) if compared else np.inf
+        return [response_matrix(delta, shape[1])]
     forms = [srr(min(requirements.least_eps, _OVERFLOW), *shape)]
-    if whole:
+    if all(_about_whole_secrets(one, joint) for one in requirements):
         forms.append(independent_reporting(joint, requirements).blocks)
     return [block_matrix(form, shape) for form in forms]
 
@@ -262,101 +281,6 @@ def response_matrix(eps: float, size: int) -> Floats:
     """
     same, other = _response(eps, size)
     return other + (same - other) * np.eye(size)
-
-
-def theorem5_distance(joint: JointDistribution, region: Region) -> float:
-    """Bound d on the ℓ1 distance of two conditionals in the ball (Entropy (62)).
-
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    region : Region
-        Anything with the uncertainty set.
-
-    Returns
-    -------
-    float
-        At most 2.
-    """
-    if isinstance(region, SimplexRegion) or np.any(joint.marginal <= 0):
-        return 2.0
-    p = joint.conditionals
-    apart = max(float(np.abs(p - row).sum(axis=1).max()) for row in p)
-    if isinstance(region, PointRegion):
-        return min(2.0, apart)
-    reach = l1_radius(p, joint.marginal, region.alpha, region.single_budgets)
-    return min(2.0, 2.0 * float(reach.max()) + apart)
-
-
-def theorem5_budget(distance: float) -> Callable[[float], float]:
-    """δ as a function of ε2, from the ℓ1 distance of the conditionals."""
-    return lambda part: float(np.log1p(2.0 * np.expm1(part) / distance)) if distance > 0 else np.inf
-
-
-def value_budget(
-    joint: JointDistribution, requirements: Requirements, budget: str = "tight"
-) -> Callable[[float], float]:
-    """Find δ, the budget of the report of U, as a function of what is left of the least ε.
-
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy.
-    budget : {"tight", "theorem5"}
-        How δ follows for the first requirement.
-
-    Returns
-    -------
-    callable
-        From ε2, the least ε less that of the report of S, to δ, which may be infinite.
-    """
-    least = requirements.least_eps
-    budgets: list[Callable[[float], float]] = []
-    for place, one in enumerate(requirements):
-        if one.everywhere:
-            spare = float(one.pair_eps.min(initial=np.inf)) - least
-            if one.region.rows.parts.shape[1] > 1:
-                budgets.append(lambda part, spare=spare: part + spare)  # type: ignore[misc]
-        elif budget == "theorem5" and place == 0 and np.ndim(one.eps) == 0:
-            spare = float(np.asarray(one.eps)) - least
-            of_distance = theorem5_budget(theorem5_distance(joint, one.region))
-            budgets.append(lambda part, f=of_distance, spare=spare: f(part + spare))  # type: ignore[misc]
-        else:
-            budgets.append(_tight_budget(one, least))
-
-    def value_eps(part: float) -> float:
-        return min((f(part) for f in budgets), default=np.inf) if part > 0 else 0.0
-
-    return value_eps
-
-
-def _tight_budget(one: Requirement, least: float) -> Callable[[float], float]:
-    """δ as a function of ε2, from the exact worst pair for each value of U."""
-    region = one.region
-    lower, upper = region.cell_bounds()
-    first, second = region.pairs
-    # A value without others in its part tells nothing there, and copies are no values.
-    real = region.rows.real & (region.rows.real.sum(axis=1, keepdims=True) > 1)
-    counts = real[region.rows.place][first].T
-
-    def value_eps(part: float) -> float:
-        eps = part + (one.pair_eps - least)
-        room = np.expm1(eps)
-        # Each conditional alone is an upper bound.
-        rough = (upper[first] - odds_factor(eps)[:, None] * lower[second]).T / room
-        rough = np.where(counts, rough, 0.0)
-
-        def exact(_: Indices, entry: Indices) -> Floats:
-            value, pair = np.unravel_index(entry, rough.shape)
-            return region.value_gap(value, first[pair], second[pair], eps[pair]) / room[pair]
-
-        worst = float(screened_maxima(rough.reshape(1, -1), exact, _FIRST_GAPS)[0])
-        return float(np.log1p(1.0 / worst)) if worst > 0 else np.inf
-
-    return value_eps
 
 
 def _about_whole_secrets(one: Requirement, joint: JointDistribution) -> bool:

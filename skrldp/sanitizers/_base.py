@@ -28,7 +28,14 @@ from skrldp.sanitizers._checks import (
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit, columns_of, information_of
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
-from skrldp.sanitizers._promised import check_promise, greatest_eps, known_places, promise_of
+from skrldp.sanitizers._promised import (
+    check_promise,
+    eps_of_pairs,
+    greatest_eps,
+    known_places,
+    may_draw,
+    promise_of,
+)
 from skrldp.sanitizers._records import UNKNOWN, check_columns, impute
 from skrldp.sanitizers._reports import ENCODINGS
 from skrldp.sanitizers._snapshot import snapshot
@@ -204,7 +211,13 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         design = self._design(promise)
         warn_of_time_limit(design.solution)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
-        guarantee = guarantee_of(design.certificate, greatest_eps(promise.statements[0].eps))
+        guarantee = guarantee_of(
+            design.certificate,
+            greatest_eps(eps_of_pairs(self.eps, joint.secrets)),
+            columns=names,
+            known=known,
+            eps_known=getattr(self, "eps_known", None),
+        )
         mechanism = design.mechanism.named(None, names)
         mechanism = replace(mechanism, guarantee=guarantee, others=codec.others)
         design = replace(design, mechanism=mechanism)
@@ -215,7 +228,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             joint=joint,
             uncertainty=uncertainty,
             design=design,
-            may_impute=self.handle_unknown == "impute",
+            may_impute=self.handle_unknown == "impute" or may_draw(promise),
             known=tuple(codec.columns[place].name for place in known),
             figures=figures,
             asked=snapshot(self),
@@ -329,12 +342,12 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
                 "'other': fit again."
             )
         codes, counts = encode(X, unknown="mark"), fitted.joint.counts
+        if not fitted.may_impute and codes.values.min(initial=0) < 0:
+            raise ValueError(
+                "X has values of U unseen in fit, and handle_unknown='impute' was set after fit. "
+                "The mechanism is not proven private for such draws; set it and fit again."
+            )
         if observe == "nonsensitive":
-            if not fitted.may_impute and codes.values.min(initial=0) < 0:
-                raise ValueError(
-                    "X has values of U unseen in fit, and handle_unknown='impute' was set after "
-                    "fit. With observe='nonsensitive' the mechanism is designed for it: fit again."
-                )
             counts = np.broadcast_to(counts.sum(axis=0), counts.shape)
         impute(codes, counts, self.random_state)
         return codes

@@ -98,15 +98,15 @@ def test_over_all_distributions_reports_add_up(seed):
 
 def test_what_cannot_be_enumerated_is_a_sum(monkeypatch):
     """Never below the exact bound, and of the sums the least that can be had."""
-    joint, matrix = table(5, 2, 3, b=4)
+    joint, matrix = table(5, 2, 3)
     around = RenyiSet(2.0, 0.05)
     mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
-    exact = prove_reports(mechanism, joint, around, range(1, 6))
+    exact = prove_reports(mechanism, joint, around, range(1, 5))
     first, all_ = exact[0], exact[0].eps_all
     monkeypatch.setattr(_reports.SeveralReports, "_work", lambda self, k: float(k))
-    for most in range(1, 5):
-        found = prove_reports(mechanism, joint, around, (4, 5, 3), first=first, work=most)
-        assert [one.reports for one in found] == [4, 5, 3]
+    for most in (1, 2, 3):
+        found = prove_reports(mechanism, joint, around, (4, 3, 2), first=first, work=most)
+        assert [one.reports for one in found] == [4, 3, 2]
         for one in found:
             best, k = exact[one.reports - 1], one.reports
             assert one.enumerated == (k <= most)
@@ -133,6 +133,9 @@ def test_no_number_of_reports_is_too_large():
     mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
     numbers = (1, 1000, 10**9, 10**400)
     one, *more = prove_reports(mechanism, joint, RenyiSet(2.0, 0.05), numbers, work=1e5)
+    for found in (one, *more):  # NumPy's floats are written otherwise
+        figures = found.eps, found.eps_attained, found.eps_all, found.eps_given_u
+        assert {type(figure) for figure in figures} == {float}
     for found in more:
         assert one.eps < found.eps_attained <= found.eps <= found.eps_all
         total = found.reports * one.eps_all if found.reports < 10**300 else math.inf

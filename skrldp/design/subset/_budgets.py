@@ -4,15 +4,35 @@ from dataclasses import replace
 
 import numpy as np
 
+from skrldp._arrays import chunks
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design._screened_maximum import screened_maxima
-from skrldp.row_privacy import Region
+from skrldp.design._value_budgets import least_odds
+from skrldp.row_privacy import Region, SimplexRegion, odds_factor
 
-__all__ = ["set_drops"]
+__all__ = ["secrets_of", "set_drops"]
 
 
 _CHUNK = 2_000_000  # sets times pairs of secrets in memory: 16 MB for each array
 _FIRST_PAIRS = 4  # pairs of secrets, for each set, whose exact worst case is taken at once
+
+
+def secrets_of(region: Region, n_values: int) -> Indices:
+    """Find the secret that each secret of a region belongs to.
+
+    Parameters
+    ----------
+    region : Region
+        About values of S, each maybe together with known values of U.
+    n_values : int
+        Number of values of U.
+
+    Returns
+    -------
+    integer array of shape (n_secrets,)
+        Places of values of S.
+    """
+    return region.rows.parts[region.rows.place, 0] // n_values
 
 
 def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
@@ -21,8 +41,8 @@ def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
     Parameters
     ----------
     region : Region
-        The exact region of a ball: what it allows for a set depends on its public probabilities
-        alone.
+        The exact region of a set of distributions: what it allows for a set of values depends on
+        its public probabilities alone.
     sets : boolean array of shape (m, a2)
         Sets of values of U.
     budgets : array of shape (n_pairs,)
@@ -31,34 +51,50 @@ def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
     Returns
     -------
     array of shape (m,)
-        From 0 (whether U is in the set may be said) to 1 (nothing may be said of it).
+        From 0 (whether U is in the set may be said) to 1 (nothing may be said of it, or there is
+        nothing to say: the set has no values, or all).
     """
     first, _ = region.pairs
     odds = np.zeros(len(sets))
-    chunk = max(_CHUNK // max(len(first), 1), 1)
-    for start in range(0, len(sets), chunk):
+    probabilities, possible = _by_value(region, sets.shape[1])
+    number = possible.sum(axis=1)[:, None]
+    for part in chunks(len(sets), max(_CHUNK // max(len(first), 1), 1)):
         # Each set stands for a value: bounds and gaps are those of one value at a time.
-        mass = np.clip(region.conditionals @ sets[start : start + chunk].T, 0.0, 1.0)
-        odds[start : start + chunk] = _odds(replace(region, conditionals=mass), budgets)
-    unsaid = np.isinf(odds)
+        inside = sets[part].T.astype(float)
+        mass = np.clip(probabilities @ inside, 0.0, 1.0)
+        found = possible @ inside
+        asked = (found > 0) & (found < number)  # else it is known whether U is in the set
+        odds[part] = _odds(replace(region, conditionals=mass, layout=None), asked, budgets)
+    unsaid = np.isinf(odds) | ~sets.any(axis=1) | sets.all(axis=1)
     return np.where(unsaid, 1.0, odds / (1.0 + np.where(unsaid, 0.0, odds)))
 
 
-def _odds(region: Region, budgets: Floats) -> Floats:
-    """Greatest (R1 - e^ε R2) / (e^ε - 1) of each value, with the pair's ε; 0 where it is less."""
+def _by_value(region: Region, n_values: int) -> tuple[Floats, Floats]:
+    """Probability of each value of U under each secret of a region, and 1 where it is possible."""
+    values = (region.rows.parts % n_values)[region.rows.place]
+    probabilities, possible = np.zeros((2, region.n_secrets, n_values))
+    secret = np.arange(region.n_secrets)[:, None]
+    np.add.at(probabilities, (secret, values), region.conditionals)
+    possible[secret, values] = 1.0
+    return probabilities, possible
 
-    def relative(gap: Floats, room: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.where(gap > 0, gap / np.where(gap > 0, room, 1.0), 0.0)
 
+def _odds(region: Region, asked: Booleans, budgets: Floats) -> Floats:
+    """Greatest (R1 - e^ε R2) / (e^ε - 1) of each value, with the pair's ε; 0 where it is less.
+
+    Only secrets for which the value is asked count.
+    """
     lower, upper = region.cell_bounds()
     first, second = region.pairs
     room = np.expm1(budgets)
 
     def exact(value: Indices, pair: Indices) -> Floats:
         gap = region.value_gap(value, first[pair], second[pair], budgets[pair])
-        return relative(gap, room[pair])
+        return least_odds(gap, room[pair])
 
     # Each conditional alone is an upper bound.
-    rough = relative((upper[first] - np.exp(budgets)[:, None] * lower[second]).T, room)
+    rough = least_odds((upper[first] - odds_factor(budgets)[:, None] * lower[second]).T, room)
+    rough[~(asked[first] | asked[second]).T] = 0.0
+    if isinstance(region, SimplexRegion):
+        return np.asarray(rough.max(axis=1, initial=0.0))
     return screened_maxima(rough, exact, _FIRST_PAIRS)

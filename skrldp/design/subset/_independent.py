@@ -7,7 +7,8 @@ which tells whether U is in a set A. Such a row leaks at most ε2 about S if and
 .. math:: (e^{\delta_A} - 1) \max (R_1(A) - e^{\epsilon_2} R_2(A)) \le e^{\epsilon_2} - 1,
 
 so every set has a budget of its own: large where the conditionals agree on the set. Randomised
-response must give all its rows the budget of the worst value.
+response must give all its rows the budget of the worst value. With several requirements a set has
+the least of its budgets; one over all distributions limits all sets alike.
 """
 
 from dataclasses import dataclass, field, replace
@@ -18,14 +19,14 @@ from numpy.typing import NDArray
 from skrldp._typing import Booleans, Floats
 from skrldp.design._master_program import used
 from skrldp.design.closed_form import (
+    IndependentReporting,
     SplitSearch,
     best_split,
     independent_reporting,
     response_matrix,
-    theorem5_budget,
-    theorem5_distance,
+    value_budget,
 )
-from skrldp.design.subset._budgets import set_drops
+from skrldp.design.subset._budgets import secrets_of, set_drops
 from skrldp.design.subset._extremal import optimal_response
 from skrldp.design.subset._sets import (
     SetMixture,
@@ -38,7 +39,6 @@ from skrldp.design.subset._sets import (
 from skrldp.information import Blocks, product_information
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements
-from skrldp.row_privacy import Region
 
 __all__ = ["ProductReporting", "optimal_reporting"]
 
@@ -78,8 +78,8 @@ class ProductReporting:
     second : array of shape (b2, a2)
         Mechanism for U.
     secret_eps, leak : float
-        Budget of the report of S, and what is left for that of U: ε1 + ε2 = ε. Where the report of
-        S does not tell two secrets apart, the report of U may.
+        Budget of the report of S, and what is left for that of U: ε1 + ε2 is the least ε that is
+        required. Where the report of S does not tell two secrets apart, the report of U may.
     information : float
         I(X; Y) at the public distribution, in nats.
     names : pair of str
@@ -128,9 +128,9 @@ def optimal_reporting(
     joint : JointDistribution
         The public distribution.
     requirements : Requirements
-        What a row must satisfy.
+        What a row must satisfy; about the secrets of ``joint``, with known values of U or without.
     budget : {"tight", "theorem5"}
-        ``"tight"``: each set has the budget that the region allows it. ``"theorem5"``: the report
+        ``"tight"``: each set has the budget that the regions allow it. ``"theorem5"``: the report
         of U is the best δ-LDP mechanism, with the δ of Entropy Theorem 5.
 
     Returns
@@ -151,12 +151,14 @@ def optimal_reporting(
     >>> best.matrix.shape[1], best.names[1]
     (8, 'optimal')
     """
-    plain = independent_reporting(joint, requirements, budget)
-    region, eps = requirements.items[0].region, requirements.least_eps
+    plain = _by_responses(joint, independent_reporting(joint, requirements, budget))
+    if not requirements.any_pair:
+        return plain
+    eps = requirements.least_eps
     parts = [eps * part for part in _FIRST_SPLITS]
     secrets = _LocalReports(joint.counts.sum(axis=1), parts)
     kind = _SharedBudget if budget == "theorem5" else _OwnBudgets
-    values = kind(joint, region, parts)
+    values = kind(joint, requirements, parts)
     tried = 0
 
     def split(part: float) -> ProductReporting:
@@ -171,15 +173,19 @@ def optimal_reporting(
     best = max(best, split(best.leak), key=lambda result: result.information)
     if best.information > plain.information and best.names != ("grr", "grr"):
         return replace(best, splits=tried)
+    return replace(plain, leak=eps - plain.secret_eps, splits=tried)
+
+
+def _by_responses(joint: JointDistribution, plain: IndependentReporting) -> ProductReporting:
+    """Write independent reporting by GRR in the same form."""
     a1, a2 = joint.counts.shape
     return ProductReporting(
         first=response_matrix(plain.secret_eps, a1),
         second=response_matrix(plain.value_eps, a2),
         secret_eps=plain.secret_eps,
-        leak=eps - plain.secret_eps,
+        leak=np.inf,
         information=plain.information,
         names=("grr", "grr"),
-        splits=tried,
         blocks=plain.blocks,
     )
 
@@ -229,8 +235,10 @@ class _LocalReports:
 class _SharedBudget:
     """One δ for all reports of U, by Entropy Theorem 5."""
 
-    def __init__(self, joint: JointDistribution, region: Region, parts: list[float]) -> None:
-        self.delta = theorem5_budget(theorem5_distance(joint, region))
+    def __init__(
+        self, joint: JointDistribution, requirements: Requirements, parts: list[float]
+    ) -> None:
+        self.delta = value_budget(requirements, "theorem5")
         counts = joint.counts.sum(axis=0)
         self.local = _LocalReports(counts, [self.delta(part) for part in parts])
 
@@ -248,30 +256,45 @@ class _SharedBudget:
 
 
 class _OwnBudgets:
-    """For each set of values the budget that the region allows it."""
+    """For each set of values the budget that the requirements allow it."""
 
-    def __init__(self, joint: JointDistribution, region: Region, parts: list[float]) -> None:
-        self.region = region
+    def __init__(
+        self, joint: JointDistribution, requirements: Requirements, parts: list[float]
+    ) -> None:
+        self.requirements = requirements
         self.counts = joint.counts.sum(axis=0)
         self.distribution = self.counts / joint.n
         size = len(self.counts)
-        self.all = 2**size * np.clip(len(region.pairs[0]), 1, _PAIRS_THAT_COUNT) <= _LISTED
+        self.pairs = max(sum(len(one.region.pairs[0]) for one in requirements), 1)
+        self.all = 2**size * min(self.pairs, _PAIRS_THAT_COUNT) <= _LISTED
         self.sets = all_sets(size) if self.all else simple_sets(size)
         for part in parts:
             self.improve(part)
 
     def reports(self, first: Floats, secret_eps: float, leak: float) -> dict[str, Floats]:
         """Return mechanisms for U, to go with one for S; pairs of secrets may differ in budget."""
-        spent = np.minimum(_leaks(first, *self.region.pairs), secret_eps)
-        drops = set_drops(self.region, self.sets, leak + (secret_eps - spent))
+        unspent = secret_eps - np.minimum(_leaks(first), secret_eps)
+        drops = self._drops(self.sets, leak, unspent)
         mixture = SetMixture(self.distribution)
         mixture.add(self.sets, drops)
         worst = float(drops[self.sets.sum(axis=1) == 1].max(initial=0.0))  # GRR has one δ
         delta = -float(np.log(worst)) if worst > 0 else np.inf
         return {"optimal": mixture.matrix(), "grr": response_matrix(delta, len(self.distribution))}
 
-    def _drops(self, sets: Booleans, part: float) -> Floats:
-        return set_drops(self.region, sets, np.full(len(self.region.pairs[0]), part))
+    def _drops(self, sets: Booleans, part: float, unspent: Floats | None = None) -> Floats:
+        """Find the drops that all requirements allow, if `part` is left of the least ε.
+
+        More is left for pairs of secrets of which the report of S says less than it may.
+        """
+        drops = np.zeros(len(sets))
+        for one in self.requirements:
+            budgets = one.pair_eps - self.requirements.least_eps + part
+            if unspent is not None:
+                secret = secrets_of(one.region, sets.shape[1])
+                first, second = one.region.pairs
+                budgets = budgets + unspent[secret[first], secret[second]]
+            drops = np.maximum(drops, set_drops(one.region, sets, budgets))
+        return drops
 
     def improve(self, part: float) -> None:
         """Find sets that are worth having at this ε2, from those in use to their neighbours."""
@@ -282,8 +305,7 @@ class _OwnBudgets:
         known, drops = self.sets, self._drops(self.sets, part)
         mixture = SetMixture(self.distribution)
         mixture.add(known, drops)
-        pairs = max(len(self.region.pairs[0]), 1)
-        most = int(np.clip(_NEIGHBOURS // pairs, *_NEIGHBOUR_SETS))
+        most = int(np.clip(_NEIGHBOURS // self.pairs, *_NEIGHBOUR_SETS))
         for _ in range(_programs(len(self.distribution))):
             weights, duals, value = mixture.solve()
             in_use = used(weights)
@@ -301,12 +323,12 @@ class _OwnBudgets:
         self.sets = _kept(self.sets, mixture.used())
 
 
-def _leaks(matrix: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
-    """Return how much a report of S leaks about each pair of secrets at most, in nats."""
-    worst = np.zeros(len(first))
+def _leaks(matrix: Floats) -> Floats:
+    """Return how much a report of S leaks about each two secrets at most, in nats: (a1, a1)."""
+    worst = np.zeros((matrix.shape[1],) * 2)
     for row in matrix:
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.log(row[first] / row[second])
+            ratio = np.log(row[:, None] / row)
         worst = np.fmax(worst, ratio)
     return worst
 
