@@ -59,7 +59,7 @@ def test_a_bound_that_is_no_number_clears_no_pair(monkeypatch):
     monkeypatch.setattr(
         type(over), "_extremes", lambda self, rows, _: (np.full(rows.shape[:2], math.nan), None)
     )
-    worst = super(type(over), over).worst(rows, 1.0, above=0.0)
+    worst = super(type(over), over)._worst(rows, rows, np.full(2, 1.0), 0.0, False)
     assert worst.bound.tolist() == [math.inf, math.inf]
 
 

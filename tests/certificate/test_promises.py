@@ -114,7 +114,9 @@ class Stubborn:
 
     def worst(self, rows, eps, **_):
         one = np.zeros(1, dtype=int)
-        return WorstPairs(one, one, one + 1, np.array([1e-3]), np.zeros((1, 2, 2)))
+        return WorstPairs(
+            one, one, one + 1, np.array([1e-3]), np.full(1, eps), np.zeros((1, 2, 2))
+        )
 
 
 def test_what_cannot_be_proven_is_infinite():
@@ -127,17 +129,18 @@ def test_what_cannot_be_proven_is_infinite():
 
 def test_the_proven_bound_decides_not_the_attained_one(monkeypatch):
     """A mechanism whose leakage was only seen to be small is not released."""
-    prove = release_module.prove
+    prove = release_module.prove_promise
 
     def unsure(*arguments):
         return replace(prove(*arguments), eps=0.6, eps_attained=0.4)
 
     matrix = np.array([[0.6, 0.6, 0.4, 0.4], [0.4, 0.4, 0.6, 0.6]])
-    release(matrix, Promise.of(EVEN, EVERYTHING, 0.5))
-    monkeypatch.setattr(release_module, "prove", unsure)
+    promise = Promise.of(EVEN, EVERYTHING, 0.5)
+    release(matrix, promise)
+    monkeypatch.setattr(release_module, "prove_promise", unsure)
     with pytest.raises(CertificateError, match=r"the bound is 0\.6"):
-        release(matrix, Promise.of(EVEN, EVERYTHING, 0.5))
-    found = unsure(Mechanism.from_matrix(matrix, (0, 1), (0, 1)), EVEN, EVERYTHING)
+        release(matrix, promise)
+    found = unsure(Mechanism.from_matrix(matrix, (0, 1), (0, 1)), promise)
     assert not found.holds(0.5) and found.holds(0.6)
 
 
@@ -150,16 +153,14 @@ def test_the_stand_in_is_proven_too(monkeypatch):
         return False
 
     matrix, public = np.array([[0.6, 0.4], [0.4, 0.6]]), np.array([0.5, 0.5])
-    arguments = matrix, EVEN, EVERYTHING, 0.5
-    mechanism, proof = release(*arguments, observe="nonsensitive", stand_in=public)
-    assert may_stand_in(
-        mechanism, public, Promise.of(EVEN, EVERYTHING, 0.5, observe="nonsensitive")
-    ) and proof.holds(0.5)
+    promise = Promise.of(EVEN, EVERYTHING, 0.5, observe="nonsensitive")
+    mechanism, proof = release(matrix, promise, stand_in=public)
+    assert may_stand_in(mechanism, public, promise) and proof.holds(0.5)
     monkeypatch.setattr(release_module, "may_stand_in", refuse)
-    release(*arguments, observe="nonsensitive")  # nobody asks where nothing stands in
+    release(matrix, promise)  # nobody asks where nothing stands in
     assert not asked
     with pytest.raises(CertificateError):
-        release(*arguments, observe="nonsensitive", stand_in=public)
+        release(matrix, promise, stand_in=public)
     assert len(asked) > 1 and all(distribution is public for _, distribution in asked)
 
 
@@ -176,12 +177,8 @@ def test_a_stand_in_may_be_neither_likelier_nor_less_likely(share, greatest, lea
     assert (0.2 / middle, middle / 0.1) == (pytest.approx(greatest), pytest.approx(least))
     for factor, private in ((max(greatest, least), True), (min(greatest, least), False)):
         eps = math.log(factor + 0.02)
-        assert (
-            may_stand_in(
-                mechanism, stand_in, Promise.of(EVEN, EVERYTHING, eps, observe="nonsensitive")
-            )
-            is private
-        )
+        promise = Promise.of(EVEN, EVERYTHING, eps, observe="nonsensitive")
+        assert may_stand_in(mechanism, stand_in, promise) is private
 
 
 def test_what_the_last_digits_decide_is_not_affirmed():

@@ -15,7 +15,7 @@ from skrldp.certificate import release
 from skrldp.certificate._release import may_stand_in
 from skrldp.design._run import Deadline
 from skrldp.design.interior_point import pair_function
-from skrldp.design.interior_point._newton_system import row_system
+from skrldp.design.interior_point._pair_block import PairBlock
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance
 from skrldp.design.objectives.distortion import solve as closest
 from skrldp.design.objectives.mutual_information import solve as most_information
@@ -25,7 +25,7 @@ from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import extreme_conditionals, facets
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.requirements import Promise, Requirement, Requirements, repair
-from skrldp.row_privacy import REGIONS, privacy_region
+from skrldp.row_privacy import REGIONS, LowerRegion, privacy_region
 from skrldp.sampling import RandomStream
 from skrldp.uncertainty_set import RenyiSet
 
@@ -65,7 +65,8 @@ def test_the_worst_pairs_are_those_of_tied_rows(kind, alpha):
     for counts in TABLES:
         joint = JointDistribution(counts)
         blind, seeing = (region_of(joint, kind, alpha=alpha, observe=o) for o in OBSERVED)
-        assert blind.row_shape == (1, counts.shape[1]) and seeing.row_shape == counts.shape
+        assert blind.rows.parts.shape == (1, counts.shape[1])
+        assert seeing.rows.parts.shape == counts.shape
         rows = random_rows(rng, 40, counts.shape[1])
         tied = np.repeat(rows, len(counts), axis=1)
         for others, tied_others in ((None, None), (rows[::-1], tied[::-1])):
@@ -74,7 +75,8 @@ def test_the_worst_pairs_are_those_of_tied_rows(kind, alpha):
             for part in ("row", "first", "second", "bound", "conditionals"):
                 np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
         np.testing.assert_array_equal(excess(blind, rows, 0.4), excess(seeing, tied, 0.4))
-        np.testing.assert_array_equal(blind.fold(joint.probabilities), joint.probabilities.sum(0))
+        folded = Requirements.of(blind, 0.4).fold(joint.probabilities)
+        np.testing.assert_array_equal(folded, joint.probabilities.sum(0))
 
 
 @pytest.fixture
@@ -91,12 +93,14 @@ def test_linear_maxima_over_tied_rows(many_rounds, kind):
     directions = np.random.default_rng(0).normal(size=(8, a2))
     rows = PrivacyCone(Requirements.of(region, 0.6), 1e-9).maximise(directions)
     assert excess(region, rows[:, None], 0.6).max() <= 1e-12
-    seeing = PrivacyCone(Requirements.of(replace(region, observe="all"), 0.6), 1e-9)
+    seeing = PrivacyCone(Requirements.of(replace(region, layout=None), 0.6), 1e-9)
     for s in range(1, a1):
         for u in range(a2):
             tie = np.zeros((a1, a2))
             tie[0, u], tie[s, u] = 1.0, -1.0
-            seeing._program.add_rows(tie.reshape(1, -1), 0.0, 0.0)
+            row = np.zeros((1, seeing._program.n_columns))
+            row[0, : a1 * a2] = tie.ravel()
+            seeing._program.add_rows(row, 0.0, 0.0)
             seeing._touched = np.append(seeing._touched, np.inf)
     tied = seeing.maximise(np.tile(directions, (1, a1)) / a1)
     reached = np.einsum("mx,mx->m", rows, directions)
@@ -117,33 +121,37 @@ def test_the_complete_program_of_the_smaller_cone(many_rounds, kind):
 # --- The central path ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["joint", "product", "lower", "simplex", "point"])
+@pytest.mark.parametrize("kind", ["joint", "product", "lower", "point", "simplex"])
 def test_hessians_of_tied_rows_are_sums_of_blocks(kind):
     """A blind row's Hessian is that of a row with equal parts, in the directions that keep them."""
     rng = np.random.default_rng(0)
     joint = JointDistribution(TABLES[0] if kind == "point" else TABLES[1] + 1)
     (a1, a2), b = joint.counts.shape, 3
-    rows = rng.random((b, 1, a2)) + 0.5
-    tied = np.repeat(rows, a1, axis=1)
-    blind, seeing = (
-        pair_function(Requirement(region_of(joint, kind, observe=o), 0.5)) for o in OBSERVED
-    )
+    rows = rng.random((b, a2)) + 0.5
+    tied = np.tile(rows, (1, a1))
+    regions = [region_of(joint, kind, observe=o) for o in OBSERVED]
+    if kind == "simplex":  # as lower bounds of 0
+        regions = [LowerRegion.around(region) for region in regions]
+    asked = [Requirement(region, 0.5) for region in regions]
+    blind, seeing = (pair_function(one) for one in asked)
     np.testing.assert_array_equal(blind.parts(rows), seeing.parts(tied))
     parts = blind.parts(rows)
     lam = parts.max(axis=-1) + rng.random(parts.shape[:3])
     x = lam[..., None] - parts
     dual_x, slack, dual = rng.random(x.shape), rng.random(x.shape[:2]), rng.random(x.shape[:2])
-    row_diagonal = np.full(tied.shape, 1e-3)
-    arguments = lam, x, dual_x, slack, dual
-    found = row_system(blind, *arguments, row_diagonal.sum(axis=1, keepdims=True))
-    expected = row_system(seeing, *arguments, row_diagonal)
-    blocks = expected.hessian.reshape(b, a1, a2, a1, a2).sum(axis=(1, 3))
-    np.testing.assert_allclose(found.hessian, blocks, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(
-        found.inverse @ found.hessian, np.tile(np.eye(a2), (b, 1, 1)), atol=1e-6
-    )
+    blocks = []
+    for one, pairs in zip(asked, (blind, seeing), strict=True):
+        block = PairBlock(one, pairs)
+        block._lam, block._dual_x, block._slack, block._dual = lam, dual_x, slack, dual
+        blocks.append(block)
+    found, expected = blocks[0].hessian(rows), blocks[1].hessian(tied)
+    added = expected.reshape(b, a1, a2, a1, a2).sum(axis=(1, 3))
+    np.testing.assert_allclose(found, added, rtol=1e-10, atol=1e-10)
+    found, expected = blocks[0].gradient(0.01), blocks[1].gradient(0.01)
+    np.testing.assert_allclose(found, expected.reshape(b, a1, a2).sum(axis=1), rtol=1e-8, atol=1e-8)
     push = rng.random(x.shape)
-    np.testing.assert_allclose(blind.collect(push)[:, 0], seeing.collect(push).sum(axis=1))
+    together = seeing.collect(push).reshape(b, a1, a2).sum(axis=1)
+    np.testing.assert_allclose(blind.collect(push), together)
 
 
 # --- RobustMSE -----------------------------------------------------------------------------------
@@ -410,7 +418,7 @@ def test_what_is_released_is_proven_and_tied(problem, eps):
 @pytest.mark.parametrize("alpha", [1.0, 2.0])
 def test_no_distribution_of_the_ball_leaks_more(alpha):
     rng = np.random.default_rng(0)
-    joint, radius, eps = JointDistribution(TABLES[0]), 0.02, 0.5
+    joint, radius, eps = JointDistribution(TABLES[0]), 0.02, 1.0
     values = range(3)
     distance = distance_matrix("squared", values, values)
     region = region_of(joint, "joint", alpha=alpha, radius=radius)
@@ -423,7 +431,7 @@ def test_no_distribution_of_the_ball_leaks_more(alpha):
         joint.probabilities.ravel(), random_directions(rng, 900, 6), alpha, radius
     )
     leaks = [mechanism.leakage(distribution.reshape(2, 3)) for distribution in distributions]
-    assert max(leaks) <= certificate.eps <= eps
+    assert 0.9 * eps < max(leaks) <= certificate.eps <= eps
     assert certificate.eps_attained == pytest.approx(certificate.eps, abs=1e-6)
 
 

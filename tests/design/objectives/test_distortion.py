@@ -17,7 +17,7 @@ from skrldp.design.cutting_planes import _minimise as search_module
 from skrldp.design.cutting_planes._program import weak_duality
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance, solve
 from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
+from skrldp.row_privacy import Layout, privacy_region
 from skrldp.support_function import divergence
 from skrldp.uncertainty_set import ConditionalsSet, RenyiSet
 
@@ -261,20 +261,26 @@ def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):
 
 def test_cuts_are_written_as_they_read():
     rng = np.random.default_rng(0)
-    distributions = rng.dirichlet(np.ones(4), size=(5, 2))
-    cuts = Cuts(
-        np.array([0, 1, 2, 1, 0]),
-        np.array([0, 2, 1, 1, 2]),
-        np.array([1, 0, 2, 1, 0]),
-        distributions,
-    )
+    distributions, eps = rng.dirichlet(np.ones(4), size=(5, 2)), rng.uniform(0.2, 2.0, size=5)
+    row, first, second = np.array([[0, 1, 2, 1, 0], [0, 2, 1, 1, 2], [1, 0, 2, 1, 0]])
     rows = rng.random((3, 3, 4))
     expected = [
-        np.exp(-0.7) * distributions[i, 0] @ rows[y, s] - distributions[i, 1] @ rows[y, t]
-        for i, (y, s, t) in enumerate(zip(cuts.row, cuts.first, cuts.second, strict=True))
+        np.exp(-eps[i]) * distributions[i, 0] @ rows[y, s] - distributions[i, 1] @ rows[y, t]
+        for i, (y, s, t) in enumerate(zip(row, first, second, strict=True))
     ]
-    found = cuts.coefficients((3, 3, 4), 0.7) @ rows.ravel()
-    np.testing.assert_allclose(found, expected, atol=1e-15)
+    order = rng.permutation(12)  # the cells of a row may stand in any order
+    moved = np.empty((3, 12))
+    moved[:, order] = rows.reshape(3, 12)
+    for layout, table in (
+        (None, rows.reshape(3, 12)),
+        (Layout(order.reshape(3, 4), np.arange(3), 12), moved),
+    ):
+        region = privacy_region(
+            JointDistribution(np.ones((3, 4))), RenyiSet(2.0, 0.1), layout=layout
+        )
+        cuts = Cuts.of(region, row, first, second, distributions, eps)
+        found = cuts.coefficients(3, 12) @ table.ravel()
+        np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
 def test_any_multipliers_bound_the_linear_program():
@@ -283,8 +289,8 @@ def test_any_multipliers_bound_the_linear_program():
     worst = region.worst(
         rng.dirichlet(np.ones(4), size=12).T.reshape(4, 3, 4), 0.5, conditionals=True
     )
-    cuts = Cuts(worst.row, worst.first, worst.second, worst.conditionals)
-    table = cuts.coefficients((4, 3, 4), 0.5)
+    cuts = Cuts.worst(region, worst)
+    table = cuts.coefficients(4, 12)
     linear = cost.at(cost.distribution)
     sums = np.tile(np.eye(12), 4)
     optimum = linprog(
