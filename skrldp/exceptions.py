@@ -4,6 +4,7 @@ __all__ = [
     "CertificateError",
     "InfeasibleError",
     "PrivacyLeakWarning",
+    "ReportLimitError",
     "SkrldpError",
     "SolverError",
 ]
@@ -23,6 +24,10 @@ class SolverError(SkrldpError):
 
 class CertificateError(SkrldpError):
     """A mechanism's privacy could not be proven, so it is not released."""
+
+
+class ReportLimitError(SkrldpError):
+    """As many reports about a person as are allowed were made."""
 
 
 class PrivacyLeakWarning(UserWarning):

@@ -88,14 +88,11 @@ def test_asking_twice(run):
     for name in ("GRR", "SRR", "PolyOpt, all distributions"):  # k reports leak at most k eps
         assert np.all(told[name] <= eps * page["steps"]), name
     assert told["PolyOpt"][1] > 10 * 2 * eps  # which is false of the others
-    # Two draws by another route: the mechanism of pairs of reports.
-    mechanism, distribution = (
-        page["sanitizers"]["GRR"].mechanism_,
-        page["distribution"].probabilities,
-    )
+    # Two draws by another route: the mechanism of pairs of reports, at one of the distributions.
+    mechanism, distribution = page["sanitizers"]["PolyOpt"].mechanism_, page["distribution"]
     pairs = (mechanism.matrix[:, None] * mechanism.matrix[None]).reshape(-1, mechanism.shape[1])
     both = type(mechanism).from_matrix(pairs, mechanism.secrets, mechanism.values)
-    assert told["GRR"][1] == pytest.approx(both.leakage(distribution), abs=1e-6)
+    assert 2 * eps < both.leakage(distribution.probabilities) <= told["PolyOpt"][1] + 1e-6
 
 
 def test_a_first_table(run):

@@ -7,24 +7,28 @@ times as much.
 """
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import ROWS, chunks
-from skrldp._typing import Floats
+from skrldp._typing import Floats, Indices
 from skrldp.mechanism import BlockForm, Mechanism
-from skrldp.sampling import BlockTable
 
 __all__ = ["leakage_over_all", "outwards", "times"]
 
-# Units of rounding, absolute and relative, that a logarithm of a quotient of two numbers is raised
-# by. Reading both as floats, dividing and taking the logarithm make errors of less than three.
-_UNITS = 4.0
+Pairs = tuple[Indices, Indices]
+
+# What the logarithm of a quotient of two numbers is raised by, absolute and relative. Reading both
+# as floats, dividing and taking the logarithm make errors of less than three units.
+_ROUNDING = 4.0 * sys.float_info.epsilon
 
 
-def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[float, float]:
+def leakage_over_all(
+    mechanism: Mechanism | Floats, n_secrets: int, pairs: Pairs | None = None
+) -> tuple[float, float]:
     """Bound one report's leakage over all distributions, and to somebody who knows U.
 
     The integers that are sampled are compared, so both are exact up to their last digits, which are
@@ -36,6 +40,8 @@ def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[flo
         A mechanism, or its probabilities.
     n_secrets : int
         Number of secrets a1.
+    pairs : pair of integer arrays of shape (m,), optional
+        The secrets that are compared; None: all.
 
     Returns
     -------
@@ -44,8 +50,8 @@ def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[flo
     """
     if not isinstance(mechanism, Mechanism):
         table: NDArray[Any] = mechanism
-    elif isinstance(mechanism.form, BlockForm):
-        table = _like_all_reports(mechanism.form.table)
+    elif isinstance(mechanism.form, BlockForm) and pairs is None:
+        table = _like_all_reports(mechanism.form)
         n_secrets = min(n_secrets, 3)
     else:
         table = mechanism.weights
@@ -53,34 +59,36 @@ def leakage_over_all(mechanism: Mechanism | Floats, n_secrets: int) -> tuple[flo
     everywhere = given_u = 0.0
     for part in chunks(len(rows), max(1, ROWS // max(1, table.shape[1]))):
         some = rows[part]
-        everywhere = max(everywhere, _greatest(some.max(axis=2), some.min(axis=2)))
+        everywhere = max(everywhere, _greatest(some.max(axis=2), some.min(axis=2), pairs))
         by_value = np.moveaxis(some, 2, 1).reshape(-1, n_secrets)
-        given_u = max(given_u, _greatest(by_value, by_value))
+        given_u = max(given_u, _greatest(by_value, by_value, pairs))
     return everywhere, given_u
 
 
-def _like_all_reports(table: BlockTable) -> NDArray[Any]:
-    """One report of a mechanism of four weights, with no more secrets and values than differ."""
+def _like_all_reports(form: BlockForm) -> NDArray[Any]:
+    """Take one report of four weights, with no more secrets and values than differ."""
+    table = form.table
     own = [table.same, table.same_secret][: table.n_values]
     foreign = [table.same_value, table.other][: table.n_values]
     return np.array([own, foreign, foreign][: table.n_secrets]).reshape(1, -1)
 
 
-def _greatest(most: NDArray[Any], least: NDArray[Any]) -> float:
+def _greatest(most: NDArray[Any], least: NDArray[Any], pairs: Pairs | None) -> float:
     """Log of the greatest ratio of an entry of `most` to one of `least` of another secret.
 
     Both have shape (n, a1), and entries of the same row are compared.
     """
     if most.shape[1] < 2:
         return 0.0
+    if pairs is not None:
+        return _log_ratio(most[:, pairs[0]], least[:, pairs[1]])
     first, last = most.argmax(axis=1), least.argmin(axis=1)
     upper, second = np.partition(most, [-2, -1], axis=1)[:, :-3:-1].T
     lower, second_least = np.partition(least, [0, 1], axis=1)[:, :2].T
-    apart = first != last
-    return max(
-        _log_ratio(upper, np.where(apart, lower, second_least)),
-        _log_ratio(np.where(apart, upper, second), lower),
-    )
+    # The greatest over the least, if their secrets differ; else one of them and the next to the
+    # other. What is taken besides is no greater.
+    ends = np.where(first != last, upper, second)
+    return max(_log_ratio(upper, second_least), _log_ratio(ends, lower))
 
 
 def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
@@ -101,7 +109,7 @@ def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
 
 def outwards(value: float) -> float:
     """Raise a bound by what rounding may have taken from it."""
-    return value + _UNITS * np.finfo(float).eps * (1.0 + value)
+    return value + _ROUNDING * (1.0 + value)
 
 
 def times(count: int, eps: float) -> float:
@@ -111,4 +119,4 @@ def times(count: int, eps: float) -> float:
     if count == 1:
         return eps
     # The number is rounded to a float, and the product is rounded.
-    return eps * count * (1.0 + _UNITS * np.finfo(float).eps) if count < 1e300 else math.inf
+    return eps * count * (1.0 + _ROUNDING) if count < 1e300 else math.inf

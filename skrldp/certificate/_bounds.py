@@ -27,7 +27,7 @@ class Bound:
     eps: float
     attained: float
     distribution: Floats  # (a1, a2), where `attained` is the leakage
-    enumerated: bool = True  # rather than a sum of bounds of fewer reports
+    enumerated: bool = True  # from all rows, rather than a sum of bounds of fewer reports
 
 
 def bound_over(
@@ -47,7 +47,7 @@ def bound_over(
     uncertainty : FittedSet
         The set of distributions.
     most : float
-        A bound that is proven already. Once no smaller one can be had, the search ends.
+        A bound that is proven already. Once no smaller one can be proven, it is returned.
 
     Returns
     -------
@@ -69,7 +69,8 @@ def bound_over(
         leakage = max(leakage_at(view, worst) for view in views())
         if leakage >= attained:
             attained, distribution = leakage, worst
-    return Bound(proven, min(attained, proven), distribution)
+    tight = proven < most or attained >= most
+    return Bound(proven, min(attained, proven), distribution, enumerated=tight)
 
 
 def _distribution_of(

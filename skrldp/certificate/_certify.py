@@ -290,8 +290,8 @@ def prove_reports(
     first : Certificate, optional
         What :func:`prove` gave for one report of this mechanism over this set, if it is at hand.
     work : float
-        How much is looked at for each number: combinations of reports, times the cells of all pairs
-        of secrets, about a million a second.
+        How many combinations of reports are looked at for each number, times the cells of all pairs
+        of secrets: mostly some millions a second.
 
     Returns
     -------

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from skrldp._typing import Floats, Indices
+from skrldp.certificate._all_distributions import leakage_over_all
 from skrldp.certificate._bounds import Bound, bound_over
 from skrldp.certificate._certify import Certificate, prove
 from skrldp.certificate._views import View, group_views, groups_by_known
@@ -32,14 +33,12 @@ def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
         all of them in ``each``. What is known of U is in ``known``.
     """
     found: dict[tuple[int, ...], Certificate] = {}
-    whole = None  # what does not depend on the statement
+    everywhere = leakage_over_all(mechanism, len(promise.joint.secrets), promise.compared)
     for one in promise.statements:
-        if one.joint is promise.joint and np.ndim(one.pair_eps) == 0:
-            whole = certificate = prove(mechanism, promise.joint, one.uncertainty)
+        if one.joint is promise.joint and promise.compared is None and np.ndim(one.pair_eps) == 0:
+            certificate = prove(mechanism, promise.joint, one.uncertainty)
         else:
-            if whole is None:
-                whole = prove(mechanism, promise.joint, promise.everything)
-            certificate = _prove_statement(mechanism, promise, one, whole)
+            certificate = _prove_statement(mechanism, promise, one, everywhere)
         if one.known:
             found[one.secret] = replace(found[one.secret], known=certificate)
         else:
@@ -53,9 +52,10 @@ def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
 
 
 def _prove_statement(
-    mechanism: Mechanism, promise: Promise, one: Statement, whole: Certificate
+    mechanism: Mechanism, promise: Promise, one: Statement, everywhere: tuple[float, float]
 ) -> Certificate:
     """Certify a mechanism for secrets and values in another arrangement than the table's."""
+    eps_all, eps_given_u = everywhere
     first, second = one.compared
     wanted = np.broadcast_to(one.pair_eps, first.shape)
     views = _views(mechanism, promise, one)
@@ -67,20 +67,20 @@ def _prove_statement(
     nothing = Bound(0.0, 0.0, one.joint.probabilities)
     worst = max((bound for _, bound in bounds), key=lambda bound: bound.eps, default=nothing)
     eps_pairs = None
-    if np.ndim(one.pair_eps):
+    if np.ndim(one.pair_eps) or (promise.compared is not None and not one.known):
         eps_pairs = np.full(one.eps.shape, np.inf)
         np.fill_diagonal(eps_pairs, 0.0)
         for chosen, bound in bounds:
             eps_pairs[first[chosen], second[chosen]] = bound.eps
-    eps = min(worst.eps, whole.eps_all)
+    eps = min(worst.eps, eps_all)
     return Certificate(
         eps,
         min(worst.attained, eps),
         one.whole_distribution(worst.distribution, promise.joint),
         one.uncertainty,
         promise.joint.alphabet,
-        whole.eps_all,
-        whole.eps_given_u,
+        eps_all,
+        eps_given_u,
         eps_pairs=eps_pairs,
     )
 

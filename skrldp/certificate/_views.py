@@ -226,7 +226,7 @@ def _log_ratios(worst: WorstPairs, rows: Floats, against: Floats) -> Floats:
     assert worst.conditionals is not None
     most = np.einsum("mu,mu->m", worst.conditionals[:, 0], rows[worst.row, worst.first])
     least = np.einsum("mu,mu->m", worst.conditionals[:, 1], against[worst.row, worst.second])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(most > 0, np.log(most / least), -np.inf)
 
 
@@ -256,5 +256,11 @@ def _ratio_of(view: View, conditionals: Floats, seen: NDArray[np.bool_]) -> floa
     upper, lower = most[:, first[both]], least[:, second[both]]
     if np.any((upper > 0) & (lower <= 0)):
         return float("inf")
-    ratios = np.where(upper > 0, upper, 1.0) / np.where(lower > 0, lower, 1.0)
-    return max(0.0, float(np.log(ratios.max()))) if ratios.size else 0.0
+    if not upper.size:
+        return 0.0
+    upper, lower = np.where(upper > 0, upper, 1.0), np.where(lower > 0, lower, 1.0)
+    with np.errstate(over="ignore"):
+        greatest = (upper / lower).max()
+    if np.isinf(greatest):  # the quotient is no float any more, its logarithm is
+        return float((np.log(upper) - np.log(lower)).max())
+    return max(0.0, float(np.log(greatest)))

@@ -20,11 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skrldp.client._client import Client
+    from skrldp.client._fresh_reports import FreshReports
 
-__all__ = ["Client", "load"]
+__all__ = ["Client", "FreshReports", "load"]
 
 
-def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any = None) -> Client:
+def load(
+    text: str | bytes,
+    *,
+    memoize: bytes | None = None,
+    limit: FreshReports | None = None,
+    random_state: Any = None,
+) -> Client:
     """Load a mechanism that reports raw records.
 
     Parameters
@@ -36,6 +43,9 @@ def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any =
         permanent: the same person with the same record always gives the same report. Without a key
         every report is drawn anew. **Whoever has the key can undo the randomisation**; so
         such a client cannot be pickled: a pickle would hold the key.
+    limit : FreshReports, optional
+        How many fresh reports about each person are allowed, and where they are counted. The next
+        is refused. Without it nothing is counted.
     random_state : None, int, Generator or RandomState, default=None
         None takes entropy from the operating system. Anything else makes reports repeatable and is
         for tests: **it voids the guarantee**, since whoever knows it can undo the randomness.
@@ -47,9 +57,11 @@ def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any =
     Raises
     ------
     ValueError
-        If the text does not follow the format of a mechanism exactly, or the key is too short.
+        If the text does not follow the format of a mechanism exactly, the key is too short, there
+        are both a key and a limit, or the mechanism's guarantee does not bound as many reports as
+        the limit allows.
     TypeError
-        If the text or the key is of another type.
+        If the text, the key or the limit is of another type.
 
     Notes
     -----
@@ -60,12 +72,16 @@ def load(text: str | bytes, *, memoize: bytes | None = None, random_state: Any =
     from skrldp.mechanism import Mechanism
 
     mechanism = Mechanism.from_json(text)
-    return Client(mechanism, memoize=memoize, random_state=random_state)
+    return Client(mechanism, memoize=memoize, limit=limit, random_state=random_state)
 
 
 def __getattr__(name: str) -> Any:
-    if name != "Client":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from skrldp.client._client import Client
+    if name == "Client":
+        from skrldp.client._client import Client
 
-    return Client
+        return Client
+    if name == "FreshReports":
+        from skrldp.client._fresh_reports import FreshReports
+
+        return FreshReports
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skrldp._numbers import at_most
+from skrldp.client._fresh_reports import FreshReports
 from skrldp.client._memory import Memory
 from skrldp.client._records import RecordReader
 from skrldp.mechanism import Guarantee, Mechanism
@@ -38,10 +40,21 @@ class Client:
     encode = "symbol"
 
     def __init__(
-        self, mechanism: Mechanism, *, memoize: bytes | None = None, random_state: Any = None
+        self,
+        mechanism: Mechanism,
+        *,
+        memoize: bytes | None = None,
+        limit: FreshReports | None = None,
+        random_state: Any = None,
     ) -> None:
         if memoize is not None and random_state is not None:
             raise ValueError("permanent reports take no random_state: their key is all they need.")
+        if memoize is not None and limit is not None:
+            raise ValueError("permanent reports are not counted: give memoize or limit, not both.")
+        if not (limit is None or isinstance(limit, FreshReports)):
+            raise TypeError(
+                f"limit must be FreshReports(number, path), got {type(limit).__name__}."
+            )
         self.mechanism = mechanism
         self.columns = mechanism.columns or (("secret", True), ("value", False))
         self.observe = mechanism.observe
@@ -49,6 +62,8 @@ class Client:
             self.columns, self.secrets, self.values, self.observe, mechanism.others
         )
         self._memory = None if memoize is None else Memory(memoize, self.digest)
+        self._limit = limit
+        self._bound = math.inf if limit is None else limit.check(mechanism.guarantee)
         self._stream = None if random_state is None else RandomStream(random_state)
 
     @property
@@ -91,7 +106,8 @@ class Client:
             `columns`. If `observe` is "nonsensitive", the columns that are not sensitive suffice,
             and the others are ignored.
         id : str, bytes or int
-            Whom the record is about; required for permanent reports, and not allowed otherwise.
+            Whom the record is about; required for permanent or counted reports, and not allowed
+            otherwise.
 
         Returns
         -------
@@ -103,6 +119,8 @@ class Client:
         ValueError
             If a column is missing or a value is not known to the mechanism and not reported as
             "other" either, or if `id` is missing or not allowed. Nothing is reported then.
+        ReportLimitError
+            If as many reports about this person as `limit` allows were made.
         """
         cell = np.array([self._reader.cell(record)])
         return int(self._draw(cell, None if id is None else [id])[0])
@@ -116,7 +134,8 @@ class Client:
             Raw values. Columns with other names are ignored; arrays and tuples have the order of
             `columns`. If `observe` is "nonsensitive", the columns that are not sensitive suffice.
         ids : sequence of n str, bytes or int
-            Whom the records are about; required for permanent reports, and not allowed otherwise.
+            Whom the records are about; required for permanent or counted reports, and not allowed
+            otherwise.
 
         Returns
         -------
@@ -127,6 +146,9 @@ class Client:
         ------
         ValueError
             As :meth:`report`. All records are reported or none.
+        ReportLimitError
+            If there are more records about a person than reports left. None is reported, nor
+            counted.
         """
         cells = self._reader.cells(records)
         if isinstance(ids, str | bytes):
@@ -137,21 +159,35 @@ class Client:
         return self._draw(cells, None if ids is None else list(ids))
 
     def _draw(self, cells: NDArray[Any], ids: list[Any] | None) -> NDArray[Any]:
-        if self._memory is None:
-            if ids is not None:
-                raise ValueError(
-                    "this client's reports are fresh, so an id is of no use: make them permanent "
-                    "by load(text, memoize=key), or leave the id out."
-                )
-            stream = RandomStream() if self._stream is None else self._stream
-            return self.mechanism.form.sampler.sample(cells, stream)
+        self._check_ids(ids, len(cells))
+        table = self.mechanism.form.sampler
+        if self._memory is not None and ids is not None:
+            return self._memory.sample(table, cells, ids)
+        if self._limit is not None and ids is not None:
+            self._limit.take(self.digest, ids, self._bound)  # counted before anything is drawn
+        stream = RandomStream() if self._stream is None else self._stream
+        return table.sample(cells, stream)
+
+    def _check_ids(self, ids: list[Any] | None, n_records: int) -> None:
+        if self._memory is None and self._limit is None:
+            if ids is None:
+                return
+            raise ValueError(
+                "this client's reports are fresh and not counted, so an id is of no use: make them "
+                "permanent by load(text, memoize=key), have them counted by load(text, "
+                "limit=FreshReports(number, path)), or leave the id out."
+            )
         if ids is None:
-            raise ValueError("permanent reports (memoize) need an id for each record.")
-        if len(ids) != len(cells):
-            raise ValueError(f"there are {len(cells):,} records, but {len(ids):,} ids.")
-        return self._memory.sample(self.mechanism.form.sampler, cells, ids)
+            kind = (
+                "permanent reports (memoize)" if self._limit is None else "counted reports (limit)"
+            )
+            raise ValueError(f"{kind} need an id for each record.")
+        if len(ids) != n_records:
+            raise ValueError(f"there are {n_records:,} records, but {len(ids):,} ids.")
 
     def __repr__(self) -> str:
         kind = "fresh" if self._memory is None else "permanent"
         claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
+        if self._limit is not None and self._limit.per_person > 1:
+            claim += f", eps<={at_most(self._bound)} for {self._limit.per_person} about one person"
         return f"Client({len(self.symbols)} {kind} reports, {claim}, digest {self.digest[:12]})"

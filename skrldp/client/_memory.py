@@ -14,7 +14,7 @@ from skrldp.sampling import AliasTable, BlockTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Memory"]
+__all__ = ["Memory", "octets_of"]
 
 _LEAST_KEY = 16  # bytes
 _DOMAIN = b"skrldp permanent report, version 1\0"
@@ -85,7 +85,7 @@ class Memory:
         ValueError
             If an id is none of these. Nothing has been drawn then.
         """
-        persons = [_octets(person) for person in ids]
+        persons = [octets_of(person) for person in ids]
         parts = [
             table.sample(cells[start : start + _ROWS], self._tapes(cells, persons, start))
             for start in range(0, max(1, len(cells)), _ROWS)
@@ -120,8 +120,22 @@ class _Tapes:
         self._place = end
 
 
-def _octets(person: Any) -> bytes:
-    """Write an id as bytes, those of different types differently."""
+def octets_of(person: Any) -> bytes:
+    """Write an id as bytes, those of different types differently.
+
+    Parameters
+    ----------
+    person : str, bytes or int
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
     if isinstance(person, bytes):
         return b"b" + person
     if isinstance(person, str):

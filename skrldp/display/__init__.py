@@ -6,7 +6,14 @@ that they can be read in grey. No global settings are changed: fonts and sizes a
 
 from skrldp.display._leakage import LeakageDisplay
 from skrldp.display._mechanism import MechanismDisplay
+from skrldp.display._price import PriceDisplay
 from skrldp.display._uncertainty import UncertaintyDisplay
 from skrldp.display._utility import PrivacyUtilityDisplay
 
-__all__ = ["LeakageDisplay", "MechanismDisplay", "PrivacyUtilityDisplay", "UncertaintyDisplay"]
+__all__ = [
+    "LeakageDisplay",
+    "MechanismDisplay",
+    "PriceDisplay",
+    "PrivacyUtilityDisplay",
+    "UncertaintyDisplay",
+]

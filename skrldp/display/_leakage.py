@@ -1,23 +1,28 @@
 """How much each report changes the odds of the secrets."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from skrldp._numbers import at_most
 from skrldp._typing import Floats
+from skrldp.display._odds import (
+    by_column,
+    change_everywhere,
+    change_given_u,
+    change_of_pairs,
+    odds_against_others,
+)
+from skrldp.display._odds_picture import KnownU, OddsPicture
 from skrldp.display._style import (
-    BASELINE,
     COLOURS,
-    MARKERS,
     Ticks,
     chosen,
     height_below,
     legend,
     new_axes,
-    number,
     set_ticks,
     texts,
 )
@@ -29,7 +34,6 @@ __all__ = ["LeakageDisplay"]
 
 
 _ENTRIES = 4_000_000
-_MANY = 500  # points that are drawn as pixels in a vector graphic
 
 
 class LeakageDisplay:
@@ -38,6 +42,10 @@ class LeakageDisplay:
     There is a point for each report y and secret s: the odds of s against all other secrets after
     the report, divided by those before, :math:`P(y|S=s) / P(y|S≠s)`, at one distribution of the
     data. A bar shows the greatest change of the odds between any two secrets, which ε bounds.
+
+    That is about somebody who knows this distribution and the report, and nothing else. With `rows`
+    the display also shows the greatest change for somebody who knows U, at the worst value of U,
+    and the greatest at any distribution whatever.
 
     Parameters
     ----------
@@ -53,16 +61,27 @@ class LeakageDisplay:
         The distributions that the bound is proven for, in words.
     distribution : str, optional
         The distribution at which the points are computed, in words.
+    compared : array of bool of shape (k, k), optional
+        Which two secrets the bound is about, symmetric; None: all.
+    rows : array of shape (b, a1, a2), optional
+        Probability of each report given each cell.
+    eps_given_u, eps_all : float
+        Bounds for somebody who knows U, and for all distributions, in nats; they are stated beside
+        what is computed from `rows`. Infinite for no bound.
 
     Attributes
     ----------
     odds : array of shape (b, k)
         Factors by which reports change the odds of secrets; NaN for a report that never occurs.
     worst : array of shape (b,)
-        Greatest factor between any two secrets.
+        Greatest factor between any two secrets that are compared.
+    worst_given_u, worst_everywhere : array of shape (b,) or None
+        Greatest factor between any two secrets for somebody who knows U, and at any distribution.
     probability : array of shape (b,)
         Probability of each report.
-    report_distribution, marginal, eps, symbols, secrets, holds_for, distribution
+    report_distribution, marginal, eps, symbols, secrets, holds_for, distribution, compared
+        As given.
+    eps_given_u, eps_all
         As given.
     ax_, figure_ : matplotlib Axes and Figure
         Set by `plot`.
@@ -89,6 +108,10 @@ class LeakageDisplay:
         secrets: Sequence[Any] | None = None,
         holds_for: str = "",
         distribution: str = "",
+        compared: ArrayLike | None = None,
+        rows: ArrayLike | None = None,
+        eps_given_u: float = math.inf,
+        eps_all: float = math.inf,
     ) -> None:
         self.report_distribution = np.asarray(report_distribution, dtype=float)
         self.marginal = np.asarray(marginal, dtype=float)
@@ -116,24 +139,42 @@ class LeakageDisplay:
             )
         self.holds_for = holds_for
         self.distribution = distribution
+        self.compared = None if compared is None else np.asarray(compared, dtype=bool)
+        if self.compared is not None and self.compared.shape != (k, k):
+            raise ValueError(f"compared must have shape {(k, k)}, got {self.compared.shape}.")
         share = self.marginal / self.marginal.sum()
         self.probability = self.report_distribution @ share
-        others = share[:, None] * (1.0 - np.eye(k))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.odds: Floats = self.report_distribution / (
-                self.report_distribution @ (others / others.sum(axis=0))
-            )
-            self.worst: Floats = self.report_distribution.max(
-                axis=1
-            ) / self.report_distribution.min(axis=1)
+        self.odds = odds_against_others(self.report_distribution, share)
+        self.worst = change_of_pairs(self.report_distribution, self.compared)
+        self.eps_given_u, self.eps_all = eps_given_u, eps_all
+        self.worst_given_u: Floats | None = None
+        self.worst_everywhere: Floats | None = None
+        if rows is not None:
+            table = np.asarray(rows, dtype=float)
+            if table.ndim != 3 or len(table) != b:
+                raise ValueError(
+                    f"rows must be a table of {b} reports by secrets by values of U, got shape "
+                    f"{table.shape}."
+                )
+            self.worst_given_u = change_given_u(table)
+            self.worst_everywhere = change_everywhere(table)
 
     @classmethod
     def from_estimator(
-        cls, sanitizer: Any, *, distribution: Any = "public", ax: Any = None, **options: Any
+        cls,
+        sanitizer: Any,
+        *,
+        distribution: Any = "public",
+        known_u: bool = False,
+        column: str | None = None,
+        ax: Any = None,
+        **options: Any,
     ) -> "LeakageDisplay":
         """Show how much the reports of a fitted sanitizer change the odds, at a distribution.
 
-        The bound is the proven one, ``certificate_.eps``.
+        The bound is the proven one, ``certificate_.eps``. Where ε is given by pair of secrets, it
+        is the greatest of those that are compared, and so are the bars; the points are odds against
+        all others.
 
         Parameters
         ----------
@@ -142,6 +183,14 @@ class LeakageDisplay:
         distribution : {"public", "worst"} or array of shape (a1, a2), default="public"
             The public distribution, the worst one that the certificate found, or any other; the
             bound holds for those of the sanitizer's set. Secrets without mass are left out.
+        known_u : bool, default=False
+            Whether to show as well what a report tells somebody who knows U, and what it can tell
+            at any distribution, with the bounds that are proven for them
+            (``certificate_.eps_given_u`` and ``certificate_.eps_all``): two secrets of the table
+            are compared for these, whichever they are.
+        column : str, optional
+            With ``protect="each"``, the sensitive column whose values are the secrets; None is the
+            one with the greatest proven bound.
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
         **options
@@ -156,11 +205,12 @@ class LeakageDisplay:
         TypeError, NotFittedError
             If it is no sanitizer, or has not been fitted.
         ValueError
-            If the distribution is not as described, or there are more than four million reports
-            times secrets.
+            If the distribution is not as described, there are more than four million reports
+            times secrets (with `known_u`, reports times cells), or there is no such column.
         """
         fitted = fitted_sanitizer(sanitizer)
-        mechanism, certificate = fitted.mechanism_, fitted.certificate_
+        mechanism = fitted.mechanism_
+        certificate, place = _certificate_of(fitted.certificate_, column)
         shape = len(mechanism.secrets), len(mechanism.values)
         if isinstance(distribution, str):
             if distribution not in ("public", "worst"):
@@ -180,21 +230,33 @@ class LeakageDisplay:
                     f"distribution must be a table of {shape[0]} secrets x {shape[1]} values of "
                     f"probabilities with sum 1, got shape {at.shape} and sum {at.sum():.6g}."
                 )
-        if mechanism.shape[0] * shape[0] > _ENTRIES:
+        reports, wide = mechanism.shape[0], mechanism.shape[1] if known_u else shape[0]
+        if reports * wide > _ENTRIES:
             raise ValueError(
-                f"{mechanism.shape[0]:,} reports x {shape[0]:,} secrets are more than can be drawn "
-                f"({_ENTRIES:,}): draw a sanitizer with a coarser alphabet."
+                f"{reports:,} reports x {wide:,} {'cells' if known_u else 'secrets'} are more than "
+                f"can be drawn ({_ENTRIES:,}): draw a sanitizer with a coarser alphabet."
             )
-        marginal = at.sum(axis=1)
+        secrets, marginal = list(mechanism.secrets), at.sum(axis=1)
+        given = mechanism.report_distribution(conditionals_of(at))
+        if place is not None:
+            secrets, marginal, given = by_column(secrets, place, marginal, given)
         seen = np.flatnonzero(marginal > 0)
+        compared = None
+        if certificate.eps_pairs is not None:
+            compared = np.isfinite(certificate.eps_pairs[np.ix_(seen, seen)])
+            np.fill_diagonal(compared, False)
         return cls(
-            mechanism.report_distribution(conditionals_of(at))[:, seen],
+            given[:, seen],
             marginal[seen],
             eps=certificate.eps,
             symbols=mechanism.symbols,
-            secrets=[mechanism.secrets[s] for s in seen],
-            holds_for=_set_in_words(certificate.uncertainty),
+            secrets=[secrets[s] for s in seen],
+            holds_for=_pairs_in_words(compared) + _set_in_words(certificate.uncertainty),
             distribution=said,
+            compared=compared,
+            rows=mechanism.matrix.reshape(reports, *shape) if known_u else None,
+            eps_given_u=certificate.eps_given_u,
+            eps_all=certificate.eps_all,
         ).plot(ax, **options)
 
     def plot(self, ax: Any = None, *, secrets: Sequence[Any] | None = None) -> "LeakageDisplay":
@@ -228,11 +290,24 @@ class LeakageDisplay:
         names = texts([self.symbols[y] for y in self.order_])
         shown, own = len(self.order_), ax is None
         wide = min(max(5.0, 1.5 + 0.25 * shown), 9.0)
-        ax = new_axes(ax, (wide, 4.2 + height_below(names, 0.8 * wide / shown)))
+        high = 4.2 if self.worst_given_u is None else 4.8
+        ax = new_axes(ax, (wide, high + height_below(names, 0.8 * wide / shown)))
         self.ax_, self.figure_ = ax, ax.figure
         ax.set(xlim=(-0.7, shown - 0.3), xlabel="report, the most probable first")
-        self._draw_bound(change, worst)
-        self._draw_points(change, worst, coloured)
+        some = self.compared is not None and _pairs_left_out(self.compared)
+        pairs = "two secrets that are compared" if some else "any two secrets"
+        picture = OddsPicture(ax, change, worst, pairs)
+        known_u = None
+        if self.worst_given_u is not None and self.worst_everywhere is not None:
+            given_u, everywhere = (
+                self.worst_given_u[self.order_],
+                self.worst_everywhere[self.order_],
+            )
+            known_u = KnownU(np.log(given_u), np.log(everywhere), self.eps_given_u, self.eps_all)
+        picture.draw_bound(self.eps, self.holds_for, known_u)
+        if known_u is not None:
+            picture.draw_known_u(known_u)
+        picture.draw_points(texts(self.secrets), coloured, self.probability[self.order_])
         at = f"\nat the {self.distribution}" if self.distribution else ""
         ax.set_ylabel(f"change of a secret's odds{at}")
         legend(ax, above=own)
@@ -247,89 +322,31 @@ class LeakageDisplay:
         most = np.nanmax(np.abs(change), axis=0, initial=0.0)
         return sorted(np.argsort(-most, kind="stable")[: len(COLOURS)].tolist())
 
-    def _draw_bound(self, change: Floats, worst: Floats) -> None:
-        """Draw the lines, and scale the axis by them: its ticks are factors."""
-        known = np.concatenate([np.abs(change).ravel(), worst])
-        eps = self.eps if np.isfinite(self.eps) else 0.0
-        top = max(known[np.isfinite(known)].max(initial=0.0), eps, 1e-3)
-        self._top = 1.12 * top
-        self.ax_.set_ylim(-1.2 * top, 1.2 * top)
-        step = (eps if eps > 0.01 * top else top) / 2.0
-        step *= max(1, int(np.ceil(top / step / 4.0)))
-        ticks = np.arange(-int(1.2 * top / step), int(1.2 * top / step) + 1) * step
-        self.ax_.set_yticks(ticks, labels=[_factor(tick) for tick in ticks])
-        self.ax_.axhline(0.0, color=BASELINE, linewidth=0.8)
-        if not np.isfinite(self.eps):
-            return
-        label = f"ε = {at_most(eps, '.4g')}"
-        if self.holds_for:
-            label = f"proven bound, {label}\n({self.holds_for})"
-        for place, name in ((eps, label), (-eps, None)):
-            self.ax_.axhline(place, color="black", linestyle="--", linewidth=1.2, label=name)
 
-    def _draw_points(self, change: Floats, worst: Floats, coloured: list[int]) -> None:
-        ax, places = self.ax_, np.arange(len(change))
-        pixels = change.size > _MANY
-        share = self.probability[self.order_] / self.probability.max()
-        area = 10.0 + (140.0 if len(change) <= 30 else 60.0 if len(change) <= 120 else 12.0) * share
-        if len(self.secrets) > 2:
-            reach = np.minimum(worst, self._top)
-            ax.vlines(
-                places,
-                -reach,
-                reach,
-                color="#BFBFBF",
-                linewidth=max(0.6, min(4.0, 120.0 / len(places))),
-                zorder=1,
-                label="any two secrets",
-                rasterized=pixels,
-            )
-        names = texts(self.secrets)
-        others = [s for s in range(len(self.secrets)) if s not in coloured]
-        if len(self.secrets) > 2 and others:
-            self._scatter(
-                np.tile(places, len(others)),
-                change[:, others].T.ravel(),
-                area=6.0,
-                color=BASELINE,
-                marker=".",
-                label=f"{len(others):,} other secrets"
-                if len(others) > 1
-                else f"secret {names[others[0]]}",
-                rasterized=pixels,
-            )
-        for place, s in enumerate(coloured):
-            self._scatter(
-                places,
-                change[:, s],
-                area=area,
-                color=COLOURS[place % len(COLOURS)],
-                marker=MARKERS[place % len(MARKERS)],
-                label=f"secret {names[s]}",
-                rasterized=pixels,
-            )
-
-    def _scatter(self, x: Any, y: Floats, *, area: Any, **style: Any) -> None:
-        """Draw points; those of odds that become 0 or infinite are drawn at the edge."""
-        finite = np.isfinite(y)
-        x, sizes = np.asarray(x), np.broadcast_to(area, y.shape)
-        self.ax_.scatter(
-            x[finite], y[finite], s=sizes[finite], zorder=3, edgecolors="white", linewidths=0.5,
-            **style,
-        )  # fmt: skip
-        for end, mark in ((np.inf, r"$\infty$"), (-np.inf, "$0$")):
-            at = x[y == end]
-            if len(at):
-                edge = np.full(len(at), np.sign(end) * self._top)
-                self.ax_.scatter(at, edge, s=90, color=style["color"], marker=mark, zorder=4)
+def _pairs_in_words(compared: NDArray[np.bool_] | None) -> str:
+    """State which pairs of secrets a bound is about, where they differ."""
+    if compared is None:
+        return ""
+    if _pairs_left_out(compared):
+        return "the greatest of the pairs that are compared,\n"
+    return "the greatest of all pairs, "
 
 
-def _factor(log: float) -> str:
-    """Write the factor by which odds are multiplied or divided."""
-    if abs(log) < 1e-12:
-        return "1"
-    size = f"e^{number(abs(log))}" if abs(log) > 12.0 else f"{np.exp(abs(log)):.3g}"
-    return f"× {size}" if log > 0 else f"÷ {size}"
+def _pairs_left_out(compared: NDArray[np.bool_]) -> bool:
+    return bool(compared.sum() < compared.size - len(compared))
+
+
+def _certificate_of(certificate: Any, column: str | None) -> tuple[Any, int | None]:
+    """Return the certificate of one sensitive column, and its place among them."""
+    names = list(certificate.each)
+    if column is not None and column not in names:
+        known = ", ".join(map(repr, names)) or "protected jointly (protect='each' would separate)"
+        raise ValueError(f"column={column!r} is no sensitive column: they are {known}.")
+    if not names:
+        return certificate, None
+    if column is None:
+        column = max(names, key=lambda name: certificate.each[name].eps)
+    return certificate.each[column], names.index(column)
 
 
 def _set_in_words(around: FittedSet) -> str:

@@ -1,7 +1,5 @@
 """Utility as a function of ε."""
 
-import time
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,33 +7,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from skrldp._params import check_positive
+from skrldp._params import check_positive, is_number
 from skrldp._typing import Floats
-from skrldp.display._style import (
-    BASELINE,
-    COLOURS,
-    GRID,
-    LINES,
-    MARKERS,
-    legend,
-    new_axes,
-    number,
-    texts,
+from skrldp.display._curves import (
+    INFORMATION,
+    Fits,
+    checked_curves,
+    curve_style,
+    is_by_pair,
+    read_as,
+    scale_utility,
+    templates_of,
+    utility_of,
+    visible,
 )
-from skrldp.exceptions import PrivacyLeakWarning
-from skrldp.sanitizers import (
-    BaseSanitizer,
-    GRRSanitizer,
-    NonRobustSanitizer,
-    RobustMSESanitizer,
-)
+from skrldp.display._style import BASELINE, legend, new_axes, number, texts
+from skrldp.sanitizers import GRRSanitizer, NonRobustSanitizer, RobustMSESanitizer
 
 __all__ = ["PrivacyUtilityDisplay"]
 
 
 _EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
-_INFORMATION = "information kept, I(X;Y) / H(X)"
-_DISTORTION = "expected distance of the report from U"
 _GRR = "GRR (plain LDP)"
 _NON_ROBUST = "non-robust (not private)"
 
@@ -78,21 +70,10 @@ class PrivacyUtilityDisplay:
         self,
         curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
         *,
-        utility: str = _INFORMATION,
+        utility: str = INFORMATION.label,
         baselines: Sequence[str] = (),
     ) -> None:
-        if not curves:
-            raise ValueError("there is no curve to draw: curves is empty.")
-        self.curves: dict[str, tuple[Floats, Floats]] = {}
-        for name, (eps, values) in curves.items():
-            x, y = np.asarray(eps, dtype=float), np.asarray(values, dtype=float)
-            if x.ndim != 1 or x.shape != y.shape or len(x) == 0:
-                raise ValueError(
-                    f"the curve {name!r} needs two arrays of one length, got shapes {x.shape} and "
-                    f"{y.shape}."
-                )
-            order = np.argsort(x, kind="stable")
-            self.curves[name] = x[order], y[order]
+        self.curves: dict[str, tuple[Floats, Floats]] = checked_curves(curves)
         self.utility = utility
         self.baselines = tuple(baselines)
 
@@ -142,36 +123,28 @@ class PrivacyUtilityDisplay:
         TypeError
             If `sanitizer`, or an entry of it, is not a sanitizer.
         ValueError
-            If RobustMSE sanitizers are combined with others, or have different distances.
+            If RobustMSE sanitizers are combined with others, or have different distances; if an ε
+            is given by pair of secrets; if an `eps` is greater than a sanitizer's `eps_all`.
         """
-        templates = _templates(sanitizer)
-        first = next(iter(templates.values()))
-        distances = isinstance(first, RobustMSESanitizer)
-        _check_comparable(templates)
+        templates = templates_of(sanitizer)
+        utility = utility_of(templates)
         added = _baselines(templates) if baselines else {}
         grid = np.atleast_1d(np.asarray(eps)).tolist()
         if not grid:
             raise ValueError("eps is empty: give at least one privacy parameter.")
         for level in grid:
             check_positive("eps", level, "in nats")
-        attribute = "distortion_" if distances else "normalized_mutual_information_"
-        curves = {}
+        for name, template in templates.items():
+            _check_eps(name, template, max(grid))
+        fits, curves = Fits(X, sample_weight, verbose), {}
         for name, template in (templates | added).items():
-            values = []
-            for level in grid:
-                start = time.perf_counter()
-                copy = clone(template).set_params(eps=level)
-                with warnings.catch_warnings():
-                    if name in added:  # its name in the legend states that it is not private
-                        warnings.simplefilter("ignore", PrivacyLeakWarning)
-                    copy.fit(X, sample_weight=sample_weight)
-                values.append(getattr(copy, attribute))
-                if verbose:
-                    seconds = time.perf_counter() - start
-                    print(f"{name}, eps={level:g}: {values[-1]:.4g} ({seconds:.1f} s)")
+            # The name of a baseline in the legend states that it is not private.
+            values = [
+                fits.fit(name, template, utility, quiet=name in added, eps=level)[0]
+                for level in grid
+            ]
             curves[name] = (grid, values)
-        utility = _DISTORTION if distances else _INFORMATION
-        return cls(curves, utility=utility, baselines=tuple(added)).plot(ax, **options)
+        return cls(curves, utility=utility.label, baselines=tuple(added)).plot(ax, **options)
 
     def plot(self, ax: Any = None) -> "PrivacyUtilityDisplay":
         """Draw the display.
@@ -204,16 +177,10 @@ class PrivacyUtilityDisplay:
                     "zorder": 2,
                 }
             else:
-                style = {
-                    "color": COLOURS[place % len(COLOURS)],
-                    "linestyle": LINES[place % len(LINES)],
-                    "marker": MARKERS[place % len(MARKERS)],
-                    "markeredgecolor": "white",
-                    "zorder": 3,
-                }
+                style = curve_style(place)
                 place += 1
             (line,) = ax.plot(
-                *self.curves[name], linewidth=1.8, markersize=7, label=_visible(label), **style
+                *self.curves[name], linewidth=1.8, markersize=7, label=visible(label), **style
             )
             self.lines_.append(line)
         self._scale()
@@ -230,54 +197,23 @@ class PrivacyUtilityDisplay:
             ax.set_xticks(grid, labels=[number(level) for level in grid])
             ax.minorticks_off()
         utilities = np.concatenate([values for _, values in self.curves.values()])
-        if utilities.min() >= 0.0:
-            ax.set_ylim(0.0, max(1.05 * utilities.max(), 1e-9))
+        scale_utility(ax, utilities)
         ax.set(xlabel="privacy parameter ε (nats)", ylabel=self.utility)
-        ax.grid(color=GRID, linewidth=0.6)
-        ax.set_axisbelow(True)
 
 
-def _visible(label: str) -> str:
-    """Change a label that starts with an underscore, which legends would leave out."""
-    return f" {label}" if label.startswith("_") else label
-
-
-def _templates(sanitizer: Any) -> dict[str, Any]:
-    """Return the templates by name, checked."""
-    if isinstance(sanitizer, Mapping):
-        templates = dict(sanitizer)
-    else:
-        templates = {type(sanitizer).__name__.removesuffix("Sanitizer"): sanitizer}
-    if not templates:
-        raise ValueError("the dict of sanitizers is empty.")
-    for template in templates.values():
-        if not isinstance(template, BaseSanitizer):
-            what = template.__name__ if isinstance(template, type) else type(template).__name__
-            raise TypeError(
-                "a sanitizer such as PolyOptSanitizer() is needed, or a dict of name to sanitizer, "
-                f"got {what}. Copies of it are fitted, so it must not be frozen or in a pipeline."
-            )
-    return templates
-
-
-def _check_comparable(templates: dict[str, Any]) -> None:
-    """Refuse curves whose utilities are not of one kind."""
-    by_distance = [name for name, t in templates.items() if isinstance(t, RobustMSESanitizer)]
-    if not by_distance:
-        return
-    others = [name for name in templates if name not in by_distance]
-    if others:
+def _check_eps(name: str, template: Any, most: float) -> None:
+    """Refuse a template whose other promises are about other ε."""
+    if is_by_pair(template):
         raise ValueError(
-            f"{by_distance[0]!r} is measured by its distance from U and {others[0]!r} by its "
-            "information: draw them in two displays."
+            f"{name!r} has one ε for each pair of secrets, but this display is about one ε for all "
+            "pairs, which would replace them: give it a number for eps."
         )
-    first, *rest = (templates[name].distance for name in by_distance)
-    for name, distance in zip(by_distance[1:], rest, strict=True):
-        if not (distance is first or np.array_equal(distance, first)):
-            raise ValueError(
-                f"{by_distance[0]!r} and {name!r} have different distances, so their figures "
-                "cannot be compared: draw them in two displays."
-            )
+    eps_all = getattr(template, "eps_all", None)
+    if is_number(eps_all) and eps_all < most:
+        raise ValueError(
+            f"{name!r} has eps_all={eps_all:g}, which must be at least eps={most:g}: leave out "
+            "greater values of `eps`, or see PriceDisplay for the utility against eps_all."
+        )
 
 
 def _baselines(templates: dict[str, Any]) -> dict[str, Any]:
@@ -287,11 +223,10 @@ def _baselines(templates: dict[str, Any]) -> dict[str, Any]:
         if any(not (t.robust_privacy or t.robust_utility) for t in templates.values()):
             return {}
         return {_NON_ROBUST: clone(first).set_params(robust_privacy=False, robust_utility=False)}
-    common = {"sensitive": first.sensitive, "categories": first.categories}
     limit = {"time_limit": first.time_limit} if hasattr(first, "time_limit") else {}
     added = {
-        _GRR: GRRSanitizer(**common),
-        _NON_ROBUST: NonRobustSanitizer(**common, **limit),
+        _GRR: read_as(first, GRRSanitizer),
+        _NON_ROBUST: read_as(first, NonRobustSanitizer, **limit),
     }
     kinds = {type(template) for template in templates.values()}
     return {

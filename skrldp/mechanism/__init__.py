@@ -9,7 +9,7 @@ large). Only NumPy is imported here, since clients use this package.
 
 from skrldp.mechanism._base import Mechanism
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
-from skrldp.mechanism._guarantee import Guarantee
+from skrldp.mechanism._guarantee import Guarantee, Statement
 from skrldp.mechanism._rounding import slot_bits
 from skrldp.mechanism._stated_sets import RULES, StatedLikelihoodRatioSet, StatedRenyiSet
 
@@ -22,6 +22,7 @@ __all__ = [
     "Mechanism",
     "StatedLikelihoodRatioSet",
     "StatedRenyiSet",
+    "Statement",
     "ValuesForm",
     "slot_bits",
 ]

@@ -18,7 +18,7 @@ from skrldp.information import conditionals_of
 from skrldp.mechanism import _json
 from skrldp.mechanism._categories import scalars
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
-from skrldp.mechanism._guarantee import Guarantee
+from skrldp.mechanism._guarantee import Guarantee, check_fit
 from skrldp.mechanism._json_checks import check_columns
 from skrldp.mechanism._messages import claim, figures, sizes
 from skrldp.mechanism._others import Others, check_others
@@ -57,8 +57,8 @@ class Mechanism:
     Raises
     ------
     ValueError
-        If the alphabets and the names of the reports do not fit the weights, or `others` not the
-        values of U.
+        If the alphabets and the names of the reports do not fit the weights, `others` not the
+        values of U, or what the guarantee states not the secrets and columns.
     """
 
     secrets: tuple[Any, ...]
@@ -84,6 +84,8 @@ class Mechanism:
             )
         if self.others is not None:
             check_others(self.others, self.values)
+        if self.guarantee is not None:
+            check_fit(self.guarantee, len(self.secrets), self.columns)
 
     @property
     def weights(self) -> NDArray[np.int64]:

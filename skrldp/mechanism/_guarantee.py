@@ -1,13 +1,82 @@
 """The figures of a mechanism's privacy proof, which are stored with it."""
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Literal
 
+from skrldp._params import is_whole
 from skrldp.alphabet import SOURCES, source_in_words
-from skrldp.mechanism._stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet, as_float
+from skrldp.mechanism._json_checks import malformed
+from skrldp.mechanism._stated_sets import (
+    StatedLikelihoodRatioSet,
+    StatedRenyiSet,
+    as_float,
+    real,
+)
 
-__all__ = ["Guarantee"]
+__all__ = ["Guarantee", "Statement", "check_fit"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A further proven bound: about some sensitive columns, or to an observer who knows more.
+
+    Columns are given by their places in ``Mechanism.columns``, counted from 0.
+
+    Parameters
+    ----------
+    secret : tuple of int
+        The sensitive columns that it is about, together: all of them, or one of several that are
+        each protected for itself.
+    known : tuple of int
+        The columns whose values the observer may know. The bound holds within each of their
+        values; with none, it is about an observer who sees the report alone.
+    eps_requested, eps, eps_attained : float
+        As in :class:`Guarantee`, in nats.
+    distributions : StatedRenyiSet, StatedLikelihoodRatioSet or "all"
+        The set that the proof is for: of distributions of all columns but `secret` and `known`,
+        given these.
+    alphabet : {"declared", "split", "learned"} or None
+        As in :class:`Guarantee`.
+
+    Raises
+    ------
+    ValueError
+        If a figure is out of its range, or two do not fit together.
+
+    Examples
+    --------
+    >>> Statement((0,), (2,), 1.0, 0.99, 0.98, "all").known
+    (2,)
+    """
+
+    secret: tuple[int, ...]
+    known: tuple[int, ...]
+    eps_requested: float
+    eps: float
+    eps_attained: float
+    distributions: StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]
+    alphabet: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the columns and the figures."""
+        for name in ("secret", "known"):
+            places = getattr(self, name)
+            if not (
+                isinstance(places, tuple | list)
+                and all(is_whole(place) and place >= 0 for place in places)
+                and all(a < b for a, b in pairwise(places))
+            ):
+                raise ValueError(f"{name}={places!r} are no places of columns in their order.")
+            object.__setattr__(self, name, tuple(map(int, places)))
+        if not self.secret:
+            raise ValueError("a statement is about at least one sensitive column (secret).")
+        if set(self.secret) & set(self.known):
+            raise ValueError(f"columns are secret and known: {self.secret!r} and {self.known!r}.")
+        _check_proof(self)
 
 
 @dataclass(frozen=True)
@@ -20,9 +89,10 @@ class Guarantee:
     Parameters
     ----------
     eps_requested : float
-        The ε that was asked for, in nats.
+        The ε that was asked for, in nats; the greatest one where it differs between secrets.
     eps : float
-        Proven upper bound on the leakage at every distribution of the set, in nats.
+        Proven upper bound on the leakage of one report at every distribution of the set, in nats.
+        Where secrets are protected each for itself, that of the one with the greatest.
     eps_attained : float
         Leakage that some distribution of the set attains, in nats; at most `eps`.
     distributions : StatedRenyiSet, StatedLikelihoodRatioSet or "all"
@@ -33,6 +103,19 @@ class Guarantee:
         Where the values of U come from, on which `beta` depends: declared, learned from records
         that are not counted, or learned from the counted ones. None if it is not stated, and for
         all distributions.
+    eps_all : float or None
+        Proven upper bound on the leakage of one report at all distributions of U given S, in
+        nats. None if there is none or it is not stated.
+    eps_given_u : float or None
+        Proven upper bound on the leakage to somebody who knows all columns but the secret
+        exactly, in nats; at most `eps_all`. None if there is none or it is not stated.
+    eps_pairs : tuple of a1 tuples of a1 floats or None
+        Where ε differs between pairs of secrets, the proven bound of each pair at every
+        distribution of the set, in nats: symmetric, at most `eps`, and 0 on the diagonal. An entry
+        None says that the two secrets are not protected from each other; the other figures are then
+        about the pairs that are. None if all pairs have `eps`.
+    further : tuple of Statement
+        Other proven bounds of the same mechanism.
 
     Raises
     ------
@@ -42,8 +125,11 @@ class Guarantee:
     Examples
     --------
     >>> ball = StatedRenyiSet(alpha=2.0, radius=0.1, rule="chi2", beta=0.05)
-    >>> Guarantee(1.0, 0.99, 0.98, ball, n_records=100).for_all_distributions
+    >>> claim = Guarantee(1.0, 0.99, 0.98, ball, n_records=100, eps_all=4.0)
+    >>> claim.for_all_distributions
     False
+    >>> claim.bound_of(1), claim.bound_of(3)
+    (0.99, 8.99)
     >>> Guarantee(1.0, 0.99, 1.2, ball)
     Traceback (most recent call last):
     ...
@@ -56,29 +142,54 @@ class Guarantee:
     distributions: StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]
     n_records: int | None = None
     alphabet: str | None = None
+    eps_all: float | None = field(default=None, kw_only=True)
+    eps_given_u: float | None = field(default=None, kw_only=True)
+    eps_pairs: tuple[tuple[float | None, ...], ...] | None = field(
+        default=None, kw_only=True, repr=False
+    )
+    further: tuple[Statement, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the figures."""
-        for name in ("eps_requested", "eps", "eps_attained"):
-            if not 0.0 <= as_float(self, name) < math.inf:
-                raise ValueError(f"{name}={getattr(self, name)!r} is no finite number >= 0.")
-        if self.eps_attained > self.eps:
-            raise ValueError(
-                f"eps_attained={self.eps_attained!r} is more than eps={self.eps!r}, which is "
-                "proven to be the most."
-            )
-        around = self.distributions
-        if not (isinstance(around, StatedRenyiSet | StatedLikelihoodRatioSet) or around == "all"):
-            raise ValueError(f"distributions={around!r} is no stated set, and not 'all'.")
-        if around == "all" and self.alphabet is not None:
-            raise ValueError("a guarantee for all distributions has no alphabet.")
+        _check_proof(self)
         n = self.n_records
         if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
             raise ValueError(f"n_records={n!r} is no whole number >= 1.")
-        if self.alphabet is not None and self.alphabet not in SOURCES:
-            raise ValueError(
-                f"alphabet={self.alphabet!r} is none of {', '.join(map(repr, SOURCES))}."
-            )
+        for name in ("eps_all", "eps_given_u"):
+            if getattr(self, name) is not None:
+                _check_nats(self, name)
+        if self.eps_all is not None:
+            for name in ("eps", "eps_given_u"):
+                if (getattr(self, name) or 0.0) > self.eps_all:
+                    raise ValueError(
+                        f"{name}={getattr(self, name)!r} is more than eps_all={self.eps_all!r}, "
+                        "which is proven to be the most at all distributions."
+                    )
+        if self.eps_pairs is not None:
+            object.__setattr__(self, "eps_pairs", _pairs(self.eps_pairs, self.eps))
+        self._check_further()
+
+    def _check_further(self) -> None:
+        """Check the further statements against each other and against the main one."""
+        if not (
+            isinstance(self.further, tuple | list)
+            and all(isinstance(each, Statement) for each in self.further)
+        ):
+            raise ValueError("further must be a tuple of statements.")
+        object.__setattr__(self, "further", tuple(self.further))
+        if len({(each.secret, each.known) for each in self.further}) < len(self.further):
+            raise ValueError("two of the further statements are about the same columns.")
+        for each in self.further:
+            if not each.known and each.eps > self.eps:
+                raise ValueError(
+                    f"a further statement's eps={each.eps!r} is more than eps={self.eps!r}, which "
+                    "is the greatest of all secrets."
+                )
+            if self.eps_all is not None and each.eps > self.eps_all:
+                raise ValueError(
+                    f"a further statement's eps={each.eps!r} is more than "
+                    f"eps_all={self.eps_all!r}, which is proven to be the most."
+                )
 
     @property
     def condition(self) -> str | None:
@@ -92,6 +203,50 @@ class Guarantee:
         """Whether it holds at all distributions of the data: k reports then leak at most k·eps."""
         return self.distributions == "all"
 
+    @property
+    def eps_of_next(self) -> float:
+        """Bound on what each report after the first one adds, in nats; infinite if there is none.
+
+        It is the bound at all distributions: `eps` where the guarantee is for all of them, and else
+        `eps_all`.
+        """
+        if self.for_all_distributions:
+            return self.eps
+        return math.inf if self.eps_all is None else self.eps_all
+
+    def bound_of(self, reports: int) -> float:
+        """Bound the leakage of several fresh reports about one person.
+
+        The first report leaks at most `eps`. It changes what is known of U, so each further one is
+        only covered by the bound at all distributions, and adds at most that. Records whose U
+        differs count alike, as long as the secret is the same.
+
+        Parameters
+        ----------
+        reports : int
+            How many reports, at least 1.
+
+        Returns
+        -------
+        float
+            In nats, rounded upwards; infinite if no bound at all distributions is stated.
+
+        Raises
+        ------
+        ValueError
+            If `reports` is no whole number of at least 1.
+        """
+        if not is_whole(reports) or reports < 1:
+            raise ValueError(f"reports={reports!r} is no whole number >= 1.")
+        if reports == 1 or math.isinf(self.eps_of_next):
+            return self.eps if reports == 1 else math.inf
+        exact = Fraction(self.eps) + (int(reports) - 1) * Fraction(self.eps_of_next)
+        try:
+            nearest = float(exact)
+        except OverflowError:
+            return math.inf
+        return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
     def describe_distributions(self) -> str:
         """Say in words which distributions it holds for.
 
@@ -99,6 +254,92 @@ class Guarantee:
         -------
         str
         """
-        if isinstance(self.distributions, str):
-            return "all distributions"
-        return self.distributions.describe()
+        return "all distributions" if self.distributions == "all" else self.distributions.describe()
+
+
+def check_fit(guarantee: Guarantee, n_secrets: int, columns: Sequence[tuple[Any, bool]]) -> None:
+    """Check that a guarantee is about the secrets and the columns of its mechanism.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+    n_secrets : int
+        Size of the alphabet of S.
+    columns : sequence of (name, bool)
+        The columns, and whether each is sensitive.
+
+    Raises
+    ------
+    ValueError
+        If it states bounds of other pairs, or of columns that are not there or not of that kind.
+    """
+    pairs = guarantee.eps_pairs
+    if pairs is not None and len(pairs) != n_secrets:
+        raise malformed(
+            f"eps_pairs of its guarantee has {len(pairs):,} rows, but the mechanism has "
+            f"{n_secrets:,} secrets"
+        )
+    flags = [bool(sensitive) for _, sensitive in columns]
+    for each in guarantee.further:
+        for places, wanted, kind in (
+            (each.secret, True, "sensitive"),
+            (each.known, False, "not sensitive"),
+        ):
+            for place in places:
+                if place >= len(flags) or flags[place] is not wanted:
+                    raise malformed(
+                        f"its guarantee states a bound with column {place} as {kind}, but of the "
+                        f"{len(flags)} columns only these are: "
+                        f"{[p for p, flag in enumerate(flags) if flag is wanted]}"
+                    )
+
+
+def _check_proof(stated: Guarantee | Statement) -> None:
+    """Check the figures that the guarantee and its further statements have in common."""
+    for name in ("eps_requested", "eps", "eps_attained"):
+        _check_nats(stated, name)
+    if stated.eps_attained > stated.eps:
+        raise ValueError(
+            f"eps_attained={stated.eps_attained!r} is more than eps={stated.eps!r}, which is "
+            "proven to be the most."
+        )
+    around = stated.distributions
+    if not (isinstance(around, StatedRenyiSet | StatedLikelihoodRatioSet) or around == "all"):
+        raise ValueError(f"distributions={around!r} is no stated set, and not 'all'.")
+    if around == "all" and stated.alphabet is not None:
+        raise ValueError("a guarantee for all distributions has no alphabet.")
+    if stated.alphabet is not None and stated.alphabet not in SOURCES:
+        raise ValueError(
+            f"alphabet={stated.alphabet!r} is none of {', '.join(map(repr, SOURCES))}."
+        )
+
+
+def _check_nats(stated: Guarantee | Statement, name: str) -> None:
+    if not 0.0 <= as_float(stated, name) < math.inf:
+        raise ValueError(f"{name}={getattr(stated, name)!r} is no finite number >= 0.")
+
+
+def _pairs(pairs: Any, eps: float) -> tuple[tuple[float | None, ...], ...]:
+    """Return the bounds of pairs as floats, after checking them."""
+    rows = [list(row) for row in pairs] if _is_square(pairs) else []
+    if not rows:
+        raise ValueError("eps_pairs must have one row and one column for each secret.")
+    for s, row in enumerate(rows):
+        row[s] = 0.0 if row[s] is None else row[s]  # nothing tells a secret from itself
+        for t, entry in enumerate(row):
+            if entry is not None:
+                row[t] = real(entry)
+                if not 0.0 <= row[t] <= (0.0 if s == t else eps):
+                    raise ValueError(
+                        f"eps_pairs[{s}][{t}]={entry!r} is neither None nor a number between 0 and "
+                        f"eps={eps!r} (0 for a secret and itself)."
+                    )
+    if any(rows[s][t] != rows[t][s] for s in range(len(rows)) for t in range(s)):
+        raise ValueError("eps_pairs is not symmetric: a pair of secrets has one bound.")
+    return tuple(map(tuple, rows))
+
+
+def _is_square(table: Any) -> bool:
+    return isinstance(table, tuple | list) and all(
+        isinstance(row, tuple | list) and len(row) == len(table) for row in table
+    )

@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, fields
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skrldp.alphabet import brief
 from skrldp.mechanism._categories import plain, revive
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
-from skrldp.mechanism._guarantee import Guarantee
+from skrldp.mechanism._guarantee_json import claims_of, guarantee_from
 from skrldp.mechanism._json_checks import (
     check_alphabets,
     check_blocks,
@@ -28,7 +27,6 @@ from skrldp.mechanism._json_checks import (
     whole,
 )
 from skrldp.mechanism._others import Others
-from skrldp.mechanism._stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet
 from skrldp.sampling import BlockTable
 
 if TYPE_CHECKING:
@@ -43,16 +41,10 @@ __all__ = ["read", "write"]
 MOST_CHARACTERS = 1 << 28
 MOST_BRACKETS = 1 << 23
 
-T = TypeVar("T")
-
 FORMAT = "skrldp-mechanism"
-VERSION = 2
-VERSIONS = (1, 2)  # that are read
+VERSION = 3
+VERSIONS = (1, 2, 3)  # that are read
 _NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bits")
-_FIGURES = ("eps_requested", "eps", "eps_attained", "n_records")
-_SETS: dict[str, type[StatedRenyiSet | StatedLikelihoodRatioSet]] = {
-    stated.kind: stated for stated in (StatedRenyiSet, StatedLikelihoodRatioSet)
-}
 
 
 # --- Writing -------------------------------------------------------------------------------------
@@ -99,20 +91,11 @@ def write(mechanism: Mechanism) -> str:
     if mechanism.others is not None:
         fields["other"] = [o if o is None or o is True else plain(o) for o in mechanism.others]
     if mechanism.guarantee is not None:
-        fields["guarantee"] = _claims(mechanism.guarantee)
+        fields["guarantee"] = claims_of(mechanism.guarantee)
     _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     _check_size(text)
     return text
-
-
-def _claims(guarantee: Guarantee) -> dict[str, Any]:
-    claims = {name: getattr(guarantee, name) for name in _FIGURES}
-    if guarantee.alphabet is not None:
-        claims["alphabet"] = guarantee.alphabet
-    around = guarantee.distributions
-    stated = around if isinstance(around, str) else {"set": around.kind, **asdict(around)}
-    return {**claims, "distributions": stated}
 
 
 # --- Reading -------------------------------------------------------------------------------------
@@ -161,7 +144,7 @@ def read(text: str | bytes) -> dict[str, Any]:
     if type(version) is not int or version not in VERSIONS:
         raise ValueError(
             f"this mechanism has version {brief(repr(version))}; this release reads versions "
-            f"{' and '.join(map(str, VERSIONS))}."
+            f"{', '.join(map(str, VERSIONS[:-1]))} and {VERSIONS[-1]}."
         )
     return _parts(fields)
 
@@ -190,7 +173,7 @@ def _parts(fields: dict[str, Any]) -> dict[str, Any]:
     bits = whole(fields["denominator_bits"], "denominator_bits")
     guarantee = None
     if "guarantee" in fields:
-        guarantee = _guarantee(fields["guarantee"], fields["version"])
+        guarantee = guarantee_from(fields["guarantee"], fields["version"])
     symbols: tuple[Any, ...] | None = None
     form: Form
     if is_blocks:
@@ -267,47 +250,6 @@ def _matrix(rows: Any, height: int, width: int, kind: str) -> NDArray[np.int64]:
     weights = np.array(rows, dtype=np.int64).reshape(height, width)
     weights.setflags(write=False)
     return weights
-
-
-def _guarantee(claims: Any, version: int) -> Guarantee:
-    if not isinstance(claims, dict):
-        raise malformed("guarantee must be an object")
-    key = "laws" if version == 1 else "distributions"
-    check_keys(claims, (*_FIGURES, key), () if version == 1 else ("alphabet",), "guarantee")
-    figures = {name: claims[name] for name in _FIGURES}
-    if "alphabet" in claims:
-        if claims["alphabet"] is None:
-            raise malformed("in its guarantee, alphabet is null: leave it out")
-        figures["alphabet"] = claims["alphabet"]
-    around = _stated(claims[key], f"guarantee.{key}", version)
-    return _made(Guarantee, {**figures, "distributions": around})
-
-
-def _stated(
-    around: Any, where: str, version: int
-) -> StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]:
-    """Read the set of distributions that a guarantee is for."""
-    if around == "all":
-        return "all"
-    if not isinstance(around, dict):
-        raise malformed(f"{where} must be 'all' or an object")
-    of_old = version == 1  # which knew balls alone, and did not say so
-    kind = StatedRenyiSet.kind if of_old else around.get("set")
-    if not isinstance(kind, str) or kind not in _SETS:
-        raise malformed(
-            f"{where} has the set {brief(repr(kind))}, none of {', '.join(map(repr, _SETS))}"
-        )
-    needed = tuple(field.name for field in fields(_SETS[kind]))
-    check_keys(around, needed if of_old else ("set", *needed), (), where)
-    return _made(_SETS[kind], {name: around[name] for name in needed})
-
-
-def _made(kind: type[T], figures: dict[str, Any]) -> T:
-    """Make a part of the guarantee of its figures."""
-    try:
-        return kind(**figures)
-    except ValueError as error:
-        raise malformed(f"in its guarantee, {str(error).rstrip('.')}") from None
 
 
 def _alphabet(fields: dict[str, Any], name: str) -> tuple[Any, ...]:

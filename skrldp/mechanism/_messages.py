@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,10 @@ def claim(mechanism: Mechanism, before: str = "") -> str:
     if guarantee is None:
         return ""
     over = guarantee.describe_distributions()
-    return f"{before}eps<={at_most(guarantee.eps)} for {over}"
+    text = f"{before}eps<={at_most(guarantee.eps)} for {over}"
+    if guarantee.eps_all is not None and not guarantee.for_all_distributions:
+        text += f", eps<={at_most(guarantee.eps_all)} for all distributions"
+    return text
 
 
 def figures(mechanism: Mechanism) -> list[tuple[str, str]]:
@@ -46,7 +50,38 @@ def figures(mechanism: Mechanism) -> list[tuple[str, str]]:
         ("sees", sees),
         ("weights", f"{kind}, whole numbers over 2^{mechanism.denominator_bits}"),
         ("claimed", claim(mechanism) or "nothing"),
+        *_further(mechanism),
     ]
+
+
+def _further(mechanism: Mechanism) -> list[tuple[str, str]]:
+    """List what the guarantee states besides the bound on one report, as names and texts."""
+    guarantee = mechanism.guarantee
+    if guarantee is None:
+        return []
+    rows: list[tuple[str, str]] = []
+    first, next_one = at_most(guarantee.eps), at_most(guarantee.eps_of_next)
+    several = f"k about one person: eps<={first} + (k - 1) x {next_one}; two: eps<="
+    rows.append(
+        ("several reports", several + at_most(guarantee.bound_of(2)))
+        if math.isfinite(guarantee.eps_of_next)
+        else ("several reports", "no bound: one report about each person only")
+    )
+    if guarantee.eps_given_u is not None:
+        bound = at_most(guarantee.eps_given_u)
+        rows.append(("to somebody who knows U", f"eps<={bound} for one report"))
+    if guarantee.eps_pairs is not None:
+        bounds = [b for s, row in enumerate(guarantee.eps_pairs) for b in row[:s]]
+        compared = [b for b in bounds if b is not None]
+        text = f"eps<={at_most(min(compared))} to {at_most(max(compared))}" if compared else "none"
+        without = len(bounds) - len(compared)
+        rows.append(("by pair of secrets", text + f"; {without:,} without a bound" * bool(without)))
+    for each in guarantee.further:
+        about = _listed([mechanism.columns[place][0] for place in each.secret])
+        known = _listed([mechanism.columns[place][0] for place in each.known])
+        observer = f" to somebody who knows {known}" if known else ""
+        rows.append((f"about {about}", f"eps<={at_most(each.eps)}{observer}"))
+    return rows
 
 
 def _listed(names: Sequence[Any]) -> str:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-__all__ = ["RULES", "StatedLikelihoodRatioSet", "StatedRenyiSet", "as_float"]
+__all__ = ["RULES", "StatedLikelihoodRatioSet", "StatedRenyiSet", "as_float", "real"]
 
 RULES = ("chi2", "asymptotic", "finite-sample", "given")
 
@@ -160,12 +160,27 @@ def as_float(holder: Any, name: str) -> float:
     float
         NaN, which the checks refuse, if it is not a number.
     """
-    value = getattr(holder, name)
+    number = real(getattr(holder, name))
+    if not math.isnan(number):
+        object.__setattr__(holder, name, number)  # 1 and 1.0 are written alike
+    return number
+
+
+def real(value: Any) -> float:
+    """Return a number as a float.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    float
+        NaN, which the checks refuse, if it is no number, or no float holds it.
+    """
     if isinstance(value, bool) or not isinstance(value, float | int):
         return math.nan
     try:
-        number = float(value)
+        return float(value)
     except OverflowError:
         return math.nan
-    object.__setattr__(holder, name, number)  # 1 and 1.0 are written alike
-    return number

@@ -1,24 +1,19 @@
 """The privacy report: its figures, and how they are shown as text and as HTML."""
 
-import math
 import textwrap
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._html import page
-from skrldp._numbers import at_least, at_most
-from skrldp.alphabet import source_in_words
-from skrldp.uncertainty_set import chance_of_missing
+from skrldp.privacy_reports._lines import lines_of
 
-__all__ = ["PrivacyReport", "amount", "odds"]
+__all__ = ["PrivacyReport"]
 
 _WIDTH = 88  # columns of the text
 _LABEL = 14
-_LAST_DIGITS = 1e-15
-_WRITTEN_OUT = 20.0  # e to more than this is left as a power
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +27,34 @@ class PrivacyReport:
     sanitizer : str
         The sanitizer's class.
     eps : float
-        The ε that was asked for. All ε here are in nats.
+        The ε that was asked for; the greatest one, if it differs by pair of secrets. All ε here are
+        in nats.
     eps_proven, eps_attained : float
         The certificate's bounds on the worst-case leakage over the set: no distribution exceeds the
         first, and some distribution attains the second.
+    eps_all : float
+        Bound on what one report tells anybody, whatever they know besides: proven over all
+        distributions, of secrets that are compared. Infinite if there is none.
+    eps_given_u : float
+        Bound on what one report tells somebody who knows U exactly; at most ``eps_all``.
+    eps_of_reports : dict of int to float
+        Bound on what k reports about one person tell together, for k = 1, 2, 3 and 10, over the
+        same distributions as ``eps_proven``. Infinite if there is none.
+    attained_of_reports : dict of int to float
+        What some distribution attains with as many reports.
+    summed_reports : tuple of int
+        The numbers of reports whose bound is a sum of those of fewer, as there are too many
+        combinations of them to look at.
+    known : tuple
+        The columns of U that observers may know.
+    eps_known : float or None
+        Bound within each of their values; None without known columns.
+    known_set : str or None
+        The set that it holds for, in words, with its own beta.
+    eps_each : dict of str to float
+        Where sensitive columns are protected each for itself, the bound of each; else empty.
+    eps_pairs : array of shape (a1, a1) or None
+        Where ε differs by pair of secrets, the bound of each pair, infinite where not compared.
     eps_at_public : float or None
         Leakage at the public distribution; None if there are too many reports to compute it.
     eps_over_set : float or None
@@ -56,6 +75,11 @@ class PrivacyReport:
     beta : float or None
         Probability that the set misses the true distribution (of U given S, for a set of
         conditionals); None where the set does not come from it.
+    beta_together : float or None
+        Bound on the probability that one of the sets misses, where several statements have sets of
+        their own; None where it is not known, and without such a set.
+    sets : str
+        The same in words; empty for one statement.
     coverage : str
         Where that probability comes from: "asymptotic", "finite-sample", "given" (a radius that was
         given as a number), "public distribution" or "all distributions".
@@ -75,8 +99,9 @@ class PrivacyReport:
     worst_distribution : array of shape (a1, a2)
         The worst distribution found.
     worst_pair : (secret, secret) or None
-        The two secrets whose odds a report changes most at that distribution; the report is more
-        probable given the first. None if there are too many reports to compute it.
+        The two secrets whose odds a report changes most at that distribution, or two values of a
+        column, where each is protected for itself; the report is more probable given the first.
+        None if there are too many reports to compute it.
     worst_report : object or None
         The report that changes these odds most.
     mutual_information, normalized_mutual_information : float
@@ -98,7 +123,7 @@ class PrivacyReport:
         Whether some cells have so few records that an asymptotic set may miss the truth clearly
         more often than `beta`.
     adds_up : bool
-        Whether k reports about one person leak at most k times ``eps_proven``.
+        Whether k reports about one person leak at most k times ``eps_proven``, for every k.
     warnings, notes : tuple of str
         The warnings state what protects less than a user may think; the notes are other facts.
     """
@@ -140,22 +165,37 @@ class PrivacyReport:
     unseen_secrets: tuple[Any, ...]
     few_records: bool
     adds_up: bool
+    eps_all: float
+    eps_given_u: float
+    eps_of_reports: dict[int, float]
+    attained_of_reports: dict[int, float]
+    summed_reports: tuple[int, ...]
+    known: tuple[Any, ...] = ()
+    eps_known: float | None = None
+    known_set: str | None = None
+    eps_each: dict[str, float] = field(default_factory=dict)
+    eps_pairs: NDArray[np.float64] | None = None
+    beta_together: float | None = None
+    sets: str = ""
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as a dict, the worst distribution as lists.
+        """Return the figures as a dict, arrays as lists.
 
         Returns
         -------
         dict
         """
         figures = {field.name: getattr(self, field.name) for field in fields(self)}
-        return figures | {"worst_distribution": self.worst_distribution.tolist()}
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in figures.items()
+        }
 
     def __str__(self) -> str:
         lines = [f"Privacy report: {self.sanitizer}"]
-        for label, text in self._figures():
+        for label, text in lines_of(self):
             lines += _hanging(f"  {label:<{_LABEL}}", text)
         for heading, listed in (("Warnings", self.warnings), ("Notes", self.notes)):
             lines += [heading] if listed else []
@@ -166,124 +206,9 @@ class PrivacyReport:
     def _repr_html_(self) -> str:
         return page(
             f"Privacy report: {self.sanitizer}",
-            self._figures(),
+            lines_of(self),
             lists=[("Warnings", self.warnings), ("Notes", self.notes)],
         )
-
-    def _figures(self) -> list[tuple[str, str]]:
-        a1, a2 = self.shape
-        zero = f", {self.zero_cells:,} without records" if self.zero_cells else ""
-        shown = [
-            (
-                "protects",
-                f"S = {_columns(self.sensitive)}; U = {_columns(self.nonsensitive)}: "
-                + ("protected as well" if self.eps_record <= self.eps else "not protected"),
-            ),
-            (
-                "asked",
-                f"eps = {at_most(self.eps, '.6g')}: a report changes the odds of a secret by a "
-                f"factor of at most {odds(self.eps)}",
-            ),
-            (
-                "proven",
-                f"eps <= {at_most(self.eps_proven, '.6f')}, of the mechanism as it is sampled; "
-                f"at the worst distribution found the leakage is "
-                f"{at_least(self.eps_attained, '.6f')}",
-            ),
-            ("holds for", self._set()),
-        ]
-        if self.eps_at_public is not None:
-            shown.append(
-                (
-                    "at public",
-                    f"leakage {self.eps_at_public:.6f}, if the public distribution is the true one",
-                )
-            )
-        if self.eps_over_set is not None:
-            leak = amount(self.eps_over_set)
-            shown.append(
-                ("over a set", f"{leak} can leak at the distributions of a confidence set")
-            )
-        if self.worst_pair is not None:
-            first, second = self.worst_pair
-            shown.append(
-                (
-                    "worst case",
-                    f"report {self.worst_report!r} is {_factor(self.eps_attained)} times as "
-                    f"probable for secret {first!r} as for {second!r}",
-                )
-            )
-        sees = "the whole record" if self.observe == "all" else "U alone, never S"
-        many = "k of them leak at most k times the proven eps"
-        together = many if self.adds_up else "send only one"
-        shown += [
-            (
-                "public table",
-                f"{self.n:,} records; {a1:,} secrets x {a2:,} values = {self.n_cells:,} cells"
-                f"{zero}",
-            ),
-            ("sees", sees),
-            ("reports", f"{self.n_reports:,} different ones; about one person: {together}"),
-            (
-                "utility",
-                f"I(X;Y) = {self.mutual_information:.4f} nats, "
-                f"{self.normalized_mutual_information:.1%} of H(X), at the public distribution",
-            ),
-        ]
-        if self.distortion is not None:
-            shown.append(
-                (
-                    "distance",
-                    f"{self.distortion:.5g} from U at the public distribution, at most "
-                    f"{at_most(self.worst_case_distortion or 0.0, '.5g')} over "
-                    f"{self.worst_case_set}",
-                )
-            )
-        gap = "" if self.status == "closed form" else f", {self.gap:.2%} from its bound"
-        shown.append(("design", f"{self.status}{gap}"))
-        return shown
-
-    def _set(self) -> str:
-        if self.coverage == "all distributions":
-            return "all distributions of the data"
-        if self.coverage == "public distribution":
-            return f"{self.holds_for}, and no other"
-        what = "distribution"
-        words = self.holds_for
-        if self.radius is None:
-            what = "conditionals"
-            words += ", whatever the probabilities of the secrets are"
-        if self.beta is None:
-            return f"{words}; the radius was given, so the probability of missing is unknown"
-        moved = " (apart from the drift)" if self.drift else ""
-        return (
-            f"{words}; this set misses the true {what}{moved} "
-            f"{chance_of_missing(self.coverage, self.beta)}; {source_in_words(self.alphabet)}"
-        )
-
-
-def _columns(names: tuple[Any, ...]) -> str:
-    return ", ".join(repr(n) if isinstance(n, str) else f"column {n}" for n in names)
-
-
-def odds(eps: float) -> str:
-    """Write e to the ε as a number that is not below it."""
-    if eps > _WRITTEN_OUT:
-        return "e^" + at_most(eps, ".4g")
-    # Less the rounding of ε and of the exponential, so that log(3) is 3 and not 3.01.
-    return at_most(max(1.0, math.exp(eps) * (1.0 - _LAST_DIGITS)), ".3g")
-
-
-def _factor(eps: float) -> str:
-    """Write e to the ε as a number that is not above it."""
-    if eps > _WRITTEN_OUT:
-        return "e^" + at_least(eps, ".4g")
-    return at_least(math.exp(eps), ".3g")
-
-
-def amount(eps: float) -> str:
-    """Write a leakage that may be infinite."""
-    return "any amount" if math.isinf(eps) else f"eps = {at_most(eps, '.4g')}"
 
 
 def _hanging(start: str, text: str) -> list[str]:

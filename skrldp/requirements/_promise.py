@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -136,8 +136,11 @@ class Promise:
     observe: str = "all"
     secret_names: tuple[str, ...] = ()
 
-    # The set of all distributions.
-    everything: ClassVar[FittedSet] = _EVERYTHING
+    @property
+    def compared(self) -> tuple[Indices, Indices] | None:
+        """The pairs of values of S that are compared; None: all."""
+        first = self.statements[0]
+        return None if self.each else _some(first.compared, len(first.eps))
 
     @property
     def each(self) -> bool:
@@ -251,7 +254,8 @@ class Promise:
         ):
             items = [one for one in items if np.any(one.pair_eps < self.eps_all) or same_secret]
             items.append(self.everywhere)
-        return Requirements(tuple(items))
+        a1, a2 = self.joint.counts.shape
+        return Requirements(tuple(items), (a1 if self.observe == "all" else 1, a2))
 
     @property
     def everywhere(self) -> Requirement:
@@ -266,7 +270,7 @@ class Promise:
             self.joint.conditionals,
             self.joint.marginal,
             layout=Layout.plain(a1, a2, self.observe),
-            compared=None if self.each else _some(self.statements[0].compared, a1),
+            compared=self.compared,
         )
         return Requirement(region, self.eps_all)
 

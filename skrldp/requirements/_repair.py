@@ -26,7 +26,8 @@ def repair(
     requirements : Requirements
         What every row must satisfy.
     rounding : float
-        By how much each probability may be changed afterwards; the mechanism stays private then.
+        By how much each probability may be changed before the columns are divided by their new
+        sums; afterwards by that part of it. The mechanism stays private then.
     stand_in : array of shape (a2,), optional
         A distribution of U that reports about unknown values are made from; see
         :func:`skrldp.certificate.may_stand_in`. U alone must be observed.

@@ -6,6 +6,7 @@ from skrldp.sanitizers._as_sanitizer import (
     changes_since_fit,
     codec_of,
     fitted_sanitizer,
+    known_columns,
     reported_its_own_table,
     write_reports,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "default_uncertainty",
     "explain_rare_cells",
     "fitted_sanitizer",
+    "known_columns",
     "reported_its_own_table",
     "write_reports",
 ]

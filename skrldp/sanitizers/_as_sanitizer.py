@@ -18,6 +18,7 @@ __all__ = [
     "changes_since_fit",
     "codec_of",
     "fitted_sanitizer",
+    "known_columns",
     "reported_its_own_table",
     "write_reports",
 ]
@@ -160,6 +161,22 @@ def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
         By name, the value in `fit` and the value now.
     """
     return changes(sanitizer, sanitizer._state().asked)
+
+
+def known_columns(sanitizer: BaseSanitizer) -> tuple[Any, ...]:
+    """Return the columns of U that observers may know, as they were named in `fit`.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        A fitted one.
+
+    Returns
+    -------
+    tuple
+        Names, or positions where there are none; empty without such columns.
+    """
+    return sanitizer._state().known
 
 
 def reported_its_own_table(sanitizer: BaseSanitizer) -> bool:

@@ -28,11 +28,18 @@ from skrldp.sanitizers._checks import (
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit, columns_of, information_of
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
-from skrldp.sanitizers._promised import check_promise, greatest_eps, promise_of
+from skrldp.sanitizers._promised import (
+    check_promise,
+    eps_of_pairs,
+    greatest_eps,
+    known_places,
+    may_draw,
+    promise_of,
+)
 from skrldp.sanitizers._records import UNKNOWN, check_columns, impute
 from skrldp.sanitizers._reports import ENCODINGS
 from skrldp.sanitizers._snapshot import snapshot
-from skrldp.table import Codes, Grouping, learn, resolve_columns
+from skrldp.table import Codes, Grouping, learn
 from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["BaseSanitizer"]
@@ -192,19 +199,25 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
         warn_of_weak_sets(around, joint)
-        known = getattr(self, "known", None)
+        known = known_places(self, X)
         promise = promise_of(
             self,
             joint,
             self._private_set(around),
             lambda table: self._private_set(uncertainty.fit_set(table)),
             codec,
-            () if known is None or len(known) == 0 else resolve_columns(X, known, "known"),
+            known,
         )
         design = self._design(promise)
         warn_of_time_limit(design.solution)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
-        guarantee = guarantee_of(design.certificate, greatest_eps(promise.statements[0].eps))
+        guarantee = guarantee_of(
+            design.certificate,
+            greatest_eps(eps_of_pairs(self.eps, joint.secrets)),
+            columns=names,
+            known=known,
+            eps_known=getattr(self, "eps_known", None),
+        )
         mechanism = design.mechanism.named(None, names)
         mechanism = replace(mechanism, guarantee=guarantee, others=codec.others)
         design = replace(design, mechanism=mechanism)
@@ -215,7 +228,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             joint=joint,
             uncertainty=uncertainty,
             design=design,
-            may_impute=self.handle_unknown == "impute",
+            may_impute=self.handle_unknown == "impute" or may_draw(promise),
+            known=tuple(codec.columns[place].name for place in known),
             figures=figures,
             asked=snapshot(self),
         )
@@ -270,9 +284,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
         Every call draws anew, unless `random_state` is an int; workers with copies of one generator
         repeat each other's draws. The guarantee is for one report about each person: keep the
-        report instead of calling again. Two reports of GRR or SRR are
-        together private at 2·eps; two of a mechanism that is private over a smaller set of
-        distributions may reveal the secret.
+        report instead of calling again. Two reports of GRR or SRR are together private at 2·eps,
+        two of a mechanism with `eps_all` at eps + eps_all; without it, two of a mechanism that is
+        private over a smaller set of distributions may reveal the secret.
 
         Parameters
         ----------
@@ -328,12 +342,12 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
                 "'other': fit again."
             )
         codes, counts = encode(X, unknown="mark"), fitted.joint.counts
+        if not fitted.may_impute and codes.values.min(initial=0) < 0:
+            raise ValueError(
+                "X has values of U unseen in fit, and handle_unknown='impute' was set after fit. "
+                "The mechanism is not proven private for such draws; set it and fit again."
+            )
         if observe == "nonsensitive":
-            if not fitted.may_impute and codes.values.min(initial=0) < 0:
-                raise ValueError(
-                    "X has values of U unseen in fit, and handle_unknown='impute' was set after "
-                    "fit. With observe='nonsensitive' the mechanism is designed for it: fit again."
-                )
             counts = np.broadcast_to(counts.sum(axis=0), counts.shape)
         impute(codes, counts, self.random_state)
         return codes

@@ -69,6 +69,8 @@ class Fitted:
         The mechanism with its proof.
     may_impute : bool
         Whether unknown values may be drawn from the public distribution.
+    known : tuple
+        Columns of U that observers may know, by name or position.
     figures : mapping
         The mechanism's utility: values of public attributes by name.
     asked : mapping
@@ -83,6 +85,7 @@ class Fitted:
     uncertainty: Any
     design: Designed
     may_impute: bool
+    known: tuple[Any, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
     asked: Mapping[str, Any] = field(default_factory=dict, repr=False)
     reported_itself: bool = False

@@ -1,23 +1,45 @@
 """The figures of a certificate that are stored with a mechanism."""
 
-from typing import Literal
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from skrldp.certificate import Certificate
-from skrldp.mechanism import Guarantee, StatedLikelihoodRatioSet, StatedRenyiSet
+from skrldp.mechanism import Guarantee, StatedLikelihoodRatioSet, StatedRenyiSet, Statement
 from skrldp.uncertainty_set import ConditionalsSet, FittedSet, RenyiSet
 
 __all__ = ["guarantee_of"]
 
+Eps = float | ArrayLike | Mapping[Any, float]
 
-def guarantee_of(certificate: Certificate, eps: float) -> Guarantee:
+
+def guarantee_of(
+    certificate: Certificate,
+    eps: Eps,
+    *,
+    columns: Sequence[tuple[Any, bool]] = (),
+    known: Sequence[int] = (),
+    eps_known: Eps | None = None,
+) -> Guarantee:
     """Make the guarantee of a mechanism from its certificate.
 
     Parameters
     ----------
     certificate : Certificate
         The proof, with the set that it holds for.
-    eps : float
-        The ε that was asked for, in nats.
+    eps : float, array or mapping
+        The ε that was asked for, in nats: one, or one for each pair of secrets, of which the
+        greatest finite one is stated.
+    columns : sequence of (name, bool)
+        The table's columns in their order, and whether each is sensitive; needed where the
+        certificate is about some of them, by ``known`` or ``each``.
+    known : sequence of int
+        Places of the columns that observers may know.
+    eps_known : float, array, mapping or None
+        The ε that was asked for within each of their values; None for `eps`.
 
     Returns
     -------
@@ -25,17 +47,81 @@ def guarantee_of(certificate: Certificate, eps: float) -> Guarantee:
 
     Raises
     ------
+    ValueError
+        If it is about several reports, or about columns that are not told.
     TypeError
         If a guarantee cannot state such a set.
     """
+    if certificate.reports != 1:
+        raise ValueError("a guarantee is made from the certificate of one report.")
+    every = [certificate, *certificate.each.values()]  # the greatest bound holds for each secret
+    eps_all = max(proof.eps_all for proof in every)
+    if certificate.uncertainty.is_everything:
+        eps_all = math.inf  # `eps` says it already
+    given_u = min(max(proof.eps_given_u for proof in every), eps_all)
+    asked = _greatest(eps)
+    asked_known = asked if eps_known is None else _greatest(eps_known)
+    main = _figures(certificate, asked, eps_all)
+    main["eps"] = max(_figures(proof, asked, eps_all)["eps"] for proof in every)
+
+    about = [(tuple(p for p, (_, flag) in enumerate(columns) if flag), certificate)]
+    further: list[Statement] = []
+    if certificate.each:
+        about = [((_place(name, columns),), proof) for name, proof in certificate.each.items()]
+        further += [Statement(own, (), **_figures(proof, asked, eps_all)) for own, proof in about]
+    for secret, proof in about:
+        if proof.known is not None:
+            if not known:
+                raise ValueError("the certificate is about known columns; say which (known).")
+            figures = _figures(proof.known, asked_known, eps_all)
+            further.append(Statement(secret, tuple(sorted(known)), **figures))
     return Guarantee(
-        eps_requested=float(eps),
-        eps=float(certificate.eps),
-        eps_attained=float(certificate.eps_attained),
-        distributions=_stated(certificate.uncertainty),
+        **main,
         n_records=certificate.uncertainty.n_records,
-        alphabet=None if certificate.uncertainty.is_everything else certificate.alphabet,
+        eps_all=None if math.isinf(eps_all) else float(eps_all),
+        eps_given_u=None if math.isinf(given_u) else float(given_u),
+        eps_pairs=_pairs(certificate, main["eps"]),
+        further=tuple(further),
     )
+
+
+def _figures(proof: Certificate, asked: float, eps_all: float) -> dict[str, Any]:
+    """Return what a guarantee and its further statements have in common."""
+    around = proof.uncertainty
+    # The bound at all distributions is one over the set as well, and may be less by its last digit.
+    eps = float(min(proof.eps, eps_all))
+    return {
+        "eps_requested": asked,
+        "eps": eps,
+        "eps_attained": min(float(proof.eps_attained), eps),
+        "distributions": _stated(around),
+        "alphabet": None if around.is_everything else proof.alphabet,
+    }
+
+
+def _greatest(eps: Eps) -> float:
+    numbers = np.asarray(list(eps.values()) if isinstance(eps, Mapping) else eps, dtype=float)
+    return float(numbers[np.isfinite(numbers)].max())
+
+
+def _place(name: str, columns: Sequence[tuple[Any, bool]]) -> int:
+    """Find the sensitive column of a name, which may be written as text."""
+    sensitive = [(place, column) for place, (column, flag) in enumerate(columns) if flag]
+    found = [place for place, column in sensitive if column == name]
+    found = found or [place for place, column in sensitive if str(column) == name]
+    if len(found) != 1:
+        raise ValueError(f"the certificate is about {name!r}, which is not one sensitive column.")
+    return found[0]
+
+
+def _pairs(certificate: Certificate, eps: float) -> tuple[tuple[float | None, ...], ...] | None:
+    """Return the bound of each pair of secrets; None where two are not compared."""
+    if certificate.eps_pairs is None:
+        return None
+    bounds = np.array(certificate.eps_pairs, dtype=float)
+    np.fill_diagonal(bounds, 0.0)
+    rows = bounds.tolist()
+    return tuple(tuple(min(b, eps) if math.isfinite(b) else None for b in row) for row in rows)
 
 
 def _stated(around: FittedSet) -> StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]:

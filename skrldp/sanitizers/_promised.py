@@ -1,5 +1,6 @@
 """From a sanitizer's parameters to what is promised about its table."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -12,13 +13,32 @@ from skrldp._typing import Floats
 from skrldp.alphabet import plain
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Promise
-from skrldp.table import CellCodec
+from skrldp.table import CellCodec, resolve_columns
 from skrldp.uncertainty_set import FittedSet
 
-__all__ = ["MOST_EPS", "PROTECT", "check_promise", "eps_of_pairs", "greatest_eps", "promise_of"]
+__all__ = [
+    "MOST_EPS",
+    "PROTECT",
+    "check_promise",
+    "eps_of_pairs",
+    "greatest_eps",
+    "known_places",
+    "may_draw",
+    "promise_of",
+]
 
 MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
 PROTECT = ("jointly", "each")
+
+_DRAWN_ANEW = (
+    "a draw from the public distribution does not keep what is known of the record. Use "
+    "handle_unknown='infrequent_if_exist', or 'error'."
+)
+_DRAWN_FOR_ALL = (
+    "a value is drawn for all sensitive columns together, so what is drawn about one tells of the "
+    "others, for which nothing is proven then. Use handle_unknown='infrequent_if_exist', or "
+    "'error'; or observe='nonsensitive', where the mechanism is proven private for such draws."
+)
 
 
 def check_promise(sanitizer: Any) -> None:
@@ -52,11 +72,7 @@ def check_promise(sanitizer: Any) -> None:
             "they know."
         )
     if _given(getattr(sanitizer, "known", None)) and sanitizer.handle_unknown == "impute":
-        raise ValueError(
-            "handle_unknown='impute' cannot go with known columns: a draw from the public "
-            "distribution does not keep what is known of the record. Use "
-            "handle_unknown='infrequent_if_exist'."
-        )
+        raise ValueError(f"handle_unknown='impute' cannot go with known columns: {_DRAWN_ANEW}")
     protect = getattr(sanitizer, "protect", "jointly")
     check_choice("protect", protect, PROTECT)
     if protect == "each" and _by_pair(eps):
@@ -73,6 +89,53 @@ def _given(known: Any) -> bool:
 def _by_pair(eps: Any) -> bool:
     """Whether ε is given by pair of secrets."""
     return isinstance(eps, Mapping | list | tuple) or np.ndim(eps) > 0
+
+
+def known_places(sanitizer: Any, X: Any) -> tuple[int, ...]:
+    """Find the columns of a table that observers know.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        Its parameter ``known``, if it has it.
+    X : array, list of rows, or data frame
+        The table.
+
+    Returns
+    -------
+    tuple of int
+        Positions in the table.
+    """
+    known = getattr(sanitizer, "known", None)
+    return resolve_columns(X, known, "known") if _given(known) else ()
+
+
+def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
+    """Whether a record's known values may become "other" because of values that are not known."""
+    if not codec.groups_unknown or set(known) >= set(codec.nonsensitive):
+        return False
+    return codec.n_values < math.prod(len(codec.columns[place]) for place in codec.nonsensitive)
+
+
+def may_draw(promise: Promise) -> bool:
+    """Whether unknown values of U may be drawn for their secret, without more being proven.
+
+    The conditionals of U given S stay in a convex set when draws from the public ones are mixed in.
+    Nothing is known of those given a part of S, or given known values, since a draw is for all of S
+    and keeps nothing.
+
+    Parameters
+    ----------
+    promise : Promise
+        What is promised.
+
+    Returns
+    -------
+    bool
+    """
+    return promise.observe == "all" and not (
+        promise.each or any(s.known for s in promise.statements)
+    )
 
 
 def eps_of_pairs(eps: Any, secrets: Sequence[Any]) -> float | Floats:
@@ -226,6 +289,17 @@ def promise_of(
             f"column {secret[0]} is sensitive, so it cannot be known: known columns are those of U "
             "that others know of a person. Leave it out of `known`, or out of `sensitive`."
         )
+    each = getattr(sanitizer, "protect", "jointly") == "each" and len(codec.sensitive) > 1
+    observe = getattr(sanitizer, "observe", "all")
+    if each and observe == "all" and sanitizer.handle_unknown == "impute":
+        raise ValueError(f"handle_unknown='impute' cannot go with protect='each': {_DRAWN_FOR_ALL}")
+    if known and _groups_what_is_known(codec, known):
+        raise ValueError(
+            "handle_unknown='infrequent_if_exist' with known columns needs all combinations of the "
+            "values of U: one that the alphabet lacks would be reported as 'other' in every "
+            "column, the known ones too, and so tell apart people of whom the same is known. Use "
+            "categories='product', or list the values in `categories`."
+        )
     eps = eps_of_pairs(sanitizer.eps, joint.secrets)
     eps_all = getattr(sanitizer, "eps_all", None)
     if eps_all is not None and eps_all < greatest_eps(eps):
@@ -243,8 +317,8 @@ def promise_of(
         eps_all=None if eps_all is None else min(float(eps_all), MOST_EPS),
         known=[codec.nonsensitive.index(place) for place in known],
         eps_known=None if eps_known is None else min(float(eps_known), MOST_EPS),
-        each=getattr(sanitizer, "protect", "jointly") == "each",
-        observe=getattr(sanitizer, "observe", "all"),
+        each=each,
+        observe=observe,
         fit=fit,
         secret_names=[names[place] for place in codec.sensitive],
     )

@@ -11,6 +11,7 @@ from skrldp import AllDistributions, CertificateError, JointDistribution, Mechan
 from skrldp.certificate import _release as release_module
 from skrldp.certificate import certify, may_stand_in, release
 from skrldp.certificate._views import View, least_provable
+from skrldp.requirements import Promise
 from skrldp.row_privacy import WorstPairs
 from skrldp.uncertainty_set import RenyiSet
 
@@ -132,10 +133,10 @@ def test_the_proven_bound_decides_not_the_attained_one(monkeypatch):
         return replace(prove(*arguments), eps=0.6, eps_attained=0.4)
 
     matrix = np.array([[0.6, 0.6, 0.4, 0.4], [0.4, 0.4, 0.6, 0.6]])
-    release(matrix, EVEN, EVERYTHING, 0.5)
+    release(matrix, Promise.of(EVEN, EVERYTHING, 0.5))
     monkeypatch.setattr(release_module, "prove", unsure)
     with pytest.raises(CertificateError, match=r"the bound is 0\.6"):
-        release(matrix, EVEN, EVERYTHING, 0.5)
+        release(matrix, Promise.of(EVEN, EVERYTHING, 0.5))
     found = unsure(Mechanism.from_matrix(matrix, (0, 1), (0, 1)), EVEN, EVERYTHING)
     assert not found.holds(0.5) and found.holds(0.6)
 
@@ -151,7 +152,9 @@ def test_the_stand_in_is_proven_too(monkeypatch):
     matrix, public = np.array([[0.6, 0.4], [0.4, 0.6]]), np.array([0.5, 0.5])
     arguments = matrix, EVEN, EVERYTHING, 0.5
     mechanism, proof = release(*arguments, observe="nonsensitive", stand_in=public)
-    assert may_stand_in(mechanism, public, EVEN, EVERYTHING, 0.5) and proof.holds(0.5)
+    assert may_stand_in(
+        mechanism, public, Promise.of(EVEN, EVERYTHING, 0.5, observe="nonsensitive")
+    ) and proof.holds(0.5)
     monkeypatch.setattr(release_module, "may_stand_in", refuse)
     release(*arguments, observe="nonsensitive")  # nobody asks where nothing stands in
     assert not asked
@@ -173,7 +176,12 @@ def test_a_stand_in_may_be_neither_likelier_nor_less_likely(share, greatest, lea
     assert (0.2 / middle, middle / 0.1) == (pytest.approx(greatest), pytest.approx(least))
     for factor, private in ((max(greatest, least), True), (min(greatest, least), False)):
         eps = math.log(factor + 0.02)
-        assert may_stand_in(mechanism, stand_in, EVEN, EVERYTHING, eps) is private
+        assert (
+            may_stand_in(
+                mechanism, stand_in, Promise.of(EVEN, EVERYTHING, eps, observe="nonsensitive")
+            )
+            is private
+        )
 
 
 def test_what_the_last_digits_decide_is_not_affirmed():
@@ -183,13 +191,17 @@ def test_what_the_last_digits_decide_is_not_affirmed():
         np.full((2, 60), 0.5), (0, 1), range(60), observe="nonsensitive"
     )
     stand_in = np.full(60, 1 / 60)
-    assert not may_stand_in(mechanism, stand_in, joint, EVERYTHING, 1e-14)
-    assert may_stand_in(mechanism, stand_in, joint, EVERYTHING, 1e-12)
+    assert not may_stand_in(
+        mechanism, stand_in, Promise.of(joint, EVERYTHING, 1e-14, observe="nonsensitive")
+    )
+    assert may_stand_in(
+        mechanism, stand_in, Promise.of(joint, EVERYTHING, 1e-12, observe="nonsensitive")
+    )
 
 
 def test_reports_keep_the_numbers_of_the_designs_rows():
     """A report that is never sent is dropped; the others keep their names, which mean something."""
     matrix = np.array([[0.5, 0.5, 0.4, 0.4], [0.0] * 4, [0.5, 0.5, 0.6, 0.6], [0.0] * 4])
-    mechanism, _ = release(matrix, EVEN, EVERYTHING, 0.5)
+    mechanism, _ = release(matrix, Promise.of(EVEN, EVERYTHING, 0.5))
     assert mechanism.symbols == (0, 2)
     assert mechanism.shape == (2, 4)

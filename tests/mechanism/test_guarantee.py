@@ -1,10 +1,12 @@
-"""The guarantee of a mechanism: which sets it can state, in JSON of both versions."""
+"""The guarantee of a mechanism: what it can state, in JSON of every version."""
 
 import json
 import math
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,15 +25,20 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
+from skrldp._numbers import at_most
 from skrldp.alphabet import SOURCES
 from skrldp.mechanism import (
     RULES,
     Guarantee,
     StatedLikelihoodRatioSet,
     StatedRenyiSet,
+    Statement,
 )
+from skrldp.mechanism._guarantee_json import claims_of
 
-BARE = Mechanism.from_matrix([[1.0, 1.0]], ("no", "yes"), (1,))
+COLUMNS = [("ill", True), ("age", False), ("faith", True), ("place", False)]
+BARE = Mechanism.from_matrix([[1.0, 1.0]], (("no", "a"), ("yes", "b")), ((1, 2),))
+BARE = BARE.named(None, COLUMNS)
 
 
 def written(guarantee):
@@ -60,15 +67,33 @@ def stated_sets(draw):
 
 
 @st.composite
+def proofs(draw, most=1e300):
+    """The figures that a guarantee and its further statements have in common."""
+    eps, around = draw(st.floats(0, most)), draw(st.just("all") | stated_sets())
+    return {
+        "eps_requested": draw(FIGURE),
+        "eps": eps,
+        "eps_attained": draw(st.floats(0, eps)),
+        "distributions": around,
+        "alphabet": None if around == "all" else draw(st.none() | st.sampled_from(SOURCES)),
+    }
+
+
+@st.composite
 def guarantees(draw):
-    eps, around = draw(FIGURE), draw(st.just("all") | stated_sets())
+    proof = draw(proofs())
+    eps_all = draw(st.none() | st.floats(proof["eps"], 1e300))
+    pair = draw(st.none() | st.floats(0, proof["eps"]))
+    own = draw(proofs(proof["eps"]))
+    more = draw(proofs(1e300 if eps_all is None else eps_all))
+    further = [Statement((2,), (), **own), Statement((0, 2), (1, 3), **more)]
     return Guarantee(
-        draw(FIGURE),
-        eps,
-        draw(st.floats(0, eps)),
-        around,
-        draw(st.none() | st.integers(1, 10**20)),
-        None if around == "all" else draw(st.none() | st.sampled_from(SOURCES)),
+        **proof,
+        n_records=draw(st.none() | st.integers(1, 10**20)),
+        eps_all=eps_all,
+        eps_given_u=draw(st.none() | st.floats(0, 1e300 if eps_all is None else eps_all)),
+        eps_pairs=draw(st.sampled_from([None, ((0.0, pair), (pair, 0.0))])),
+        further=tuple(draw(st.lists(st.sampled_from(further), unique=True))),
     )
 
 
@@ -78,7 +103,10 @@ def test_a_guarantee_comes_back_to_the_last_bit(claim):
     again = Mechanism.from_json(text)
     assert again.guarantee == claim and repr(again.guarantee) == repr(claim)
     assert again.to_json() == text
-    assert claim.for_all_distributions == ('"distributions":"all"' in text)
+    main = text.partition('"further"')[0]
+    assert claim.for_all_distributions == ('"distributions":"all"' in main)
+    for name in ("eps_all", "eps_given_u", "eps_pairs", "further"):
+        assert (f'"{name}":' in text) == (getattr(claim, name) not in (None, ()))
     words = "all distributions"
     if not claim.for_all_distributions:
         words = claim.distributions.describe()
@@ -121,12 +149,103 @@ BALL = '{"alpha":2.0,"radius":0.1,"rule":"chi2","beta":0.05}'
         ),
     ],
 )
-def test_version_1_is_read_and_version_2_written(laws, distributions, as_now):
+def test_versions_1_and_2_are_read_and_version_3_written(laws, distributions, as_now):
     old = Mechanism.from_json(VERSION_1.replace("LAWS", laws))
     assert old.guarantee == Guarantee(1.0, 0.75, 0.5, distributions, n_records=100)
-    text = VERSION_1.replace('"version":1', '"version":2').replace('"laws":LAWS', as_now)
+    text = VERSION_1.replace('"version":1', '"version":3').replace('"laws":LAWS', as_now)
     assert old.to_json() == text
-    assert Mechanism.from_json(text).digest == old.digest
+    of_2 = text.replace('"version":3', '"version":2').replace("100", '100,"alphabet":"split"')
+    for same in (text, text.replace('"version":3', '"version":2')):
+        assert Mechanism.from_json(same).digest == old.digest
+    if laws != '"all"':
+        assert Mechanism.from_json(of_2).guarantee == replace(old.guarantee, alphabet="split")
+    with pytest.raises(ValueError, match="guarantee has the unknown key 'eps_all'"):
+        Mechanism.from_json(of_2.replace('"n_records"', '"eps_all":2.0,"n_records"'))
+
+
+def test_several_reports():
+    """The first report is covered by the set, each further one by all distributions alone."""
+    around = StatedRenyiSet(2.0, 0.1, "given")
+    for claim, bounds in (
+        (Guarantee(1, 0.75, 0.5, around, eps_all=4.0), [0.75, 4.75, 8.75]),
+        (Guarantee(1, 0.75, 0.5, around, eps_all=4.0, eps_given_u=3.0), [0.75, 4.75, 8.75]),
+        (Guarantee(1, 0.75, 0.5, around), [0.75, math.inf, math.inf]),
+        (Guarantee(1, 0.75, 0.5, "all"), [0.75, 1.5, 2.25]),
+        (Guarantee(1, 0.75, 0.5, "all", eps_all=4.0), [0.75, 1.5, 2.25]),
+        (Guarantee(0, 0.0, 0.0, around), [0.0, math.inf, math.inf]),
+    ):
+        assert [claim.bound_of(k) for k in (1, 2, np.int64(3))] == bounds
+        shown = replace(BARE, guarantee=claim)._repr_html_()
+        if math.isinf(bounds[1]):
+            assert "one report about each person only" in shown
+        else:
+            assert f"two: eps&lt;={at_most(bounds[1])}" in shown
+    for bad in (0, -1, 1.0, True, None, "2", math.inf):
+        with pytest.raises(ValueError, match="no whole number >= 1"):
+            claim.bound_of(bad)
+
+
+@given(FIGURE, FIGURE, st.integers(1, 10**9) | st.just(10**400))
+def test_sums_of_several_reports_are_rounded_upwards(eps, more, reports):
+    claim = Guarantee(eps, eps, 0.0, StatedRenyiSet(1.0, 0.1, "given"), eps_all=eps + more)
+    bound, exact = claim.bound_of(reports), Fraction(eps) + (reports - 1) * Fraction(claim.eps_all)
+    assert bound >= exact
+    assert bound == math.inf or math.nextafter(bound, -1.0) < exact
+
+
+def test_statements_in_words():
+    around = StatedRenyiSet(2.0, 0.1, "given")
+    further = [Statement((2,), (), 1.0, 0.5, 0.5, around), Statement((0, 2), (1,), 2, 2, 1, "all")]
+    pairs = ((0, 0.625), (0.625, 0))
+    claim = Guarantee(
+        1, 0.75, 0.5, around, eps_all=4.0, eps_given_u=3, eps_pairs=pairs, further=further
+    )
+    shown = replace(BARE, guarantee=claim)
+    assert f"eps<=0.75 for {around.describe()}, eps<=4 for all distributions" in repr(shown)
+    for text in (
+        ">k about one person: eps&lt;=0.75 + (k - 1) x 4; two: eps&lt;=4.75<",
+        ">to somebody who knows U<",
+        ">eps&lt;=3 for one report<",
+        ">eps&lt;=0.625 to 0.625<",
+        ">about faith<",
+        ">eps&lt;=0.5<",
+        ">about ill, faith<",
+        ">eps&lt;=2 to somebody who knows age<",
+    ):
+        assert text in shown._repr_html_()
+    open_pair = replace(claim, eps_pairs=((None, None), (None, None)))
+    assert open_pair.eps_pairs == ((0.0, None), (None, 0.0))
+    assert ">none; 1 without a bound<" in replace(BARE, guarantee=open_pair)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"eps_pairs": ((0.0,) * 3,) * 3}, "eps_pairs of its guarantee has 3 rows"),
+        ({"further": [Statement((0, 1), (), 1, 1, 1, "all")]}, r"column 1 as sensitive.*\[0, 2\]"),
+        ({"further": [Statement((0,), (2,), 1, 1, 1, "all")]}, r"column 2 as not.*\[1, 3\]"),
+        ({"further": [Statement((4,), (), 1, 1, 1, "all")]}, "column 4 as sensitive"),
+        ({"further": [Statement((0,), (1, 10**99), 1, 1, 1, "all")]}, "as not sensitive"),
+    ],
+)
+def test_statements_are_about_what_there_is(changes, message):
+    claim = Guarantee(1, 1, 0.5, "all", **changes)
+    with pytest.raises(ValueError, match=message):
+        replace(BARE, guarantee=claim)
+    document = json.loads(written(None))
+    with pytest.raises(ValueError, match=message):
+        Mechanism.from_json(json.dumps({**document, "guarantee": claims_of(claim)}))
+
+
+def test_renamed_columns_must_fit_the_statements():
+    claim = Guarantee(1, 1, 0.5, "all", further=[Statement((0,), (1,), 1, 1, 1, "all")])
+    stated = replace(BARE, guarantee=claim)
+    names = ["a", "b", "c", "d"]
+    again = stated.named(None, list(zip(names, [True, False, True, False], strict=True)))
+    assert again.guarantee == claim
+    for flags in ([False, True, False, True], []):
+        with pytest.raises(ValueError, match="states a bound with column 0 as sensitive"):
+            stated.named(None, list(zip(names, flags, strict=False)))
 
 
 @pytest.mark.parametrize(
@@ -159,6 +278,7 @@ FIGURES = {
     "n_records": 5,
     "alphabet": "declared",
 }
+STATED = Statement((0, 2), (3,), 1.0, 1.0, 0.5, StatedRenyiSet(**BALL_FIGURES))
 
 
 @pytest.mark.parametrize(
@@ -181,6 +301,50 @@ FIGURES = {
                 ({"n_records": True}, "n_records=True"),
                 ({"alphabet": "guessed"}, "alphabet='guessed' is none of 'declared'"),
                 ({"alphabet": ["split"]}, "alphabet="),
+                ({"eps_all": 0.5}, r"eps=1\.0 is more than eps_all=0\.5"),
+                ({"eps_all": math.inf}, "eps_all=inf is no finite number"),
+                ({"eps_all": math.nan}, "eps_all=nan"),
+                ({"eps_all": True}, "eps_all=True"),
+                ({"eps_given_u": -1}, "eps_given_u=-1"),
+                ({"eps_given_u": 3.0, "eps_all": 2.0}, r"eps_given_u=3\.0 is more than eps_all"),
+                ({"eps_pairs": 1.0}, "one row and one column for each secret"),
+                ({"eps_pairs": ()}, "one row and one column"),
+                ({"eps_pairs": ((0.0, 1.0),)}, "one row and one column"),
+                ({"eps_pairs": ((0.0, 1.0), (0.5, 0.0))}, "not symmetric"),
+                ({"eps_pairs": ((0.0, None), (0.5, 0.0))}, "not symmetric"),
+                ({"eps_pairs": ((0.5, 0.5), (0.5, 0.0))}, r"eps_pairs\[0\]\[0\]=0\.5 is neither"),
+                ({"eps_pairs": ((0, 1.5), (1.5, 0))}, r"eps_pairs\[0\]\[1\]=1\.5 is neither"),
+                ({"eps_pairs": ((0, math.nan), (math.nan, 0))}, "=nan is neither"),
+                ({"eps_pairs": ((0, math.inf), (math.inf, 0))}, "=inf is neither"),
+                ({"eps_pairs": ((0, "1"), ("1", 0))}, "='1' is neither"),
+                ({"further": None}, "must be a tuple of statements"),
+                ({"further": [{"eps": 1.0}]}, "must be a tuple of statements"),
+                ({"further": [STATED, STATED]}, "about the same columns"),
+                ({"further": [replace(STATED, known=(), eps=1.5)]}, r"eps=1\.5 is more than eps=1"),
+                (
+                    {"further": [replace(STATED, eps=1.5)], "eps_all": 1.25},
+                    r"more than eps_all=1\.25",
+                ),
+            ]
+        ),
+        *(
+            (Statement, vars(STATED), changes, message)
+            for changes, message in [
+                ({"secret": ()}, "at least one sensitive column"),
+                ({"secret": (2, 0)}, r"secret=\(2, 0\) are no places of columns in their order"),
+                ({"secret": (0, 0)}, "no places"),
+                ({"secret": (-1,)}, "no places"),
+                ({"secret": (True,)}, "no places"),
+                ({"secret": (0.0,)}, "no places"),
+                ({"secret": 0}, "no places"),
+                ({"secret": "0"}, "no places"),
+                ({"known": None}, "known=None are no places"),
+                ({"known": (0, 1)}, "columns are secret and known"),
+                ({"eps": math.inf}, "eps=inf"),
+                ({"eps_requested": -1}, "eps_requested=-1"),
+                ({"eps_attained": 1.5}, r"eps_attained=1\.5 is more than eps"),
+                ({"distributions": None}, "no stated set"),
+                ({"distributions": "all", "alphabet": "split"}, "has no alphabet"),
             ]
         ),
         *(

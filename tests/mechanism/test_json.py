@@ -104,7 +104,7 @@ DAMAGE = {
     "a misspelt key": (lambda d: d.update(guarante=None), "unknown key 'guarante'"),
     "version true": (lambda d: d.update(version=True), "version True"),
     "version 1.0": (lambda d: d.update(version=1.0), r"version 1\.0"),
-    "a later version": (lambda d: d.update(version=3), "this release reads versions 1 and 2"),
+    "a later version": (lambda d: d.update(version=4), "this release reads versions 1, 2 and 3"),
     "an older version": (lambda d: d.update(version=0), "version 0"),
     "a column twice": (
         lambda d: d.update(columns=[["a", True], ["a", False]]),
@@ -163,10 +163,15 @@ def test_damage_is_told(form, damage):
     assert "mechanism" in str(caught.value) and "\n" not in str(caught.value)
 
 
+MORE = (
+    '{"secret":[0],"known":[],"eps_requested":1,"eps":0.5,"eps_attained":0,"distributions":"all"}'
+)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"version":2', '"version":2,"version":2', "the key 'version' is there twice"),
+        ('"version":3', '"version":3,"version":3', "the key 'version' is there twice"),
         ('"alpha":2.0', '"alpha":2.0,"alpha":3.0', "the key 'alpha' is there twice"),
         ('"eps":0.75', '"eps":NaN', "NaN is no finite number"),
         ('"eps":0.75', '"eps":-Infinity', "-Infinity is no finite number"),
@@ -181,11 +186,35 @@ def test_damage_is_told(form, damage):
         ('"rule":"chi2"', '"rule":"given"', "has no beta"),
         ('"rule":"chi2",', "", "guarantee.distributions lacks 'rule'"),
         ('"distributions":{', '"distributions":"some","laws":{', "unknown key 'laws'"),
-        ('"version":2', '"version":1', "guarantee lacks 'laws'"),
+        ('"version":3', '"version":1', "guarantee lacks 'laws'"),
         ('"set":"renyi"', '"set":"likelihood-ratio"', "guarantee.distributions lacks 'single'"),
         ('"set":"renyi"', '"set":["renyi"]', "none of 'renyi', 'likelihood-ratio'"),
         ('"n_records":100', '"n_records":100,"alphabet":null', "alphabet is null"),
         ('"n_records":100', '"n_records":100,"alphabet":"read"', "alphabet='read'"),
+        ('"n_records":100', '"n_records":100,"eps_all":null', "eps_all is null: leave it out"),
+        ('"n_records":100', '"n_records":100,"eps_all":true', "eps_all=True"),
+        ('"n_records":100', '"n_records":100,"eps_all":"2"', "eps_all='2'"),
+        ('"n_records":100', '"n_records":100,"eps_all":0.5', "eps=0.75 is more than eps_all"),
+        ('"n_records":100', '"n_records":100,"eps_given_u":-1', "eps_given_u=-1"),
+        ('"n_records":100', '"n_records":100,"eps_pairs":{}', "one row and one column"),
+        ('"n_records":100', '"n_records":100,"eps_pairs":[[0,true],[true,0]]', "=True is neither"),
+        ('"n_records":100', '"n_records":100,"eps_pairs":[[0]]', "has 1 rows, but"),
+        ('"n_records":100', '"n_records":100,"further":[]', "a list that is not empty"),
+        ('"n_records":100', '"n_records":100,"further":{"secret":[0]}', "a list that is not"),
+        ('"n_records":100', '"n_records":100,"further":[0]', "further must be an object"),
+        ('"n_records":100', f'"n_records":100,"further":[{MORE},{MORE}]', "the same columns"),
+        ('"n_records":100', f'"n_records":100,"further":[{MORE[:-1]},"m":1}}]', "unknown key 'm'"),
+        ('"n_records":100', '"n_records":100,"further":[{' + MORE[14:] + "]", "lacks 'secret'"),
+        (
+            '"n_records":100',
+            '"n_records":100,"further":[' + MORE.replace("[0]", "[true]") + "]",
+            "are no places of columns",
+        ),
+        (
+            '"n_records":100',
+            '"n_records":100,"further":[' + MORE.replace("[0]", "[1]") + "]",
+            "column 1 as sensitive",
+        ),
         ('"secrets":["no"', '"secrets":[NaN', "NaN is no finite number"),
         ('"secrets":["no"', '"secrets":["yes"', "secrets repeat: 'yes' and 'yes'"),
         ('"weights":[[', '"weights":[[true,', "weights hold a bool"),

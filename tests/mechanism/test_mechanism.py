@@ -362,7 +362,7 @@ def test_categories_that_json_cannot_hold_are_refused(value):
 DENSE_DAMAGE = {
     "format": lambda d: d.update(format="other"),
     "no format": lambda d: d.pop("format"),
-    "version": lambda d: d.update(version=3),
+    "version": lambda d: d.update(version=4),
     "no version": lambda d: d.pop("version"),
     "no columns": lambda d: d.pop("columns"),
     "columns": lambda d: d.update(columns=[["a"]]),

@@ -30,8 +30,8 @@ from skrldp import (
     privacy_report,
 )
 from skrldp._numbers import at_most
-from skrldp.privacy_reports import _state
-from skrldp.privacy_reports._report import odds
+from skrldp.privacy_reports import _several, _state
+from skrldp.privacy_reports._words import odds
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -54,6 +54,13 @@ def fitted(cls, rows=ROWS, counts=COUNTS, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return cls(**parameters).fit(rows, sample_weight=counts)
+
+
+@pytest.fixture(autouse=True)
+def few_reports(monkeypatch):
+    """Bound two reports, from few combinations; test_reports_of_more.py looks at more."""
+    monkeypatch.setattr(_several, "_WORK", 1 << 9)
+    monkeypatch.setattr(_several, "REPORTS", (1, 2))
 
 
 def said(report, words):
@@ -121,15 +128,6 @@ def test_the_set_and_what_it_misses(uncertainty, coverage, beta, words):
     assert said(report, "radius is asymptotic") == (0, coverage == "asymptotic")
 
 
-def test_reports_about_one_person():
-    """Only where privacy holds at all distributions do reports add up."""
-    assert "k of them leak at most k times" in " ".join(
-        str(privacy_report(fitted(SRRSanitizer))).split()
-    )
-    text = str(privacy_report(fitted(PolyOptSanitizer)))
-    assert "about one person: send only one" in text and "k of them" not in text
-
-
 def test_what_many_cells_cannot_show(monkeypatch):
     monkeypatch.setattr(_state, "_ENTRIES", 1)
     report = privacy_report(fitted(GRRSanitizer))
@@ -153,7 +151,8 @@ def test_dict_and_immutability():
 WARNINGS = [
     ("random_state=3", {"random_state": 3}, {}),
     ("weak promise", {"eps": 2.5, "uncertainty": RenyiBall()}, {"eps": 2.2}),
-    ("Send only one report about each person", {}, {"uncertainty": AllDistributions()}),
+    ("one report to somebody who knows nothing else", {}, {"eps_all": 3.0}),
+    ("one report to somebody who knows nothing else", {}, {"uncertainty": AllDistributions()}),
     ("time limit", {"time_limit": 1e-9, "region": "joint"}, {}),
     ("given as a number", {"uncertainty": RenyiBall(radius=0.01)}, {}),
     ("public distribution alone", {"uncertainty": RenyiBall(radius=0.0)}, {}),

@@ -1,4 +1,4 @@
-"""Bounds of rows hold to the last bit, and a repair leaves what it promises to leave."""
+"""Bounds of rows hold to the last bit."""
 
 from dataclasses import replace
 from decimal import Decimal, localcontext
@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skrldp import JointDistribution, Mechanism
-from skrldp.certificate import may_stand_in
-from skrldp.row_privacy import privacy_region, repair
+from skrldp import JointDistribution
+from skrldp.requirements import Requirements
+from skrldp.row_privacy import privacy_region
 from skrldp.support_function import support
 from skrldp.uncertainty_set import RenyiSet
 
@@ -94,10 +94,10 @@ def test_all_that_exceeds_is_returned():
         for above in np.sort(everything.bound)[[0, 5, 17, -2]] - 1e-13:
             some = region.worst(rows, 0.3, above=above)
             assert len(some.row) == (everything.bound > above).sum()
-        np.testing.assert_array_equal(
-            region.excess(rows, 0.3), np.maximum(everything.per_row(len(rows)), 0.0)
-        )
-        assert region.excess(rows * 1e-9, 0.3) == pytest.approx(region.excess(rows, 0.3) * 1e-9)
+        requirements = Requirements.of(region, 0.3)
+        heights = requirements.heights(rows)
+        np.testing.assert_array_equal(heights, everything.per_row(len(rows)))
+        assert requirements.heights(rows * 1e-9) == pytest.approx(heights * 1e-9)
 
 
 def test_a_closer_bound_that_is_no_number_leaves_the_rougher_one(monkeypatch):
@@ -111,47 +111,3 @@ def test_a_closer_bound_that_is_no_number_leaves_the_rougher_one(monkeypatch):
     monkeypatch.setattr("skrldp.row_privacy._balls.support", failing)
     rough = region.worst(rows, 0.3)
     assert len(rough.bound) == len(exact.bound) and np.all(rough.bound >= exact.bound)
-
-
-# Repair
-
-
-def test_repair_goes_as_far_inside_as_it_is_told():
-    joint, rows = instance(1)
-    rows[1:] *= (1.0 - 1e-6) / rows[1:].sum(axis=0)
-    rows[0] = 1e-6  # private, but not by as much as the slack asks
-    matrix = rows.reshape(len(rows), -1)
-    for uncertainty in (EVERYTHING, RenyiSet(2.0, 0.05)):
-        region = privacy_region(joint, uncertainty)
-        for slack in (0.0, 1e-4):
-            fixed = repair(matrix, region, 0.5, slack)
-            shrunk = np.ptp(fixed[1]) / np.ptp((matrix / matrix.sum(axis=0))[1])
-            found = region.worst(fixed.reshape(rows.shape), 0.5)
-            assert found.bound.max() < -slack * shrunk < 0.1 if slack else found.bound.max() < 0.0
-
-
-def test_a_report_that_is_never_sent_stays_so():
-    joint, rows = instance(2)
-    rows[3] = 0.0
-    fixed = repair(rows.reshape(6, -1), privacy_region(joint, EVERYTHING), 0.5, 1e-6)
-    assert not fixed[3].any() and fixed[[0, 1, 2, 4, 5]].all()
-
-
-@pytest.mark.parametrize("share", [0.02, 0.98])
-def test_repair_makes_a_stand_in_possible(share):
-    """From either side: the stand-in may give a report more often than people do, or less."""
-    joint = JointDistribution([[30, 70], [60, 40]])
-    stand_in = np.array([share, 1.0 - share])
-    around, eps = RenyiSet(2.0, 1e-4), 0.3
-    region = privacy_region(joint, around, observe="nonsensitive")
-    for matrix in (
-        np.array([[0.9, 0.2], [0.1, 0.8]]),
-        np.array([[0.05, 0.01], [0.5, 0.5], [0.45, 0.49]]),
-        np.array([[0.01, 0.05], [0.5, 0.5], [0.49, 0.45]]),
-    ):
-        fixed = repair(matrix, region, eps, 1e-8, stand_in)
-        mechanism = Mechanism.from_matrix(fixed, (0, 1), (0, 1), observe="nonsensitive")
-        assert may_stand_in(mechanism, stand_in, joint, around, eps)
-        alone = repair(matrix, region, eps, 1e-8)
-        mechanism = Mechanism.from_matrix(alone, (0, 1), (0, 1), observe="nonsensitive")
-        assert not may_stand_in(mechanism, stand_in, joint, around, eps)

@@ -30,6 +30,7 @@ class PairBlock(Block):
     def __init__(self, one: Requirement, pairs: PairFunction) -> None:
         self._region, self._eps = one.region, one.pair_eps
         self.pairs = pairs
+        self._last: tuple[Floats, Floats, Floats] | None = None  # x, and what it was made of
 
     def start(self, rows: Floats, mean: float) -> None:
         """See :class:`Block`."""
@@ -49,7 +50,9 @@ class PairBlock(Block):
         self._dual, self._dual_x = self._dual * factor, self._dual_x * factor
 
     def _x(self, rows: Floats) -> Floats:
-        return self._lam[..., None] - self.pairs.parts(rows)
+        if self._last is None or self._last[0] is not rows or self._last[1] is not self._lam:
+            self._last = rows, self._lam, self._lam[..., None] - self.pairs.parts(rows)
+        return self._last[2]
 
     def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
         """See :class:`Block`."""

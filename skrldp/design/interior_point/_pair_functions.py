@@ -87,10 +87,13 @@ class Groups:
         The pairs of each group; the number of pairs where there are no more.
     full : bool
         Whether all groups have n pairs.
+    in_order : bool
+        Whether the groups, one after the other, are the pairs in their order.
     """
 
     members: Indices
     full: bool
+    in_order: bool
 
     @classmethod
     def of(cls, group: Indices, count: int) -> "Groups":
@@ -112,7 +115,8 @@ class Groups:
         members = np.full((count, sizes.max(initial=0)), len(group))
         place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         members[group[order], place] = order
-        return cls(members, bool(np.all(sizes == members.shape[1])))
+        full = bool(np.all(sizes == members.shape[1]))
+        return cls(members, full, full and bool(np.all(order == np.arange(len(group)))))
 
     def take(self, of_pairs: Floats) -> Floats:
         """Take what belongs to the pairs of each group, 0 where there are no more.
@@ -126,8 +130,10 @@ class Groups:
         -------
         array of shape (b, g, n, ...)
         """
+        b, _, *rest = of_pairs.shape
+        if self.in_order:
+            return of_pairs.reshape(b, *self.members.shape, *rest)
         if not self.full:
-            b, _, *rest = of_pairs.shape
             of_pairs = np.concatenate([of_pairs, np.zeros((b, 1, *rest))], axis=1)
         return of_pairs[:, self.members]
 

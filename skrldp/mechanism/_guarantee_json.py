@@ -1,0 +1,140 @@
+"""The part of a mechanism's JSON that states its guarantee; `docs/client.md` describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from typing import Any, Literal, TypeVar
+
+from skrldp.alphabet import brief
+from skrldp.mechanism._guarantee import Guarantee, Statement
+from skrldp.mechanism._json_checks import check_keys, malformed
+from skrldp.mechanism._stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet
+
+__all__ = ["claims_of", "guarantee_from"]
+
+T = TypeVar("T")
+
+_PROOF = ("eps_requested", "eps", "eps_attained")
+# What is left out where it is not stated, in the order in which it is written.
+_OPTIONAL = {1: (), 2: ("alphabet",), 3: ("eps_all", "eps_given_u", "eps_pairs", "alphabet")}
+_SETS: dict[str, type[StatedRenyiSet | StatedLikelihoodRatioSet]] = {
+    stated.kind: stated for stated in (StatedRenyiSet, StatedLikelihoodRatioSet)
+}
+
+
+def claims_of(guarantee: Guarantee) -> dict[str, Any]:
+    """Return a guarantee as JSON holds it.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+
+    Returns
+    -------
+    dict
+        With the keys in canonical order.
+    """
+    bounds = ("eps_all", "eps_given_u", "eps_pairs")
+    claims = _stated_fields(guarantee, (*_PROOF, *bounds, "n_records", "alphabet"))
+    claims["distributions"] = _set_of(guarantee.distributions)
+    if guarantee.further:
+        claims["further"] = [
+            {
+                **_stated_fields(each, ("secret", "known", *_PROOF, "alphabet")),
+                "distributions": _set_of(each.distributions),
+            }
+            for each in guarantee.further
+        ]
+    return claims
+
+
+def guarantee_from(claims: Any, version: int) -> Guarantee:
+    """Read a guarantee.
+
+    Parameters
+    ----------
+    claims : object
+        What stands in the JSON.
+    version : int
+        The JSON's version.
+
+    Returns
+    -------
+    Guarantee
+
+    Raises
+    ------
+    ValueError
+        If it does not follow the format exactly, or its figures are impossible.
+    """
+    key = "laws" if version == 1 else "distributions"
+    needed, optional = (*_PROOF, "n_records", key), _OPTIONAL[version]
+    _check_object(claims, needed, (*optional, *(("further",) if version > 2 else ())), "guarantee")
+    figures = {name: claims[name] for name in (*needed[:-1], *optional) if name in claims}
+    if "further" in claims:
+        figures["further"] = _statements(claims["further"])
+    around = _set_from(claims[key], f"guarantee.{key}", version)
+    return _made(Guarantee, {**figures, "distributions": around})
+
+
+def _statements(found: Any) -> tuple[Statement, ...]:
+    if not isinstance(found, list) or not found:
+        raise malformed("guarantee.further must be a list that is not empty")
+    statements = []
+    for claims in found:
+        where, needed = "each of guarantee.further", ("secret", "known", *_PROOF)
+        _check_object(claims, (*needed, "distributions"), ("alphabet",), where)
+        figures = {name: claims[name] for name in (*needed, "alphabet") if name in claims}
+        around = _set_from(claims["distributions"], "guarantee.further.distributions", 3)
+        statements.append(_made(Statement, {**figures, "distributions": around}))
+    return tuple(statements)
+
+
+def _check_object(claims: Any, needed: Sequence[str], optional: Sequence[str], where: str) -> None:
+    """Check that it is an object with these keys, and that nothing optional is null."""
+    if not isinstance(claims, dict):
+        raise malformed(f"{where} must be an object")
+    check_keys(claims, needed, optional, where)
+    for name in optional:
+        if name in claims and claims[name] is None:
+            raise malformed(f"in its guarantee, {name} is null: leave it out")
+
+
+def _stated_fields(stated: Guarantee | Statement, order: Sequence[str]) -> dict[str, Any]:
+    """Return fields by name, without those that are not stated; `n_records` is null then."""
+    found = {name: getattr(stated, name) for name in order}
+    return {name: it for name, it in found.items() if it is not None or name == "n_records"}
+
+
+def _set_of(
+    around: StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"],
+) -> str | dict[str, Any]:
+    return around if isinstance(around, str) else {"set": around.kind, **asdict(around)}
+
+
+def _set_from(
+    around: Any, where: str, version: int
+) -> StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]:
+    """Read the set of distributions that a proof is for."""
+    if around == "all":
+        return "all"
+    if not isinstance(around, dict):
+        raise malformed(f"{where} must be 'all' or an object")
+    of_old = version == 1  # which knew balls alone, and did not say so
+    kind = StatedRenyiSet.kind if of_old else around.get("set")
+    if not isinstance(kind, str) or kind not in _SETS:
+        raise malformed(
+            f"{where} has the set {brief(repr(kind))}, none of {', '.join(map(repr, _SETS))}"
+        )
+    needed = tuple(field.name for field in fields(_SETS[kind]))
+    check_keys(around, needed if of_old else ("set", *needed), (), where)
+    return _made(_SETS[kind], {name: around[name] for name in needed})
+
+
+def _made(kind: type[T], figures: dict[str, Any]) -> T:
+    """Make a part of the guarantee of its figures."""
+    try:
+        return kind(**figures)
+    except ValueError as error:
+        raise malformed(f"in its guarantee, {str(error).rstrip('.')}") from None

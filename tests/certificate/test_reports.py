@@ -1,0 +1,289 @@
+"""Several reports about one record: the certificate against all ordered combinations."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from conftest import on_the_boundary, random_directions
+
+from skrldp import (
+    IRSanitizer,
+    JointDistribution,
+    LikelihoodRatioSet,
+    Mechanism,
+    PolyOptSanitizer,
+    RenyiBall,
+    SRRSanitizer,
+    certify,
+)
+from skrldp.certificate import _reports, prove, prove_reports
+from skrldp.certificate._reports import distinct_rows, n_multisets, power
+from skrldp.design.closed_form import srr
+from skrldp.mechanism import BlockForm
+from skrldp.uncertainty_set import RenyiSet
+
+EVEN = JointDistribution([[25, 25], [25, 25]])
+EVERYTHING = RenyiSet(1.0, math.inf)
+
+
+def leak(matrix, distributions, k):
+    """Leakage of k reports at distributions (N, a1, a2): all ordered combinations, one by one."""
+    shape = distributions.shape[1:]
+    conditionals = distributions / distributions.sum(axis=2, keepdims=True)
+    rows = np.reshape(matrix, (-1, *shape))
+    worst = np.zeros(len(distributions))
+    for chosen in itertools.product(range(len(rows)), repeat=k):
+        report = np.einsum("su,nsu->ns", np.prod(rows[list(chosen)], axis=0), conditionals)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(report.any(axis=1), report.max(axis=1) / report.min(axis=1), 1.0)
+            worst = np.maximum(worst, np.log(ratio))
+    return worst
+
+
+def table(seed, a1, a2, zeros=0.0, b=3):
+    rng = np.random.default_rng([seed, a1, a2])
+    matrix = rng.dirichlet(np.ones(b), a1 * a2).T * (rng.random((b, a1 * a2)) >= zeros)
+    matrix[0] += 0.05
+    return JointDistribution(rng.integers(5, 60, (a1, a2))), matrix / matrix.sum(axis=0)
+
+
+def in_the_ball(joint, alpha, radius, count=600):
+    centre = joint.probabilities.ravel()
+    towards = random_directions(np.random.default_rng(1), count, centre.size)
+    found = on_the_boundary(centre, towards, alpha, radius).reshape(-1, *joint.counts.shape)
+    return found[found.sum(axis=2).min(axis=1) > 0]
+
+
+@pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2)])
+@pytest.mark.parametrize("zeros", [0.0, 0.25])
+def test_no_combination_of_reports_leaks_more_and_one_leaks_as_much(shape, alpha, zeros):
+    for k, radius in ((1, 0.05), (2, 1e-3), (2, 0.05), (3, 0.3)):
+        joint, matrix = table(k, *shape, zeros)
+        found = certify(matrix, RenyiBall(alpha, radius=radius), joint, k)
+        some = leak(matrix, in_the_ball(joint, alpha, radius), k).max()
+        assert some <= found.eps + 1e-12
+        here = leak(matrix, found.distribution[None], k)[0]
+        assert found.eps_attained == pytest.approx(here, abs=1e-9)
+        assert found.eps_attained <= found.eps <= found.eps_all
+        if math.isfinite(found.eps):
+            assert found.eps - found.eps_attained <= 1e-6
+            assert some >= 0.7 * found.eps  # so that this can tell
+        assert found.reports == k and found.enumerated
+
+
+def test_two_reports_may_rule_out_what_one_cannot():
+    """Given U the first secret's reports are all the same, so two different ones exclude it."""
+    matrix = np.array([[1.0, 0.0, 0.5, 0.5], [0.0, 1.0, 0.5, 0.5]])
+    one, two = (certify(matrix, RenyiBall(radius=0.01), EVEN, reports=k) for k in (1, 2))
+    assert one.eps < 1.0
+    assert two.eps == two.eps_attained == math.inf
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_over_all_distributions_reports_add_up(seed):
+    joint, matrix = table(seed, 3, 3)
+    mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
+    one, *more = prove_reports(mechanism, joint, EVERYTHING, (1, 2, 3, 10))
+    for found in more:
+        assert found.eps == found.eps_all == pytest.approx(found.reports * one.eps_all, rel=1e-14)
+        assert found.eps >= found.reports * one.eps_all
+        assert found.eps_given_u == pytest.approx(found.reports * one.eps_given_u, rel=1e-14)
+        assert found.eps_attained == pytest.approx(found.eps, abs=1e-9)
+    three = leak(mechanism.matrix, more[1].distribution[None], 3)[0]
+    assert more[1].eps_attained == pytest.approx(three, abs=1e-9)
+
+
+def test_what_cannot_be_enumerated_is_a_sum(monkeypatch):
+    """Never below the exact bound, and of the sums the least that can be had."""
+    joint, matrix = table(5, 2, 3)
+    around = RenyiSet(2.0, 0.05)
+    mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
+    exact = prove_reports(mechanism, joint, around, range(1, 5))
+    first, all_ = exact[0], exact[0].eps_all
+    monkeypatch.setattr(_reports.SeveralReports, "_work", lambda self, k: float(k))
+    for most in (1, 2, 3):
+        found = prove_reports(mechanism, joint, around, (4, 3, 2), first=first, work=most)
+        assert [one.reports for one in found] == [4, 3, 2]
+        for one in found:
+            best, k = exact[one.reports - 1], one.reports
+            assert one.enumerated == (k <= most)
+            enumerated = min(k, most)
+            expected = exact[enumerated - 1].eps + (k - enumerated) * all_
+            assert one.eps == pytest.approx(expected, abs=1e-9)
+            assert best.eps <= one.eps
+            if k > most:  # rounded upwards
+                more = (k - enumerated) * Fraction(all_)
+                assert Fraction(one.eps) >= Fraction(exact[enumerated - 1].eps) + more
+            assert exact[enumerated - 1].eps_attained <= one.eps_attained <= best.eps
+            there = leak(mechanism.matrix, one.distribution[None], k)[0]
+            assert one.eps_attained <= there + 1e-9
+
+
+def test_how_many_combinations_there_are():
+    for n, k in itertools.product(range(1, 7), range(1, 7)):
+        assert n_multisets(n, k, math.inf) == math.comb(n + k - 1, k)
+    assert n_multisets(10**6, 10**400, 1e7) > 1e7
+
+
+def test_no_number_of_reports_is_too_large():
+    joint, matrix = table(0, 2, 2)
+    mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
+    numbers = (1, 1000, 10**9, 10**400)
+    one, *more = prove_reports(mechanism, joint, RenyiSet(2.0, 0.05), numbers, work=1e5)
+    for found in (one, *more):  # NumPy's floats are written otherwise
+        figures = found.eps, found.eps_attained, found.eps_all, found.eps_given_u
+        assert {type(figure) for figure in figures} == {float}
+    for found in more:
+        assert one.eps < found.eps_attained <= found.eps <= found.eps_all
+        total = found.reports * one.eps_all if found.reports < 10**300 else math.inf
+        assert found.eps_all == pytest.approx(total, rel=1e-14)
+    same = np.full((2, 4), 0.5)
+    for k in (1, 2, 10**400):
+        found = certify(same, RenyiBall(), EVEN, k)
+        assert found.eps_all == found.eps_given_u == found.eps == 0.0
+
+
+@pytest.mark.parametrize("reports", [0, -1, 1.0, "2", None, True])
+def test_a_number_of_reports_is_asked_for(reports):
+    with pytest.raises(ValueError, match=r"reports=.* must be a whole number from 1"):
+        certify(np.full((2, 4), 0.5), RenyiBall(), EVEN, reports=reports)
+    mechanism = Mechanism.from_matrix(np.full((2, 4), 0.5), (0, 1), (0, 1))
+    with pytest.raises(ValueError, match="reports="):
+        prove_reports(mechanism, EVEN, EVERYTHING, (1, reports))
+
+
+def test_the_worst_distribution_is_told_in_the_order_of_the_table():
+    joint, matrix = table(1, 3, 2)
+    turned = matrix.reshape(-1, 3, 2)[:, ::-1].reshape(-1, 6)
+    plain = certify(matrix, RenyiBall(), joint, reports=2)
+    found = certify(Mechanism.from_matrix(turned, (2, 1, 0), (0, 1)), RenyiBall(), joint, reports=2)
+    assert found.eps == pytest.approx(plain.eps, abs=1e-6)
+    assert found.eps_attained == pytest.approx(
+        leak(matrix, found.distribution[None], 2)[0], abs=1e-6
+    )
+
+
+# What the published mechanisms do: MATH's numbers are of a table that is not given
+
+
+def test_the_papers_mechanisms():
+    """SRR tends to one ε a report; IR stays below kε with no bound over all distributions; the
+    optimum has nothing left for a second report."""
+    cells, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [1700, 800, 2400, 5100]
+    series = {}
+    for kind in (SRRSanitizer, IRSanitizer, PolyOptSanitizer):
+        fitted = kind(eps=1.0, sensitive=0).fit(cells, sample_weight=counts)
+        around = LikelihoodRatioSet().fit_set(fitted.joint_)
+        proven = prove_reports(fitted.mechanism_, fitted.joint_, around, (1, 2, 3, 4))
+        assert proven[0].eps <= 1.0 + 1e-12
+        series[kind] = proven[0].eps_all, np.array([found.eps for found in proven])
+    for kind in (SRRSanitizer, IRSanitizer):
+        eps_all, eps = series[kind]
+        steps = np.diff(eps)
+        assert np.all((steps > 0.05) & (steps <= eps_all + 1e-9))
+    eps_all, eps = series[SRRSanitizer]
+    assert eps[0] < 0.99 and np.all(np.diff(eps) > eps[0])
+    eps_all, eps = series[IRSanitizer]
+    assert eps_all == math.inf and np.all(eps[1:] < 0.9 * np.arange(2, 5) * eps[0])
+    assert series[PolyOptSanitizer][1][1] > 5.0
+
+
+# Rows
+
+
+def test_proportional_rows_are_one():
+    """A report split in parts of 1 : 3 and one that is never sent tell nothing new."""
+    weights = np.array([[8, 4, 6, 2], [24, 12, 18, 6], [0, 0, 0, 0], [2, 18, 10, 26]])
+    above, below = distinct_rows(weights)
+    assert above.shape == (2, 4) and np.array_equal(above, below)
+    split, whole = weights / 34.0, np.array([weights[:3].sum(axis=0), weights[3]]) / 34.0
+    for matrix in (split, weights[:, ::-1] / 34.0):
+        assert len(distinct_rows(matrix)[0]) in (2, 3)
+    large = np.array([[2**62 - 1, 2**53 + 1, 3, 1], [5, 2**53 - 1, 2, 7]])  # no floats hold these
+    for row, high, low in zip(large[[1, 0]], *distinct_rows(large), strict=True):
+        factor = Fraction(2) ** round(math.log2(high.max() / float(row.max())))
+        for true, most, least in zip(row.tolist(), high, low, strict=True):
+            assert Fraction(least) <= true * factor <= Fraction(most)
+    ours, theirs = (
+        certify(Mechanism.from_matrix(m, (0, 1), (0, 1)), RenyiBall(), EVEN, 3)
+        for m in (split, whole)
+    )
+    assert ours.eps == pytest.approx(theirs.eps, abs=1e-9)
+
+
+def test_products_are_rounded_outwards():
+    """Against exact fractions; each row of the result has a power of two as its factor."""
+    rng = np.random.default_rng(0)
+    rows = rng.random((40, 4)) * 2.0 ** -rng.integers(0, 60, (40, 4))
+    rows[:8] *= 10.0 ** -rng.integers(0, 310, (8, 4))
+    rows[rng.random(rows.shape) < 0.1] = 0.0
+    rows[:, 0] = 0.3 + 0.5 * rng.random(40)
+    for k in (1, 2, 3, 7, 20):
+        above, below = power((rows, rows), k)
+        for row, high, low in zip(rows, above, below, strict=True):
+            exact = [Fraction(x) ** k for x in row]
+            factor = Fraction(2) ** round(math.log2(Fraction(high.max()) / max(exact)))
+            for true, most, least in zip(exact, high, low, strict=True):
+                assert Fraction(least) <= true * factor <= Fraction(most)
+                assert (most > 0) == (true > 0)
+                if least > 1e-290:
+                    assert most <= least * (1.0 + 4 * k * np.finfo(float).eps)
+
+
+def test_what_underflows_is_no_leak_without_bound():
+    tiny = np.array([[0.5, 0.5, 1e-200, 1e-200], [0.5, 0.5, 1.0, 1.0]])
+    one, two = (certify(tiny, RenyiBall(1.0, radius=0.5), EVEN, k) for k in (1, 2))
+    assert one.eps == pytest.approx(math.log(0.5) + 200 * math.log(10.0), rel=1e-12)
+    assert two.eps == pytest.approx(2.0 * one.eps, rel=1e-12)
+    assert one.eps < two.eps_attained <= two.eps
+
+
+def test_large_alphabets_need_no_matrix(monkeypatch):
+    """Four weights: the sum of bounds, and what equal reports leak at the worst distribution."""
+
+    def refuse(self):
+        raise AssertionError("the whole matrix was asked for")
+
+    monkeypatch.setattr(BlockForm, "weights", property(refuse))
+    rng = np.random.default_rng(0)
+    joint = JointDistribution(rng.integers(1, 99, (4, 100)))
+    mechanism = Mechanism.from_blocks(srr(1.0, 4, 100), joint.secrets, joint.values)
+    one, ten = prove_reports(mechanism, joint, RenyiBall().fit_set(joint), (1, 10))
+    assert not ten.enumerated and one.eps_all == pytest.approx(1.0, abs=1e-6)
+    assert ten.eps == pytest.approx(one.eps + 9.0 * one.eps_all, abs=1e-12)
+    assert one.eps < ten.eps_attained <= ten.eps <= ten.eps_all
+    joint = JointDistribution(np.ones((4, 250_000), dtype=int))
+    mechanism = Mechanism.from_blocks(srr(1.0, 4, 250_000), joint.secrets, joint.values)
+    one, ten = prove_reports(mechanism, joint, EVERYTHING, (1, 10))
+    assert ten.eps == pytest.approx(10.0 * one.eps, rel=1e-9)
+
+
+def test_small_blocks_are_like_any_matrix():
+    joint = JointDistribution([[9, 30, 20], [40, 10, 15], [30, 30, 5]])
+    block = Mechanism.from_blocks((0.25, 0.11, 0.07, 0.065), joint.secrets, joint.values)
+    for k in (2, 3):
+        ours, theirs = (certify(m, RenyiBall(), joint, k) for m in (block, block.matrix))
+        assert ours.eps == pytest.approx(theirs.eps, abs=1e-9) and ours.enumerated
+        assert ours.eps_attained == pytest.approx(ours.eps, abs=1e-6)
+    long = prove_reports(block, joint, RenyiBall().fit_set(joint), (3,), work=0)[0]
+    equal = (block.matrix**3).reshape(-1, 3, 3)
+    conditionals = long.distribution / long.distribution.sum(axis=1, keepdims=True)
+    report = np.einsum("bsu,su->bs", equal, conditionals)
+    there = float(np.log(report.max(axis=1) / report.min(axis=1)).max())
+    assert long.eps_attained == pytest.approx(there, abs=1e-9)
+
+
+def test_several_reports_are_shown():
+    joint, matrix = table(2, 2, 2)
+    mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
+    around = RenyiBall().fit_set(joint)
+    one, three = prove_reports(mechanism, joint, around, (1, 3), work=0)
+    assert prove(mechanism, joint, around).eps == one.eps
+    assert "reports=3" in repr(three) and "eps_all<=" in repr(one) and "reports" not in repr(one)
+    html = three._repr_html_()
+    assert "3 independent ones about the same record" in html
+    assert "the sum of bounds of fewer reports" in html and "knows U" in html
+    assert "sum" not in one._repr_html_()

@@ -1,0 +1,238 @@
+"""eps_all, known, protect and eps by pair: what fit promises is proven, and paid for."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skrldp import (
+    GRRSanitizer,
+    IRSanitizer,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+    certify,
+)
+from skrldp.information import mutual_information
+
+ROWS = [(s, u) for s in ("no", "yes") for u in (0, 1, 2)]
+COUNTS = [2700, 1050, 250, 300, 450, 250]
+
+
+def fitted(kind, eps=1.0, **options):
+    options = {"sensitive": 0, **options}
+    if kind in (PolyOptSanitizer, NonRobustSanitizer):
+        options = {"solver": "columns", **options}
+    sanitizer = kind(eps, **options)
+    if kind is NonRobustSanitizer:
+        with pytest.warns(PrivacyLeakWarning):
+            return sanitizer.fit(ROWS, sample_weight=COUNTS)
+    return sanitizer.fit(ROWS, sample_weight=COUNTS)
+
+
+def utility(sanitizer):
+    if hasattr(sanitizer, "distortion_"):
+        return -sanitizer.distortion_
+    return sanitizer.mutual_information_
+
+
+def leakage_over_all(mechanism):
+    """From the integer weights, secret against secret, the greatest against the least."""
+    table = mechanism.weights.reshape(len(mechanism.symbols), len(mechanism.secrets), -1)
+    worst = 0.0
+    for s in range(table.shape[1]):
+        for t in range(table.shape[1]):
+            if s != t:
+                most, least = table[:, s].max(axis=1), table[:, t].min(axis=1)
+                assert np.all(least[most > 0] > 0)
+                worst = max(worst, float(np.log(most[most > 0] / least[most > 0]).max()))
+    return worst
+
+
+@pytest.mark.parametrize(
+    "kind", [PolyOptSanitizer, RobustMSESanitizer, NonRobustSanitizer, IRSanitizer]
+)
+def test_what_a_bound_over_all_distributions_costs(kind):
+    found = [fitted(kind, eps_all=eps_all) for eps_all in (1.0, 2.0, 4.0, None)]
+    values = [utility(sanitizer) for sanitizer in found]
+    assert np.all(np.diff(values) > -1e-6)  # a larger one allows more
+    assert values[0] < values[-1]
+    for sanitizer in found[:3]:
+        certificate = sanitizer.certificate_
+        assert certificate.eps <= 1.0
+        assert leakage_over_all(sanitizer.mechanism_) <= certificate.eps_all + 1e-12
+        assert certificate.eps_all <= sanitizer.eps_all
+        assert certificate.eps_all > sanitizer.eps_all - 1e-3 or kind is IRSanitizer
+    assert leakage_over_all(found[1].mechanism_) > 1.5
+
+
+def test_the_optimum_is_above_randomised_response_and_mixing():
+    """Mixing noise into each report until the bound holds is the simple way; it loses more."""
+    without = fitted(PolyOptSanitizer)
+    assert utility(fitted(PolyOptSanitizer, eps_all=1.0)) > 1.3 * utility(fitted(SRRSanitizer))
+    matrix = without.mechanism_.matrix
+    most = 0.0
+    for share in np.linspace(0.01, 0.99, 99):
+        mixed = share * matrix + (1.0 - share) / len(matrix)
+        table = mixed.reshape(len(mixed), 2, -1)
+        most_likely, least_likely = table.max(axis=2), table.min(axis=2)
+        if np.log(most_likely / least_likely[:, ::-1]).max() <= 3.0:
+            x = without.joint_.probabilities.ravel()
+            most = max(most, mutual_information(mixed, x))
+    assert 0.1 < most < 0.9 * utility(fitted(PolyOptSanitizer, eps_all=3.0))
+
+
+@pytest.mark.parametrize("kind", [PolyOptSanitizer, RobustMSESanitizer])
+def test_all_solvers_hold_it(kind):
+    solvers = ("columns", "alternation") if kind is PolyOptSanitizer else ("cuts", "conic")
+    options = {"uncertainty": RenyiBall(), "eps_all": 2.5}
+    values = [utility(fitted(kind, solver=solver, **options)) for solver in solvers]
+    assert values == pytest.approx([values[0]] * len(values), rel=0.03)
+    for region in ("product", "lower", "box"):
+        sanitizer = fitted(kind, region=region, **options)
+        assert sanitizer.certificate_.eps_all <= 2.5
+        assert utility(sanitizer) <= max(values) + 1e-4
+    if kind is PolyOptSanitizer:  # the optimum over lower bounds, by enumeration
+        best = fitted(kind, region="lower", solver="vertices", **options)
+        assert (
+            utility(best)
+            >= utility(fitted(kind, region="lower", solver="columns", **options)) - 1e-6
+        )
+
+
+def survey(kind=RobustMSESanitizer, eps=0.5, **options):
+    rng = np.random.default_rng(0)
+    cells = pd.MultiIndex.from_product(
+        [["no", "yes"], ["a", "b"], ["f", "m"], [0, 1]], names=["ill", "belief", "sex", "visits"]
+    )
+    counts = rng.integers(200, 900, len(cells))
+    sanitizer = kind(eps, sensitive=["ill", "belief"], distance="hamming", **options)
+    return sanitizer.fit(cells.to_frame(index=False), sample_weight=counts)
+
+
+def probabilities(sanitizer, distribution, by):
+    """P(report | columns `by`) at a distribution of the cells, by name of the columns."""
+    mechanism = sanitizer.mechanism_
+    names = [name for name, _ in mechanism.columns]
+    secret = [i for i, (_, flag) in enumerate(mechanism.columns) if flag]
+    others = [i for i, (_, flag) in enumerate(mechanism.columns) if not flag]
+    records = []
+    for s, u in mechanism.cells:
+        row = dict(
+            zip([names[i] for i in secret], s if isinstance(s, tuple) else (s,), strict=True)
+        )
+        row |= dict(
+            zip([names[i] for i in others], u if isinstance(u, tuple) else (u,), strict=True)
+        )
+        records.append(tuple(row[name] for name in by))
+    found = {}
+    for key in dict.fromkeys(records):
+        chosen = np.array([record == key for record in records])
+        weight = distribution.ravel()[chosen]
+        found[key] = mechanism.matrix[:, chosen] @ weight / weight.sum()
+    return found
+
+
+@pytest.mark.parametrize("protect", ["jointly", "each"])
+@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
+def test_known_columns_and_each_secret(protect, observe):
+    small = RenyiBall(radius=0.001)
+    options = {"known": "sex", "eps_known": 0.8, "protect": protect, "observe": observe}
+    sanitizer = survey(uncertainty=small, **options)
+    certificate = sanitizer.certificate_
+    each = certificate.each or {"": certificate}
+    assert list(each) == (["ill", "belief"] if protect == "each" else [""])
+    assert certificate.eps == max(one.eps for one in each.values()) <= 0.5
+    assert all(one.known.eps <= 0.8 for one in each.values())
+    worst = certificate.known if protect == "jointly" else each["ill"].known
+    rng, joint = np.random.default_rng(1), sanitizer.joint_
+    for step in range(60):
+        moved = joint.probabilities * np.exp(rng.normal(scale=0.1, size=joint.counts.shape))
+        distribution = moved / moved.sum()
+        if step == 0:
+            distribution = worst.distribution
+        if step and not certificate.uncertainty.contains(joint, distribution):
+            continue
+        for secret in [["ill", "belief"]] if protect == "jointly" else [["ill"], ["belief"]]:
+            for known, eps in (([], 0.5), (["sex"], 0.8)):
+                found = probabilities(sanitizer, distribution, [*secret, *known])
+                for s, first in found.items():
+                    for t, second in found.items():
+                        if s[len(secret) :] == t[len(secret) :]:
+                            assert np.all(first <= np.exp(eps) * second * (1 + 1e-9))
+
+
+def test_each_is_weaker_than_jointly_and_says_nothing_of_two():
+    jointly, each = survey(), survey(protect="each")
+    assert each.distortion_ < 0.9 * jointly.distortion_
+    together = certify(each.mechanism_, each.uncertainty_, each.joint_)
+    assert together.eps > 0.8 > 0.5 >= each.certificate_.eps
+    bounded = survey(protect="each", eps_all=0.6)
+    assert certify(bounded.mechanism_, bounded.uncertainty_, bounded.joint_).eps <= 0.6
+
+
+def test_eps_by_pair_of_secrets():
+    rng = np.random.default_rng(3)
+    rows = [(s, u) for s in "abc" for u in range(3)]
+    counts = rng.integers(100, 900, 9)
+    array = np.array([[0.0, 0.3, 2.0], [0.3, 0.0, np.inf], [2.0, np.inf, 0.0]])
+    mapping = {("a", "b"): 0.3, ("c", "a"): 2.0, ("b", "c"): np.inf}
+
+    def fit(eps):
+        return RobustMSESanitizer(eps, sensitive=0).fit(rows, sample_weight=counts)
+
+    found = [fit(eps) for eps in (array, mapping)]
+    assert found[0].mechanism_.digest == found[1].mechanism_.digest
+    certificate = found[0].certificate_
+    assert certificate.eps == np.max(certificate.eps_pairs[np.isfinite(array)]) <= 2.0
+    assert certificate.eps_pairs[0, 1] <= 0.3
+    assert certificate.eps_pairs[0, 2] <= 2.0
+    assert np.isinf(certificate.eps_pairs[1, 2])
+    assert fit(0.3).distortion_ > found[0].distortion_ > fit(2.0).distortion_
+    held = fit(array)
+    assert held.certificate_.eps_all > 6.0
+    held = RobustMSESanitizer(array, eps_all=4.0, sensitive=0).fit(rows, sample_weight=counts)
+    assert held.certificate_.eps_all <= 4.0  # of the pairs that are compared
+    assert leakage_over_all(held.mechanism_) > 4.0
+    # A chain bounds what is not compared, at every distribution.
+    joint = found[0].joint_
+    report = np.einsum(
+        "bsu,su->bs",
+        found[0].mechanism_.matrix.reshape(-1, 3, 3),
+        joint.conditionals,
+    )
+    assert np.log(report[:, 1] / report[:, 2]).max() <= 2.3 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        (PolyOptSanitizer, {"eps_all": 0.5}, r"eps_all=0.5 must be at least eps=1"),
+        (PolyOptSanitizer, {"eps_all": -1.0}, r"eps_all=-1.0 must be a positive finite number"),
+        (PolyOptSanitizer, {"known": [0]}, r"column 0 is sensitive, so it cannot be known"),
+        (PolyOptSanitizer, {"known": ["age"]}, r"known column 'age' not found"),
+        (PolyOptSanitizer, {"eps_known": 1.0}, r"known is None: name the columns"),
+        (PolyOptSanitizer, {"known": [1], "handle_unknown": "impute"}, r"cannot go with known"),
+        (PolyOptSanitizer, {"protect": "both"}, r"protect='both' must be one of 'jointly', 'each'"),
+        (PolyOptSanitizer, {"eps": [[0, 1], [2, 0]]}, r"symmetric, but it is 1 for secrets 0"),
+        (PolyOptSanitizer, {"eps": np.ones((3, 3))}, r"shape \(2, 2\).*got shape \(3, 3\)"),
+        (PolyOptSanitizer, {"eps": [[0, -1], [-1, 0]]}, r"positive for each two secrets"),
+        (PolyOptSanitizer, {"eps": [[0, np.inf], [np.inf, 0]]}, r"nothing would be protected"),
+        (PolyOptSanitizer, {"eps": {}}, r"lacks the pair of the secrets at positions 0 and 1"),
+        (PolyOptSanitizer, {"eps": {("no", "maybe"): 1.0}}, r"second secret of entry 0 .* none of"),
+        (PolyOptSanitizer, {"eps": np.ones((2, 2)), "protect": "each"}, r"needs a number for eps"),
+        (IRSanitizer, {"eps": np.ones((2, 2))}, r"must be a number for IRSanitizer"),
+    ],
+)  # fmt: skip
+def test_bad_requests_say_how_to_mend_them(kind, options, message):
+    eps = options.pop("eps", 1.0)
+    with pytest.raises(ValueError, match=message):
+        fitted(kind, eps, **options)
+
+
+@pytest.mark.parametrize("kind", [SRRSanitizer, GRRSanitizer])
+def test_what_is_private_everywhere_needs_no_bound(kind):
+    with pytest.raises(TypeError, match="'eps_all'; it is private at eps over all distributions"):
+        kind(1.0, eps_all=2.0)
