@@ -112,6 +112,8 @@ def test_what_is_not_bounded_is_said():
     assert "may learn S for certain" in line(report, "knows U")
     assert "there is no bound; eps_all= gives one" in line(report, "knows U")
     assert report.sets == ""
+    late = privacy_report(sanitizer.set_params(eps_all=3.0))  # asked for after fit: too late
+    assert "somebody who knows nothing else" in " ".join(late.warnings)
     blind = privacy_report(fitted(observe="nonsensitive"))
     assert blind.eps_given_u == 0.0 and "knows U exactly learns nothing" in line(blind, "knows U")
 
