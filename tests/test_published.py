@@ -99,7 +99,7 @@ def test_example_4():
 
 def test_example_5():
     region = region_of(JOINT)
-    assert theorem5_distance(JOINT, region) == pytest.approx(1.4591, abs=5e-5)
+    assert theorem5_distance(region) == pytest.approx(1.4591, abs=5e-5)
     found = independent_reporting(JOINT, Requirements.of(region, EPS), "theorem5")
     assert found.information == pytest.approx(0.0755, abs=5e-5)
 

@@ -71,7 +71,7 @@ def test_entropy_example_4():
 
 
 def test_entropy_example_5():
-    assert theorem5_distance(JOINT, REGION) == pytest.approx(1.4591, abs=5e-5)
+    assert theorem5_distance(REGION) == pytest.approx(1.4591, abs=5e-5)
     found = independent_reporting(JOINT, Requirements.of(REGION, math.log(2)), "theorem5")
     assert found.information == pytest.approx(0.0755, abs=5e-5)
     assert found.secret_eps == pytest.approx(0.0, abs=1e-9)  # all of the budget on U
@@ -157,7 +157,7 @@ def test_the_split_is_the_best():
     for seed, eps in ((4, 0.3), (5, 1.0), (6, 2.5)):
         joint = table(seed, 3, 3, low=5)
         region = privacy_region(joint, RenyiSet(2.0, 0.02))
-        distance = theorem5_distance(joint, region)
+        distance = theorem5_distance(region)
         distribution = joint.probabilities
 
         def information(part, distance=distance, distribution=distribution, eps=eps):
@@ -175,17 +175,17 @@ def test_distance_bounds_every_pair_of_conditionals():
     joint = table(7, 3, 4, low=5)
     p = joint.conditionals
     apart = max(np.abs(p[i] - p[j]).sum() for i in range(3) for j in range(3))
-    at_point = theorem5_distance(joint, privacy_region(joint, RenyiSet(2.0, 0.0)))
+    at_point = theorem5_distance(privacy_region(joint, RenyiSet(2.0, 0.0)))
     assert at_point == pytest.approx(apart, abs=1e-12)
     previous = at_point
     for radius in (1e-4, 1e-2, 0.1, 1.0):
-        found = theorem5_distance(joint, privacy_region(joint, RenyiSet(2.0, radius)))
+        found = theorem5_distance(privacy_region(joint, RenyiSet(2.0, radius)))
         assert previous <= found <= 2.0
         previous = found
     everything = privacy_region(joint, RenyiSet(1.0, AllDistributions().radius_for(1, 1)))
-    assert theorem5_distance(joint, everything) == 2.0
+    assert theorem5_distance(everything) == 2.0
     unseen = JointDistribution([[5, 5], [0, 0]])
-    assert theorem5_distance(unseen, privacy_region(unseen, RenyiSet(2.0, 0.01))) == 2.0
+    assert theorem5_distance(privacy_region(unseen, RenyiSet(2.0, 0.01))) == 2.0
 
 
 def test_u_that_says_nothing_of_s_is_reported_as_it_is():
