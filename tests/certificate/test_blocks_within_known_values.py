@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution, LikelihoodRatioSet, Mechanism
@@ -43,7 +43,10 @@ def leak_within(mechanism, distribution, values):
     return worst
 
 
-@settings(max_examples=15)
+@settings(max_examples=12)
+@example(7, 3, (2, 3, 1), [7.0, 1.0, 2.0, 0.1], SETS[0], False)
+@example(8, 3, (2, 3, 1), [7.0, 1.0, 2.0, 1.0], SETS[1], True)
+@example(9, 2, (2, 1), [1.0, 7.0, 2.0, 0.1], SETS[1], False)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 4),
