@@ -12,15 +12,14 @@ from skrldp._arrays import refuse_masked
 from skrldp._params import is_number, is_whole
 from skrldp._typing import Floats
 from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
-from skrldp.auditing._claims import certificate_of, claim_at
+from skrldp.auditing._claims import claims_of
+from skrldp.auditing._comparisons import Comparison, Groups
 from skrldp.auditing._fresh_randomness import check_repeats, check_runs, paired_cells
 from skrldp.auditing._likelihood_ratios import check_mechanism, some_cells
 from skrldp.auditing._repeated_reports import RepeatedReports
 from skrldp.auditing._result import Audit, Check, of_reports
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, Subject
 from skrldp.auditing._unknown_values import check_unknown
-from skrldp.certificate import Certificate
-from skrldp.information import conditionals_of
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import as_sanitizer
 
@@ -43,7 +42,8 @@ def audit(
     r"""Bound from below what a sanitizer, or any black box, leaks, and check its randomness.
 
     Records are drawn from a distribution, and their reports are counted. Some of the records serve
-    to choose the pair of secrets and the event A, a set of reports, with the greatest ratio; the
+    to choose the pair of secrets and the event A, a set of reports, with the greatest ratio (where
+    claims differ, with the greatest compared with its claim); the
     others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's intervals.
     Then the draws are checked: whether reports follow the certified mechanism, are drawn anew in
     each call, in copies of the sanitizer and within a call, and whether unknown values are refused.
@@ -117,26 +117,23 @@ def audit(
     generator = _generator(random_state)
     fitted = as_sanitizer(sanitizer)
     reports = int(reports)
-    certificate = None
-    if fitted is not None and (eps is None or distribution is None):
-        certificate = certificate_of(fitted, reports)
-    subject, distributions = _subject(sanitizer, fitted, distribution, certificate)
+    subject, comparisons = _subject(sanitizer, fitted, distribution, eps, reports)
     seen = subject if reports == 1 else RepeatedReports(subject, reports)
-    conditionals = [_conditionals(table) for table in distributions]
-    fewest = max(200, fewest_records(max(map(_secrets_of, conditionals)), len(distributions)))
+    largest = max(len(one.present) for one in comparisons)
+    fewest = max(200, fewest_records(largest, len(comparisons)))
     if n < fewest:
         raise ValueError(
-            f"n={n} records are too few for {len(subject.secrets)} secrets and "
-            f"{len(distributions)} distribution{'s' if len(distributions) > 1 else ''}: give at "
+            f"n={n} records are too few for {largest} {_kind(comparisons)} and "
+            f"{len(comparisons)} distribution{'s' if len(comparisons) > 1 else ''}: give at "
             f"least n={fewest:,}."
         )
     miss = (1.0 - level) / 2.0
-    bound = bound_leakage(seen, conditionals, int(n), miss, generator)
-    claimed = math.nan if eps is None else float(eps)
-    if certificate is not None and eps is None:
-        claimed = claim_at(fitted, certificate, distributions[bound.distribution])
+    bound = bound_leakage(seen, comparisons, int(n), miss, generator)
+    compared = comparisons[bound.comparison]
+    groups = compared.groups
+    claimed = float(compared.claims[bound.pair])
     checks = [
-        _check_bound(bound, claimed, miss, subject, reports),
+        _check_bound(bound, claimed, miss, groups, reports),
         *_check_draws(subject, fitted, int(n), miss / _CHECKS, generator),
     ]
     passes_through = any(c.name == "unknown" and not c.passed for c in checks)
@@ -148,13 +145,14 @@ def audit(
         eps_claimed=claimed,
         level=float(level),
         n=int(n),
-        distribution=distributions[bound.distribution],
-        secrets=(subject.secrets[first], subject.secrets[second]),
+        distribution=compared.distribution,
+        secrets=(groups.names[first], groups.names[second]),
         reports=reports,
         event=tuple(seen.row(number) for number in bound.event),
         counts=bound.counts,
         totals=bound.totals,
         checks=tuple(checks),
+        about=groups.about(first),
     )
 
 
@@ -209,17 +207,17 @@ def _most_diverse(reports: NDArray[np.int64], places: NDArray[np.int64]) -> int:
     return int(cells[np.argmin(agree / np.maximum(total * (total - 1.0), 1.0))])
 
 
-def _check_bound(
-    bound: Bound, claimed: float, miss: float, subject: Subject, reports: int
-) -> Check:
-    pair = [repr(subject.secrets[s]) for s in bound.pair]
+def _check_bound(bound: Bound, claimed: float, miss: float, groups: Groups, reports: int) -> Check:
+    pair = [repr(groups.names[g]) for g in bound.pair]
+    about = groups.about(bound.pair[0])
+    among = f" ({about})" if about else ""
     event = f"{bound.counts[0]:,} of {bound.totals[0]:,} against {bound.counts[1]:,} of "
     event += f"{bound.totals[1]:,}"
     if bound.eps > claimed:
-        apart = f"{pair[0]} and {pair[1]} are told apart"
+        apart = f"{pair[0]} and {pair[1]}{among} are told apart"
         message = f"{apart} by more than the claim{of_reports(reports)}: {event}"
         return Check("bound", False, miss, message)
-    return Check("bound", True, 1.0, f"{pair[0]} against {pair[1]}: {event}")
+    return Check("bound", True, 1.0, f"{pair[0]} against {pair[1]}{among}: {event}")
 
 
 # --- What is audited, and at which distributions
@@ -250,11 +248,12 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 
 def _subject(
-    sanitizer: Any, fitted: Any, distribution: Any, certificate: Certificate | None
-) -> tuple[Subject, list[Floats]]:
+    sanitizer: Any, fitted: Any, distribution: Any, eps: float | None, reports: int
+) -> tuple[Subject, list[Comparison]]:
+    """Return the black box, and what is compared at each distribution, at least one pair."""
     if fitted is not None:
-        distributions = _sanitizer_distributions(fitted, distribution, certificate)
-        return SanitizerSubject.of(fitted), distributions
+        sane = SanitizerSubject.of(fitted)
+        return sane, _sanitizer_comparisons(sane, fitted, distribution, eps, reports)
     if not callable(sanitizer) or isinstance(sanitizer, type):
         what = getattr(sanitizer, "__name__", type(sanitizer).__name__)
         mend = ""
@@ -276,18 +275,50 @@ def _subject(
     names = {(one.secrets, one.values) for one in listed}
     if len(names) > 1:
         raise ValueError("the distributions must have the same secrets and the same values.")
-    return CallableSubject.of(sanitizer, listed[0]), [one.probabilities for one in listed]
+    subject = CallableSubject.of(sanitizer, listed[0])
+    groups = Groups.of_secrets(subject.secrets, len(subject.values))
+    claims = np.full(groups.compared.shape, math.nan if eps is None else float(eps))
+    found = [Comparison(groups, one.probabilities, claims) for one in listed]
+    return subject, _comparable(found, [one.probabilities for one in listed])
 
 
-def _sanitizer_distributions(
-    fitted: Any, distribution: Any, certificate: Certificate | None
-) -> list[Floats]:
-    joint = fitted.joint_
-    if distribution is None:
-        assert certificate is not None
-        worst, public = certificate.distribution, joint.probabilities
-        distributions = [worst] if np.array_equal(worst, public) else [worst, public]
-        return [one for one in distributions if _secrets_of(one) > 1] or [worst]
+def _sanitizer_comparisons(
+    subject: Subject, fitted: Any, distribution: Any, eps: float | None, reports: int
+) -> list[Comparison]:
+    """Compare what is promised, at the distributions that are given or at the worst ones."""
+    given = None if distribution is None else _given_distributions(fitted.joint_, distribution)
+    public = fitted.joint_.probabilities
+    found = []
+    for claim in claims_of(fitted, reports):
+        if claim.groups.within and eps is not None:
+            continue  # the claim is about the reports alone
+        worst = claim.certificate.distribution
+        own = given or ([worst] if np.array_equal(worst, public) else [worst, public])
+        for one in own:
+            if eps is None:
+                found.append(claim.at(fitted, subject, one))
+            else:
+                claims = np.full(claim.bounds.shape, float(eps))
+                found.append(Comparison(claim.groups, one, claims))
+    return _comparable(found, given or [])
+
+
+def _comparable(comparisons: list[Comparison], given: Sequence[Floats]) -> list[Comparison]:
+    """Take the comparisons that have a pair to compare, or refuse distributions without."""
+    found = [one for one in comparisons if len(one.present)]
+    if not found or min(map(_secrets_of, given), default=2) < 2:
+        raise ValueError(
+            "the distribution gives mass to one secret only, so there is no pair of secrets to "
+            "compare (or to no two that the sanitizer protects from each other)."
+        )
+    return found
+
+
+def _kind(comparisons: Sequence[Comparison]) -> str:
+    return "secrets" if comparisons[0].groups.all_secrets and len(comparisons) < 3 else "groups"
+
+
+def _given_distributions(joint: JointDistribution, distribution: Any) -> list[Floats]:
     several = isinstance(distribution, list | tuple | np.ndarray) and (
         len(distribution) == 0
         or isinstance(distribution[0], JointDistribution)
@@ -328,20 +359,9 @@ def _distribution_on(joint: JointDistribution, distribution: Any) -> Floats:
     return table / table.sum()
 
 
-def _conditionals(distribution: Floats) -> Floats:
-    """Return the conditionals of U, NaN for secrets without mass."""
-    if _secrets_of(distribution) < 2:
-        raise ValueError(
-            "the distribution gives mass to one secret only, so there is no pair of secrets to "
-            "compare."
-        )
-    table = conditionals_of(distribution, unseen=np.nan)
-    return table / table.sum(axis=1, keepdims=True)
-
-
-def _secrets_of(table: Floats) -> int:
-    """How many secrets a distribution (or its conditionals) has."""
-    return int((np.nan_to_num(table).sum(axis=1) > 0).sum())
+def _secrets_of(distribution: Floats) -> int:
+    """How many secrets a distribution has."""
+    return int((distribution.sum(axis=1) > 0).sum())
 
 
 def _name(sanitizer: Any, fitted: Any) -> str:

@@ -2,11 +2,11 @@ r"""The lower bound: choose the worst event on some records, bound its ratio on 
 
 For a distribution with conditionals :math:`R_s` of U, every event A of reports and every pair of
 secrets has :math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. Some of the records, the pilot, serve to
-choose the distribution, the pair and the event for which the greatest bound is expected; a known
-mechanism's probabilities count there like additional records. The other records are all of that
-pair, and Clopper and Pearson's interval for each of the two probabilities bounds the ratio. The
-choice does not depend on the records of the test, so the number of events to choose from does not
-matter.
+choose the distribution, the pair and the event for which the greatest bound is expected, above what
+is claimed of the pair; a known mechanism's probabilities count there like additional records. The
+other records are all of that pair, and Clopper and Pearson's interval for each of the two
+probabilities bounds the ratio. The choice does not depend on the records of the test, so the number
+of events to choose from does not matter.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
-from skrldp._typing import Floats, Integers
+from skrldp._typing import Booleans, Floats, Integers
+from skrldp.auditing._comparisons import Comparison
 from skrldp.auditing._repeated_reports import RepeatedReports
 from skrldp.auditing._subject import Subject
 
@@ -27,6 +28,7 @@ _MOST_SECRETS = 64  # that one pilot looks at: more are chosen at random
 _LEAST = 16  # records of each secret and distribution in the pilot
 _DOUBT = 1.0  # standard deviations by which the pilot's ratios are reduced
 _MOST_EVENTS = 2_000_000  # that one pilot compares
+_MOST_CLAIMED = 1e6  # stands for no bound at all, in nats: any other claim is tested first
 
 
 @dataclass(frozen=True)
@@ -37,19 +39,19 @@ class Bound:
     ----------
     eps, estimate : float
         Lower bound and estimate, in nats; not less than 0.
-    distribution : int
-        Which of the distributions.
+    comparison : int
+        Which of the comparisons.
     pair : (int, int)
-        Codes of the secrets: the event is more probable under the first.
+        The groups of records: the event is more probable under the first.
     event : tuple of int
         Numbers of the reports.
     counts, totals : (int, int)
-        How many of the records of each secret had such a report.
+        How many of the records of each group had such a report.
     """
 
     eps: float
     estimate: float
-    distribution: int
+    comparison: int
     pair: tuple[int, int]
     event: tuple[int, ...]
     counts: tuple[int, int]
@@ -81,24 +83,24 @@ def clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]:
     return low, high
 
 
-def fewest_records(n_secrets: int, n_distributions: int) -> int:
+def fewest_records(n_groups: int, n_comparisons: int) -> int:
     """Smallest number of records from which a bound can be computed.
 
     Parameters
     ----------
-    n_secrets, n_distributions : int
-        Numbers of secrets and of distributions.
+    n_groups, n_comparisons : int
+        Numbers of groups that are compared, such as secrets, and of comparisons.
 
     Returns
     -------
     int
     """
-    return int(np.ceil(_LEAST * min(n_secrets, _MOST_SECRETS) * n_distributions / _PILOT))
+    return int(np.ceil(_LEAST * min(n_groups, _MOST_SECRETS) * n_comparisons / _PILOT))
 
 
 def bound_leakage(
     subject: Subject | RepeatedReports,
-    conditionals: Sequence[Floats],
+    comparisons: Sequence[Comparison],
     n: int,
     miss: float,
     generator: np.random.Generator,
@@ -109,8 +111,9 @@ def bound_leakage(
     ----------
     subject : Subject or RepeatedReports
         The black box.
-    conditionals : sequence of arrays of shape (a1, a2)
-        Distributions of U given each secret; NaN for secrets that a distribution does not have.
+    comparisons : sequence of Comparison
+        Groups of records and the distributions that these are drawn from, each with groups to
+        compare.
     n : int
         Number of records, at least :func:`fewest_records`.
     miss : float
@@ -122,11 +125,10 @@ def bound_leakage(
     -------
     Bound
     """
-    distribution, pair, event, spent = _pilot(subject, conditionals, n, miss, generator)
+    comparison, pair, event, spent = _pilot(subject, comparisons, n, miss, generator)
     sizes = (n - spent) // 2, (n - spent) - (n - spent) // 2
     cells = [
-        _draw(conditionals[distribution][s], s, m, generator)
-        for s, m in zip(pair, sizes, strict=True)
+        comparisons[comparison].draw(g, m, generator) for g, m in zip(pair, sizes, strict=True)
     ]
     hit = np.isin(_reports(subject, np.concatenate(cells), generator), event)
     counts = int(hit[: sizes[0]].sum()), int(hit[sizes[0] :].sum())
@@ -137,17 +139,12 @@ def bound_leakage(
     return Bound(
         eps=float(np.log(low / high)) if low > high else 0.0,
         estimate=max(0.0, float(rates[0] - rates[1])) if counts[0] else 0.0,
-        distribution=distribution,
+        comparison=comparison,
         pair=pair,
         event=tuple(event.tolist()),
         counts=counts,
         totals=sizes,
     )
-
-
-def _draw(distribution: Floats, secret: int, size: int, generator: np.random.Generator) -> Integers:
-    """Draw cells of one secret."""
-    return secret * len(distribution) + generator.choice(len(distribution), size, p=distribution)
 
 
 def _reports(
@@ -162,34 +159,26 @@ def _reports(
 
 def _pilot(
     subject: Subject | RepeatedReports,
-    conditionals: Sequence[Floats],
+    comparisons: Sequence[Comparison],
     n: int,
     miss: float,
     generator: np.random.Generator,
 ) -> tuple[int, tuple[int, int], Integers, int]:
-    """Choose a distribution, a pair of secrets and an event; also count the records used."""
-    chosen = []
-    for distribution in conditionals:
-        present = np.flatnonzero(np.isfinite(distribution).all(axis=1))
-        chosen.append(generator.permutation(present)[:_MOST_SECRETS])
+    """Choose a comparison, a pair of groups and an event; also count the records used."""
+    chosen = [one.some(_MOST_SECRETS, generator) for one in comparisons]
     size = int(_PILOT * n) // sum(map(len, chosen))
-    pairs = list(zip(conditionals, chosen, strict=True))
-    cells = [
-        _draw(distribution[s], s, size, generator) for distribution, some in pairs for s in some
-    ]
+    pairs = list(zip(comparisons, chosen, strict=True))
+    cells = [one.draw(g, size, generator) for one, some in pairs for g in some]
     reports = _reports(subject, np.concatenate(cells), generator)
-    known = [
-        subject.report_distribution(np.nan_to_num(distribution)) for distribution in conditionals
-    ]
+    known = [one.report_distribution(subject, some) for one, some in pairs]
     distinct = np.unique(reports)
     if known[0] is not None:
         distinct = np.union1d(distinct, subject.known_reports())
-    codes = np.searchsorted(distinct, reports).reshape(
-        -1, size
-    )  # a row for each distribution and secret
+    # A row of codes for each comparison and group.
+    codes = np.searchsorted(distinct, reports).reshape(-1, size)
     expected = [
-        _expected(subject, distribution, some, distinct)
-        for distribution, some in zip(known, chosen, strict=True)
+        _expected(subject, told, len(some), distinct)
+        for told, some in zip(known, chosen, strict=True)
     ]
     # Reports are ordered on one half of the pilot; events are compared on the other.
     ordering = _rates(codes[:, : size // 2], np.concatenate(expected))
@@ -198,23 +187,28 @@ def _pilot(
     n_test, n_judged = (n - codes.size) // 2, size - size // 2 + expected[0][0].sum()
     step = float(-ndtri(miss / 2.0) / np.sqrt(n_test) + _DOUBT / np.sqrt(n_judged))
     best, start = (-np.inf, 0, (0, 0), distinct), 0
-    for place, some in enumerate(chosen):
+    for place, (one, some) in enumerate(pairs):
         rows = slice(start, start + len(some))
         start += len(some)
-        score, first, second, members = _choose(ordering[rows], judging[rows], step)
+        square = np.ix_(some, some)
+        claims = (one.claims if one.bounds is None else one.bounds)[square]
+        claims = np.minimum(np.nan_to_num(claims, nan=0.0), _MOST_CLAIMED)
+        score, first, second, members = _choose(
+            ordering[rows], judging[rows], step, one.compared[square], claims
+        )
         if score > best[0]:
             best = score, place, (int(some[first]), int(some[second])), distinct[members]
     return best[1], best[2], best[3], codes.size
 
 
 def _expected(
-    subject: Subject | RepeatedReports, known: Floats | None, secrets: Integers, distinct: Integers
+    subject: Subject | RepeatedReports, known: Floats | None, n_groups: int, distinct: Integers
 ) -> Floats:
-    """Imaginary records: how many of each secret (rows) have each report (columns)."""
-    counts = np.full((len(secrets), len(distinct)), 0.5 / len(distinct))
+    """Imaginary records: how many of each group (rows) have each report (columns)."""
+    counts = np.full((n_groups, len(distinct)), 0.5 / len(distinct))
     if known is not None:
         places = np.searchsorted(distinct, subject.known_reports())
-        np.add.at(counts.T, places, subject.imagined * known[:, secrets])
+        np.add.at(counts.T, places, subject.imagined * known)
     return counts
 
 
@@ -227,36 +221,35 @@ def _rates(codes: Integers, expected: Floats) -> Floats:
     return rates
 
 
-def _choose(ordering: Floats, judging: Floats, step: float) -> tuple[float, int, int, Integers]:
-    """Return the greatest expected bound, its pair of secrets and its event.
+def _choose(
+    ordering: Floats, judging: Floats, step: float, compared: Booleans, claims: Floats
+) -> tuple[float, int, int, Integers]:
+    """Return how far the expected bound is above the claim at most, the pair and its event.
 
-    Both tables have a secret in each row and the probability of a report in each column. The
+    Both tables have a group in each row and the probability of a report in each column. The
     events of a pair are the first few reports in the order of their ratio.
     """
-    first, second = _pairs(ordering)
+    first, second = _pairs(ordering, compared)
     ratio = np.log(ordering[first]) - np.log(ordering[second])
     order = np.argsort(-ratio, axis=1, kind="stable")
     most = np.cumsum(np.take_along_axis(judging[first], order, axis=1), axis=1)
     least = np.cumsum(np.take_along_axis(judging[second], order, axis=1), axis=1)
-    score = _promise(most, least, step)
+    score = _promise(most, least, step) - claims[first, second, None]
     pair, last = np.unravel_index(int(score.argmax()), score.shape)
     members = order[pair, : last + 1]
     return float(score[pair, last]), int(first[pair]), int(second[pair]), members
 
 
-def _pairs(rates: Floats) -> tuple[Integers, Integers]:
-    """Return the ordered pairs of secrets to compare: all, or the extremes for some reports."""
-    n_secrets, n_reports = rates.shape
-    if n_secrets * (n_secrets - 1) * n_reports <= _MOST_EVENTS:
-        every = np.flatnonzero(~np.eye(n_secrets, dtype=bool))
-        return every // n_secrets, every % n_secrets
-    first, second = rates.argmax(axis=0), rates.argmin(axis=0)
-    contrast = np.sqrt(rates.max(axis=0)) - np.sqrt(rates.min(axis=0))
-    telling = np.argsort(-contrast)[: max(1, _MOST_EVENTS // n_reports)]
-    found = np.unique(n_secrets * first[telling] + second[telling])
-    first, second = np.divmod(found, n_secrets)
-    apart = first != second
-    return (first[apart], second[apart]) if apart.any() else (np.array([0]), np.array([1]))
+def _pairs(rates: Floats, compared: Booleans) -> tuple[Integers, Integers]:
+    """Return the ordered pairs of groups to compare: all, or those that some reports tell apart."""
+    n_reports = rates.shape[1]
+    first, second = np.nonzero(compared)
+    if len(first) * n_reports <= _MOST_EVENTS:
+        return first, second
+    roots = np.sqrt(rates)
+    contrast = [(roots[g] - roots[others]).max(axis=1) for g, others in enumerate(compared)]
+    telling = np.argsort(-np.concatenate(contrast))[: max(1, _MOST_EVENTS // n_reports)]
+    return first[telling], second[telling]
 
 
 def _promise(high: Floats, low: Floats, step: float) -> Floats:

@@ -86,6 +86,9 @@ class Audit:
         How many of the records of each secret had such a report, or such reports.
     checks : tuple of Check
         All checks, in order.
+    about : str
+        What the bound is about, in words: a sensitive column that is protected by itself, or what
+        is known of the persons. Empty if it is about S and the reports alone.
     """
 
     subject: str
@@ -101,6 +104,7 @@ class Audit:
     counts: tuple[int, int]
     totals: tuple[int, int]
     checks: tuple[Check, ...]
+    about: str = ""
 
     @property
     def findings(self) -> tuple[Check, ...]:
@@ -142,6 +146,7 @@ class Audit:
         lines = [
             ("leakage", f"{least} (estimate {self.eps_estimate:.4f})"),
             ("claimed", claim),
+            *([("about", self.about)] if self.about else []),
             (
                 "seen in",
                 f"{event}: {shares[0]:.2%} of {self.secrets[0]!r}, {shares[1]:.2%} of "
