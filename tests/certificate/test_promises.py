@@ -114,9 +114,7 @@ class Stubborn:
 
     def worst(self, rows, eps, **_):
         one = np.zeros(1, dtype=int)
-        return WorstPairs(
-            one, one, one + 1, np.array([1e-3]), np.full(1, eps), np.zeros((1, 2, 2))
-        )
+        return WorstPairs(one, one, one + 1, np.array([1e-3]), np.full(1, eps), np.zeros((1, 2, 2)))
 
 
 def test_what_cannot_be_proven_is_infinite():
