@@ -41,12 +41,12 @@ def changed(module, **constants):
 
 
 class Case:
-    """A table with its region."""
+    """A table with what is asked for."""
 
     def __init__(self, name):
         self.joint = JointDistribution(counts_of(name))
         radius = RenyiBall().radius_for(self.joint.n, self.joint.counts.size)
-        self.region = privacy_region(self.joint, RenyiSet(2.0, radius))
+        self.asked = Requirements.of(privacy_region(self.joint, RenyiSet(2.0, radius)), EPS)
         self.distribution = self.joint.probabilities.ravel()
         self.whole = entropy(self.distribution)
 
@@ -65,15 +65,15 @@ class Case:
     def path(self, b=REPORTS, factor=FACTOR, seed=0, kind="both"):
         deadline = Deadline(None)
         start = self.start(b, seed, kind)
-        run = Annealing(self.distribution, Requirements.of(self.region, EPS), start)
+        run = Annealing(self.distribution, self.asked, start)
         run.anneal(factor, deadline)
         return run.information / self.whole, deadline.elapsed, run.steps
 
     def gathered(self, runs, refine=True):
         """What comes of the decoders of two paths; seconds and steps without those of the paths."""
         deadline = Deadline(None)
-        rows = gather(runs, Requirements.of(self.distribution, self.region.rows.parts.shape))
-        joined = Annealing(self.distribution, Requirements.of(self.region, EPS), rows)
+        rows = gather(runs, self.distribution, self.asked.shape)
+        joined = Annealing(self.distribution, self.asked, rows)
         joined.solve_fixed(deadline)
         if refine:
             joined.refine(deadline)
@@ -81,9 +81,7 @@ class Case:
 
     def run(self, seed):
         """A path as it is."""
-        found = Annealing(
-            self.distribution, Requirements.of(self.region, EPS), self.start(REPORTS, seed)
-        )
+        found = Annealing(self.distribution, self.asked, self.start(REPORTS, seed))
         found.anneal(FACTOR, Deadline(None))
         return found
 
@@ -95,12 +93,8 @@ class Case:
             cost = ExpectedCost(
                 annealing.decoder_cost(matrix, self.distribution), self.distribution
             )
-            matrix = minimise(
-                cost, Requirements.of(self.region, EPS), gap=1e-3, deadline=deadline
-            ).matrix
-            value = mutual_information(
-                repair(matrix, Requirements.of(self.region, EPS)), self.distribution
-            )
+            matrix = minimise(cost, self.asked, gap=1e-3, deadline=deadline).matrix
+            value = mutual_information(repair(matrix, self.asked), self.distribution)
             rounds += 1
             if value <= best * (1.0 + 1e-5):
                 break

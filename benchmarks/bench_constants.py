@@ -42,27 +42,27 @@ def region_of(joint, kind="joint"):
     return privacy_region(joint, ball(joint), region=kind)
 
 
+def asked(joint, kind="joint", eps=1.0):
+    return Requirements.of(region_of(joint, kind), eps)
+
+
 def information(joint, kind, solver):
-    region = region_of(joint, kind)
-    return mutual_information.solve(
-        joint, Requirements.of(region, 1.0), solver=solver, time_limit=None
-    ).objective
+    found = mutual_information.solve(joint, asked(joint, kind), solver=solver, time_limit=None)
+    return found.objective
 
 
 def distance(joint, kind, robust=True):
     table = distance_matrix("squared", joint.values, joint.values)
     cost = expected_distance(joint, table, ball(joint) if robust else RenyiSet(2.0, 0.0))
-    return -distortion.solve(
-        cost, Requirements.of(region_of(joint, kind), 0.5), time_limit=None
-    ).objective
+    return -distortion.solve(cost, asked(joint, kind, 0.5), time_limit=None).objective
 
 
 def by_cuts(joint):
-    former, search.pair_function = search.pair_function, lambda *_: None
+    former, search.path_blocks = search.path_blocks, lambda *_: None
     try:
         return distance(joint, "joint")
     finally:
-        search.pair_function = former
+        search.path_blocks = former
 
 
 CASES = {
@@ -73,9 +73,7 @@ CASES = {
     "path": lambda: distance(draw(3, 6), "joint"),
     "public": lambda: distance(draw(4, 4), "joint", robust=False),
     "cuts": lambda: by_cuts(draw(2, 4)),
-    "subset": lambda: (
-        optimal_reporting(draw(3, 5), Requirements.of(region_of(draw(3, 5)), 0.5)).information
-    ),
+    "subset": lambda: optimal_reporting(draw(3, 5), asked(draw(3, 5), eps=0.5)).information,
 }
 # Which of them a module has a part in; all, if it is not named.
 CONCERNED = {

@@ -47,22 +47,23 @@ def draw(a1, a2, seed=0):
 
 
 def program(joint, problem):
-    """Cost and region of one of the four problems."""
+    """Cost and requirements of one of the four problems."""
     robust_utility, robust_privacy = PROBLEMS[problem]
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
     distance = distance_matrix("squared", joint.values, joint.values)
     cost = expected_distance(joint, distance, RenyiSet(2.0, radius if robust_utility else 0.0))
-    return cost, privacy_region(joint, RenyiSet(2.0, radius if robust_privacy else 0.0))
+    around = RenyiSet(2.0, radius if robust_privacy else 0.0)
+    return cost, Requirements.of(privacy_region(joint, around), EPS)
 
 
 def solved(joint, problem, seconds=None):
-    return minimise(*program(joint, problem), EPS, gap=GAP, deadline=Deadline(seconds))
+    return minimise(*program(joint, problem), gap=GAP, deadline=Deadline(seconds))
 
 
 def by_cuts_alone(joint, problem):
     """As where a region has no central path."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "pair_function", lambda *_: None)
+        patch.setattr(search, "path_blocks", lambda *_: None)
         return solved(joint, problem)
 
 
@@ -82,7 +83,7 @@ def against_conic(repeat):
         for form in CONIC:
             start = time.perf_counter()
             try:
-                status = CONIC[form](*program(joint, problem), EPS).status
+                status = CONIC[form](*program(joint, problem)).status
             except SolverError:
                 status = "failed"
             seconds = time.perf_counter() - start
@@ -104,21 +105,21 @@ def hidden(shapes, seeds):
     )
     for (a1, a2), seed in ((shape, seed) for shape in shapes for seed in range(seeds)):
         joint = draw(a1, a2, seed)
-        cost, region = program(joint, "NURP")
+        cost, asked = program(joint, "NURP")
         best = solved(joint, "NURP")
         for form in reversed(CONIC):
             start = f"{f'{a1} x {a2}':<8} {seed:>4} {form:<10} "
             try:
-                found = CONIC[form](cost, region, EPS)
+                found = CONIC[form](cost, asked)
             except SolverError as error:
                 print(f"{start}{str(error)[:70]}")
                 continue
             matrix = np.clip(found.matrix, 0.0, None)
             matrix /= matrix.sum(axis=0)
-            worst = region.worst(matrix.reshape(-1, a1, a2), EPS).bound.max()
+            worst = asked.only.region.worst(matrix, EPS).bound.max()
             leaks = certify(matrix, RenyiBall(), joint).eps
             short = (best.bound - cost.worst(matrix)[0]) / best.bound
-            after = cost.worst(repair(matrix, Requirements.of(region, EPS)))[0] / best.bound - 1.0
+            after = cost.worst(repair(matrix, asked))[0] / best.bound - 1.0
             print(
                 f"{start}{found.status:<19} {max(worst, 0.0):>9.1e} {leaks:>8.4f} "
                 f"{max(short, 0.0):>19.3%} {after:>12.3%}",

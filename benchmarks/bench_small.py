@@ -15,6 +15,7 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.design.objectives.mutual_information import solve
 from skrldp.design.rows import _choose_cone as choice
 from skrldp.exceptions import SolverError
+from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
@@ -30,7 +31,7 @@ def tables(count):
         joint = JointDistribution(counts)
         radius = RenyiBall().radius_for(joint.n, 10)
         region = privacy_region(joint, RenyiSet(2.0, radius), region="lower")
-        yield joint, region, EPS[seed % 5]
+        yield joint, Requirements.of(region, EPS[seed % 5])
 
 
 def timed(*arguments, **options):
@@ -39,11 +40,11 @@ def timed(*arguments, **options):
     return value, time.process_time() - start
 
 
-def by_cddlib(joint, region, eps):
+def by_cddlib(joint, requirements):
     product_cone = choice.product_cone
     choice.product_cone = lambda *_: None
     try:
-        return timed(joint, region, eps, solver="vertices")
+        return timed(joint, requirements, solver="vertices")
     except SolverError:
         return np.nan, np.nan
     finally:

@@ -11,8 +11,9 @@ from skrldp.design import _conic as conic
 from skrldp.row_privacy import JointRegion
 
 
-def solve_published(cost, region, eps):
+def solve_published(cost, requirements):
     """Minimise as :func:`skrldp.design._conic.solve_conic` does, with Clarabel's own tolerances."""
+    region = requirements.only.region
     balls = [region.alpha] if isinstance(region, JointRegion) else []
     balls += [cost.alpha] if 0.0 < cost.radius < np.inf else []
     assert all(alpha == 2.0 for alpha in balls), "ISIT has no other order"
@@ -21,7 +22,7 @@ def solve_published(cost, region, eps):
         patch.setattr(conic, "_pairs", published_pairs)
         if balls and cost.robust:
             patch.setattr(conic, "_expected_cost", published_cost)
-        return conic.solve_conic(cost, region, eps)
+        return conic.solve_conic(cost, requirements)
 
 
 def published_cost(q, cost, scale):
@@ -45,8 +46,8 @@ def published_pairs(q, n_reports, region, eps, pairs):
     dual = cp.Variable(n_reports * len(pairs[0]))
     total = 0.0
     limits = []
-    for secret, factor in zip(pairs, (1.0, -np.exp(eps)), strict=True):
-        top, slack = conic._slack(factor * q, n_reports, region, secret)
+    for secret, factor in zip(pairs, (np.ones(len(eps)), -np.exp(eps)), strict=True):
+        top, slack = conic._slack(q, n_reports, region, secret, factor)
         joint = np.tile(region.conditionals[secret] * region.marginal[secret, None], (n_reports, 1))
         inside = cp.multiply(joint.ravel() ** 2, slack)
         mean, part = conic._power_mean(inside, np.ones_like(joint), 0.5)  # (Σ P √(w - v))²

@@ -10,8 +10,10 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.design import _conic as conic
 from skrldp.design._conic import solve_conic
 from skrldp.design._expected_cost import ExpectedCost
+from skrldp.design._run import Deadline
+from skrldp.design.cutting_planes import minimise
 from skrldp.exceptions import SolverError
-from skrldp.requirements import Requirements, repair
+from skrldp.requirements import Promise, Requirements, repair
 from skrldp.row_privacy import JointRegion, privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
@@ -128,7 +130,7 @@ def test_what_the_published_form_hides():
     """It reports an optimum, below the true one, with a violation that is dear to repair."""
     reference = CASES[2]
     cost, region = problem(reference["counts"], "joint")
-    published = solve_published(cost, region, reference["eps"])
+    published = solve_published(cost, Requirements.of(region, reference["eps"]))
     assert published.status == "optimal"
     assert 0.95 < published.value / reference["NURP"] < 0.999
     assert violation(published.matrix, region, reference["eps"]) > 1e-3
@@ -140,7 +142,7 @@ def test_what_the_published_form_hides():
 @pytest.mark.parametrize("table", list(TABLES))
 def test_published_form_where_it_is_well_scaled(table, robust):
     cost, region = problem(table, "joint", robust=robust)
-    published = solve_published(cost, region, 1.0)
+    published = solve_published(cost, Requirements.of(region, 1.0))
     expected = solve_conic(cost, Requirements.of(region, 1.0)).value
     assert published.value == pytest.approx(expected, rel=0.02)
     assert repaired_cost(published, cost, region, 1.0) >= expected - 1e-7
@@ -212,7 +214,7 @@ def test_all_distributions_and_the_public_distribution(table, worst_case):
         assert result.value == pytest.approx(expected, abs=1e-7)
         assert repaired_cost(result, cost, region, eps) == pytest.approx(expected, abs=1e-7)
         # Nothing is a ball here, so both forms are the same up to the tolerances.
-        published = solve_published(cost, region, eps)
+        published = solve_published(cost, Requirements.of(region, eps))
         assert published.value == pytest.approx(expected, abs=1e-5)
 
 
@@ -324,3 +326,26 @@ def test_it_says_what_it_does(capfd):
     assert said.count("\n") == 1
     solve_conic(cost, Requirements.of(region, 0.8), verbose=2)
     assert capfd.readouterr().out.count("\n") > 20
+
+
+@pytest.mark.parametrize(
+    "options", [{"eps_all": 1.1}, {"known": (0,), "eps_known": 0.4}, {"each": True, "eps_all": 2.0}]
+)
+@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
+def test_several_requirements_by_the_central_path(options, observe):
+    """Over the exact ball, where no linear program is the whole truth."""
+    secrets, values = [(0, "a"), (0, "b"), (1, "a")], [(0, "p"), (0, "q"), (1, "p")]
+    counts = [[10, 7, 101], [161, 144, 3], [6, 12, 59]]
+    joint = JointDistribution(counts, secrets, values)
+    promise = Promise.of(joint, RenyiSet(2.0, 0.02), 0.8, observe=observe, **options)
+    required = promise.requirements()
+    assert len(required) > 1
+    table = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.5], [3.0, 2.0, 0.0]])
+    cost = ExpectedCost(
+        np.tile(table, (1, required.n_cells // 3)), required.fold(joint.probabilities)
+    )
+    found = minimise(cost, required, gap=1e-6, deadline=Deadline(None))
+    result = solve_conic(cost, required)
+    assert found.bound - 1e-7 <= result.value <= found.objective + 1e-7
+    assert found.objective == pytest.approx(result.value, rel=1e-5)
+    assert cost.worst(repair(result.matrix, required))[0] >= found.bound
