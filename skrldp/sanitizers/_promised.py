@@ -184,6 +184,11 @@ def eps_of_pairs(eps: Any, secrets: Sequence[Any]) -> float | Floats:
 
 def _from_array(eps: Any, a1: int) -> Floats:
     refuse_masked(eps, "eps")
+    if hasattr(eps, "columns"):  # its labels may be in another order than the secrets
+        raise ValueError(
+            "eps is a data frame, whose labels would not be looked at: give an array, "
+            "eps.to_numpy(), in the order of joint_.secrets, or a mapping of pairs of secrets."
+        )
     try:
         matrix = np.array(eps, dtype=float)
     except (TypeError, ValueError):
