@@ -19,6 +19,7 @@ from skrldp.uncertainty_set import FittedSet
 __all__ = [
     "MOST_EPS",
     "PROTECT",
+    "alphabet_source",
     "check_promise",
     "eps_of_pairs",
     "greatest_eps",
@@ -115,6 +116,33 @@ def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
     if not codec.groups_unknown or set(known) >= set(codec.nonsensitive):
         return False
     return codec.n_values < math.prod(len(codec.columns[place]) for place in codec.nonsensitive)
+
+
+def _each(sanitizer: Any, codec: CellCodec) -> bool:
+    """Whether several sensitive columns are protected each by itself."""
+    return getattr(sanitizer, "protect", "jointly") == "each" and len(codec.sensitive) > 1
+
+
+def alphabet_source(sanitizer: Any, codec: CellCodec) -> str:
+    """Say where the values of U come from, which confidence levels depend on.
+
+    Where each sensitive column is protected by itself, the others belong to its U; their values
+    always come from the counted records, unless all are declared.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        Its parameters.
+    codec : CellCodec
+        The table's columns.
+
+    Returns
+    -------
+    {"declared", "split", "learned"}
+    """
+    own = [codec.columns[place] for place in codec.sensitive]
+    whole = all(one.declared for one in own) and codec.n_secrets == math.prod(map(len, own))
+    return codec.source if whole or not _each(sanitizer, codec) else "learned"
 
 
 def may_draw(promise: Promise) -> bool:
@@ -294,7 +322,7 @@ def promise_of(
             f"column {secret[0]} is sensitive, so it cannot be known: known columns are those of U "
             "that others know of a person. Leave it out of `known`, or out of `sensitive`."
         )
-    each = getattr(sanitizer, "protect", "jointly") == "each" and len(codec.sensitive) > 1
+    each = _each(sanitizer, codec)
     observe = getattr(sanitizer, "observe", "all")
     if each and observe == "all" and sanitizer.handle_unknown == "impute":
         raise ValueError(f"handle_unknown='impute' cannot go with protect='each': {_DRAWN_FOR_ALL}")
