@@ -21,7 +21,8 @@ from skrldp.design.alternation import _annealing as annealing
 from skrldp.design.alternation._alternate import gather, starts
 from skrldp.design.cutting_planes import minimise
 from skrldp.information import entropy, mutual_information
-from skrldp.row_privacy import privacy_region, repair
+from skrldp.requirements import Requirements, repair
+from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
 EPS = 1.5
@@ -64,15 +65,15 @@ class Case:
     def path(self, b=REPORTS, factor=FACTOR, seed=0, kind="both"):
         deadline = Deadline(None)
         start = self.start(b, seed, kind)
-        run = Annealing(self.distribution, self.region, EPS, start)
+        run = Annealing(self.distribution, Requirements.of(self.region, EPS), start)
         run.anneal(factor, deadline)
         return run.information / self.whole, deadline.elapsed, run.steps
 
     def gathered(self, runs, refine=True):
         """What comes of the decoders of two paths; seconds and steps without those of the paths."""
         deadline = Deadline(None)
-        rows = gather(runs, self.distribution, self.region.row_shape)
-        joined = Annealing(self.distribution, self.region, EPS, rows)
+        rows = gather(runs, Requirements.of(self.distribution, self.region.rows.parts.shape))
+        joined = Annealing(self.distribution, Requirements.of(self.region, EPS), rows)
         joined.solve_fixed(deadline)
         if refine:
             joined.refine(deadline)
@@ -80,7 +81,9 @@ class Case:
 
     def run(self, seed):
         """A path as it is."""
-        found = Annealing(self.distribution, self.region, EPS, self.start(REPORTS, seed))
+        found = Annealing(
+            self.distribution, Requirements.of(self.region, EPS), self.start(REPORTS, seed)
+        )
         found.anneal(FACTOR, Deadline(None))
         return found
 
@@ -92,8 +95,12 @@ class Case:
             cost = ExpectedCost(
                 annealing.decoder_cost(matrix, self.distribution), self.distribution
             )
-            matrix = minimise(cost, self.region, EPS, gap=1e-3, deadline=deadline).matrix
-            value = mutual_information(repair(matrix, self.region, EPS), self.distribution)
+            matrix = minimise(
+                cost, Requirements.of(self.region, EPS), gap=1e-3, deadline=deadline
+            ).matrix
+            value = mutual_information(
+                repair(matrix, Requirements.of(self.region, EPS)), self.distribution
+            )
             rounds += 1
             if value <= best * (1.0 + 1e-5):
                 break

@@ -23,6 +23,7 @@ from skrldp.design.cutting_planes import _minimise as search
 from skrldp.design.objectives import distortion, mutual_information
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance
 from skrldp.design.subset import optimal_reporting
+from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
@@ -43,13 +44,17 @@ def region_of(joint, kind="joint"):
 
 def information(joint, kind, solver):
     region = region_of(joint, kind)
-    return mutual_information.solve(joint, region, 1.0, solver=solver, time_limit=None).objective
+    return mutual_information.solve(
+        joint, Requirements.of(region, 1.0), solver=solver, time_limit=None
+    ).objective
 
 
 def distance(joint, kind, robust=True):
     table = distance_matrix("squared", joint.values, joint.values)
     cost = expected_distance(joint, table, ball(joint) if robust else RenyiSet(2.0, 0.0))
-    return -distortion.solve(cost, region_of(joint, kind), 0.5, time_limit=None).objective
+    return -distortion.solve(
+        cost, Requirements.of(region_of(joint, kind), 0.5), time_limit=None
+    ).objective
 
 
 def by_cuts(joint):
@@ -68,7 +73,9 @@ CASES = {
     "path": lambda: distance(draw(3, 6), "joint"),
     "public": lambda: distance(draw(4, 4), "joint", robust=False),
     "cuts": lambda: by_cuts(draw(2, 4)),
-    "subset": lambda: optimal_reporting(draw(3, 5), region_of(draw(3, 5)), 0.5).information,
+    "subset": lambda: (
+        optimal_reporting(draw(3, 5), Requirements.of(region_of(draw(3, 5)), 0.5)).information
+    ),
 }
 # Which of them a module has a part in; all, if it is not named.
 CONCERNED = {

@@ -26,6 +26,7 @@ from skrldp import (
     SRRSanitizer,
 )
 from skrldp.design.objectives.mutual_information import solve
+from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.table import learn
 from skrldp.uncertainty_set import RenyiSet
@@ -68,7 +69,7 @@ def designs():
         radius = RenyiBall().radius_for(joint.n, joint.counts.size)
         lower = privacy_region(joint, RenyiSet(2.0, radius), region="lower")
         for solver in ("vertices", "columns"):
-            solution = solve(joint, lower, 0.75, solver=solver)
+            solution = solve(joint, Requirements.of(lower, 0.75), solver=solver)
             what = f"PolyOpt {solver}, lower bounds, {name}, eps=0.75"
             line(what, f"{solution.seconds:.2f} s", f"I = {solution.objective:.6f}")
 

@@ -23,7 +23,8 @@ from skrldp.design._run import Deadline
 from skrldp.design.cutting_planes import _minimise as search
 from skrldp.design.cutting_planes import minimise
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance
-from skrldp.row_privacy import privacy_region, repair
+from skrldp.requirements import Requirements, repair
+from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "design"))
@@ -117,7 +118,7 @@ def hidden(shapes, seeds):
             worst = region.worst(matrix.reshape(-1, a1, a2), EPS).bound.max()
             leaks = certify(matrix, RenyiBall(), joint).eps
             short = (best.bound - cost.worst(matrix)[0]) / best.bound
-            after = cost.worst(repair(matrix, region, EPS))[0] / best.bound - 1.0
+            after = cost.worst(repair(matrix, Requirements.of(region, EPS)))[0] / best.bound - 1.0
             print(
                 f"{start}{found.status:<19} {max(worst, 0.0):>9.1e} {leaks:>8.4f} "
                 f"{max(short, 0.0):>19.3%} {after:>12.3%}",

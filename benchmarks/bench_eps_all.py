@@ -7,6 +7,7 @@ which hold a bound over all distributions by themselves, and the baseline of *mi
 mechanism without the bound, mixed with SRR, GRR or noise (on the same reports) until the bound
 holds, the best of the three. ``--robust-mse`` prints the expected Hamming distance of RobustMSE's
 reports instead.
+Designs have ``--seconds`` of processor time, whatever else the machine does.
 The tables of Adult need its file: ``SKRLDP_ADULT``, or ``../shared/data/adult/adult.data``; Fair's
 survey needs statsmodels.
 """
@@ -29,6 +30,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
+from skrldp.design import _run as run
 from skrldp.information import mutual_information
 
 ADULT = {
@@ -62,11 +64,11 @@ def records_of(name):
 
 
 def fit(sanitizer, records):
-    start = time.perf_counter()
+    start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         sanitizer.fit(records)
-    return sanitizer, time.perf_counter() - start
+    return sanitizer, time.process_time() - start
 
 
 def over_all(matrix, shape):
@@ -181,6 +183,7 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=60.0, help="for each design")
     parser.add_argument("--robust-mse", action="store_true", help="distances instead")
     options = parser.parse_args()
+    run.time.perf_counter = time.process_time  # what the time limit is measured with
     names, epsilons = options.table or names, options.eps or [0.5, 1.0, 1.5]
     if options.quick:
         names, epsilons, options.seconds = [FAIR], [1.0], 2.0

@@ -35,6 +35,7 @@ from skrldp import (
 from skrldp.design._run import Deadline
 from skrldp.design.alternation import alternate
 from skrldp.information import entropy
+from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 
 COLUMNS = [
@@ -156,8 +157,7 @@ def over_time(name, eps, limit, kind):
     deadline, seen = Deadline(limit), []
     alternate(
         distribution,
-        region,
-        eps,
+        Requirements.of(region, eps),
         deadline=deadline,
         callback=lambda _, information: seen.append((deadline.elapsed, information)),
     )

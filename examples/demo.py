@@ -28,6 +28,7 @@ from skrldp import (
 )
 
 EPS = 1.0
+EPS_ALL = 4.0
 
 
 def load_survey():
@@ -52,7 +53,7 @@ def choice(answers, levels, first=1):
     return pd.Categorical.from_codes(answers.astype(int) - first, levels)
 
 
-def main(seconds=15.0):
+def main(limit=15.0):
     survey = load_survey()
     public, private = survey[: len(survey) // 2], survey[len(survey) // 2 :]
 
@@ -68,8 +69,8 @@ def main(seconds=15.0):
         "GRR (plain LDP)": GRRSanitizer(**known),
         "SRR": SRRSanitizer(**known),
         "IR": IRSanitizer(**known),
-        "PolyOpt": PolyOptSanitizer(**known, time_limit=seconds),
-        "non-robust": NonRobustSanitizer(**known, time_limit=seconds),
+        "PolyOpt": PolyOptSanitizer(**known, time_limit=limit),
+        "non-robust": NonRobustSanitizer(**known, time_limit=limit),
     }
     print(
         f"{'mechanism':<16} {'I(X;Y), nats':>12} {'of H(X)':>8} {'x GRR':>6} "
@@ -100,7 +101,16 @@ def main(seconds=15.0):
     )
 
     polyopt = sanitizers["PolyOpt"]
-    print(privacy_report(polyopt))
+    report = privacy_report(polyopt)
+    print(report)
+    bounded = PolyOptSanitizer(**known, eps_all=EPS_ALL, time_limit=limit)
+    print_more(
+        {
+            "SRR": privacy_report(sanitizers["SRR"]),
+            "PolyOpt": report,
+            f"PolyOpt, eps_all={EPS_ALL:g}": privacy_report(fit_quietly(bounded, public)),
+        }
+    )
     found = audit(polyopt, n=100_000, level=0.999)
     print(
         f"\nAudit of {found.n:,} records: it leaks at least {found.eps:.3f} and at most "
@@ -119,6 +129,21 @@ def main(seconds=15.0):
         f"marriage {same['marriage']:.0%}, affair {same['affair']:.0%} "
         f"(saying 'no' always: {(private['affair'] == 'no').mean():.0%})."
     )
+
+
+def print_more(reports):
+    """Say what several reports tell, and one report to somebody who knows the other answers."""
+    print("\nWhat if a woman reports again, or somebody knows her other answers?")
+    print(
+        f"{'eps of k reports':<20} {'of H(X)':>8} {'k = 1':>9} {'2':>6} {'3':>6} {'10':>6} "
+        f"{'knows U':>8}"
+    )
+    for name, report in reports.items():
+        one, two, three, ten = report.eps_of_reports.values()
+        print(
+            f"{name:<20} {report.normalized_mutual_information:8.1%} "
+            f"{one:9.2f} {two:6.2f} {three:6.2f} {ten:6.1f} {report.eps_all:8.2f}"
+        )
 
 
 def fit_quietly(sanitizer, table):

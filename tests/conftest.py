@@ -86,6 +86,14 @@ def on_the_boundary(centre, towards, alpha, radius, steps=70):
     return (1.0 - low[:, None]) * centre + low[:, None] * towards
 
 
+def excess(region, rows, eps):
+    """By how much each row violates privacy at worst, as the region bounds it: (b,)."""
+    found = region.worst(rows, eps, above=0.0)
+    most = np.zeros(len(rows))
+    np.maximum.at(most, found.row, found.bound)
+    return most
+
+
 def random_directions(rng, count, size):
     """Distributions of all kinds: flat, spiky, and on few cells."""
     distributions = [rng.dirichlet(np.full(size, c), size=count // 3) for c in (1.0, 0.3, 0.05)]

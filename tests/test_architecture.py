@@ -55,7 +55,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"alphabet", "mechanism", "sampling"},
     "aggregate": {"_highs", "alphabet", "joint", "mechanism", "sanitizers", "table"},
     "auditing": {
-        "alphabet", "certificate", "information", "joint", "mechanism", "sanitizers", "table",
+        "alphabet", "certificate", "information", "joint", "mechanism", "requirements",
+        "sanitizers", "table",
     },
     "privacy_reports": {
         "alphabet", "certificate", "information", "mechanism", "sanitizers", "uncertainty_set",

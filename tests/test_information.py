@@ -15,7 +15,8 @@ from skrldp.information import (
     row_information,
     row_information_gradient,
 )
-from skrldp.row_privacy import privacy_region, repair
+from skrldp.requirements import Requirements, repair
+from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
 SEEDS = st.integers(0, 10**6)
@@ -118,7 +119,7 @@ def test_no_private_mechanism_passes_the_bound(seed, eps, radius):
     joint = JointDistribution(rng.integers(1, 50, size=(a1, a2)))
     region = privacy_region(joint, RenyiSet(2.0, radius))
     sharp = rng.dirichlet(np.full(6, 0.02), size=a1 * a2).T + 1e-9
-    private = repair(sharp / sharp.sum(axis=0), region, eps)
+    private = repair(sharp / sharp.sum(axis=0), Requirements.of(region, eps))
     distribution = joint.probabilities
     assert (
         mutual_information(private, distribution.ravel())

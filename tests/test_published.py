@@ -9,6 +9,7 @@ from skrldp.certificate import release
 from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
 from skrldp.design.objectives.mutual_information import solve
 from skrldp.information import block_information, mutual_information
+from skrldp.requirements import Promise, Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.support_function import cell_bounds
 from skrldp.uncertainty_set import RenyiSet
@@ -54,7 +55,7 @@ def test_example_2():
 @pytest.mark.parametrize("solver", ["vertices", "columns"])
 def test_example_3(solver):
     region = region_of(JOINT, "lower", same_secret=True)
-    found = solve(JOINT, region, EPS, solver=solver, time_limit=None)
+    found = solve(JOINT, Requirements.of(region, EPS), solver=solver, time_limit=None)
     assert found.objective == pytest.approx(0.4228, abs=5e-5)
     assert found.matrix.sum(axis=0) == pytest.approx(1.0)
     matrix = found.matrix[found.matrix.sum(axis=1) > 1e-6]
@@ -71,13 +72,15 @@ def test_example_3(solver):
 
 
 def test_example_3_without_the_same_secret():
-    distinct = solve(JOINT, region_of(JOINT, "lower"), EPS)
+    distinct = solve(JOINT, Requirements.of(region_of(JOINT, "lower"), EPS))
     assert distinct.objective == pytest.approx(0.5630, abs=5e-5)
-    exact = solve(JOINT, region_of(JOINT), EPS, time_limit=None)
+    exact = solve(JOINT, Requirements.of(region_of(JOINT), EPS), time_limit=None)
     assert exact.objective >= 0.5930
     assert exact.objective == pytest.approx(0.5936, abs=3e-4)
     for found in (distinct, exact):
-        mechanism, certificate = release(found.matrix, JOINT, RenyiSet(2.0, RADIUS), EPS)
+        mechanism, certificate = release(
+            found.matrix, Promise.of(JOINT, RenyiSet(2.0, RADIUS), EPS)
+        )
         assert certificate.holds(EPS)
         value = mechanism.mutual_information(JOINT.probabilities)
         assert value == pytest.approx(found.objective, rel=1e-6)
@@ -96,8 +99,8 @@ def test_example_4():
 
 def test_example_5():
     region = region_of(JOINT)
-    assert theorem5_distance(JOINT, region) == pytest.approx(1.4591, abs=5e-5)
-    found = independent_reporting(JOINT, region, EPS, "theorem5")
+    assert theorem5_distance(region) == pytest.approx(1.4591, abs=5e-5)
+    found = independent_reporting(JOINT, Requirements.of(region, EPS), "theorem5")
     assert found.information == pytest.approx(0.0755, abs=5e-5)
 
 
@@ -121,7 +124,7 @@ def test_adult_by_enumeration(adult, row):
     assert joint.n == 32_561
     a1, a2 = joint.counts.shape
     listed = [
-        solve(joint, region, eps, solver="vertices")
+        solve(joint, Requirements.of(region, eps), solver="vertices")
         for region in (
             region_of(joint, "lower", same_secret=True),
             region_of(joint, "lower"),
@@ -131,7 +134,9 @@ def test_adult_by_enumeration(adult, row):
     values = [
         block_information(grr(eps, a1 * a2), joint.probabilities),
         block_information(srr(eps, a1, a2), joint.probabilities),
-        independent_reporting(joint, region_of(joint), eps, "theorem5").information,
+        independent_reporting(
+            joint, Requirements.of(region_of(joint), eps), "theorem5"
+        ).information,
         *(found.objective for found in listed),
     ]
     expected = np.delete(ADULT[row], 5)
@@ -147,12 +152,12 @@ def test_adult_on_the_exact_ball(adult, row):
     sensitive, other, eps = row
     joint = JointDistribution(adult(sensitive, other))
     region, expected = region_of(joint), ADULT[row]
-    found = solve(joint, region, eps, time_limit=None)
+    found = solve(joint, Requirements.of(region, eps), time_limit=None)
     normalised = found.objective / joint.entropy
     assert normalised >= expected[5] * (1.0 - 1e-3)
     assert expected[4] * (1.0 - 1e-4) < normalised < expected[6]
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), eps)
+    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), eps))
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
     assert value == pytest.approx(found.objective, rel=1e-6)

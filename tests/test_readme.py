@@ -23,6 +23,8 @@ def test_demo():
     assert utility["GRR (plain LDP)"] < utility["SRR"] < utility["PolyOpt"] < utility["non-robust"]
     assert all(eps <= 1.0 for name, eps in proven.items() if name != "non-robust")
     assert proven["non-robust"] > 1.0
+    known = dict(re.findall(r"^(PolyOpt.*?)  .*%.* ([\d.]+|inf)$", result.stdout, re.M))
+    assert float(known["PolyOpt"]) > 4.0 >= float(known["PolyOpt, eps_all=4"])
     assert "(report)" in result.stdout
     assert "Privacy report: PolyOptSanitizer" in result.stdout
     assert "no fault found" in result.stdout  # a false alarm has probability 1e-3 at most

@@ -42,6 +42,9 @@ _PART_CELLS = 1 << 18
 # many equal ones from below.
 _MOST_FACTORS = 1 << 12
 
+# What is attained may be as much below a bound, in nats, without a search for more.
+_TIGHT = 1e-6
+
 Rounded = tuple[Floats, Floats]  # upper and lower bounds of non-negative numbers
 
 
@@ -111,11 +114,12 @@ class SeveralReports:
         if n_enumerated == k:
             return best
         eps, attained, distribution = self._composed(k), best.attained, best.distribution
-        if self._blocks is None:
+        more, worst = self._leakage_of_equal(k, distribution), distribution
+        # For large alphabets, of four weights, a search would take as long as the proof, too long.
+        if self._blocks is None and more < eps - _TIGHT:
             equal = bound_over(lambda: self._equal(k), self.joint, self.uncertainty)
-            more, worst = equal.attained, equal.distribution
-        else:  # a search would take as long as the proof, which is long for large alphabets
-            more, worst = self._leakage_of_equal(k, distribution), distribution
+            if equal.attained > more:
+                more, worst = equal.attained, equal.distribution
         if more >= attained:
             attained, distribution = more, worst
         return Bound(eps, min(attained, eps), distribution, enumerated=False)

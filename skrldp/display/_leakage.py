@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,9 +30,6 @@ from skrldp.information import conditionals_of
 from skrldp.sanitizers import fitted_sanitizer
 from skrldp.uncertainty_set import FittedSet
 
-if TYPE_CHECKING:
-    from skrldp.certificate import Certificate
-
 __all__ = ["LeakageDisplay"]
 
 
@@ -47,8 +44,8 @@ class LeakageDisplay:
     data. A bar shows the greatest change of the odds between any two secrets, which ε bounds.
 
     That is about somebody who knows this distribution and the report, and nothing else. With `rows`
-    the display also shows the greatest change for somebody who knows U, whose greatest is at the
-    worst value of U, and the greatest at any distribution whatever.
+    the display also shows the greatest change for somebody who knows U, at the worst value of U,
+    and the greatest at any distribution whatever.
 
     Parameters
     ----------
@@ -339,9 +336,7 @@ def _pairs_left_out(compared: NDArray[np.bool_]) -> bool:
     return bool(compared.sum() < compared.size - len(compared))
 
 
-def _certificate_of(
-    certificate: "Certificate", column: str | None
-) -> "tuple[Certificate, int | None]":
+def _certificate_of(certificate: Any, column: str | None) -> tuple[Any, int | None]:
     """Return the certificate of one sensitive column, and its place among them."""
     names = list(certificate.each)
     if column is not None and column not in names:

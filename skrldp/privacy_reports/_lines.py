@@ -19,7 +19,7 @@ __all__ = ["lines_of"]
 Line = tuple[str, str]
 
 # Bounds that are written with four digits are called attained if they are up to this share.
-_CLOSE = 1e-3
+_CLOSE = 1e-4
 
 
 def lines_of(report: "PrivacyReport") -> list[Line]:
@@ -147,28 +147,34 @@ def _reports(report: "PrivacyReport") -> str:
         said.append(f"no bound for k = {listed(unbounded)}; eps_all= gives one")
     who = "about one column of one person" if report.eps_each else "about one person"
     all_k = " at most k times the proven eps" if report.adds_up else ""
-    return f"{who} together{all_k}: {'; '.join(said)}"
+    return f"{who} together{all_k}{_of_some(report)}: {'; '.join(said)}"
+
+
+def _of_some(report: "PrivacyReport") -> str:
+    """Say that bounds are not of all pairs of secrets, if they are not."""
+    some = report.eps_pairs is not None and bool(np.isinf(report.eps_pairs).any())
+    return ", for secrets that are compared" if some else ""
 
 
 def _knows_u(report: "PrivacyReport") -> str:
     """State the bounds for somebody who knows U, exactly or anything about it."""
-    exactly, anything = report.eps_given_u, report.eps_all
+    exactly, anything, some = report.eps_given_u, report.eps_all, _of_some(report)
     if exactly == anything and math.isfinite(anything):
         return (
             "to somebody who knows U, or anything else about a person: "
-            f"eps <= {at_most(anything, '.4g')} for each report"
+            f"eps <= {at_most(anything, '.4g')} for each report{some}"
         )
     if math.isinf(exactly):
         said = "somebody who knows U exactly may learn S for certain"
     elif exactly == 0.0:
-        said = "somebody who knows U exactly learns nothing about S from reports"
+        said = f"somebody who knows U exactly learns nothing about S from reports{some}"
     else:
         said = f"to somebody who knows U exactly: eps <= {at_most(exactly, '.4g')} for each report"
     if math.isinf(anything):
         return f"{said}; for other knowledge about a person there is no bound; eps_all= gives one"
     return (
         f"{said}; to somebody who knows anything else about a person: "
-        f"eps <= {at_most(anything, '.4g')}"
+        f"eps <= {at_most(anything, '.4g')}{some}"
     )
 
 

@@ -34,7 +34,7 @@ class PrivacyReport:
         first, and some distribution attains the second.
     eps_all : float
         Bound on what one report tells anybody, whatever they know besides: proven over all
-        distributions. Infinite if there is none.
+        distributions, of secrets that are compared. Infinite if there is none.
     eps_given_u : float
         Bound on what one report tells somebody who knows U exactly; at most ``eps_all``.
     eps_of_reports : dict of int to float

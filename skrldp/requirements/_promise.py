@@ -254,7 +254,8 @@ class Promise:
         ):
             items = [one for one in items if np.any(one.pair_eps < self.eps_all) or same_secret]
             items.append(self.everywhere)
-        return Requirements(tuple(items))
+        a1, a2 = self.joint.counts.shape
+        return Requirements(tuple(items), (a1 if self.observe == "all" else 1, a2))
 
     @property
     def everywhere(self) -> Requirement:

@@ -46,9 +46,12 @@ class Requirements:
     ----------
     items : tuple of Requirement
         At least one; all are about the same rows.
+    table : tuple (parts, size), optional
+        The rows as tables, of a part for each secret or one for all; see :attr:`shape`.
     """
 
     items: tuple[Requirement, ...]
+    table: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, region: Region, eps: float | Floats) -> "Requirements":
@@ -86,13 +89,16 @@ class Requirements:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Parts that a row falls into, and entries of each: those of a requirement without copies.
+        """Numbers of parts of a row and of entries of each, whose product is :attr:`n_cells`.
 
-        One part where all requirements have copies: their parts are of different sizes then.
+        Searches begin with rows of this shape. Without a table it is that of the first requirement
+        whose parts make up a row.
         """
-        for one in self.items:
-            parts, size = one.region.rows.parts.shape
-            if parts * size == self.n_cells:
+        if self.table is not None:
+            return self.table
+        for one in self:
+            if one.region.rows.in_order:
+                parts, size = one.region.rows.parts.shape
                 return int(parts), int(size)
         return 1, self.n_cells
 
@@ -120,7 +126,8 @@ class Requirements:
         """
         if all(one.pair_eps.max(initial=0.0) <= eps for one in self):
             return self
-        return Requirements(tuple(replace(one, eps=np.minimum(one.eps, eps)) for one in self))
+        limited = tuple(replace(one, eps=np.minimum(one.eps, eps)) for one in self)
+        return replace(self, items=limited)
 
     def describe(self) -> str:
         """Name the requirements, for messages.

@@ -283,6 +283,10 @@ class Region(ABC):
         -------
         lower, upper : arrays of shape (a1, a2)
         """
+        return self._cell_bounds
+
+    @cached_property
+    def _cell_bounds(self) -> tuple[Floats, Floats]:
         return cell_bounds(self.conditionals, self.marginal, self.alpha, self.single_budgets)
 
     def value_gap(

@@ -7,11 +7,11 @@ import numpy as np
 
 from skrldp._numbers import at_most
 from skrldp.certificate import Certificate, keeps, prove_promise, release
-from skrldp.design import Solution
+from skrldp.design import Solution, information_bound
 from skrldp.exceptions import CertificateError
-from skrldp.information import Blocks, block_information, mutual_information_bound
+from skrldp.information import Blocks, block_information
 from skrldp.mechanism import Mechanism
-from skrldp.requirements import Promise
+from skrldp.requirements import Promise, Requirements
 from skrldp.sanitizers._fitted_state import Designed
 
 __all__ = ["release_blocks"]
@@ -50,7 +50,7 @@ def release_blocks(
         If no proof is found.
     """
     start = time.perf_counter()
-    joint, eps = promise.joint, promise.requirements().least_eps
+    joint, requirements = promise.joint, promise.requirements()
     blocks = design()
     n_secrets, n_cells = len(joint.secrets), joint.counts.size
     if n_cells <= _DENSE_CELLS and n_cells**2 * n_secrets <= _DENSE_WORK:
@@ -58,24 +58,26 @@ def release_blocks(
         mechanism, certificate = release(cells.matrix, promise)
         mechanism = mechanism.named(cells.symbols, ())
     else:
-        mechanism, certificate = _release_sparse(blocks, promise, eps)
+        mechanism, certificate = _release_sparse(blocks, promise, requirements)
     solution = Solution(
         status="closed form",
         solver=name,
         objective=block_information(blocks, joint.probabilities),
-        bound=min(joint.entropy, mutual_information_bound(joint.probabilities, eps)),
+        bound=information_bound(joint, requirements),
         iterations=0,
         seconds=time.perf_counter() - start,
     )
     return Designed(mechanism, certificate, solution)
 
 
-def _release_sparse(blocks: Blocks, promise: Promise, eps: float) -> tuple[Mechanism, Certificate]:
+def _release_sparse(
+    blocks: Blocks, promise: Promise, requirements: Requirements
+) -> tuple[Mechanism, Certificate]:
     """Increase all probabilities so that the rounded ones stay private, as :func:`repair` does."""
     joint = promise.joint
     a1, a2 = joint.counts.shape
     # Rounding down three of the weights can raise the fourth by a unit for each cell.
-    lift = 2.0 * a1 * a2 * 2.0**-53 / np.tanh(eps / 2.0)
+    lift = 2.0 * a1 * a2 * 2.0**-53 / np.tanh(requirements.least_eps / 2.0)
     for _ in range(_ATTEMPTS):
         same, same_secret, same_value, other = (p + lift for p in blocks)
         total = 1.0 + a1 * a2 * lift
@@ -86,7 +88,8 @@ def _release_sparse(blocks: Blocks, promise: Promise, eps: float) -> tuple[Mecha
             return mechanism, certificate
         lift *= 8.0
     raise CertificateError(
-        f"the closed form could not be proven private at eps={eps:g} on {a1} secrets x {a2} "
-        f"values: the last bound is {at_most(certificate.eps)}. Nothing is released. Try a "
-        "larger eps or a coarser alphabet."
+        f"the closed form could not be proven private at {requirements.describe()}, on {a1} "
+        f"secrets x {a2} values: the last bound is {at_most(certificate.eps)}, and over all "
+        f"distributions {at_most(certificate.eps_all)}. Nothing is released. Try a larger eps or a "
+        "coarser alphabet."
     )

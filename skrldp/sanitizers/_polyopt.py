@@ -168,10 +168,10 @@ class PolyOptSanitizer(OptimalSanitizer):
     beyond what it reveals about S. The solver is not trusted: its result is repaired, rounded to
     what will be sampled and proven private, or else nothing is released.
 
-    The promise is for **one report about each person**. Two reports about the same record leak at
-    most 2·eps together if the mechanism is private at all distributions, but possibly far more if
-    it is private over a smaller set: given the first report, the distribution of U can lie outside
-    that set, and the two together may even determine S.
+    The promise is for **one report about each person**, to somebody who knows nothing else about
+    them. `eps_all` bounds what further reports add and what a report tells somebody who knows U:
+    ``certify(..., reports=k)`` gives the number for k reports. Without it two reports, or one and
+    U, may even determine S, since the distribution of U is then outside the set.
 
     Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>`, :doc:`what a region
     is </guide/regions>`, and

@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION, on_the_boundary, random_directions, renyi
+from conftest import (
+    EXAMPLE,
+    EXAMPLE_DISTRIBUTION,
+    excess,
+    on_the_boundary,
+    random_directions,
+    renyi,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +29,7 @@ from skrldp import (
 from skrldp.alphabet import source_in_words
 from skrldp.certificate import proof_region, prove, release
 from skrldp.design.closed_form import grr, srr
-from skrldp.row_privacy import repair
+from skrldp.requirements import Promise, Requirements, repair
 from skrldp.uncertainty_set import RenyiSet
 
 ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -53,7 +60,10 @@ def sharp(seed, joint, b=5, concentration=0.3):
 
 
 def private(seed, joint, alpha, radius, eps, **options):
-    return repair(sharp(seed, joint, **options), proof_region(joint, RenyiSet(alpha, radius)), eps)
+    return repair(
+        sharp(seed, joint, **options),
+        Requirements.of(proof_region(joint, RenyiSet(alpha, radius)), eps),
+    )
 
 
 def leak(matrix, distributions):
@@ -238,7 +248,9 @@ def test_planted_violations_are_caught(alpha):
     eps, radius = 0.7, 0.08
     for seed in range(2):
         joint = table(seed)
-        mechanism, proof = release(sharp(seed, joint), joint, RenyiSet(alpha, radius), eps)
+        mechanism, proof = release(
+            sharp(seed, joint), Promise.of(joint, RenyiSet(alpha, radius), eps)
+        )
         distribution = proof.distribution
         conditionals = distribution / distribution.sum(axis=1, keepdims=True)
         matrix = np.array(mechanism.matrix)
@@ -308,12 +320,11 @@ def test_repair_makes_anything_private(seed, alpha, radius, eps):
     matrix = rng.dirichlet(np.full(5, 0.1), size=12).T
     matrix = np.nan_to_num(matrix) + rng.normal(size=matrix.shape) * 1e-9  # a solver's output
     region = proof_region(joint, RenyiSet(alpha, radius))
-    fixed = repair(matrix, region, eps)
+    fixed = repair(matrix, Requirements.of(region, eps))
     assert fixed.min() >= 0
     np.testing.assert_allclose(fixed.sum(axis=0), 1.0, rtol=1e-12)
-    excess = region.excess(fixed.reshape(-1, 3, 4), eps)
-    assert excess.max() <= 1e-12
-    assert np.abs(repair(fixed, region, eps) - fixed).max() <= 1e-9 / np.expm1(eps)
+    assert excess(region, fixed.reshape(-1, 3, 4), eps).max() <= 1e-12
+    assert np.abs(repair(fixed, Requirements.of(region, eps)) - fixed).max() <= 1e-9 / np.expm1(eps)
 
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
@@ -325,7 +336,7 @@ def test_repair_of_a_small_violation_is_small(alpha):
         noise = np.random.default_rng(8).uniform(-size, size, fine.shape)
         moved = np.clip(fine + noise, 0.0, None)
         moved /= moved.sum(axis=0)
-        change = np.abs(repair(moved, region, eps) - moved).max()
+        change = np.abs(repair(moved, Requirements.of(region, eps)) - moved).max()
         # each row's violation is at most size (1 + e^eps), and there are five rows
         limit = 5 * 1.1 * size * (1 + np.exp(eps)) / np.expm1(eps)
         assert change <= limit * (1 + size) + 1e-12
@@ -335,7 +346,7 @@ def test_a_private_matrix_is_left_alone():
     joint = table(9)
     matrix = private(9, joint, 2.0, 0.1, 0.5)
     region = proof_region(joint, RenyiSet(2.0, 0.1))
-    np.testing.assert_allclose(repair(matrix, region, 0.6), matrix, rtol=1e-14)
+    np.testing.assert_allclose(repair(matrix, Requirements.of(region, 0.6)), matrix, rtol=1e-14)
 
 
 @settings(max_examples=30)
@@ -350,7 +361,7 @@ def test_a_private_matrix_is_left_alone():
 def test_release_never_weakens(seed, alpha, radius, log_eps, unseen, b):
     joint, eps = table(seed, unseen=unseen), 10.0**log_eps
     matrix = sharp(seed, joint, b=b, concentration=0.05)
-    mechanism, proof = release(matrix, joint, RenyiSet(alpha, radius), eps)
+    mechanism, proof = release(matrix, Promise.of(joint, RenyiSet(alpha, radius), eps))
     assert proof.eps <= eps and proof.holds(eps)
     assert proof.eps_attained <= proof.eps
     # the proof is about the mechanism that is handed out
@@ -366,7 +377,7 @@ def test_release_uses_the_budget():
     joint = table(10)
     for eps in (0.01, 0.5, 3.0):
         matrix = sharp(10, joint, concentration=0.1)
-        _, proof = release(matrix, joint, RenyiSet(2.0, 0.05), eps)
+        _, proof = release(matrix, Promise.of(joint, RenyiSet(2.0, 0.05), eps))
         assert proof.eps > 0.95 * eps
 
 
@@ -376,7 +387,7 @@ def test_nothing_unproven_is_released(monkeypatch):
     joint = table(11)
     monkeypatch.setattr(module, "repair", lambda matrix, *_: matrix)  # a repair that does nothing
     with pytest.raises(CertificateError, match=r"eps=0\.1.*3 secrets x 4 values"):
-        release(sharp(11, joint), joint, RenyiSet(2.0, 0.05), 0.1)
+        release(sharp(11, joint), Promise.of(joint, RenyiSet(2.0, 0.05), 0.1))
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2)])

@@ -11,6 +11,7 @@ from skrldp import AllDistributions, CertificateError, JointDistribution, Mechan
 from skrldp.certificate import _release as release_module
 from skrldp.certificate import certify, may_stand_in, release
 from skrldp.certificate._views import View, least_provable
+from skrldp.requirements import Promise
 from skrldp.row_privacy import WorstPairs
 from skrldp.uncertainty_set import RenyiSet
 
@@ -113,7 +114,7 @@ class Stubborn:
 
     def worst(self, rows, eps, **_):
         one = np.zeros(1, dtype=int)
-        return WorstPairs(one, one, one + 1, np.array([1e-3]), np.zeros((1, 2, 2)))
+        return WorstPairs(one, one, one + 1, np.array([1e-3]), np.full(1, eps), np.zeros((1, 2, 2)))
 
 
 def test_what_cannot_be_proven_is_infinite():
@@ -126,17 +127,18 @@ def test_what_cannot_be_proven_is_infinite():
 
 def test_the_proven_bound_decides_not_the_attained_one(monkeypatch):
     """A mechanism whose leakage was only seen to be small is not released."""
-    prove = release_module.prove
+    prove = release_module.prove_promise
 
     def unsure(*arguments):
         return replace(prove(*arguments), eps=0.6, eps_attained=0.4)
 
     matrix = np.array([[0.6, 0.6, 0.4, 0.4], [0.4, 0.4, 0.6, 0.6]])
-    release(matrix, EVEN, EVERYTHING, 0.5)
-    monkeypatch.setattr(release_module, "prove", unsure)
+    promise = Promise.of(EVEN, EVERYTHING, 0.5)
+    release(matrix, promise)
+    monkeypatch.setattr(release_module, "prove_promise", unsure)
     with pytest.raises(CertificateError, match=r"the bound is 0\.6"):
-        release(matrix, EVEN, EVERYTHING, 0.5)
-    found = unsure(Mechanism.from_matrix(matrix, (0, 1), (0, 1)), EVEN, EVERYTHING)
+        release(matrix, promise)
+    found = unsure(Mechanism.from_matrix(matrix, (0, 1), (0, 1)), promise)
     assert not found.holds(0.5) and found.holds(0.6)
 
 
@@ -149,14 +151,14 @@ def test_the_stand_in_is_proven_too(monkeypatch):
         return False
 
     matrix, public = np.array([[0.6, 0.4], [0.4, 0.6]]), np.array([0.5, 0.5])
-    arguments = matrix, EVEN, EVERYTHING, 0.5
-    mechanism, proof = release(*arguments, observe="nonsensitive", stand_in=public)
-    assert may_stand_in(mechanism, public, EVEN, EVERYTHING, 0.5) and proof.holds(0.5)
+    promise = Promise.of(EVEN, EVERYTHING, 0.5, observe="nonsensitive")
+    mechanism, proof = release(matrix, promise, stand_in=public)
+    assert may_stand_in(mechanism, public, promise) and proof.holds(0.5)
     monkeypatch.setattr(release_module, "may_stand_in", refuse)
-    release(*arguments, observe="nonsensitive")  # nobody asks where nothing stands in
+    release(matrix, promise)  # nobody asks where nothing stands in
     assert not asked
     with pytest.raises(CertificateError):
-        release(*arguments, observe="nonsensitive", stand_in=public)
+        release(matrix, promise, stand_in=public)
     assert len(asked) > 1 and all(distribution is public for _, distribution in asked)
 
 
@@ -173,7 +175,8 @@ def test_a_stand_in_may_be_neither_likelier_nor_less_likely(share, greatest, lea
     assert (0.2 / middle, middle / 0.1) == (pytest.approx(greatest), pytest.approx(least))
     for factor, private in ((max(greatest, least), True), (min(greatest, least), False)):
         eps = math.log(factor + 0.02)
-        assert may_stand_in(mechanism, stand_in, EVEN, EVERYTHING, eps) is private
+        promise = Promise.of(EVEN, EVERYTHING, eps, observe="nonsensitive")
+        assert may_stand_in(mechanism, stand_in, promise) is private
 
 
 def test_what_the_last_digits_decide_is_not_affirmed():
@@ -183,13 +186,17 @@ def test_what_the_last_digits_decide_is_not_affirmed():
         np.full((2, 60), 0.5), (0, 1), range(60), observe="nonsensitive"
     )
     stand_in = np.full(60, 1 / 60)
-    assert not may_stand_in(mechanism, stand_in, joint, EVERYTHING, 1e-14)
-    assert may_stand_in(mechanism, stand_in, joint, EVERYTHING, 1e-12)
+    assert not may_stand_in(
+        mechanism, stand_in, Promise.of(joint, EVERYTHING, 1e-14, observe="nonsensitive")
+    )
+    assert may_stand_in(
+        mechanism, stand_in, Promise.of(joint, EVERYTHING, 1e-12, observe="nonsensitive")
+    )
 
 
 def test_reports_keep_the_numbers_of_the_designs_rows():
     """A report that is never sent is dropped; the others keep their names, which mean something."""
     matrix = np.array([[0.5, 0.5, 0.4, 0.4], [0.0] * 4, [0.5, 0.5, 0.6, 0.6], [0.0] * 4])
-    mechanism, _ = release(matrix, EVEN, EVERYTHING, 0.5)
+    mechanism, _ = release(matrix, Promise.of(EVEN, EVERYTHING, 0.5))
     assert mechanism.symbols == (0, 2)
     assert mechanism.shape == (2, 4)

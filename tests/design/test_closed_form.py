@@ -12,6 +12,7 @@ from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall
 from skrldp.certificate import proof_region, prove
 from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
 from skrldp.information import block_information
+from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
@@ -70,8 +71,8 @@ def test_entropy_example_4():
 
 
 def test_entropy_example_5():
-    assert theorem5_distance(JOINT, REGION) == pytest.approx(1.4591, abs=5e-5)
-    found = independent_reporting(JOINT, REGION, math.log(2), "theorem5")
+    assert theorem5_distance(REGION) == pytest.approx(1.4591, abs=5e-5)
+    found = independent_reporting(JOINT, Requirements.of(REGION, math.log(2)), "theorem5")
     assert found.information == pytest.approx(0.0755, abs=5e-5)
     assert found.secret_eps == pytest.approx(0.0, abs=1e-9)  # all of the budget on U
     assert found.value_eps == pytest.approx(math.log(1 + 2 / 1.4591), abs=5e-5)
@@ -86,7 +87,7 @@ def test_entropy_example_5():
 def test_blocks_are_the_product_of_two_responses(budget, alpha):
     joint = table(1, 3, 4)
     region = proof_region(joint, RenyiSet(alpha, 0.03))
-    found = independent_reporting(joint, region, 0.9, budget)
+    found = independent_reporting(joint, Requirements.of(region, 0.9), budget)
     product = np.kron(response(found.secret_eps, 3), response(found.value_eps, 4))
     np.testing.assert_allclose(dense(found.blocks, 3, 4), product, atol=1e-13)
     assert 0.0 <= found.secret_eps <= 0.9
@@ -107,8 +108,8 @@ def test_blocks_are_the_product_of_two_responses(budget, alpha):
 def test_independent_reporting_is_certified(seed, a1, a2, eps, alpha, radius):
     joint = table(seed, a1, a2)
     region = proof_region(joint, RenyiSet(alpha, radius))
-    tight = independent_reporting(joint, region, eps, "tight")
-    loose = independent_reporting(joint, region, eps, "theorem5")
+    tight = independent_reporting(joint, Requirements.of(region, eps), "tight")
+    loose = independent_reporting(joint, Requirements.of(region, eps), "theorem5")
     for found in (tight, loose):
         mechanism = Mechanism.from_blocks(found.blocks, joint.secrets, joint.values)
         assert prove(mechanism, joint, RenyiSet(alpha, radius)).eps <= eps + 1e-8
@@ -136,7 +137,7 @@ def test_tight_budget_is_the_largest(alpha, seed):
     joint = table(seed, 3, 4, low=20)
     radius, eps = 0.01, 0.8
     region = proof_region(joint, RenyiSet(alpha, radius))
-    found = independent_reporting(joint, region, eps)
+    found = independent_reporting(joint, Requirements.of(region, eps))
     part = eps - found.secret_eps
     assert part > 0.01
     # the rows e_u of all secrets: R1(u) - e^part R2(u)
@@ -156,7 +157,7 @@ def test_the_split_is_the_best():
     for seed, eps in ((4, 0.3), (5, 1.0), (6, 2.5)):
         joint = table(seed, 3, 3, low=5)
         region = privacy_region(joint, RenyiSet(2.0, 0.02))
-        distance = theorem5_distance(joint, region)
+        distance = theorem5_distance(region)
         distribution = joint.probabilities
 
         def information(part, distance=distance, distribution=distribution, eps=eps):
@@ -166,7 +167,7 @@ def test_the_split_is_the_best():
             return float((distribution.ravel() * matrix * np.log(matrix / report[:, None])).sum())
 
         best = max(information(part) for part in np.linspace(0.0, eps, 2001))
-        found = independent_reporting(joint, region, eps, "theorem5")
+        found = independent_reporting(joint, Requirements.of(region, eps), "theorem5")
         assert found.information >= best - 1e-6
 
 
@@ -174,24 +175,24 @@ def test_distance_bounds_every_pair_of_conditionals():
     joint = table(7, 3, 4, low=5)
     p = joint.conditionals
     apart = max(np.abs(p[i] - p[j]).sum() for i in range(3) for j in range(3))
-    at_point = theorem5_distance(joint, privacy_region(joint, RenyiSet(2.0, 0.0)))
+    at_point = theorem5_distance(privacy_region(joint, RenyiSet(2.0, 0.0)))
     assert at_point == pytest.approx(apart, abs=1e-12)
     previous = at_point
     for radius in (1e-4, 1e-2, 0.1, 1.0):
-        found = theorem5_distance(joint, privacy_region(joint, RenyiSet(2.0, radius)))
+        found = theorem5_distance(privacy_region(joint, RenyiSet(2.0, radius)))
         assert previous <= found <= 2.0
         previous = found
     everything = privacy_region(joint, RenyiSet(1.0, AllDistributions().radius_for(1, 1)))
-    assert theorem5_distance(joint, everything) == 2.0
+    assert theorem5_distance(everything) == 2.0
     unseen = JointDistribution([[5, 5], [0, 0]])
-    assert theorem5_distance(unseen, privacy_region(unseen, RenyiSet(2.0, 0.01))) == 2.0
+    assert theorem5_distance(privacy_region(unseen, RenyiSet(2.0, 0.01))) == 2.0
 
 
 def test_u_that_says_nothing_of_s_is_reported_as_it_is():
     joint = JointDistribution(np.outer([3, 7], [2, 3, 5]))
     point = privacy_region(joint, RenyiSet(2.0, 0.0))
     for budget in ("tight", "theorem5"):
-        found = independent_reporting(joint, point, 0.5, budget)
+        found = independent_reporting(joint, Requirements.of(point, 0.5), budget)
         # for any part above 0 the whole of U passes; the rest of the budget is for S
         matrix = dense(found.blocks, 2, 3)
         np.testing.assert_allclose(matrix.reshape(2, 3, 2, 3).sum(axis=(0, 2)), 2 * np.eye(3))
@@ -201,13 +202,13 @@ def test_u_that_says_nothing_of_s_is_reported_as_it_is():
 def test_one_value_leaves_the_secret_alone():
     joint = JointDistribution([[5], [10], [20]])
     region = privacy_region(joint, RenyiSet(2.0, 0.05))
-    found = independent_reporting(joint, region, 1.0)
+    found = independent_reporting(joint, Requirements.of(region, 1.0))
     np.testing.assert_allclose(dense(found.blocks, 3, 1), response(1.0, 3), atol=1e-9)
 
 
 def test_the_budget_must_be_known():
     with pytest.raises(ValueError, match=r"tight.*theorem5"):
-        independent_reporting(JOINT, REGION, 1.0, "loose")
+        independent_reporting(JOINT, Requirements.of(REGION, 1.0), "loose")
 
 
 @pytest.mark.parametrize(
@@ -232,6 +233,6 @@ def test_adult(adult, sensitive, other, eps, expected):
     values = [
         block_information(grr(eps, a1 * a2), joint.probabilities),
         block_information(srr(eps, a1, a2), joint.probabilities),
-        independent_reporting(joint, region, eps, "theorem5").information,
+        independent_reporting(joint, Requirements.of(region, eps), "theorem5").information,
     ]
     np.testing.assert_allclose(np.array(values) / joint.entropy, expected, atol=6e-5)

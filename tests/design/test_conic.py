@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, REFERENCE
+from conftest import EXAMPLE, REFERENCE, excess
 from published_conic import solve_published
 from scipy.optimize import linprog
 
@@ -11,7 +11,8 @@ from skrldp.design import _conic as conic
 from skrldp.design._conic import solve_conic
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.exceptions import SolverError
-from skrldp.row_privacy import JointRegion, privacy_region, repair
+from skrldp.requirements import Requirements, repair
+from skrldp.row_privacy import JointRegion, privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
 CASES = REFERENCE["mse"]
@@ -48,15 +49,15 @@ def rows_of(matrix, region):
 def violation(matrix, region, eps):
     """By how much the matrix is not private, made stochastic first."""
     clean = np.clip(matrix, 0.0, None)
-    return region.excess(rows_of(clean / clean.sum(axis=0), region), eps).max()
+    return excess(region, rows_of(clean / clean.sum(axis=0), region), eps).max()
 
 
 def repaired_cost(result, cost, region, eps):
     """Worst expected cost after repair; what is repaired must be a private mechanism."""
-    matrix = repair(result.matrix, region, eps)
+    matrix = repair(result.matrix, Requirements.of(region, eps))
     assert np.all(matrix >= 0.0)
     np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-12)
-    assert region.excess(rows_of(matrix, region), eps).max() <= 1e-14
+    assert excess(region, rows_of(matrix, region), eps).max() <= 1e-14
     return cost.worst(matrix)[0]
 
 
@@ -114,7 +115,7 @@ def test_reference(case, kind):
     cost, region = problem(
         reference["counts"], "joint" if kind[2] == "R" else "point", robust=kind[0] == "R"
     )
-    result = solve_conic(cost, region, eps)
+    result = solve_conic(cost, Requirements.of(region, eps))
     assert result.status == "optimal"
     assert result.value == pytest.approx(reference[kind], abs=1e-6)  # the references' accuracy
     assert violation(result.matrix, region, eps) <= 1e-8
@@ -140,7 +141,7 @@ def test_what_the_published_form_hides():
 def test_published_form_where_it_is_well_scaled(table, robust):
     cost, region = problem(table, "joint", robust=robust)
     published = solve_published(cost, region, 1.0)
-    expected = solve_conic(cost, region, 1.0).value
+    expected = solve_conic(cost, Requirements.of(region, 1.0)).value
     assert published.value == pytest.approx(expected, rel=0.02)
     assert repaired_cost(published, cost, region, 1.0) >= expected - 1e-7
 
@@ -153,7 +154,7 @@ def test_published_form_where_it_is_well_scaled(table, robust):
 def test_joint_region_by_cuts(table, alpha, robust):
     """The cuts know distributions of the region only, and no dual."""
     cost, region = problem(table, "joint", alpha, robust=robust)
-    result = solve_conic(cost, region, 0.8)
+    result = solve_conic(cost, Requirements.of(region, 0.8))
     assert result.value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-6)
     assert repaired_cost(result, cost, region, 0.8) == pytest.approx(result.value, abs=1e-6)
 
@@ -162,7 +163,7 @@ def test_joint_region_by_cuts(table, alpha, robust):
 @pytest.mark.parametrize("table", list(TABLES))
 def test_product_region_by_cuts(table, alpha):
     cost, region = problem(table, "product", alpha, robust=True)
-    result = solve_conic(cost, region, 0.8)
+    result = solve_conic(cost, Requirements.of(region, 0.8))
     assert result.value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-6)
 
 
@@ -170,15 +171,15 @@ def test_product_region_by_cuts(table, alpha):
 def test_a_secret_against_itself(kind):
     cost, region = problem("2x3", kind, same_secret=True)
     _, without = problem("2x3", kind)
-    value = solve_conic(cost, region, 0.8).value
+    value = solve_conic(cost, Requirements.of(region, 0.8)).value
     assert value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-6)
-    assert value > solve_conic(cost, without, 0.8).value + 1e-3
+    assert value > solve_conic(cost, Requirements.of(without, 0.8)).value + 1e-3
 
 
 @pytest.mark.parametrize("eps", [0.01, 6.0])
 def test_extreme_eps(eps):
     cost, region = problem("2x3", "joint")
-    result = solve_conic(cost, region, eps)
+    result = solve_conic(cost, Requirements.of(region, eps))
     assert result.value == pytest.approx(by_cuts(cost, region, eps, 1e-9), abs=1e-6)
     assert violation(result.matrix, region, eps) <= 1e-8 * np.exp(eps)
 
@@ -206,7 +207,7 @@ def test_all_distributions_and_the_public_distribution(table, worst_case):
                     facets.append(facet.ravel())
         distributions = np.eye(a1 * a2) if worst_case else None
         expected, _ = least_cost(cost, np.array(facets), distributions)
-        result = solve_conic(cost, region, eps)
+        result = solve_conic(cost, Requirements.of(region, eps))
         assert result.status == "optimal"
         assert result.value == pytest.approx(expected, abs=1e-7)
         assert repaired_cost(result, cost, region, eps) == pytest.approx(expected, abs=1e-7)
@@ -219,8 +220,8 @@ def test_an_unseen_secret_leaves_the_whole_budget():
     """Against any conditional, the other's ball alone counts: the joint region is the product."""
     cost, joint = problem([[20, 30, 8], [0, 0, 0]], "joint")
     _, product = problem([[20, 30, 8], [0, 0, 0]], "product")
-    value = solve_conic(cost, joint, 1.0).value
-    assert value == pytest.approx(solve_conic(cost, product, 1.0).value, abs=1e-7)
+    value = solve_conic(cost, Requirements.of(joint, 1.0)).value
+    assert value == pytest.approx(solve_conic(cost, Requirements.of(product, 1.0)).value, abs=1e-7)
     assert value == pytest.approx(by_cuts(cost, joint, 1.0), abs=1e-6)
 
 
@@ -231,15 +232,21 @@ def test_relations():
     for kind in ("point", "joint", "product", "simplex"):
         for robust in (False, True):
             cost, region = problem("2x3", kind, robust=robust)
-            values[kind, robust] = solve_conic(cost, region, 0.8).value
-            assert solve_conic(cost, region, 2.0).value < values[kind, robust] - 1e-3
+            values[kind, robust] = solve_conic(cost, Requirements.of(region, 0.8)).value
+            assert (
+                solve_conic(cost, Requirements.of(region, 2.0)).value < values[kind, robust] - 1e-3
+            )
         assert values[kind, True] > values[kind, False] + 1e-3
     ordered = [values[kind, False] for kind in ("point", "joint", "product", "simplex")]
     assert np.all(np.diff(ordered) > 1e-4)
     cost, region = problem("2x3", "joint")
     dear = ExpectedCost(1e6 * cost.cost, cost.distribution)
-    assert solve_conic(dear, region, 0.8).value == pytest.approx(1e6 * values["joint", False])
-    free = solve_conic(ExpectedCost(0.0 * cost.cost, cost.distribution), region, 0.8)
+    assert solve_conic(dear, Requirements.of(region, 0.8)).value == pytest.approx(
+        1e6 * values["joint", False]
+    )
+    free = solve_conic(
+        ExpectedCost(0.0 * cost.cost, cost.distribution), Requirements.of(region, 0.8)
+    )
     assert free.value == pytest.approx(0.0, abs=1e-12)
     np.testing.assert_allclose(free.matrix.sum(axis=0), 1.0)
 
@@ -248,7 +255,7 @@ def test_other_reports():
     """The reports need not be the values: two of them for three values."""
     cost, region = problem("2x3", "joint", robust=True)
     fewer = ExpectedCost(cost.cost[[0, 2]], cost.distribution, cost.alpha, cost.radius)
-    result = solve_conic(fewer, region, 0.8)
+    result = solve_conic(fewer, Requirements.of(region, 0.8))
     assert result.matrix.shape == (2, 6)
     assert result.value == pytest.approx(by_cuts(fewer, region, 0.8), abs=1e-6)
 
@@ -258,7 +265,7 @@ def test_inaccurate_solutions_say_so(monkeypatch):
     impossible = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-18)
     monkeypatch.setattr(conic, "_SETTINGS", conic._SETTINGS | impossible)
     cost, region = problem("2x3", "joint")
-    result = solve_conic(cost, region, 0.8)
+    result = solve_conic(cost, Requirements.of(region, 0.8))
     assert result.status == "optimal_inaccurate"
     assert result.value == pytest.approx(by_cuts(cost, region, 0.8), abs=1e-5)
 
@@ -270,13 +277,13 @@ def test_time_runs_out():
         rng.multinomial(9_000, rng.dirichlet(np.full(32, 0.5))).reshape(4, 8), "joint"
     )
     with pytest.raises(SolverError, match=r"'MaxTime' before it had any mechanism: allow more"):
-        solve_conic(cost, region, 0.5, seconds=0.0)
-    best = solve_conic(cost, region, 0.5)
+        solve_conic(cost, Requirements.of(region, 0.5), seconds=0.0)
+    best = solve_conic(cost, Requirements.of(region, 0.5))
     assert best.status == "optimal"
     seconds, cut_short = 0.9 * best.seconds, None
     while cut_short is None and seconds > 1e-3:
         try:
-            result = solve_conic(cost, region, 0.5, seconds=seconds)
+            result = solve_conic(cost, Requirements.of(region, 0.5), seconds=seconds)
         except SolverError as error:
             assert "MaxTime" in str(error)
         else:
@@ -292,7 +299,7 @@ def test_failures_are_named(monkeypatch):
     cost, region = problem("2x3", "joint")
     message = r"status 'MaxIterations' after 3 iterations .* on 3 reports x 6 cells at eps=0\.8"
     with pytest.raises(SolverError, match=message):
-        solve_conic(cost, region, 0.8)
+        solve_conic(cost, Requirements.of(region, 0.8))
 
 
 def test_what_it_cannot_do():
@@ -300,20 +307,20 @@ def test_what_it_cannot_do():
         cost, region = problem("2x3", kind)
         message = rf"'joint' or 'product', got {type(region).__name__}.*Use solver='auto'"
         with pytest.raises(ValueError, match=message):
-            solve_conic(cost, region, 0.8)
+            solve_conic(cost, Requirements.of(region, 0.8))
     _, region = problem("2x3", "joint")
     low = JointRegion(region.conditionals, region.marginal, RenyiSet(0.4, 0.05))
     with pytest.raises(ValueError, match=r"alpha >= 1/2 for region='joint', got alpha=0\.4"):
-        solve_conic(cost, low, 0.8)
+        solve_conic(cost, Requirements.of(low, 0.8))
 
 
 def test_it_says_what_it_does(capfd):
     cost, region = problem("2x3", "joint")
-    solve_conic(cost, region, 0.8)
+    solve_conic(cost, Requirements.of(region, 0.8))
     assert capfd.readouterr().out == ""
-    solve_conic(cost, region, 0.8, verbose=1)
+    solve_conic(cost, Requirements.of(region, 0.8), verbose=1)
     said = capfd.readouterr().out
     assert said.startswith("[skrldp] conic: Clarabel says Solved after ")
     assert said.count("\n") == 1
-    solve_conic(cost, region, 0.8, verbose=2)
+    solve_conic(cost, Requirements.of(region, 0.8), verbose=2)
     assert capfd.readouterr().out.count("\n") > 20

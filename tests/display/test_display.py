@@ -25,6 +25,7 @@ from skrldp import (
     MechanismDisplay,
     NonRobustSanitizer,
     PolyOptSanitizer,
+    PriceDisplay,
     PrivacyLeakWarning,
     PrivacyUtilityDisplay,
     RenyiBall,
@@ -135,6 +136,21 @@ def test_pictures_are_legible(name, monkeypatch):
         drawn = display.from_estimator(FrozenEstimator(sanitizer))
         assert_legible(drawn.figure_, monkeypatch)
         plt.close(drawn.figure_)
+    known = LeakageDisplay.from_estimator(sanitizer, known_u=True)
+    assert_legible(known.figure_, monkeypatch)
+
+
+def test_prices_are_legible(monkeypatch):
+    names = [LONG.format(i) for i in range(4)]
+    levels = np.array([0.1, 0.11, 0.5, 1, 1.234, 2, 2.001, 3, 6, 8])
+    drawn = PriceDisplay(
+        {name: (levels, levels / (i + 2)) for i, name in enumerate(names)},
+        unbounded={names[0]: 5.0},
+        points={"SRR": (0.1, 0.03), "_IR": (np.inf, 3.0)},
+        eps=0.1,
+    ).plot()
+    shown = assert_legible(drawn.figure_, monkeypatch)
+    assert {"0.1", "8", "∞", "SRR", " _IR"} <= {*shown}
 
 
 @pytest.mark.parametrize("display", [MechanismDisplay, UncertaintyDisplay])

@@ -211,6 +211,7 @@ def test_what_a_report_tells_somebody_who_knows_u(template, stated):
 def test_changes_of_many_secrets():
     rows = np.random.default_rng(0).random((4, 5, 3))
     rows[0, 1], rows[1, 2, 0], rows[2, :, 1] = 0.0, 0.0, 0.0
+    rows[3, 4] = 1e-3, 1.0, 2.0  # both extremes are of one secret
     given = rows.mean(axis=2)
     drawn = LeakageDisplay(given, np.full(5, 0.2), eps=1.0, rows=rows)
     pairs = list(itertools.permutations(range(5), 2))

@@ -112,6 +112,8 @@ def test_what_is_not_bounded_is_said():
     assert "may learn S for certain" in line(report, "knows U")
     assert "there is no bound; eps_all= gives one" in line(report, "knows U")
     assert report.sets == ""
+    late = privacy_report(sanitizer.set_params(eps_all=3.0))  # asked for after fit: too late
+    assert "somebody who knows nothing else" in " ".join(late.warnings)
     blind = privacy_report(fitted(observe="nonsensitive"))
     assert blind.eps_given_u == 0.0 and "knows U exactly learns nothing" in line(blind, "knows U")
 
@@ -127,7 +129,7 @@ def test_each_column_for_itself(eps_all):
     for name, eps in report.eps_each.items():
         assert f"{name!r} eps <= {at_most(eps, '.4g')}" in text
     together = f"about two of them together at most eps_all = {at_most(report.eps_all, '.4g')}"
-    assert together in text
+    assert (together in text) == math.isfinite(report.eps_all)
     assert "nothing is said about two" in line(replace(report, eps_all=math.inf), "each column")
     # What one column's values leak, computed cell by cell.
     found = []
@@ -151,11 +153,13 @@ def test_each_column_for_itself(eps_all):
 
 def test_pairs_of_secrets():
     eps = {("red", "green"): 1.0, ("green", "blue"): 0.5, ("red", "blue"): math.inf}
-    report = privacy_report(fitted(eps=eps))
+    report = privacy_report(fitted(eps=eps, eps_all=3.0))
     json.dumps(report.to_dict())
     assert report.eps == 1.0 and report.summed_reports == (2, 3, 10)
     text = line(report, "pairs")
     assert not {"red", "green", "blue"} & set(text.split())
+    for label in ("k reports", "knows U"):
+        assert "for secrets that are compared" in line(report, label)
     assert "1 of 3 are not compared: they are bounded by chains" in text
     names = list(dict.fromkeys(row[0] for row in THREE))
     bounds = [report.eps_pairs[names.index("green"), names.index(s)] for s in ("red", "blue")]
@@ -164,6 +168,7 @@ def test_pairs_of_secrets():
     assert "green" in report.worst_pair
     finite = privacy_report(fitted(eps=eps | {("red", "blue"): 1.2}))
     assert finite.eps == 1.2 and "not compared" not in line(finite, "pairs")
+    assert "that are compared" not in line(finite, "k reports") + line(finite, "knows U")
     alone = np.array([[0.0, 1.0, np.inf], [1.0, 0.0, np.inf], [np.inf, np.inf, 0.0]])
     apart = line(replace(report, eps_pairs=alone), "pairs")
     assert "2 are joined by no chain, and nothing is promised about them" in apart

@@ -171,3 +171,17 @@ def test_limits_and_words():
     empty = Requirements.of(none, 1.0)
     assert not empty.any_pair and np.isinf(empty.least_eps)
     assert not empty.heights(np.random.default_rng(0).random((3, 15))).any()
+
+
+@pytest.mark.parametrize("way", sorted(WAYS))
+def test_searches_begin_with_rows_of_the_right_length(way):
+    """Whatever the layout of the first requirement is: parts may overlap, or have copies."""
+    for observe, shape in (("all", (3, 5)), ("nonsensitive", (1, 5))):
+        options = {"known": (0,), "eps_known": 0.4, "observe": observe, **WAYS[way]}
+        for eps_all in (None, EPS, EPS_ALL):
+            found = Promise.of(
+                table(6), RenyiSet(2.0, 0.1), EPS, eps_all=eps_all, **options
+            ).requirements()
+            assert found.shape == found.at_most(0.5).shape == shape
+            parts, size = Requirements(found.items).shape
+            assert parts * size == found.n_cells

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import excess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,17 +13,17 @@ from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.alternation import _annealing as annealing
 from skrldp.design.alternation._alternate import gather, starts
-from skrldp.design.alternation._annealing import distinct_reports, path_region
+from skrldp.design.alternation._annealing import distinct_reports, path_requirements
 from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.objectives.mutual_information import solve
 from skrldp.information import block_information, entropy, mutual_information
+from skrldp.requirements import Promise, Requirements, repair
 from skrldp.row_privacy import (
     REGIONS,
     JointRegion,
     LowerRegion,
     ProductRegion,
     privacy_region,
-    repair,
 )
 from skrldp.uncertainty_set import RenyiSet
 
@@ -50,8 +51,8 @@ def few_runs(monkeypatch):
 
 def one_path(counts, region, eps, b=9, factor=0.7, seed=0, callback=None):
     options = {} if callback is None else {"callback": callback}
-    start = starts(region.row_shape, b, seed)
-    run = Annealing(distribution_of(counts), region, eps, start, **options)
+    start = starts(Requirements.of(region, eps).shape, b, seed)
+    run = Annealing(distribution_of(counts), Requirements.of(region, eps), start, **options)
     run.anneal(factor, Deadline(None))
     return run
 
@@ -113,19 +114,19 @@ def test_starts(b):
 )
 def test_the_path_of_a_region_is_that_of_one_around_it(kind, alpha, radius, expected):
     region = region_of(TABLE, kind, alpha, radius)
-    around, _ = path_region(region, 1.0)
+    around = path_requirements(Requirements.of(region, 1.0)).only.region
     assert type(around) is expected
     rows = np.random.default_rng(0).random((50, 3, 3))
-    assert np.all(region.excess(rows, 1.0) <= around.excess(rows, 1.0) + 1e-9)
+    assert np.all(excess(region, rows, 1.0) <= excess(around, rows, 1.0) + 1e-9)
 
 
 def test_the_public_distribution_with_an_unseen_secret_is_followed_exactly():
     counts = [[20, 30, 5], [0, 0, 0], [14, 60, 9]]
     region = region_of(counts, radius=0.0)
-    around, _ = path_region(region, 1.0)
+    around = path_requirements(Requirements.of(region, 1.0)).only.region
     assert isinstance(around, LowerRegion)
     rows = np.random.default_rng(1).random((50, 3, 3))
-    np.testing.assert_allclose(region.excess(rows, 1.0), around.excess(rows, 1.0), atol=1e-12)
+    np.testing.assert_allclose(excess(region, rows, 1.0), excess(around, rows, 1.0), atol=1e-12)
 
 
 # -- one path -------------------------------------------------------------------------------------
@@ -141,11 +142,15 @@ def test_a_path_ends_private_and_better_than_the_closed_forms(counts, kind, same
     assert run.finished
     np.testing.assert_allclose(run.matrix.sum(axis=0), 1.0, rtol=1e-12)
     assert (run.matrix >= 0).all()
-    assert region.excess(run.matrix.reshape(-1, 3, 3), eps).max() <= 1e-12
+    assert excess(region, run.matrix.reshape(-1, 3, 3), eps).max() <= 1e-12
     assert run.information == pytest.approx(
         mutual_information(run.matrix, distribution_of(counts)), abs=1e-12
     )
-    forms = srr(eps, 3, 3), grr(eps, 9), independent_reporting(joint, region, eps).blocks
+    forms = (
+        srr(eps, 3, 3),
+        grr(eps, 9),
+        independent_reporting(joint, Requirements.of(region, eps)).blocks,
+    )
     assert run.information > max(block_information(f, joint.probabilities) for f in forms)
 
 
@@ -155,15 +160,19 @@ def test_every_order(alpha):
     region = region_of(TABLE, kind, alpha)
     run = one_path(TABLE, region, 0.5)
     assert run.finished and run.information > 0.1 * entropy(distribution_of(TABLE))
-    assert region.excess(run.matrix.reshape(-1, 3, 3), 0.5).max() <= 1e-12
+    assert excess(region, run.matrix.reshape(-1, 3, 3), 0.5).max() <= 1e-12
 
 
 @pytest.mark.parametrize("radius", [0.0, np.inf])
 def test_the_public_distribution_alone_and_all_distributions(radius):
     region = region_of(TABLE, radius=radius)
-    runs, _ = alternate(distribution_of(TABLE), region, 1.0, deadline=Deadline(None))
+    runs, _ = alternate(
+        distribution_of(TABLE), Requirements.of(region, 1.0), deadline=Deadline(None)
+    )
     found = max(run.information for run in runs)
-    best = solve(JointDistribution(TABLE), region, 1.0, solver="vertices", time_limit=None)
+    best = solve(
+        JointDistribution(TABLE), Requirements.of(region, 1.0), solver="vertices", time_limit=None
+    )
     assert 0.97 * best.objective <= found <= best.objective * (1.0 + 1e-9)
 
 
@@ -174,7 +183,7 @@ def test_what_is_shown_on_the_way_is_private_and_rises():
     assert run.information == max(values)
     assert values[-1] >= 0.999 * max(values)
     for matrix, information in seen:
-        assert region.excess(matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
+        assert excess(region, matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
         assert information == pytest.approx(
             mutual_information(matrix, distribution_of(TABLE)), abs=1e-12
         )
@@ -188,7 +197,7 @@ def test_the_end_of_a_path_is_stationary():
     region, distribution = region_of(TABLE), distribution_of(TABLE)
     run = one_path(TABLE, region, 1.0, factor=0.9)
     cost = ExpectedCost(annealing.decoder_cost(run.matrix, distribution), distribution)
-    best = minimise(cost, region, 1.0, gap=1e-5, deadline=Deadline(None))
+    best = minimise(cost, Requirements.of(region, 1.0), gap=1e-5, deadline=Deadline(None))
     assert -best.bound <= run.information * 1.004
 
 
@@ -218,7 +227,11 @@ def test_fixed_decoders_lose_nothing_and_gain_when_they_are_updated(kind):
     """All decoders of two runs together have at least the information of the better run."""
     region, distribution = region_of(TABLE, kind), distribution_of(TABLE)
     runs = [one_path(TABLE, region, 1.0, b=6, seed=seed) for seed in (0, 1)]
-    joined = Annealing(distribution, region, 1.0, gather(runs, distribution, (3, 3)))
+    joined = Annealing(
+        distribution,
+        Requirements.of(region, 1.0),
+        gather(runs, distribution, (3, 3)),
+    )
     joined.solve_fixed(Deadline(None))
     best = max(run.information for run in runs)
     fixed = joined.information
@@ -227,7 +240,7 @@ def test_fixed_decoders_lose_nothing_and_gain_when_they_are_updated(kind):
     joined.refine(Deadline(None))
     assert joined.information > fixed
     assert joined.information >= best * (1.0 - 1e-4)
-    assert region.excess(joined.matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
+    assert excess(region, joined.matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
 
 
 def test_the_end_of_a_path_needs_hardly_any_repair():
@@ -244,7 +257,8 @@ def test_the_end_of_a_path_needs_hardly_any_repair():
 def test_alternation_is_deterministic_and_ends():
     region, distribution = region_of(TABLE), distribution_of(TABLE)
     first, second = (
-        alternate(distribution, region, 1.0, deadline=Deadline(None)) for _ in range(2)
+        alternate(distribution, Requirements.of(region, 1.0), deadline=Deadline(None))
+        for _ in range(2)
     )
     assert first[1] == second[1] == "converged"
     assert 16 in {len(run.matrix) for run in first[0]}
@@ -269,10 +283,12 @@ class Clock(Deadline):
 @pytest.mark.parametrize("looks", [1, 2, 10, 60, 300])
 def test_time_is_up(looks):
     region = region_of(TABLE)
-    runs, status = alternate(distribution_of(TABLE), region, 1.0, deadline=Clock(looks))
+    runs, status = alternate(
+        distribution_of(TABLE), Requirements.of(region, 1.0), deadline=Clock(looks)
+    )
     assert status == "time_limit" and runs
     for run in runs:
-        assert region.excess(run.matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
+        assert excess(region, run.matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
 
 
 def test_steps_grow_longer_when_time_is_short():
@@ -296,7 +312,7 @@ def test_steps_grow_longer_when_time_is_short():
 def test_auto_is_no_worse_than_its_parts(kind):
     joint, region = JointDistribution(TABLE), region_of(TABLE, kind)
     found = {
-        solver: solve(joint, region, 1.0, solver=solver, time_limit=None)
+        solver: solve(joint, Requirements.of(region, 1.0), solver=solver, time_limit=None)
         for solver in ("auto", "alternation", "columns")
     }
     assert found["alternation"].solver == "alternation"
@@ -313,18 +329,18 @@ def test_large_table_is_certified_and_far_better_than_the_closed_forms():
     radius = RenyiBall().radius_for(joint.n, 120)
     distribution = joint.probabilities.ravel()
     run = one_path(joint.counts, region, eps, b=12, factor=0.6)
-    mechanism, certificate = release(run.matrix, joint, RenyiSet(2.0, radius), eps)
+    mechanism, certificate = release(run.matrix, Promise.of(joint, RenyiSet(2.0, radius), eps))
     assert certificate.holds(eps)
     assert mechanism.mutual_information(distribution) == pytest.approx(run.information, rel=1e-6)
-    known = independent_reporting(joint, region, eps).information
+    known = independent_reporting(joint, Requirements.of(region, eps)).information
     assert run.information > 3.0 * known
 
 
 def test_one_secret_and_one_value():
     for counts in ([[4, 9, 2]], [[4], [9], [2]]):
         joint, region = JointDistribution(counts), region_of(counts)
-        found = solve(joint, region, 1.0, solver="alternation", time_limit=None)
-        private = repair(found.matrix, region, 1.0)
+        found = solve(joint, Requirements.of(region, 1.0), solver="alternation", time_limit=None)
+        private = repair(found.matrix, Requirements.of(region, 1.0))
         assert mutual_information(private, distribution_of(counts)) <= found.bound + 1e-9
-        best = solve(joint, region, 1.0, solver="columns", time_limit=None)
+        best = solve(joint, Requirements.of(region, 1.0), solver="columns", time_limit=None)
         assert found.objective >= 0.97 * best.objective

@@ -6,15 +6,17 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 import pytest
-from conftest import optimum
+from conftest import excess, optimum
 from scipy.optimize import linprog, minimize
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design.interior_point import CentralPath, pair_function
-from skrldp.design.interior_point._newton_system import Coupling, row_system
+from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
+from skrldp.design.interior_point._newton_system import Coupling, inverses
+from skrldp.design.interior_point._pair_block import PairBlock
 from skrldp.design.interior_point._pair_functions import concave_mean
-from skrldp.row_privacy import privacy_region
+from skrldp.requirements import Promise, Requirement, Requirements
+from skrldp.row_privacy import Layout, LowerRegion, privacy_region
 from skrldp.uncertainty_set import ConditionalsSet, RenyiSet
 
 TABLES = {
@@ -27,7 +29,7 @@ TABLES = {
 REGIONS = [
     *(("joint", alpha) for alpha in (0.6, 1.0, 1.5, 2.0, 4.0)),
     *(("product", alpha) for alpha in (0.3, 0.45, 0.6, 1.0, 1.5, 2.0, 4.0)),
-    *(("lower", 2.0), ("lower", 0.4), ("simplex", 1.0), ("point", 1.0), ("pairs", 1.0)),
+    *(("lower", 2.0), ("lower", 0.4), ("zero", 1.0), ("point", 1.0), ("pairs", 1.0)),
 ]
 
 
@@ -35,9 +37,11 @@ def region_of(table, kind, alpha=2.0, radius=0.05, same_secret=False):
     joint = JointDistribution(TABLES[table])
     if kind == "pairs":  # the shared budget binds for some rows, the single ones for others
         return privacy_region(joint, ConditionalsSet(0.03, 0.04, 0.02), same_secret=same_secret)
-    radius = {"point": 0.0, "simplex": np.inf}.get(kind, radius)
-    kind = "lower" if kind in ("point", "simplex") else kind
-    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
+    radius = {"point": 0.0, "simplex": np.inf, "zero": np.inf}.get(kind, radius)
+    name = "lower" if kind in ("point", "simplex", "zero") else kind
+    region = privacy_region(joint, RenyiSet(alpha, radius), region=name, same_secret=same_secret)
+    # "zero": all distributions again, as those above lower bounds of 0
+    return LowerRegion.around(region) if kind == "zero" else region
 
 
 def has_path(table, kind):
@@ -99,7 +103,7 @@ def least_gap(pairs, q):
     """The least of Σλ - φ(λ - q) over λ >= max q, for each pair alone: (m,) from (m, 2, k)."""
     found, precise = [], {"ftol": 1e-16, "gtol": 1e-13}
     for i, part in enumerate(q):
-        names = ["first", "second", "p", "scale", "shared", "weight", "radius"]
+        names = ["first", "second", "p", "scale", "shared", "weight", "radius", "factor"]
         names += [] if pairs.own is None else ["own"]
         one = replace(pairs, **{name: getattr(pairs, name)[[i]] for name in names})
 
@@ -125,7 +129,7 @@ def least_gap(pairs, q):
 def test_a_pair_is_private_iff_some_lambda_says_so(kind, alpha, table):
     eps = 0.6
     region = region_of(table, kind, alpha, same_secret=table == "3x3" and alpha == 2.0)
-    pairs = pair_function(region, eps)
+    pairs = pair_function(Requirement(region, eps))
     if not has_path(table, kind):
         assert pairs is None
         return
@@ -146,8 +150,9 @@ def test_a_pair_is_private_iff_some_lambda_says_so(kind, alpha, table):
 
 def test_regions_without_a_path():
     for kind, alpha in (("box", 2.0), ("joint", 0.5), ("joint", 0.52), ("joint", 0.55)):
-        assert pair_function(region_of("3x3", kind, alpha), 1.0) is None
-    assert pair_function(region_of("unseen", "point"), 1.0) is None
+        assert pair_function(Requirement(region_of("3x3", kind, alpha), 1.0)) is None
+        assert path_blocks(Requirements.of(region_of("3x3", kind, alpha), 1.0)) is None
+    assert pair_function(Requirement(region_of("unseen", "point"), 1.0)) is None
 
 
 @pytest.mark.parametrize("alpha", [0.6, 0.8, 0.95])
@@ -162,7 +167,9 @@ def test_a_budget_that_frees_conditionals(alpha):
     ):
         radius = np.log1p(-min(share, 0.999999)) / theta if share < 1 else np.inf
         region = privacy_region(joint, RenyiSet(alpha, radius), region=kind)
-        pairs = pair_function(region, 0.5)
+        if region.uncertainty.is_everything:
+            region = LowerRegion.around(region)
+        pairs = pair_function(Requirement(region, 0.5))
         rows = np.random.default_rng(2).random((1, 2, 2))
         found = least_gap(pairs, pairs.parts(rows)[0])
         expected = np.exp(-0.5) * region.worst(rows, 0.5).bound
@@ -175,7 +182,7 @@ def test_a_budget_that_frees_conditionals(alpha):
 def test_parts_and_collect_are_adjoint(same_secret):
     eps = 0.8
     region = region_of("3x3", "joint", same_secret=same_secret)
-    pairs = pair_function(region, eps)
+    pairs = pair_function(Requirement(region, eps))
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(2, 3, 3))
     parts = pairs.parts(rows)
@@ -183,7 +190,8 @@ def test_parts_and_collect_are_adjoint(same_secret):
         np.testing.assert_allclose(parts[:, i, 0], np.exp(-eps) * rows[:, first], rtol=1e-14)
         np.testing.assert_array_equal(parts[:, i, 1], -rows[:, second])
     other = rng.normal(size=parts.shape)
-    assert (parts * other).sum() == pytest.approx((rows * pairs.collect(other)).sum(), rel=1e-12)
+    collected = pairs.collect(other).reshape(rows.shape)
+    assert (parts * other).sum() == pytest.approx((rows * collected).sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("same_secret", [False, True])
@@ -191,7 +199,7 @@ def test_parts_and_collect_are_adjoint(same_secret):
 @pytest.mark.parametrize(("kind", "alpha"), REGIONS)
 def test_derivatives_of_phi(kind, alpha, table, same_secret):
     """Slopes by differences of values, second derivatives by differences of slopes."""
-    pairs = pair_function(region_of(table, kind, alpha, same_secret=same_secret), 0.5)
+    pairs = pair_function(Requirement(region_of(table, kind, alpha, same_secret=same_secret), 0.5))
     if pairs is None:
         return
     rng = np.random.default_rng(4)
@@ -225,9 +233,10 @@ class Point:
 
     def __init__(self, kind, alpha, table="3x3", same_secret=False, b=2):
         rng = np.random.default_rng(5)
-        region = region_of(table, kind, alpha, same_secret=same_secret)
-        self.pairs = pairs = pair_function(region, 0.5)
-        self.b, self.shape = b, (b, *region.conditionals.shape)
+        one = Requirement(region_of(table, kind, alpha, same_secret=same_secret), 0.5)
+        self.pairs = pairs = pair_function(one)
+        self.block = block = PairBlock(one, pairs)
+        self.b, self.shape = b, (b, *one.region.conditionals.shape)
         self.rows = rng.random(self.shape) + 0.1
         parts = pairs.parts(self.rows)
         count = parts.shape[:2]
@@ -238,10 +247,17 @@ class Point:
         self.slack, self.dual = rng.random(count) + 0.1, rng.random(count) + 0.1
         self.row_diagonal = rng.random(self.shape) + 0.1
         x = self.lam[..., None] - parts
-        self.system = row_system(
-            pairs, self.lam, x, self.dual_x, self.slack, self.dual, self.row_diagonal
-        )
+        block._lam, block._slack = self.lam, self.slack
+        block._dual, block._dual_x = self.dual, self.dual_x
+        self.hessian = self.with_diagonal(self.row_diagonal)
+        self.inverse = inverses(self.hessian)
         self.start = pairs(x)[0] - self.lam.sum(axis=-1), x
+
+    def with_diagonal(self, row_diagonal):
+        """The Hessian of each row, with what the rows' own multipliers add to it."""
+        return self.block.hessian(self.rows) + np.array(
+            [np.diag(one) for one in row_diagonal.reshape(self.b, -1)]
+        )
 
     def gradient(self, rows, lam):
         """By the rows and the λ; multipliers follow their variables to first order."""
@@ -252,7 +268,8 @@ class Point:
         by_x = -dual[..., None, None] * slope[..., None] * gradient
         if not pairs.fixed:
             by_x += self.dual_x / x0 * (x - x0)
-        by_rows = -pairs.collect(by_x) + self.row_diagonal * (rows - self.rows)
+        by_rows = -pairs.collect(by_x).reshape(self.shape)
+        by_rows += self.row_diagonal * (rows - self.rows)
         return by_rows, by_x.sum(axis=-1) + dual[..., None]
 
     def dense(self, y):
@@ -274,7 +291,7 @@ class Point:
 
 POINTS = [
     *(("joint", 2.0), ("joint", 0.6), ("joint", 1.0), ("joint", 4.0), ("product", 0.3)),
-    *(("product", 2.0), ("lower", 2.0), ("simplex", 1.0), ("point", 1.0)),
+    *(("product", 2.0), ("lower", 2.0), ("zero", 1.0), ("point", 1.0)),
 ]
 
 
@@ -282,45 +299,108 @@ POINTS = [
     ("table", "same_secret"), [("3x3", False), ("zero cells", True), ("unseen", False)]
 )
 @pytest.mark.parametrize(("kind", "alpha"), POINTS)
-def test_row_system_is_the_schur_complement(kind, alpha, table, same_secret):
+def test_a_block_is_the_schur_complement(kind, alpha, table, same_secret):
     if not has_path(table, kind):
         return
     point = Point(kind, alpha, table, same_secret)
-    system, rng = point.system, np.random.default_rng(6)
+    block, pairs, rng = point.block, point.pairs, np.random.default_rng(6)
     a1, k = point.shape[1:]
-    weight = rng.random(point.dual.shape)
-    barrier = rng.random(point.dual_x.shape)
-    reduced_gradient, lam_rhs = system.eliminate(weight, barrier)
+    barrier, (base, x0) = 0.3, point.start
+    residual = base - point.slack
+    reduced_gradient = block.gradient(barrier)
     step = rng.normal(size=point.shape)
-    lam, x, slack = system.back_substitute(step, lam_rhs)
-    np.testing.assert_allclose(
-        system.residual, point.start[0] - point.slack, rtol=1e-12, atol=1e-14
-    )
-    np.testing.assert_allclose(x, lam[..., None] - point.pairs.parts(step), atol=1e-12)
+    kinds, lam = block.step(step), block._steps[0]
+    slack, x = kinds[0][1], lam[..., None] - pairs.parts(step)
+    assert len(kinds) == (1 if pairs.fixed else 2)
+    for amount, change, dual, dual_change in kinds:  # products equal the barrier, to first order
+        np.testing.assert_allclose(
+            amount * dual + amount * dual_change + dual * change, barrier, rtol=1e-10, atol=1e-9
+        )
+    if not pairs.fixed:
+        np.testing.assert_allclose(kinds[1][0], x0, atol=1e-14)
+        np.testing.assert_allclose(kinds[1][1], x, atol=1e-12)
 
-    _value, slope, _, gradient = point.pairs(point.start[1])
+    _value, slope, _, gradient = pairs(x0)
+    weight = (barrier - point.dual * residual) / point.slack
     by_part = -weight[..., None, None] * slope[..., None] * gradient
-    if not point.pairs.fixed:
-        by_part -= barrier
-    by_rows, by_lam = -point.pairs.collect(by_part), by_part.sum(axis=-1) + weight[..., None]
+    if not pairs.fixed:
+        by_part -= barrier / x0
+    by_rows, by_lam = -pairs.collect(by_part), by_part.sum(axis=-1) + weight[..., None]
     change = (slope[..., None] * gradient * x).sum(axis=(2, 3)) - lam.sum(axis=-1)
-    np.testing.assert_allclose(slack, change + system.residual, atol=1e-10)
+    np.testing.assert_allclose(slack, change + residual, atol=1e-10)
     for y in range(point.b):
         whole, cells = point.dense(y), a1 * k
         corner, side = whole[:cells, :cells], whole[:cells, cells:]
-        if point.pairs.fixed:
-            reduced, expected_gradient = corner, by_rows[y].ravel()
+        if pairs.fixed:
+            reduced, expected_gradient = corner, by_rows[y]
             expected_lam = np.zeros(0)
         else:
             inverse = np.linalg.inv(whole[cells:, cells:])
             reduced = corner - side @ inverse @ side.T
-            expected_gradient = by_rows[y].ravel() - side @ inverse @ by_lam[y].ravel()
+            expected_gradient = by_rows[y] - side @ inverse @ by_lam[y].ravel()
             expected_lam = -inverse @ (by_lam[y].ravel() + side.T @ step[y].ravel())
         scale = np.abs(reduced).max()
-        np.testing.assert_allclose(system.hessian[y], reduced, atol=2e-7 * scale)
-        np.testing.assert_allclose(system.inverse[y] @ reduced, np.eye(cells), atol=1e-5)
-        np.testing.assert_allclose(reduced_gradient[y].ravel(), expected_gradient, atol=1e-6)
+        np.testing.assert_allclose(point.hessian[y], reduced, atol=2e-7 * scale)
+        np.testing.assert_allclose(point.inverse[y] @ reduced, np.eye(cells), atol=1e-5)
+        scale = max(1.0, np.abs(expected_gradient).max())
+        np.testing.assert_allclose(reduced_gradient[y], expected_gradient, atol=1e-6 * scale)
         np.testing.assert_allclose(lam[y].ravel()[: len(expected_lam)], expected_lam, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["plain", "shared", "copies", "some"])
+def test_the_block_for_all_distributions_solves_its_equations(kind):
+    """All is linear there: a whole Newton step makes the Lagrangian stationary."""
+    rng = np.random.default_rng(8)
+    joint, eps = JointDistribution(TABLES["3x3"]), 0.5
+    layout, compared = {
+        "plain": (Layout.plain(3, 3), None),
+        "shared": (Layout.plain(3, 3, "nonsensitive"), None),
+        "copies": (Layout(np.array([[0, 1, 2], [3, 4, 3], [5, 6, 7]]), np.arange(3), 8), None),
+        "some": (Layout.plain(3, 3), (np.array([0, 1, 2]), np.array([2, 0, 1]))),
+    }[kind]
+    region = privacy_region(joint, RenyiSet(1.0, np.inf), layout=layout, compared=compared)
+    if compared is not None:
+        eps = np.array([0.4, 0.8, 1.5])
+    (block,) = path_blocks(Requirements.of(region, eps))
+    rows = np.full((2, layout.n_cells), 0.5)
+    block.start(rows, 0.01)
+    for amount, dual in block.variables(rows):
+        assert np.all(amount > 0.0)
+        np.testing.assert_allclose(amount * dual, 0.01)
+    rows = rows + rng.uniform(-0.02, 0.02, size=rows.shape)
+    block._duals = [dual * rng.uniform(0.5, 2.0, size=dual.shape) for dual in block._duals]
+    before = block.variables(rows)
+    hessian, gradient = block.hessian(rows), block.gradient(0.02)
+    np.testing.assert_allclose(hessian, np.swapaxes(hessian, 1, 2), rtol=1e-9, atol=1e-9)
+    assert np.linalg.eigvalsh(hessian).min() >= -1e-9 * np.abs(hessian).max()
+    step = rng.normal(size=rows.shape)
+    kinds = block.step(step)
+    for (amount, dual), (same, change, same_dual, dual_change) in zip(before, kinds, strict=True):
+        np.testing.assert_array_equal(amount, same)
+        np.testing.assert_array_equal(dual, same_dual)
+        np.testing.assert_allclose(
+            amount * dual + amount * dual_change + dual * change, 0.02, rtol=1e-10, atol=1e-9
+        )
+    block.take(1.0, 1.0)
+    after = [amount for amount, _ in block.variables(rows + step)]
+    for (amount, change, *_), moved in zip(kinds, after, strict=True):
+        np.testing.assert_allclose(amount + change, moved, atol=1e-12)
+    above, below, between = (kind[2] + kind[3] for kind in kinds)
+    # by the greatest and least entries of each part: nothing is left
+    first, second, factor = block._first, block._second, block._factor
+    by_top, by_bottom = above.sum(axis=2), -below.sum(axis=2)
+    for pair, (s, t) in enumerate(zip(first, second, strict=True)):
+        by_top[:, s] -= factor[pair] * between[:, pair]
+        by_bottom[:, t] += between[:, pair]
+    np.testing.assert_allclose(by_top, 0.0, atol=1e-9)
+    np.testing.assert_allclose(by_bottom, 0.0, atol=1e-9)
+    # by the rows: what the Hessian and the gradient say
+    by_rows = np.zeros_like(rows)
+    for part, entries in enumerate(layout.parts):
+        for u, entry in enumerate(entries):
+            by_rows[:, entry] += above[:, part, u] - below[:, part, u]
+    found = np.einsum("bij,bj->bi", hessian, step) + gradient
+    np.testing.assert_allclose(found, by_rows, atol=1e-9)
 
 
 @pytest.mark.parametrize("robust", [False, True])
@@ -332,11 +412,10 @@ def test_coupling_solves_its_equations(robust):
     column_residual, by_cell, by_top = rng.normal(size=a), rng.normal(size=a), 0.7
     root = rng.normal(size=(a, a))
     curvature = root @ root.T / a if robust else None
-    change, top = Coupling(point.system, cost, curvature).solve(
-        right, column_residual, by_cell, by_top
-    )
+    coupling = Coupling(point.hessian, point.inverse, cost, curvature)
+    change, top = coupling.solve(right, column_residual, by_cell, by_top)
     np.testing.assert_allclose(change.sum(axis=0), column_residual, atol=1e-9)
-    stationary = np.einsum("yij,yj->yi", point.system.hessian, change) + right
+    stationary = np.einsum("yij,yj->yi", point.hessian, change) + right
     if robust:
         second = curvature @ ((change * cost).sum(axis=0) - top)
         stationary += cost * (by_cell + second)
@@ -349,17 +428,10 @@ def test_coupling_solves_its_equations(robust):
 
 def test_an_indefinite_hessian_is_reported():
     point = Point("joint", 2.0)
-
-    def system(row_diagonal):
-        arguments = point.lam, point.start[1], point.dual_x, point.slack, point.dual, row_diagonal
-        return row_system(point.pairs, *arguments)
-
-    plain = (
-        np.einsum("yii->yi", system(point.row_diagonal).hessian).reshape(point.shape)
-        - point.row_diagonal
-    )
-    assert system(1e-9 * point.row_diagonal) is not None
-    assert system(1e-3 - plain) is None  # a small diagonal beside the rest
+    plain = np.einsum("yii->yi", point.hessian).reshape(point.shape) - point.row_diagonal
+    assert inverses(point.with_diagonal(1e-9 * point.row_diagonal)) is not None
+    # a small diagonal beside the rest
+    assert inverses(point.with_diagonal(1e-3 - plain)) is None
 
 
 # -- the path -------------------------------------------------------------------------------------
@@ -376,25 +448,27 @@ def vertices_of(region, secret):
     return lower + (1.0 - lower.sum()) * np.eye(a2)
 
 
-def privacy_rows(region, eps, b):
-    """Every privacy constraint of a polyhedral region, dense, on the whole mechanism."""
-    a1, a2 = region.conditionals.shape
+def privacy_rows(requirements, b):
+    """Every privacy constraint of polyhedral regions, dense, on the whole mechanism."""
     rows = []
-    for y, s1, s2 in np.ndindex(b, a1, a1):
-        if s1 == s2:
-            continue
-        for one in vertices_of(region, s1):
-            for other in vertices_of(region, s2):
-                row = np.zeros((b, a1, a2))
-                row[y, s1], row[y, s2] = one, -np.exp(eps) * other
-                rows.append(row.ravel())
+    for one in requirements:
+        layout = one.region.rows
+        for s1, s2, eps in zip(*one.region.pairs, one.pair_eps, strict=True):
+            if s1 == s2:
+                continue
+            for first in vertices_of(one.region, s1):
+                for second in vertices_of(one.region, s2):
+                    row = np.zeros(layout.n_cells)
+                    np.add.at(row, layout.parts[layout.place[s1]], first)
+                    np.add.at(row, layout.parts[layout.place[s2]], -np.exp(eps) * second)
+                    rows += [np.kron(y, row) for y in np.eye(b)]
     return np.array(rows)
 
 
-def exact(cost, region, eps):
+def exact(cost, requirements):
     """The optimum: by linear programming, or as a cone program if the cost is of a finite ball."""
     b, a = cost.cost.shape
-    rows, columns = privacy_rows(region, eps, b), np.tile(np.eye(a), b)
+    rows, columns = privacy_rows(requirements, b), np.tile(np.eye(a), b)
     if not cost.robust:
         found = linprog(
             cost.at(cost.distribution).ravel(), rows, np.zeros(len(rows)), columns, np.ones(a)
@@ -424,30 +498,35 @@ def exact(cost, region, eps):
     return optimum(cp.Problem(cp.Minimize(value), limits))
 
 
-def proven(path, cost, region, eps):
-    """The lower bound that the path's distributions give, put into their sets, in plain loops."""
-    distributions, multipliers = path.conditionals()
-    assert np.all(multipliers >= 0.0) and np.all(distributions >= 0.0)
-    np.testing.assert_allclose(distributions.sum(axis=-1), 1.0, rtol=1e-12)
+def proven(path, cost, requirements):
+    """The lower bound that the path's conditionals give, in plain loops."""
     distribution = cost.pull_in(path.distribution())
     assert distribution.sum() == pytest.approx(1.0, abs=1e-12)
-    b, a1, a2 = path.rows.shape
-    lagrangian = (distribution * cost.cost).reshape(b, a1, a2).copy()
-    for y in range(b):
-        inside = region.pull_in(path.pairs.first, path.pairs.second, distributions[y])
-        for i, (s1, s2) in enumerate(zip(path.pairs.first, path.pairs.second, strict=True)):
-            lagrangian[y, s1] += multipliers[y, i] * np.exp(-eps) * inside[i, 0]
-            lagrangian[y, s2] -= multipliers[y, i] * inside[i, 1]
+    b, a = path.rows.shape
+    lagrangian = (distribution * cost.cost).reshape(b, a).copy()
+    for one, (cuts, multipliers) in zip(requirements, path.cuts(), strict=True):
+        assert np.all(multipliers >= 0.0) and np.all(cuts.conditionals >= 0.0)
+        np.testing.assert_allclose(cuts.conditionals.sum(axis=-1), 1.0, rtol=1e-12)
+        if not one.everywhere:  # they are in the region
+            first, second = (np.tile(secret, b) for secret in one.region.pairs)
+            inside = one.region.pull_in(first, second, cuts.conditionals)
+            np.testing.assert_allclose(cuts.conditionals, inside, atol=1e-9)
+        for y, entries, pair, eps, multiplier in zip(
+            cuts.row, cuts.entries, cuts.conditionals, cuts.eps, multipliers, strict=True
+        ):
+            np.add.at(lagrangian[y], entries[0], multiplier * np.exp(-eps) * pair[0])
+            np.add.at(lagrangian[y], entries[1], -multiplier * pair[1])
     return lagrangian.min(axis=0).sum()
 
 
-def lifted(rows, region, eps):
+def lifted(rows, requirements):
     """A private mechanism (b, a) near the rows, by as much of each report as they lack."""
     rows = rows / rows.sum(axis=0)
-    lift = region.excess(rows, eps) / np.expm1(eps) * (1 + 1e-9)
-    rows = (rows + lift[:, None, None]) / (1.0 + lift.sum())
-    assert region.excess(rows, eps).max() <= 1e-15
-    return rows.reshape(len(rows), -1)
+    lift = [excess(one.region, rows, one.eps) / np.expm1(one.eps) for one in requirements]
+    lift = np.max(lift, axis=0) * (1 + 1e-9)
+    rows = (rows + lift[:, None]) / (1.0 + lift.sum())
+    assert all(excess(one.region, rows, one.eps).max() <= 1e-15 for one in requirements)
+    return rows
 
 
 def cost_of(region, kind, b=3, radius=0.0, alpha=2.0, seed=11):
@@ -482,15 +561,16 @@ def test_reaches_the_optimum_with_a_proof_at_every_step(kind, costs, radius, alp
         return
     region = region_of(table, kind)
     cost = cost_of(region, costs, radius=radius, alpha=alpha)
-    best = exact(cost, region, eps)
+    best = exact(cost, Requirements.of(region, eps))
     scale = np.abs(cost.cost).max()
     sure = 1e-12 if not cost.robust else 3e-8  # the conic solver's accuracy
-    path = CentralPath(cost, pair_function(region, eps), region.conditionals.shape)
-    bounds = [proven(path, cost, region, eps)]
+    required = Requirements.of(region, eps)
+    path = CentralPath(cost, path_blocks(required))
+    bounds = [proven(path, cost, required)]
     for _ in range(80):
         if path.gap < 1e-7 * scale or not path.advance(3e-8 * scale):
             break
-        bounds.append(proven(path, cost, region, eps))
+        bounds.append(proven(path, cost, required))
         assert path.steps == len(bounds) - 1
     assert max(bounds) <= best + sure * scale
     assert max(bounds) >= best - 1e-6 * scale
@@ -498,8 +578,8 @@ def test_reaches_the_optimum_with_a_proof_at_every_step(kind, costs, radius, alp
     # the mechanism is nearly stochastic, private and optimal
     assert np.all(path.rows > 0.0)
     np.testing.assert_allclose(path.rows.sum(axis=0), 1.0, atol=1e-7)
-    assert region.excess(path.rows, eps).max() <= 1e-6
-    value = cost.worst(path.rows.reshape(len(path.rows), -1))[0]
+    assert excess(region, path.rows, eps).max() <= 1e-6
+    value = cost.worst(path.rows)[0]
     assert value == pytest.approx(best, abs=3e-6 * scale)
     assert path.value == pytest.approx(best, abs=3e-6 * scale)
 
@@ -512,14 +592,15 @@ def test_a_proof_at_every_step_over_balls(kind, alpha, radius):
     eps = 0.7
     region = region_of("zero cells", kind, alpha)
     cost = cost_of(region, "distance", b=4, radius=radius, alpha=alpha)
-    path = CentralPath(cost, pair_function(region, eps), region.conditionals.shape)
-    bounds = [proven(path, cost, region, eps)]
+    required = Requirements.of(region, eps)
+    path = CentralPath(cost, path_blocks(required))
+    bounds = [proven(path, cost, required)]
     arrived = 0
     while arrived < 10 and path.advance(1e-6):
-        bounds.append(proven(path, cost, region, eps))
+        bounds.append(proven(path, cost, required))
         arrived += path.gap <= 2e-6
         assert path.steps < 80
-    value = cost.worst(lifted(path.rows, region, eps))[0]
+    value = cost.worst(lifted(path.rows, required))[0]
     assert max(bounds) <= value
     assert max(bounds) == pytest.approx(value, rel=2e-5)
 
@@ -532,11 +613,12 @@ def test_without_an_aim_until_rounding_ends_it(problem):
     private, useful = (radius if letter == "R" else 0.0 for letter in (problem[2], problem[0]))
     region = privacy_region(joint, RenyiSet(2.0, private))
     cost = cost_of(region, "distance", radius=useful)
-    path = CentralPath(cost, pair_function(region, 0.5), (3, 3))
+    required = Requirements.of(region, 0.5)
+    path = CentralPath(cost, path_blocks(required))
     bounds, values = [], []
     while path.advance():
-        bounds.append(proven(path, cost, region, 0.5))
-        values.append(cost.worst(lifted(path.rows, region, 0.5))[0])
+        bounds.append(proven(path, cost, required))
+        values.append(cost.worst(lifted(path.rows, required))[0])
         assert path.steps < 200
     assert max(bounds) <= min(values)
     assert max(bounds) == pytest.approx(min(values), rel=1e-5)
@@ -546,16 +628,11 @@ def test_deterministic():
     def run():
         region = region_of("zero cells", "joint", 1.5)
         cost = cost_of(region, "negative", radius=0.1, alpha=1.5)
-        path = CentralPath(cost, pair_function(region, 0.4), (3, 3))
+        path = CentralPath(cost, path_blocks(Requirements.of(region, 0.4)))
         while path.steps < 15 and path.advance(1e-6):
             pass
-        return (
-            path.rows,
-            path.conditionals()[0],
-            path.conditionals()[1],
-            path.distribution(),
-            path.gap,
-        )
+        ((cuts, multipliers),) = path.cuts()
+        return path.rows, cuts.conditionals, multipliers, path.distribution(), path.gap
 
     for one, other in zip(run(), run(), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -567,8 +644,9 @@ def test_a_cost_of_any_order_for_all_distributions(alpha, table):
     """With an infinite radius the order of the ball does not matter."""
     region = region_of(table, "simplex")
     cost = cost_of(region, "negative", radius=np.inf, alpha=alpha)
-    best = exact(cost, region, 0.7)
-    path = CentralPath(cost, pair_function(region, 0.7), region.conditionals.shape)
+    required = Requirements.of(region, 0.7)
+    best = exact(cost, required)
+    path = CentralPath(cost, path_blocks(required))
     while path.gap > 1e-7 and path.advance(3e-8):
         assert path.steps < 80
     assert path.value == pytest.approx(best, abs=1e-6)
@@ -582,7 +660,69 @@ def test_a_cost_that_only_cells_without_records_have(radius):
     cost = np.zeros((2, 6))
     cost[1, 2], cost[0, 5] = 1.0, 1.0
     cost = ExpectedCost(cost, joint.probabilities.ravel(), 2.0, radius)
-    path = CentralPath(cost, pair_function(region, 0.5), (2, 3))
+    required = Requirements.of(region, 0.5)
+    path = CentralPath(cost, path_blocks(required))
     while path.gap > 1e-6 and path.advance(1e-7):
         assert path.steps < 80
-    assert path.value == pytest.approx(exact(cost, region, 0.5), abs=1e-5)
+    assert path.value == pytest.approx(exact(cost, required), abs=1e-5)
+
+
+@pytest.mark.parametrize("same_secret", [False, True])
+@pytest.mark.parametrize("table", ["2x2", "3x3", "unseen"])
+@pytest.mark.parametrize("radius", [0.0, 0.1])
+def test_all_distributions_are_those_above_lower_bounds_of_zero(radius, table, same_secret):
+    """Two routes: greatest and least entries as variables, and φ with weights of 0."""
+    found = []
+    for kind in ("simplex", "zero"):
+        region = region_of(table, kind, same_secret=same_secret)
+        required = Requirements.of(region, 0.7)
+        cost = cost_of(region, "negative", radius=radius)
+        path = CentralPath(cost, path_blocks(required))
+        bounds = []
+        while path.gap > 1e-7 and path.advance(3e-8):
+            assert path.steps < 80
+            bounds.append(proven(path, cost, required))
+        found.append((path.value, max(bounds)))
+    (value, bound), (other, other_bound) = found
+    assert value == pytest.approx(other, abs=1e-6)
+    assert max(bound, other_bound) <= min(value, other) + 1e-6
+    assert bound == pytest.approx(other_bound, abs=2e-6) == value
+
+
+def lists():
+    """Requirements of several kinds on the same rows, over polyhedral regions."""
+    secrets = [(0, "a"), (0, "b"), (1, "a")]
+    values = [(0, "p"), (0, "q"), (1, "p")]
+    joint = JointDistribution(TABLES["3x3"], secrets, values)
+    ball = RenyiSet(2.0, 0.05)
+    by_pair = np.array([[0.0, 0.4, np.inf], [0.4, 0.0, 1.2], [np.inf, 1.2, 0.0]])
+    for options in (
+        {"eps": 0.5, "eps_all": 1.2},
+        {"eps": 0.5, "known": (0,), "eps_known": 0.8},
+        {"eps": 0.5, "each": True, "eps_all": 2.0},
+        {"eps": 0.5, "each": True, "known": (1,)},
+        {"eps": by_pair, "eps_all": 2.0},
+    ):
+        for observe in ("all", "nonsensitive"):
+            promise = Promise.of(joint, ball, **options, observe=observe)
+            yield joint, promise.requirements("lower"), ball
+
+
+@pytest.mark.parametrize("case", range(10))
+@pytest.mark.parametrize("robust", [False, True])
+def test_several_requirements_by_a_linear_program(case, robust):
+    joint, required, ball = list(lists())[case]
+    distance = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.5], [3.0, 2.0, 0.0], [1.0, 1.0, 1.0]])
+    cost = np.tile(distance, (1, required.n_cells // 3))
+    radius = ball.radius if robust else 0.0
+    cost = ExpectedCost(cost, required.fold(joint.probabilities), 2.0, radius)
+    best = exact(cost, required)
+    path = CentralPath(cost, path_blocks(required))
+    bounds = []
+    while path.gap > 1e-7 and path.advance(3e-8):
+        assert path.steps < 80
+        bounds.append(proven(path, cost, required))
+    assert max(bounds) <= best + 3e-8
+    assert max(bounds) == pytest.approx(best, abs=2e-6)
+    assert path.value == pytest.approx(best, abs=3e-6)
+    assert required.heights(path.rows).max() <= 2e-6

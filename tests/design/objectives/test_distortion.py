@@ -16,7 +16,8 @@ from skrldp.design.cutting_planes import CutProgram, minimise
 from skrldp.design.cutting_planes import _minimise as search_module
 from skrldp.design.cutting_planes._program import weak_duality
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance, solve
-from skrldp.row_privacy import privacy_region
+from skrldp.requirements import Requirements
+from skrldp.row_privacy import Layout, privacy_region
 from skrldp.support_function import divergence
 from skrldp.uncertainty_set import ConditionalsSet, RenyiSet
 
@@ -45,8 +46,8 @@ def search(cost, region, eps, central=True, **options):
     """Minimise with the central path, or by cuts alone as where a region has none."""
     with pytest.MonkeyPatch.context() as patch:
         if not central:
-            patch.setattr(search_module, "pair_function", lambda *_: None)
-        return minimise(cost, region, eps, **options)
+            patch.setattr(search_module, "path_blocks", lambda *_: None)
+        return minimise(cost, Requirements.of(region, eps), **options)
 
 
 def value(*args, eps=0.5, gap=1e-5, central=True, **options):
@@ -60,9 +61,9 @@ def check(found, cost, region, eps):
     matrix = found.matrix
     assert np.all(matrix >= 0)
     np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-12)
-    rows = matrix.reshape(len(matrix), *region.row_shape)
+    rows = matrix.reshape(len(matrix), *region.rows.parts.shape)
     worst = region.worst(rows, eps, conditionals=True)
-    first, second = (rows[worst.row, region.place(s)] for s in (worst.first, worst.second))
+    first, second = (rows[worst.row, region.rows.place[s]] for s in (worst.first, worst.second))
     odds = np.stack([first, -np.exp(eps) * second], axis=1)
     assert (
         np.einsum("mtu,mtu->m", odds, worst.conditionals).max() <= 1e-15
@@ -174,7 +175,7 @@ def test_large_and_small_eps(problem):
 @pytest.mark.parametrize("alpha", [0.3, 0.7, 1.0, 2.0, 4.0])
 def test_the_worst_distribution_attains_the_worst_case(alpha):
     cost, region = program(COUNTS, "RURP", alpha, region="product")
-    found = minimise(cost, region, 0.5, deadline=Deadline(None))
+    found = minimise(cost, Requirements.of(region, 0.5), deadline=Deadline(None))
     bound, distribution = cost.worst(found.matrix)
     assert divergence(cost.distribution, distribution, alpha) <= cost.radius * (1 + 1e-9)
     assert distribution @ cost.by_cell(found.matrix) == pytest.approx(bound, rel=1e-6)
@@ -187,9 +188,9 @@ def test_time_runs_out():
         assert found.status == "time_limit" and found.unfinished
         assert found.message.startswith("The time limit ended the search at a relative gap of ")
         check(found, cost, region, 0.5)
-    rough = solve(cost, region, 0.5, time_limit=1e-9)
+    rough = solve(cost, Requirements.of(region, 0.5), time_limit=1e-9)
     assert rough.status == "time_limit"
-    fine = solve(cost, region, 0.5)
+    fine = solve(cost, Requirements.of(region, 0.5))
     assert rough.objective >= fine.objective and rough.bound <= fine.bound
 
 
@@ -197,14 +198,20 @@ def test_outputs_of_no_use_are_left_out():
     cost, region = program(COUNTS, "NURP")
     far = np.vstack([cost.cost, cost.cost.max(axis=0) + 1e12, cost.cost[1]])
     more = type(cost)(far, cost.distribution)
-    plain, found = solve(cost, region, 0.5), solve(more, region, 0.5)
+    plain, found = (
+        solve(cost, Requirements.of(region, 0.5)),
+        solve(more, Requirements.of(region, 0.5)),
+    )
     assert found.matrix.shape == far.shape and not found.matrix[4:].any()
     assert found.objective == plain.objective
 
 
 def test_second_route_of_the_estimators_solver():
     cost, region = program(COUNTS, "RURP")
-    conic, cuts = (solve(cost, region, 0.5, solver=name, gap=1e-5) for name in ("conic", "cuts"))
+    conic, cuts = (
+        solve(cost, Requirements.of(region, 0.5), solver=name, gap=1e-5)
+        for name in ("conic", "cuts")
+    )
     check(conic, cost, region, 0.5)
     assert conic.objective == pytest.approx(cuts.objective, rel=2e-5)
     assert conic.bound == pytest.approx(cuts.bound, rel=1e-4)
@@ -222,7 +229,7 @@ def test_second_route_for_sets_of_conditionals(seed, observe, useful):
     values = []
     for pair, drift in ((0.008, 0.0), (0.011, 0.0), (0.016, 0.0), (0.011, 0.004)):
         region = privacy_region(joint, ConditionalsSet(0.008, pair, drift), observe=observe)
-        conic = solve(cost, region, 1.0, solver="conic")
+        conic = solve(cost, Requirements.of(region, 1.0), solver="conic")
         for central in (True, False) if drift else (True,):
             found = search(cost, region, 1.0, central, gap=1e-5, deadline=Deadline(None))
             check(found, cost, region, 1.0)
@@ -236,7 +243,7 @@ def test_second_route_for_sets_of_conditionals(seed, observe, useful):
 def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):
     """Its linear program has what time is left; without it the bound is a simpler one."""
     cost, region = program(COUNTS, "RURP")
-    full = solve(cost, region, 0.5, solver="conic", time_limit=600.0)
+    full = solve(cost, Requirements.of(region, 0.5), solver="conic", time_limit=600.0)
     asked = []
 
     def out_of_time(program, seconds=None):
@@ -244,7 +251,7 @@ def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):
         raise TimeoutError
 
     monkeypatch.setattr(CutProgram, "solve", out_of_time)
-    found = solve(cost, region, 0.5, solver="conic", time_limit=600.0)
+    found = solve(cost, Requirements.of(region, 0.5), solver="conic", time_limit=600.0)
     assert 0.0 < asked[0] <= 600.0
     assert (found.status, found.unfinished) == ("time_limit", True)
     assert found.message.startswith("The time limit ended the linear program of the lower bound")
@@ -254,20 +261,26 @@ def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):
 
 def test_cuts_are_written_as_they_read():
     rng = np.random.default_rng(0)
-    distributions = rng.dirichlet(np.ones(4), size=(5, 2))
-    cuts = Cuts(
-        np.array([0, 1, 2, 1, 0]),
-        np.array([0, 2, 1, 1, 2]),
-        np.array([1, 0, 2, 1, 0]),
-        distributions,
-    )
+    distributions, eps = rng.dirichlet(np.ones(4), size=(5, 2)), rng.uniform(0.2, 2.0, size=5)
+    row, first, second = np.array([[0, 1, 2, 1, 0], [0, 2, 1, 1, 2], [1, 0, 2, 1, 0]])
     rows = rng.random((3, 3, 4))
     expected = [
-        np.exp(-0.7) * distributions[i, 0] @ rows[y, s] - distributions[i, 1] @ rows[y, t]
-        for i, (y, s, t) in enumerate(zip(cuts.row, cuts.first, cuts.second, strict=True))
+        np.exp(-eps[i]) * distributions[i, 0] @ rows[y, s] - distributions[i, 1] @ rows[y, t]
+        for i, (y, s, t) in enumerate(zip(row, first, second, strict=True))
     ]
-    found = cuts.coefficients((3, 3, 4), 0.7) @ rows.ravel()
-    np.testing.assert_allclose(found, expected, atol=1e-15)
+    order = rng.permutation(12)  # the cells of a row may stand in any order
+    moved = np.empty((3, 12))
+    moved[:, order] = rows.reshape(3, 12)
+    for layout, table in (
+        (None, rows.reshape(3, 12)),
+        (Layout(order.reshape(3, 4), np.arange(3), 12), moved),
+    ):
+        region = privacy_region(
+            JointDistribution(np.ones((3, 4))), RenyiSet(2.0, 0.1), layout=layout
+        )
+        cuts = Cuts.of(region, row, first, second, distributions, eps)
+        found = cuts.coefficients(3, 12) @ table.ravel()
+        np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
 def test_any_multipliers_bound_the_linear_program():
@@ -276,8 +289,8 @@ def test_any_multipliers_bound_the_linear_program():
     worst = region.worst(
         rng.dirichlet(np.ones(4), size=12).T.reshape(4, 3, 4), 0.5, conditionals=True
     )
-    cuts = Cuts(worst.row, worst.first, worst.second, worst.conditionals)
-    table = cuts.coefficients((4, 3, 4), 0.5)
+    cuts = Cuts.worst(region, worst)
+    table = cuts.coefficients(4, 12)
     linear = cost.at(cost.distribution)
     sums = np.tile(np.eye(12), 4)
     optimum = linprog(

@@ -16,6 +16,7 @@ from skrldp.design.rows import _column_generation as columns_module
 from skrldp.design.rows import generate_columns
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, row_information
+from skrldp.requirements import Promise, Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
@@ -35,7 +36,7 @@ def few_rounds(joint, region, eps, **options):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns_module, "_POLYHEDRAL", (4, 5e-6))
         patch.setattr(columns_module, "_BALL", (2, 5e-5))
-        return generate_columns(joint, region, eps, **options)
+        return generate_columns(joint, Requirements.of(region, eps), **options)
 
 
 def optimum(counts, eps, kind="joint", **options):
@@ -45,7 +46,7 @@ def optimum(counts, eps, kind="joint", **options):
         region = privacy_region(joint, RenyiSet(2.0, np.inf if kind == "simplex" else 0.0))
     else:
         region = region_of(joint, kind)
-    return solve(joint, region, eps, time_limit=None, **options).objective
+    return solve(joint, Requirements.of(region, eps), time_limit=None, **options).objective
 
 
 # -- reference values -----------------------------------------------------------------------------
@@ -56,10 +57,12 @@ def optimum(counts, eps, kind="joint", **options):
 def test_enumerated_optima(case, key, same_secret):
     joint = JointDistribution(case["counts"])
     region = region_of(joint, "lower", same_secret=same_secret)
-    listed = solve(joint, region, case["eps"], solver="vertices")
+    listed = solve(joint, Requirements.of(region, case["eps"]), solver="vertices")
     assert listed.objective == pytest.approx(case[key], abs=1e-5)
     assert listed.status == "optimal"
-    generated = solve(joint, region, case["eps"], solver="columns", time_limit=None)
+    generated = solve(
+        joint, Requirements.of(region, case["eps"]), solver="columns", time_limit=None
+    )
     assert generated.objective == pytest.approx(case[key], rel=1e-4)
     assert generated.objective <= listed.objective * (1.0 + 1e-7)
 
@@ -68,14 +71,16 @@ def test_enumerated_optima(case, key, same_secret):
 def test_exact_ball(case):
     joint = JointDistribution(case["counts"])
     region = region_of(joint)
-    found = solve(joint, region, case["eps"], time_limit=None)
+    found = solve(joint, Requirements.of(region, case["eps"]), time_limit=None)
     assert found.solver == "columns"
     assert found.objective >= case["exact_ball_at_least"] * (1.0 - 5e-4)
     assert found.objective >= case["distinct_secrets"] * (1.0 - 1e-4)
     assert found.objective <= found.bound
     assert joint.entropy == pytest.approx(case["entropy_X"], abs=1e-6)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), case["eps"])
+    mechanism, certificate = release(
+        found.matrix, Promise.of(joint, RenyiSet(2.0, radius), case["eps"])
+    )
     assert certificate.holds(case["eps"])
     value = mechanism.mutual_information(joint.probabilities)
     assert value == pytest.approx(found.objective, rel=1e-6)
@@ -87,14 +92,14 @@ def test_exact_ball(case):
 def test_unknown_solver():
     joint = JointDistribution(EXAMPLE)
     with pytest.raises(ValueError, match=r"solver='simplex' must be one of 'auto', 'vertices'"):
-        solve(joint, region_of(joint), 1.0, solver="simplex")
+        solve(joint, Requirements.of(region_of(joint), 1.0), solver="simplex")
     assert SOLVERS == ("auto", "vertices", "columns", "alternation")
 
 
 def test_a_failure_names_the_problem():
     joint = JointDistribution(SMALL)
     with pytest.raises(SolverError) as found:
-        solve(joint, region_of(joint), 0.25, solver="vertices")
+        solve(joint, Requirements.of(region_of(joint), 0.25), solver="vertices")
     for part in (
         *("eps=0.25", "JointRegion", "2 secrets x 3 values", "solver='vertices'"),
         *("no finite list of vertices", "Try solver='columns'"),
@@ -106,9 +111,9 @@ def test_a_failure_names_the_problem():
 def test_verbose(capsys, solver):
     joint = JointDistribution(EXAMPLE)
     region = region_of(joint, "lower")
-    silent = solve(joint, region, 0.5, solver=solver)
+    silent = solve(joint, Requirements.of(region, 0.5), solver=solver)
     assert capsys.readouterr().out == ""
-    solve(joint, region, 0.5, solver=solver, verbose=1)
+    solve(joint, Requirements.of(region, 0.5), solver=solver, verbose=1)
     out = capsys.readouterr().out
     assert f"[skrldp] {solver}: {silent.objective:.5f} nats ({silent.status})" in out
     assert silent.message in out
@@ -123,10 +128,13 @@ def test_auto():
         (joint, "joint", "columns"),
         (large, "lower", "columns"),
     ):
-        assert solve(case, region_of(case, kind), 0.5, time_limit=None).solver == solver
+        assert (
+            solve(case, Requirements.of(region_of(case, kind), 0.5), time_limit=None).solver
+            == solver
+        )
     for radius in (0.0, np.inf):
         region = privacy_region(joint, RenyiSet(2.0, radius))
-        assert solve(joint, region, 0.5, time_limit=0.0).solver == "vertices"
+        assert solve(joint, Requirements.of(region, 0.5), time_limit=0.0).solver == "vertices"
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.3])
@@ -135,12 +143,12 @@ def test_what_there_is_when_time_is_up(limit):
     rng = np.random.default_rng(0)
     joint = JointDistribution(rng.integers(0, 300, size=(8, 10)))
     region, eps = region_of(joint), 0.8
-    found = solve(joint, region, eps, time_limit=limit)
+    found = solve(joint, Requirements.of(region, eps), time_limit=limit)
     assert found.status == "time_limit"
-    known = independent_reporting(joint, region, eps).information
+    known = independent_reporting(joint, Requirements.of(region, eps)).information
     assert found.objective >= known * (1.0 - 1e-7)
     radius = RenyiBall().radius_for(joint.n, 80)
-    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), eps)
+    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), eps))
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
     assert value >= known * (1.0 - 1e-6)
@@ -151,7 +159,8 @@ def test_deterministic():
     for solver in ("vertices", "columns"):
         region = region_of(joint, "lower")
         first, second = (
-            solve(joint, region, 0.7, solver=solver, time_limit=None) for _ in range(2)
+            solve(joint, Requirements.of(region, 0.7), solver=solver, time_limit=None)
+            for _ in range(2)
         )
         np.testing.assert_array_equal(first.matrix, second.matrix)
         assert first.objective == second.objective
@@ -178,11 +187,11 @@ def test_never_worse_than_the_closed_forms(counts):
             if kind == "simplex"
             else region_of(joint, kind)
         )
-        found = solve(joint, region, eps)
+        found = solve(joint, Requirements.of(region, eps))
         for blocks in (
             grr(eps, a1 * a2),
             srr(eps, a1, a2),
-            independent_reporting(joint, region, eps).blocks,
+            independent_reporting(joint, Requirements.of(region, eps)).blocks,
         ):
             value = block_information(blocks, joint.probabilities)
             assert found.objective >= value * (1.0 - 1e-8)
@@ -223,7 +232,7 @@ def test_a_vanishing_radius_gives_the_non_robust_optimum(kind):
     point = optimum(joint, 0.5, "point")
     for alpha in (1.0, 2.0):
         region = privacy_region(joint, RenyiSet(alpha, 1e-12), region=kind)
-        found = solve(joint, region, 0.5, time_limit=None).objective
+        found = solve(joint, Requirements.of(region, 0.5), time_limit=None).objective
         assert found == pytest.approx(point, rel=1e-4)
         assert found <= point * (1.0 + 1e-7)
 
@@ -263,7 +272,7 @@ def test_relabelling():
     blocks = []
     for part in (counts, moved):
         joint = JointDistribution(part)
-        blocks.append(independent_reporting(joint, region_of(joint), 0.6).blocks)
+        blocks.append(independent_reporting(joint, Requirements.of(region_of(joint), 0.6)).blocks)
     np.testing.assert_allclose(blocks[0], blocks[1], rtol=1e-10)
 
 
@@ -283,13 +292,15 @@ def test_unseen_secrets_and_values(counts, kind):
     region, eps = region_of(joint, kind), 0.7
     deadline = Deadline(None)
     found = few_rounds(joint, region, eps, deadline=deadline)
-    assert found.objective >= independent_reporting(joint, region, eps).information * (1 - 1e-7)
+    assert found.objective >= independent_reporting(
+        joint, Requirements.of(region, eps)
+    ).information * (1 - 1e-7)
     if kind in ("box", "lower"):
-        best = solve(joint, region, eps, solver="vertices").objective
+        best = solve(joint, Requirements.of(region, eps), solver="vertices").objective
         assert best >= found.objective * (1.0 - 1e-7)
         assert found.objective >= best * (1.0 - 2e-3)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), eps)
+    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), eps))
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
     assert value == pytest.approx(found.objective, rel=1e-5)
@@ -306,9 +317,12 @@ def test_every_order(alpha, kind):
     joint = JointDistribution(np.array(EXAMPLE) * 4)
     region, eps = region_of(joint, kind, alpha), 0.6
     found = few_rounds(joint, region, eps, deadline=Deadline(None))
-    assert found.objective > 1.2 * independent_reporting(joint, region, eps).information
+    assert (
+        found.objective
+        > 1.2 * independent_reporting(joint, Requirements.of(region, eps)).information
+    )
     radius = RenyiBall(alpha).radius_for(joint.n, 4)
-    mechanism, certificate = release(found.matrix, joint, RenyiSet(alpha, radius), eps)
+    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(alpha, radius), eps))
     assert certificate.holds(eps)
     assert certificate.eps_attained <= eps
     value = mechanism.mutual_information(joint.probabilities)
@@ -319,11 +333,11 @@ def test_the_joint_ball_at_one_half():
     """Its oracle is slow, so the search is cut short."""
     joint = JointDistribution(EXAMPLE)
     region, eps = region_of(joint, "joint", 0.5), 0.8
-    found = solve(joint, region, eps, time_limit=0.5)
+    found = solve(joint, Requirements.of(region, eps), time_limit=0.5)
     radius = RenyiBall(0.5).radius_for(joint.n, 4)
-    mechanism, certificate = release(found.matrix, joint, RenyiSet(0.5, radius), eps)
+    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(0.5, radius), eps))
     assert certificate.holds(eps)
-    known = independent_reporting(joint, region, eps).information
+    known = independent_reporting(joint, Requirements.of(region, eps)).information
     assert mechanism.mutual_information(joint.probabilities) >= known * (1.0 - 1e-6)
 
 
@@ -341,14 +355,13 @@ def informations(counts, distribution, eps, smoothing, solver="vertices", kind="
     joint = JointDistribution(counts)
     found = solve(
         joint,
-        region_of(joint, kind),
-        eps,
+        Requirements.of(region_of(joint, kind), eps),
         distribution=joint.smoothed(smoothing).ravel(),
         solver=solver,
         time_limit=None,
     )
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    assert release(found.matrix, joint, RenyiSet(2.0, radius), eps)[1].holds(eps)
+    assert release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), eps))[1].holds(eps)
     public = joint.probabilities.ravel()
     assert found.objective == pytest.approx(row_information(found.matrix, public).sum(), abs=1e-12)
     assert found.objective <= found.bound * (1.0 + 1e-9)
@@ -379,8 +392,10 @@ def test_smoothing_leaves_no_column_to_chance():
     region = region_of(joint, "lower")
     for smoothing in (1e-6, 0.5):
         distribution = joint.smoothed(smoothing).ravel()
-        best = solve(joint, region, 1.0, distribution=distribution, solver="vertices")
-        plain = solve(joint, region, 1.0, solver="vertices")
+        best = solve(
+            joint, Requirements.of(region, 1.0), distribution=distribution, solver="vertices"
+        )
+        plain = solve(joint, Requirements.of(region, 1.0), solver="vertices")
         at = [float(row_information(found.matrix, distribution).sum()) for found in (best, plain)]
         assert at[0] >= at[1] * (1.0 - 1e-12)
         assert best.objective >= plain.objective * (1.0 - smoothing * 0.02)

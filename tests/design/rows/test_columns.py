@@ -15,6 +15,7 @@ from skrldp.design.rows import _product_cone as product_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.exceptions import CertificateError
 from skrldp.information import block_information, mutual_information, mutual_information_bound
+from skrldp.requirements import Promise, Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
@@ -33,7 +34,7 @@ def columns(joint, region, eps, seconds=None, patience=None, **options):
             patch.setattr(columns_module, "_POLYHEDRAL", (2 * patience, 5e-6))
             patch.setattr(columns_module, "_BALL", (patience, 5e-5))
         deadline = options.pop("deadline", Deadline(seconds))
-        return generate_columns(joint, region, eps, deadline=deadline, **options)
+        return generate_columns(joint, Requirements.of(region, eps), deadline=deadline, **options)
 
 
 def check(found, joint, region, eps):
@@ -47,13 +48,14 @@ def check(found, joint, region, eps):
     assert found.objective == pytest.approx(
         mutual_information(found.matrix, distribution), rel=1e-6
     )
-    assert found.bound == mutual_information_bound(joint.probabilities, eps)
+    expected = mutual_information_bound(joint.probabilities, eps)
+    assert found.bound == pytest.approx(expected, rel=1e-15)
     assert found.objective <= found.bound
     # never worse than what is known beforehand
     a1, a2 = joint.counts.shape
     known = [
         block_information(srr(eps, a1, a2), joint.probabilities),
-        independent_reporting(joint, region, eps).information,
+        independent_reporting(joint, Requirements.of(region, eps)).information,
     ]
     assert found.objective >= max(known) * (1.0 - 1e-7)
 
@@ -85,7 +87,9 @@ def test_against_enumeration(kind, seed):
         region = privacy_region(joint, RenyiSet(2.0, radius))
     else:
         region = region_of(joint, kind)
-    best = enumerate_vertices(joint, region, 0.6, deadline=Deadline(None)).objective
+    best = enumerate_vertices(
+        joint, Requirements.of(region, 0.6), deadline=Deadline(None)
+    ).objective
     found = columns(joint, region, 0.6).objective
     assert found == pytest.approx(best, rel=1e-4)
     assert found <= best * (1.0 + 1e-7)
@@ -181,7 +185,7 @@ def test_time_may_run_out_while_listing(glances):
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     region = region_of(joint, "lower")
     clock = Clock(glances)
-    found = generate_columns(joint, region, 0.5, deadline=clock)
+    found = generate_columns(joint, Requirements.of(region, 0.5), deadline=clock)
     assert found.status == "time_limit"
     check(found, joint, region, 0.5)
 
@@ -206,7 +210,7 @@ def test_time_may_run_out_anywhere(by_programs, kind, glances):
     assert clock.glances > -100  # it hardly looks again
     check(found, joint, region, 0.5)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), 0.5)
+    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), 0.5))
     assert certificate.holds(0.5)
     assert mechanism.mutual_information(joint.probabilities) == pytest.approx(
         found.objective, rel=1e-6
@@ -217,7 +221,7 @@ def test_more_time_is_no_worse():
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     region = region_of(joint, "lower")
     values = [
-        generate_columns(joint, region, 0.5, deadline=Clock(n)).objective
+        generate_columns(joint, Requirements.of(region, 0.5), deadline=Clock(n)).objective
         for n in (1, 20, 100, 400, 2000)
     ]
     assert np.all(np.diff(values) >= -1e-12)
@@ -242,16 +246,18 @@ def test_large_tables(shape, cone):
     joint = JointDistribution(rng.multinomial(30_000, rng.dirichlet(np.ones(cells))).reshape(shape))
     region = region_of(joint)
     distribution = joint.probabilities.ravel()
-    search = columns_module._Search(joint, Cones(region, 1.0, Deadline(0.0)), distribution)
+    search = columns_module._Search(
+        joint, Cones(Requirements.of(region, 1.0), Deadline(0.0)), distribution
+    )
     assert isinstance(search.cone, cone)
-    found = generate_columns(joint, region, 1.0, deadline=Clock(800))
+    found = generate_columns(joint, Requirements.of(region, 1.0), deadline=Clock(800))
     assert found.status == "time_limit"
     check(found, joint, region, 1.0)
-    known = independent_reporting(joint, region, 1.0).information
+    known = independent_reporting(joint, Requirements.of(region, 1.0)).information
     known = max(known, block_information(srr(1.0, *shape), joint.probabilities))
     assert found.objective > 1.2 * known
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    mechanism, certificate = release(found.matrix, joint, RenyiSet(2.0, radius), 1.0)
+    mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(2.0, radius), 1.0))
     assert certificate.holds(1.0)
     assert mechanism.mutual_information(joint.probabilities) == pytest.approx(
         found.objective, rel=1e-5
@@ -264,7 +270,9 @@ def test_a_certificate_is_not_given_away():
     found = columns(JOINT, region, 0.5, patience=1)
     radius = RenyiBall().radius_for(100, 4)
     try:
-        mechanism, certificate = release(found.matrix, JOINT, RenyiSet(2.0, radius), 0.5)
+        mechanism, certificate = release(
+            found.matrix, Promise.of(JOINT, RenyiSet(2.0, radius), 0.5)
+        )
     except CertificateError:
         return
     assert certificate.holds(0.5)

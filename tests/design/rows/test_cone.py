@@ -11,6 +11,7 @@ from skrldp.design._run import Deadline
 from skrldp.design.rows import _cone as cone_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import facets
+from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
@@ -66,7 +67,7 @@ def test_rows_are_private(kind, alpha, table):
     region = region_of(table, kind, alpha)
     directions = directions_for(region, 3)
     for eps, tolerance in ((0.1, 1e-3), (1.5, 1e-9)):
-        cone = PrivacyCone(region, eps, tolerance)
+        cone = PrivacyCone(Requirements.of(region, eps), tolerance)
         check_private(cone.maximise(directions), region, eps)
         with pytest.MonkeyPatch.context() as patch:  # cut short
             patch.setattr(cone_module, "_MOST_ROUNDS", 1)
@@ -82,10 +83,12 @@ def test_maxima_over_polyhedra(kind, table, same_secret):
     region = region_of(table, kind, same_secret=same_secret)
     directions = directions_for(region)
     for eps in (0.2, 1.0):
-        rows = PrivacyCone(region, eps, 1e-9).maximise(directions)
+        rows = PrivacyCone(Requirements.of(region, eps), 1e-9).maximise(directions)
         check_private(rows, region, eps)
         found = np.einsum("ij,ij->i", rows, directions)
-        np.testing.assert_allclose(found, linear_maxima(facets(region, eps), directions), atol=1e-7)
+        np.testing.assert_allclose(
+            found, linear_maxima(facets(Requirements.of(region, eps)), directions), atol=1e-7
+        )
 
 
 def pairs_of_conditionals(joint, alpha, radius, seed=5):
@@ -103,19 +106,21 @@ def test_maxima_over_the_joint_ball(alpha):
     radius, eps = RenyiBall(alpha).radius_for(joint.n, 6), 0.5
     region = privacy_region(joint, RenyiSet(alpha, radius))
     directions = directions_for(region, 8, units=False)
-    rows = PrivacyCone(region, eps, 1e-9).maximise(directions)
+    rows = PrivacyCone(Requirements.of(region, eps), 1e-9).maximise(directions)
     check_private(rows, region, eps)
     found = np.einsum("ij,ij->i", rows, directions)
 
     lower = privacy_region(joint, RenyiSet(alpha, radius), region="lower")
-    assert np.all(found >= linear_maxima(facets(lower, eps), directions) - 1e-8)
+    assert np.all(found >= linear_maxima(facets(Requirements.of(lower, eps)), directions) - 1e-8)
     product = privacy_region(joint, RenyiSet(alpha, radius), region="product")
-    wider = PrivacyCone(product, eps, 1e-9).maximise(directions)
+    wider = PrivacyCone(Requirements.of(product, eps), 1e-9).maximise(directions)
     assert np.all(found >= np.einsum("ij,ij->i", wider, directions) - 1e-8)
     anything = np.random.default_rng(2).dirichlet(np.full(6, 0.3), size=1500)
     near = rows[np.random.default_rng(3).integers(len(rows), size=1500)]
     for share in (1.0, 0.1, 0.01):
-        private = PrivacyCone(region, eps, 0.0).inside(share * anything + (1 - share) * near)
+        private = PrivacyCone(Requirements.of(region, eps), 0.0).inside(
+            share * anything + (1 - share) * near
+        )
         assert np.all(found >= (private @ directions.T).max(axis=0) - 1e-8)
 
     conditionals = pairs_of_conditionals(joint, alpha, radius)
@@ -131,8 +136,12 @@ def test_maxima_over_the_joint_ball(alpha):
 def test_a_rise_of_the_tolerance_keeps_rows_further_inside():
     region = region_of("2x3", "joint")
     directions = directions_for(region, 20, units=False)
-    fine = np.einsum("ij,ij->i", PrivacyCone(region, 0.5, 1e-9).maximise(directions), directions)
-    rough = np.einsum("ij,ij->i", PrivacyCone(region, 0.5, 1e-3).maximise(directions), directions)
+    fine = np.einsum(
+        "ij,ij->i", PrivacyCone(Requirements.of(region, 0.5), 1e-9).maximise(directions), directions
+    )
+    rough = np.einsum(
+        "ij,ij->i", PrivacyCone(Requirements.of(region, 0.5), 1e-3).maximise(directions), directions
+    )
     assert np.all(rough <= fine + 1e-8)
     scale = np.abs(directions).sum(axis=1)
     assert np.all(rough >= fine - 2e-3 * scale)
@@ -143,7 +152,7 @@ def test_cuts_are_dropped_and_found_again(monkeypatch, kind):
     region = region_of("3x3", kind)
     directions = directions_for(region, 30, units=False)
     expected = np.einsum(
-        "ij,ij->i", PrivacyCone(region, 0.7, 1e-8).maximise(directions), directions
+        "ij,ij->i", PrivacyCone(Requirements.of(region, 0.7), 1e-8).maximise(directions), directions
     )
     dropped = []
     delete = LinearProgram.delete_rows
@@ -157,7 +166,7 @@ def test_cuts_are_dropped_and_found_again(monkeypatch, kind):
     monkeypatch.setattr(cone_module, "_MOST_CUTS", 20)
     monkeypatch.setattr(cone_module, "_MEMORY", 10)
     monkeypatch.setattr(cone_module, "_MOST_ROUNDS", 60)
-    cone = PrivacyCone(region, 0.7, 1e-8)
+    cone = PrivacyCone(Requirements.of(region, 0.7), 1e-8)
     for part in np.array_split(np.arange(len(directions)), 8):
         rows = cone.maximise(directions[part])
         check_private(rows, region, 0.7)
@@ -181,7 +190,7 @@ def test_rows_are_private_when_time_runs_out(monkeypatch, form, solves):
 
     monkeypatch.setattr(LinearProgram, "solve", interrupted)
     arguments = (1e-9,) if form is PrivacyCone else ()
-    cone = form(region, 0.5, *arguments)
+    cone = form(Requirements.of(region, 0.5), *arguments)
     directions = directions_for(region, 11)
     rows = cone.maximise(directions)
     check_private(rows, region, 0.5)
@@ -196,7 +205,8 @@ def test_a_deadline_that_has_passed(form):
     region = region_of("3x3", "joint")
     deadline = Deadline(0.0)
     assert deadline.passed and deadline.left == 0.0
-    cone = form(region, 0.5, *((1e-9,) if form is PrivacyCone else ()), deadline=deadline)
+    required = Requirements.of(region, 0.5)
+    cone = form(required, *((1e-9,) if form is PrivacyCone else ()), deadline=deadline)
     rows = cone.maximise(directions_for(region, 40))
     check_private(rows, region, 0.5)
 
@@ -217,12 +227,14 @@ def test_compact_cone(kind, table):
     lower = region_of(table, "lower")
     directions = directions_for(region)
     for eps in (0.1, 1.0):
-        cone = CompactCone(region, eps)
+        cone = CompactCone(Requirements.of(region, eps))
         rows = cone.maximise(directions)
         check_private(rows, lower, eps)
         check_private(rows, region, eps)
         found = np.einsum("ij,ij->i", rows, directions)
-        np.testing.assert_allclose(found, linear_maxima(facets(lower, eps), directions), atol=1e-7)
+        np.testing.assert_allclose(
+            found, linear_maxima(facets(Requirements.of(lower, eps)), directions), atol=1e-7
+        )
         anything = np.random.default_rng(1).dirichlet(np.full(directions.shape[1], 0.2), size=20)
         check_private(cone.inside(3.0 * anything), lower, eps)
 
@@ -231,21 +243,22 @@ def test_compact_cone_with_the_same_secret():
     region = region_of("3x3", "joint", same_secret=True)
     lower = region_of("3x3", "lower", same_secret=True)
     directions = directions_for(region)
-    rows = CompactCone(region, 0.5).maximise(directions)
+    rows = CompactCone(Requirements.of(region, 0.5)).maximise(directions)
     check_private(rows, lower, 0.5)
     found = np.einsum("ij,ij->i", rows, directions)
-    np.testing.assert_allclose(found, linear_maxima(facets(lower, 0.5), directions), atol=1e-7)
+    np.testing.assert_allclose(
+        found, linear_maxima(facets(Requirements.of(lower, 0.5)), directions), atol=1e-7
+    )
 
 
 def test_what_is_inside_stays_where_it_is():
     region = region_of("2x3", "joint")
-    cone = PrivacyCone(region, 0.5, 1e-9)
+    cone = PrivacyCone(Requirements.of(region, 0.5), 1e-9)
     rows = cone.maximise(directions_for(region))
     centre = 0.9 * rows + 0.1 / 6
     np.testing.assert_allclose(cone.inside(centre), centre, atol=1e-15)
     # from outside: to the boundary, not further
     outside = cone.inside(np.eye(6))
-    worst = region.worst(outside.reshape(6, 2, 3), 0.5).per_row(6)
-    assert np.all(worst >= 0.0)
+    assert np.all(region.worst(outside.reshape(6, 2, 3), 0.5).per_row(6) <= 1e-14)
     further = region.worst(outside.reshape(6, 2, 3) - 1e-6, 0.5).bound.reshape(6, 2).max(axis=1)
     assert np.all(further > 0.0)

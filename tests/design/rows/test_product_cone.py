@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE
+from conftest import EXAMPLE, excess
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
@@ -13,6 +13,7 @@ from skrldp.design.rows._product_cone import ProductCone, product_cone
 from skrldp.design.rows._vertex_enumeration import _vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import row_information
+from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
@@ -47,7 +48,7 @@ def directions_for(size, count=15, seed=0):
 
 def inequalities_of(region, eps):
     size = region.conditionals.size
-    return facets(region, eps) if len(region.pairs[0]) else np.zeros((1, size))
+    return facets(Requirements.of(region, eps)) if len(region.pairs[0]) else np.zeros((1, size))
 
 
 def linear_maxima(inequalities, directions):
@@ -62,7 +63,7 @@ def check_private(rows, region, eps, rounding=1e-12):
     assert np.all(rows >= 0.0)
     np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-12)
     table = rows.reshape(-1, *region.conditionals.shape)
-    assert region.excess(table, eps).max() <= rounding
+    assert excess(region, table, eps).max() <= rounding
 
 
 @pytest.mark.parametrize("same_secret", [False, True])
@@ -73,7 +74,7 @@ def test_maxima(kind, table, same_secret):
     region = region_of(table, kind, same_secret)
     directions = directions_for(region.conditionals.size)
     for eps in (0.1, 5.0):
-        cone = ProductCone(region, eps)
+        cone = ProductCone(Requirements.of(region, eps))
         expected = linear_maxima(inequalities_of(region, eps), directions)
         rows = cone.maximise(directions)
         check_private(rows, region, eps)
@@ -89,8 +90,8 @@ def test_maxima(kind, table, same_secret):
 def test_every_vertex_is_listed(kind, shape, cdd):
     rng = np.random.default_rng(shape[0] + 10 * shape[1])
     region = region_of(rng.integers(1, 200, size=shape), kind)
-    listed = ProductCone(region, 0.7).rows()
-    for vertex in _vertices(facets(region, 0.7)):
+    listed = ProductCone(Requirements.of(region, 0.7)).rows()
+    for vertex in _vertices(facets(Requirements.of(region, 0.7))):
         assert np.abs(listed - vertex).max(axis=1).min() < 1e-7
 
 
@@ -99,8 +100,8 @@ def test_every_vertex_is_listed(kind, shape, cdd):
 def test_every_order(kind, alpha):
     region = region_of("3x3 zeros", kind, alpha=alpha)
     directions = directions_for(9)
-    rows = ProductCone(region, 0.5).maximise(directions)
-    expected = linear_maxima(facets(region, 0.5), directions)
+    rows = ProductCone(Requirements.of(region, 0.5)).maximise(directions)
+    expected = linear_maxima(facets(Requirements.of(region, 0.5)), directions)
     np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-7)
 
 
@@ -111,13 +112,13 @@ def test_every_radius(kind, radius):
     joint = JointDistribution(TABLES["3x3 zeros"])
     region = privacy_region(joint, RenyiSet(2.0, radius), region=kind)
     directions = directions_for(9)
-    cone = product_cone(region, 0.5)
+    cone = product_cone(Requirements.of(region, 0.5))
     if cone is None:
         assert radius < 1e-7  # and then there are linear programs
         return
     rows = cone.maximise(directions)
     check_private(rows, region, 0.5)
-    expected = linear_maxima(facets(region, 0.5), directions)
+    expected = linear_maxima(facets(Requirements.of(region, 0.5)), directions)
     np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-6)
 
 
@@ -125,9 +126,9 @@ def test_the_public_distribution_with_hundreds_of_cells():
     rng = np.random.default_rng(4)
     region = region_of(rng.integers(0, 100, size=(9, 14)), "point")
     directions = directions_for(9 * 14, 4)[:20]
-    rows = ProductCone(region, 1.5).maximise(directions)
+    rows = ProductCone(Requirements.of(region, 1.5)).maximise(directions)
     check_private(rows, region, 1.5)
-    expected = linear_maxima(facets(region, 1.5), directions)
+    expected = linear_maxima(facets(Requirements.of(region, 1.5)), directions)
     np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-7)
 
 
@@ -140,14 +141,14 @@ def test_what_cannot_be_taken_apart():
         ("lower", np.random.default_rng(0).integers(1, 200, size=(20, 4)), 1.0),  # too many in all
     ):
         region = region_of(table, kind)
-        assert product_cone(region, eps) is None
+        assert product_cone(Requirements.of(region, eps)) is None
         with pytest.raises(SolverError):
-            ProductCone(region, eps)
+            ProductCone(Requirements.of(region, eps))
 
 
 def test_no_time():
     region = region_of("5x2", "lower")
-    cone = product_cone(region, 1.0, Deadline(0.0))
+    cone = product_cone(Requirements.of(region, 1.0), Deadline(0.0))
     rows = cone.maximise(directions_for(10))
     check_private(rows, region, 1.0)
 
@@ -166,14 +167,16 @@ def test_ten_cells(seed, cdd):
     joint, eps = jeffreys(seed), (0.1, 0.5, 1.0, 1.5, 2.5)[seed % 5]
     region = region_of(joint.counts, "lower")
     distribution = joint.probabilities.ravel()
-    every = _vertices(facets(region, eps))
+    every = _vertices(facets(Requirements.of(region, eps)))
     best = linprog(
         -row_information(every, distribution), A_eq=every.T, b_eq=np.ones(10), method="highs"
     )
     assert best.status == 0
-    listed = enumerate_vertices(joint, region, eps, deadline=Deadline(None), quick=True)
+    listed = enumerate_vertices(
+        joint, Requirements.of(region, eps), deadline=Deadline(None), quick=True
+    )
     assert listed.status == "optimal"
     assert listed.objective == pytest.approx(-best.fun, rel=1e-6)
-    generated = generate_columns(joint, region, eps, deadline=Deadline(None))
+    generated = generate_columns(joint, Requirements.of(region, eps), deadline=Deadline(None))
     assert generated.objective == pytest.approx(-best.fun, rel=1e-4)
     assert generated.objective <= listed.objective * (1.0 + 1e-7)

@@ -18,6 +18,7 @@ from skrldp.design.rows._facets import extreme_conditionals, facet_count, facets
 from skrldp.design.rows._vertex_enumeration import _vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
+from skrldp.requirements import Requirements
 from skrldp.row_privacy import BoxRegion, privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
@@ -71,19 +72,19 @@ def test_facets_of_the_lower_region(same_secret):
         row[s2] -= np.exp(eps) * lower[s2]
         row[s2, u2] -= np.exp(eps) * (1.0 - lower[s2].sum())
         expected.append(row.ravel())
-    found = facets(region, eps)
+    found = facets(Requirements.of(region, eps))
     assert found.shape == (36 if same_secret else 18, 6)
-    assert facet_count(region) == len(found)
+    assert facet_count(Requirements.of(region, eps)) == len(found)
     np.testing.assert_allclose(in_order(found * np.exp(eps)), in_order(np.array(expected)))
 
 
 def test_facets_of_the_public_distribution_and_of_all_distributions():
     eps = 0.6
     p = SMALL.conditionals
-    found = facets(region_of(SMALL, radius=0.0), eps) * np.exp(eps)
+    found = facets(Requirements.of(region_of(SMALL, radius=0.0), eps)) * np.exp(eps)
     expected = [[*p[0], *(-np.exp(eps) * p[1])], [*(-np.exp(eps) * p[0]), *p[1]]]
     np.testing.assert_allclose(in_order(found), in_order(np.array(expected)))
-    found = facets(region_of(SMALL, radius=np.inf), eps) * np.exp(eps)
+    found = facets(Requirements.of(region_of(SMALL, radius=np.inf), eps)) * np.exp(eps)
     assert found.shape == (18, 6)
     assert np.all(np.sort(found, axis=1)[:, 0] == pytest.approx(-np.exp(eps)))
     assert np.all(np.sort(found, axis=1)[:, -1] == pytest.approx(1.0))
@@ -122,7 +123,7 @@ def test_vertices_of_a_box(seed, size):
 def test_entropy_example_3(cdd):
     region, eps = region_of(JOINT, same_secret=True), np.log(2)
     assert region.uncertainty.radius == pytest.approx(EXAMPLE_RADIUS)
-    found = _vertices(facets(region, eps))
+    found = _vertices(facets(Requirements.of(region, eps)))
     assert found.shape == (16, 4)
     table = np.column_stack([found, row_information(found, DISTRIBUTION)])
     apart = np.abs(table[:, None] - PRINTED[None]).max(axis=2)
@@ -130,9 +131,11 @@ def test_entropy_example_3(cdd):
     assert sorted(apart.argmin(axis=1)) == list(range(16))
     assert apart.min(axis=1).max() < 1.2e-4
     # without the same secret a vertex may concentrate further
-    distinct = _vertices(facets(region_of(JOINT), eps))
-    np.testing.assert_array_less((distinct @ facets(region_of(JOINT), eps).T).max(axis=1), 1e-9)
-    assert (distinct @ facets(region, eps).T).max() > 1e-3
+    distinct = _vertices(facets(Requirements.of(region_of(JOINT), eps)))
+    np.testing.assert_array_less(
+        (distinct @ facets(Requirements.of(region_of(JOINT), eps)).T).max(axis=1), 1e-9
+    )
+    assert (distinct @ facets(Requirements.of(region, eps)).T).max() > 1e-3
 
 
 @pytest.mark.parametrize("secrets", [2, 3, 4, 5])
@@ -140,7 +143,7 @@ def test_all_distributions_with_one_value_gives_the_patterns(secrets, cdd):
     """LDP on S: a vertex is 1 on some secrets and exp(eps) on the others, up to its scale."""
     joint = JointDistribution(np.arange(3, 3 + secrets)[:, None])
     eps = 0.8
-    found = _vertices(facets(region_of(joint, radius=np.inf), eps))
+    found = _vertices(facets(Requirements.of(region_of(joint, radius=np.inf), eps)))
     patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=secrets)))[1:-1]
     patterns /= patterns.sum(axis=1, keepdims=True)
     assert len(found) == 2**secrets - 2
@@ -157,7 +160,9 @@ def test_optimum_over_patterns(counts, eps):
     worth = row_information(patterns, distribution)
     best = linprog(-worth, A_eq=patterns.T, b_eq=np.ones(len(distribution)))
     for radius in (np.inf, None, 0.0):  # one value: no distribution has another conditional
-        found = solve(joint, region_of(joint, radius=radius), eps, solver="vertices")
+        found = solve(
+            joint, Requirements.of(region_of(joint, radius=radius), eps), solver="vertices"
+        )
         assert found.objective == pytest.approx(-best.fun, rel=1e-9)
         assert mutual_information(found.matrix, distribution) == pytest.approx(-best.fun, rel=1e-9)
 
@@ -166,19 +171,19 @@ def test_optimum_over_patterns(counts, eps):
 @pytest.mark.parametrize("kind", ["lower", "box"])
 def test_what_comes_back(kind, same_secret):
     region = region_of(SMALL, kind, same_secret)
-    found = enumerate_vertices(SMALL, region, 0.5, deadline=Deadline(None))
+    found = enumerate_vertices(SMALL, Requirements.of(region, 0.5), deadline=Deadline(None))
     assert (found.status, found.solver) == ("optimal", "vertices")
     assert found.bound >= found.objective
     assert found.gap < 1e-12
     np.testing.assert_allclose(found.matrix.sum(axis=0), 1.0, atol=1e-8)
     assert len(found.matrix) <= SMALL.counts.size  # Entropy Theorem 3
     assert np.all(found.matrix >= 0.0)
-    assert (found.matrix @ facets(region, 0.5).T).max() <= 1e-9
+    assert (found.matrix @ facets(Requirements.of(region, 0.5)).T).max() <= 1e-9
     distribution = SMALL.probabilities.ravel()
     assert found.objective == pytest.approx(
         mutual_information(found.matrix, distribution), rel=1e-8
     )
-    assert f"of {len(facets(region, 0.5))} facets" in found.message
+    assert f"of {len(facets(Requirements.of(region, 0.5)))} facets" in found.message
 
 
 def test_which_regions_are_polyhedral():
@@ -194,10 +199,10 @@ def test_which_regions_are_polyhedral():
         (wide, "lower", None, True),
     ):
         region = region_of(joint, kind, radius=radius)
-        assert is_polyhedral(region) is expected
+        assert is_polyhedral(Requirements.of(region, 0.5)) is expected
         if not expected:
             with pytest.raises(SolverError, match="has no finite list of vertices"):
-                enumerate_vertices(joint, region, 0.5, deadline=Deadline(None))
+                enumerate_vertices(joint, Requirements.of(region, 0.5), deadline=Deadline(None))
 
 
 # -- when cddlib fails ----------------------------------------------------------------------------
@@ -230,12 +235,12 @@ def losing(cdd, keep):
 
 def test_cddlib_in_trouble(by_cddlib, cdd, monkeypatch):
     region = region_of(SMALL)
-    expected = solve(SMALL, region, 0.5, solver="auto")
+    expected = solve(SMALL, Requirements.of(region, 0.5), solver="auto")
     assert expected.solver == "vertices"
     monkeypatch.setattr(cdd, "polyhedron_from_matrix", in_trouble)
     with pytest.raises(SolverError, match=r"cddlib failed: \*Error: Numerical inconsistency"):
-        solve(SMALL, region, 0.5, solver="vertices")
-    found = solve(SMALL, region, 0.5, solver="auto")
+        solve(SMALL, Requirements.of(region, 0.5), solver="vertices")
+    found = solve(SMALL, Requirements.of(region, 0.5), solver="auto")
     assert found.solver == "columns"
     assert "Vertices were not used: cddlib failed: *Error: Numerical" in found.message
     assert "rows generated" in found.message
@@ -245,7 +250,7 @@ def test_cddlib_in_trouble(by_cddlib, cdd, monkeypatch):
 def test_another_order_of_cells_helps(by_cddlib, cdd, monkeypatch):
     """Trouble with one order of the cells is not the end: the next is as good."""
     region = region_of(SMALL)
-    expected = solve(SMALL, region, 0.5, solver="vertices")
+    expected = solve(SMALL, Requirements.of(region, 0.5), solver="vertices")
     enumerate_all, calls = cdd.polyhedron_from_matrix, []
 
     def troubled_at_first(matrix):
@@ -253,7 +258,7 @@ def test_another_order_of_cells_helps(by_cddlib, cdd, monkeypatch):
         return in_trouble(matrix) if len(calls) == 1 else enumerate_all(matrix)
 
     monkeypatch.setattr(cdd, "polyhedron_from_matrix", troubled_at_first)
-    found = solve(SMALL, region, 0.5, solver="vertices")
+    found = solve(SMALL, Requirements.of(region, 0.5), solver="vertices")
     assert len(calls) == 2
     assert found.objective == pytest.approx(expected.objective, rel=1e-9)
     assert mutual_information(found.matrix, SMALL.probabilities.ravel()) == pytest.approx(
@@ -264,7 +269,7 @@ def test_another_order_of_cells_helps(by_cddlib, cdd, monkeypatch):
 def test_lost_vertices_are_missed(by_cddlib, cdd, monkeypatch):
     """Each vertex that the optimum uses, lost in turn, is noticed; auto makes up for it."""
     region, eps = region_of(SMALL), 0.5
-    expected = solve(SMALL, region, eps, solver="vertices")
+    expected = solve(SMALL, Requirements.of(region, eps), solver="vertices")
     used = expected.matrix / expected.matrix.sum(axis=1, keepdims=True)
     assert len(used) >= 3
     for vertex in used:
@@ -276,9 +281,9 @@ def test_lost_vertices_are_missed(by_cddlib, cdd, monkeypatch):
             )
             patch.setattr(cdd, "copy_generators", kept)
             with pytest.raises(SolverError, match="vertices were lost"):
-                solve(SMALL, region, eps, solver="vertices")
+                solve(SMALL, Requirements.of(region, eps), solver="vertices")
     monkeypatch.setattr(cdd, "copy_generators", losing(cdd, lambda rows: rows[:, 1] > 1e-3))
-    found = solve(SMALL, region, eps)
+    found = solve(SMALL, Requirements.of(region, eps))
     assert found.solver == "columns"
     assert "Vertices were not used: vertices were lost" in found.message
     assert found.objective == pytest.approx(expected.objective, rel=1e-4)
@@ -294,7 +299,7 @@ def test_lost_vertices_are_missed(by_cddlib, cdd, monkeypatch):
 def test_too_few_vertices(by_cddlib, cdd, monkeypatch, keep, message):
     monkeypatch.setattr(cdd, "copy_generators", losing(cdd, keep))
     with pytest.raises(SolverError, match=message):
-        solve(SMALL, region_of(SMALL), 0.5, solver="vertices")
+        solve(SMALL, Requirements.of(region_of(SMALL), 0.5), solver="vertices")
 
 
 @pytest.mark.parametrize("fault", ["ray", "line", "outside", "sum"])
@@ -316,12 +321,12 @@ def test_what_is_not_a_vertex_is_refused(by_cddlib, cdd, monkeypatch, fault):
 
     monkeypatch.setattr(cdd, "copy_generators", faulty)
     with pytest.raises(SolverError, match="cddlib"):
-        solve(SMALL, region_of(SMALL), 0.5, solver="vertices")
+        solve(SMALL, Requirements.of(region_of(SMALL), 0.5), solver="vertices")
 
 
 def test_the_probe_looks_in_every_run(cdd):
     """A list that could make a mechanism but stops short is compared with a linear program."""
-    inequalities = facets(region_of(SMALL), 0.5)
+    inequalities = facets(Requirements.of(region_of(SMALL), 0.5))
     found = _vertices(inequalities)
     vertices_module._probe(found, inequalities)
     centre = found.mean(axis=0)

@@ -14,6 +14,7 @@ from skrldp import (
 )
 from skrldp.design.objectives.mutual_information import solve
 from skrldp.exceptions import SolverError
+from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
@@ -51,9 +52,9 @@ def region_of(radius=0.01, observe="all"):
 
 def test_vertices_need_it_only_where_products_do_not_list_them(no_cddlib):
     joint = JointDistribution(COUNTS)
-    assert solve(joint, region_of(), 1.0, solver="vertices").status == "optimal"
+    assert solve(joint, Requirements.of(region_of(), 1.0), solver="vertices").status == "optimal"
     for region, eps in ((region_of(observe="nonsensitive"), 1.0), (region_of(), 12.0)):
         with pytest.raises(SolverError, match=r"pip install 'skrldp\[vertices\]'"):
-            solve(joint, region, eps, solver="vertices")
-        found = solve(joint, region, eps)
+            solve(joint, Requirements.of(region, eps), solver="vertices")
+        found = solve(joint, Requirements.of(region, eps))
         assert found.solver != "vertices" and "skrldp[vertices]" in found.message

@@ -14,6 +14,7 @@ from skrldp.design.subset._budgets import set_drops
 from skrldp.design.subset._extremal import optimal_response
 from skrldp.design.subset._sets import SetMixture, all_sets, set_rows
 from skrldp.information import mutual_information, product_information
+from skrldp.requirements import Promise, Requirements
 from skrldp.uncertainty_set import RenyiSet
 
 
@@ -61,8 +62,8 @@ def test_product_information(seed, b1, b2):
 def test_private_and_never_worse(seed, a1, a2, eps, alpha, radius, budget):
     joint = table(seed, a1, a2)
     region = proof_region(joint, RenyiSet(alpha, radius))
-    best = optimal_reporting(joint, region, eps, budget)
-    plain = independent_reporting(joint, region, eps, budget)
+    best = optimal_reporting(joint, Requirements.of(region, eps), budget)
+    plain = independent_reporting(joint, Requirements.of(region, eps), budget)
     assert best.information >= plain.information - 1e-12
     assert (best.blocks is None) == (best.names != ("grr", "grr"))
     assert best.secret_eps + best.leak == pytest.approx(eps)
@@ -73,7 +74,7 @@ def test_private_and_never_worse(seed, a1, a2, eps, alpha, radius, budget):
     # The design itself is private up to rounding, before any repair.
     rows = best.matrix.reshape(-1, a1, a2)
     assert region.worst(rows, eps + 1e-7).bound.max() <= 1e-9
-    mechanism, certificate = release(best.matrix, joint, RenyiSet(alpha, radius), eps)
+    mechanism, certificate = release(best.matrix, Promise.of(joint, RenyiSet(alpha, radius), eps))
     assert certificate.holds(eps)
     assert mechanism.mutual_information(joint.probabilities) >= best.information - 1e-5
 
@@ -119,9 +120,9 @@ def test_budgets_may_differ_between_pairs():
 def test_search_finds_what_enumeration_finds(seed, eps, monkeypatch):
     joint = table(seed, 2, 9, n=20_000)
     region = proof_region(joint, RenyiSet(2.0, 0.0005))
-    every = optimal_reporting(joint, region, eps)
+    every = optimal_reporting(joint, Requirements.of(region, eps))
     monkeypatch.setattr(independent, "_LISTED", 0)
-    found = optimal_reporting(joint, region, eps)
+    found = optimal_reporting(joint, Requirements.of(region, eps))
     assert found.information == pytest.approx(every.information, rel=0.01)
 
 
@@ -129,9 +130,9 @@ def test_pairs_that_s_does_not_tell_apart_leave_more_for_u():
     """With a report of S that joins two secrets, U may say more about that pair."""
     joint = table(3, 3, 5, n=20_000)
     region = proof_region(joint, RenyiSet(2.0, 0.0005))
-    values = independent._OwnBudgets(joint, region, [])
     join = np.array([[0.6, 0.6, 0.4], [0.4, 0.4, 0.6]])
     part = np.log(1.5)
+    values = independent._OwnBudgets(joint, Requirements.of(region, part + 0.3), [])
     together = values.reports(join, part, 0.3)["optimal"]
     alone = values.reports(np.ones((1, 3)), 0.0, 0.3)["optimal"]
     distribution = joint.probabilities
@@ -155,13 +156,13 @@ def test_against_all_splits(monkeypatch):
         first = optimal_response(joint.counts.sum(axis=1), eps - part).matrix
         second = mixture.matrix()
         best = max(best, product_information(first, second, joint.probabilities))
-    assert optimal_reporting(joint, region, eps).information >= best * (1 - 1e-3)
+    assert optimal_reporting(joint, Requirements.of(region, eps)).information >= best * (1 - 1e-3)
 
 
 def test_theorem_5_holds_for_every_local_mechanism():
     joint = table(9, 3, 6, n=2_000)
     region, eps = proof_region(joint, RenyiSet(2.0, 0.01)), 0.8
-    best = optimal_reporting(joint, region, eps, "theorem5")
+    best = optimal_reporting(joint, Requirements.of(region, eps), "theorem5")
     assert best.names[1] == "optimal"
     assert region.worst(tiled(best.second, 3), best.leak).bound.max() <= 1e-12
 
@@ -170,12 +171,17 @@ def test_one_secret_and_one_value():
     for counts in ([[5], [10], [20]], [[5, 10, 20]]):
         joint = JointDistribution(counts)
         region = proof_region(joint, RenyiSet(2.0, 0.05))
-        best = optimal_reporting(joint, region, 1.0)
-        assert best.information >= independent_reporting(joint, region, 1.0).information - 1e-12
+        best = optimal_reporting(joint, Requirements.of(region, 1.0))
+        assert (
+            best.information
+            >= independent_reporting(joint, Requirements.of(region, 1.0)).information - 1e-12
+        )
 
 
 def test_it_is_repeatable():
     joint = table(4, 3, 10, n=10_000)
     region = proof_region(joint, RenyiSet(2.0, 0.001))
-    first, second = (optimal_reporting(joint, region, 0.7).matrix for _ in range(2))
+    first, second = (
+        optimal_reporting(joint, Requirements.of(region, 0.7)).matrix for _ in range(2)
+    )
     np.testing.assert_array_equal(first, second)

@@ -1,0 +1,115 @@
+"""Independent reporting by GRR under several requirements: all kept, and none of it wasted."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import JointDistribution, LikelihoodRatioSet
+from skrldp.design.closed_form import (
+    block_matrix,
+    independent_reporting,
+    response_matrix,
+    value_budget,
+)
+from skrldp.information import mutual_information
+from skrldp.requirements import Promise
+from skrldp.uncertainty_set import RenyiSet
+
+SETS = [
+    LikelihoodRatioSet().fit_set,
+    lambda _: RenyiSet(2.0, 0.01),
+    lambda _: RenyiSet(0.3, 0.02),
+    lambda _: RenyiSet(2.0, 0.0),
+    lambda _: RenyiSet(1.0, np.inf),
+]
+
+
+def promise(seed, a1, sizes, eps, eps_all=None, eps_known=None, fit=SETS[1]):
+    """A random table whose first column of U is known; its values go with so many of the second."""
+    rng = np.random.default_rng(seed)
+    values = [(v, w) for v, size in enumerate(sizes) for w in range(size)]
+    counts = rng.integers(0, 200, (a1, len(values))) + np.eye(a1, len(values), dtype=int)
+    joint = JointDistribution(counts, tuple(range(a1)), tuple(values))
+    known = () if eps_known is None else (0,)
+    return Promise.of(
+        joint, fit(joint), eps, eps_all=eps_all, known=known, eps_known=eps_known, fit=fit
+    )
+
+
+def missing(matrix, requirements):
+    """By how much rows of greatest entry 1 must be raised."""
+    return requirements.heights(matrix / matrix.max(axis=1, keepdims=True)).max()
+
+
+@settings(max_examples=8)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 3),
+    st.sampled_from([(1, 1, 2), (3, 1), (2, 2), (4,), (1, 3, 2)]),
+    st.floats(0.1, 2.5),
+    st.sampled_from([None, 1.0, 1.3, 3.0]),
+    st.sampled_from([None, 0.4, 1.0, 1.8]),
+    st.sampled_from(SETS),
+    st.sampled_from(["tight", "theorem5"]),
+)
+def test_private_best_split_and_largest_budget(seed, a1, sizes, eps, more, known, fit, budget):
+    promised = promise(
+        seed, a1, sizes, eps, more and more * eps, known and min(known, more or 9) * eps, fit
+    )
+    joint, requirements = promised.joint, promised.requirements()
+    shape = joint.counts.shape
+    found = independent_reporting(joint, requirements, budget)
+    assert missing(block_matrix(found.blocks, shape), requirements) <= 1e-9
+
+    def reports(part, delta):
+        first = response_matrix(requirements.least_eps - part, shape[0])
+        return np.kron(first, response_matrix(delta, shape[1]))
+
+    value_eps = value_budget(requirements, budget)
+    cells = joint.probabilities.ravel()
+    every = [
+        mutual_information(reports(part, value_eps(part)), cells)
+        for part in np.linspace(0.0, requirements.least_eps, 31)
+    ]
+    assert found.information >= max(every) * (1.0 - 1e-5)
+    part = 0.6 * requirements.least_eps
+    delta = value_eps(part)
+    assert missing(reports(part, delta), requirements) <= 1e-9
+    if budget == "tight" and 0.0 < delta < 30.0:  # a little more would leak
+        assert missing(reports(part, 1.001 * delta), requirements) > 0.0
+
+
+@pytest.mark.parametrize("sizes", [(1, 2, 3), (2, 2), (5,)])
+def test_theorem_5_holds_for_all_sets_of_values_in_every_requirement(sizes):
+    """Budgets for GRR alone would not do: a set may tell more than each of its values."""
+    promised = promise(3, 3, sizes, 1.0, 2.5, 0.7)
+    requirements, a2 = promised.requirements(), sum(sizes)
+    part = 0.5
+    delta = value_budget(requirements, "theorem5")(part)
+    sets = np.array(list(product([0, 1], repeat=a2)))
+    rows = np.tile(1.0 + np.expm1(delta) * sets, 3)
+    # The report of S takes the rest of each requirement's eps.
+    for one in requirements:
+        eps = one.pair_eps - requirements.least_eps + part
+        assert one.region.worst(rows / rows.max(), eps).bound.max(initial=0.0) <= 1e-12
+
+
+def test_known_values_that_leave_one_value_limit_the_report_of_s_alone():
+    """If all of U is known, U may be told as before; what is promised then is about S."""
+    plain = promise(1, 2, (1, 1, 1), 1.0).requirements()
+    known = promise(1, 2, (1, 1, 1), 1.0, eps_known=0.3)
+    budget, wider = value_budget(plain), value_budget(known.requirements())
+    for part in (0.0, 0.1, 0.3):  # of 0.3, where 0.7 more is left of the other eps
+        assert wider(part) == pytest.approx(budget(part + 0.7), rel=1e-12)
+    found = independent_reporting(known.joint, known.requirements())
+    assert found.secret_eps <= 0.3
+
+
+def test_one_secret_may_be_reported_as_it_is():
+    joint = JointDistribution([[5, 10, 20]])
+    alone = Promise.of(joint, RenyiSet(2.0, 0.05), 1.0, eps_all=2.0)
+    found = independent_reporting(joint, alone.requirements())
+    assert found.information == pytest.approx(joint.entropy)
