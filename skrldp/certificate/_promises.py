@@ -48,7 +48,7 @@ def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
         return certificates[0]
     worst = max(certificates, key=lambda one: one.eps)
     names = {promise.secret_names[j]: one for (j,), one in found.items()}
-    return replace(worst, each=names)
+    return replace(worst, each=names, eps_pairs=None)
 
 
 def _prove_statement(

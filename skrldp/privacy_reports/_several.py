@@ -37,6 +37,10 @@ def beyond_one_report(fitted: Any) -> dict[str, Any]:
     """
     certificate, known = fitted.certificate_, known_columns(fitted)
     eps, attained, sums = _of_reports(fitted)
+    given_u = float(certificate.eps_given_u)
+    if fitted.handle_unknown == "impute" and fitted.mechanism_.observe == "all":
+        # Unknown values are drawn for the secret: whoever knows them sees the public distribution.
+        given_u = max(given_u, float(min(certificate.eps, certificate.eps_all)))
     within = [one.known for one in (certificate.each or {"": certificate}).values() if one.known]
     worst = max(within, key=lambda one: one.eps, default=None)
     everything = [*(certificate.each.values() or [certificate]), *within]
@@ -47,7 +51,7 @@ def beyond_one_report(fitted: Any) -> dict[str, Any]:
         together = min(1.0, float(sum(Decimal(repr(float(s.beta or 0.0))) for s in uncertain)))
     return {
         "eps_all": float(certificate.eps_all),
-        "eps_given_u": float(certificate.eps_given_u),
+        "eps_given_u": given_u,
         "eps_of_reports": eps,
         "attained_of_reports": attained,
         "summed_reports": sums,

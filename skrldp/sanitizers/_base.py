@@ -29,6 +29,7 @@ from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit, columns_o
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
 from skrldp.sanitizers._promised import (
+    alphabet_source,
     check_promise,
     eps_of_pairs,
     greatest_eps,
@@ -192,7 +193,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             counts.reshape(codec.n_secrets, codec.n_values),
             codec.secrets,
             codec.values,
-            alphabet=codec.source,
+            alphabet=alphabet_source(self, codec),
         )
         uncertainty = self._uncertainty_set()
         around = uncertainty.fit_set(joint)

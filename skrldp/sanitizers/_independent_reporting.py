@@ -45,6 +45,7 @@ class IRSanitizer(BaseSanitizer):
     known : str, int, list or callable, optional
         Columns of U that observers know of a person, selected as `sensitive` is. Privacy then holds
         within each of their values as well, over the set of the conditionals of the rest of U.
+        Values that are grouped as "other" are one known value.
     eps_known : float, optional
         Privacy parameter within known values, in nats; None is `eps`.
     categories : "auto", "product", list or dict, default="auto"

@@ -19,6 +19,7 @@ from skrldp.uncertainty_set import FittedSet
 __all__ = [
     "MOST_EPS",
     "PROTECT",
+    "alphabet_source",
     "check_promise",
     "eps_of_pairs",
     "greatest_eps",
@@ -117,6 +118,33 @@ def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
     return codec.n_values < math.prod(len(codec.columns[place]) for place in codec.nonsensitive)
 
 
+def _each(sanitizer: Any, codec: CellCodec) -> bool:
+    """Whether several sensitive columns are protected each by itself."""
+    return getattr(sanitizer, "protect", "jointly") == "each" and len(codec.sensitive) > 1
+
+
+def alphabet_source(sanitizer: Any, codec: CellCodec) -> str:
+    """Say where the values of U come from, which confidence levels depend on.
+
+    Where each sensitive column is protected by itself, the others belong to its U; their values
+    always come from the counted records, unless all are declared.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        Its parameters.
+    codec : CellCodec
+        The table's columns.
+
+    Returns
+    -------
+    {"declared", "split", "learned"}
+    """
+    own = [codec.columns[place] for place in codec.sensitive]
+    whole = all(one.declared for one in own) and codec.n_secrets == math.prod(map(len, own))
+    return codec.source if whole or not _each(sanitizer, codec) else "learned"
+
+
 def may_draw(promise: Promise) -> bool:
     """Whether unknown values of U may be drawn for their secret, without more being proven.
 
@@ -184,6 +212,11 @@ def eps_of_pairs(eps: Any, secrets: Sequence[Any]) -> float | Floats:
 
 def _from_array(eps: Any, a1: int) -> Floats:
     refuse_masked(eps, "eps")
+    if hasattr(eps, "columns"):  # its labels may be in another order than the secrets
+        raise ValueError(
+            "eps is a data frame, whose labels would not be looked at: give an array, "
+            "eps.to_numpy(), in the order of joint_.secrets, or a mapping of pairs of secrets."
+        )
     try:
         matrix = np.array(eps, dtype=float)
     except (TypeError, ValueError):
@@ -289,7 +322,7 @@ def promise_of(
             f"column {secret[0]} is sensitive, so it cannot be known: known columns are those of U "
             "that others know of a person. Leave it out of `known`, or out of `sensitive`."
         )
-    each = getattr(sanitizer, "protect", "jointly") == "each" and len(codec.sensitive) > 1
+    each = _each(sanitizer, codec)
     observe = getattr(sanitizer, "observe", "all")
     if each and observe == "all" and sanitizer.handle_unknown == "impute":
         raise ValueError(f"handle_unknown='impute' cannot go with protect='each': {_DRAWN_FOR_ALL}")

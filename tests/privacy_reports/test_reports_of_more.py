@@ -217,3 +217,13 @@ def test_known_columns_and_how_often_sets_miss(uncertainty, each, together, word
     assert report.sets in line(report, "sets")
     if together is not None:
         assert f"{report.beta:g}" in line(report, "known columns")
+
+
+def test_who_knows_an_unknown_value_sees_what_is_drawn_for_it():
+    """Draws are from the public distribution of the secret, so that they tell of it."""
+    rows, counts = [(s, u) for s in "st" for u in "abc"], [900, 400, 300, 300, 500, 900]
+    fitted = IRSanitizer(sensitive=0, handle_unknown="impute").fit(rows, sample_weight=counts)
+    drawn = fitted.mechanism_.leakage(fitted.joint_.probabilities)
+    assert fitted.certificate_.eps_given_u < drawn <= privacy_report(fitted).eps_given_u
+    fitted.set_params(handle_unknown="error")
+    assert privacy_report(fitted).eps_given_u == fitted.certificate_.eps_given_u

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skrldp import AllDistributions, PolyOptSanitizer, RenyiBall, RobustMSESanitizer
@@ -52,3 +53,30 @@ def test_unknown_values_are_not_drawn_where_that_is_not_proven(options):
         found.fit(GAPS, sample_weight=COUNTS)
     plain = RobustMSESanitizer(**FAST).fit(GAPS, sample_weight=COUNTS)
     plain.set_params(handle_unknown="impute").transform(strange)
+
+
+def test_labels_of_a_frame_are_not_taken_for_positions():
+    eps = pd.DataFrame([[1.0, 0.5], [0.5, 1.0]], index=["t", "s"], columns=["t", "s"])
+    with pytest.raises(ValueError, match=r"eps is a data frame.*eps\.to_numpy\(\)"):
+        RobustMSESanitizer(eps, sensitive=0, **FAST).fit(CELLS, sample_weight=RECORDS)
+
+
+def test_other_sensitive_columns_are_values_of_u():
+    """So the level of confidence depends on where their values come from, too."""
+    options, found = {"sensitive": [0, 1], **FAST, "uncertainty": None}, []
+    declared = {0: ["a", "b"], 1: ["x", "y", "z"], 2: [0, 1]}
+    for protect, categories in (
+        ("each", {2: [0, 1]}),
+        ("each", declared),
+        ("jointly", {2: [0, 1]}),
+    ):
+        fitted = RobustMSESanitizer(protect=protect, categories=categories, **options)
+        found.append(fitted.fit(GAPS, sample_weight=COUNTS).mechanism_.guarantee.alphabet)
+    assert found == ["learned", "declared", "declared"]
+
+
+def test_a_constant_column_among_those_protected_by_themselves():
+    table = [("k", s, u) for s in "st" for u in "abc"]
+    fitted = RobustMSESanitizer(1e-13, sensitive=[0, 1], protect="each", **FAST)
+    guarantee = fitted.fit(table, sample_weight=RECORDS[:6]).mechanism_.guarantee
+    assert guarantee.eps_pairs is None and [one.eps for one in guarantee.further] == [0.0, 0.0]
