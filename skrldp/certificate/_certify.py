@@ -60,7 +60,8 @@ class Certificate:
         How many independent reports about one record somebody gets. All figures are about that
         many; those of k reports over all distributions are k times those of one.
     eps_pairs : array of shape (a1, a1) or None
-        Where ε differs by pair of secrets: the bound of each pair, infinite where not compared.
+        Where ε differs by pair of secrets: the bound of each pair, infinite where two are not
+        compared. All other figures are then about those that are.
     known : Certificate or None
         The bound within each value of known columns of U.
     each : mapping of str to Certificate
@@ -116,6 +117,8 @@ class Certificate:
             figures.append(f"eps_all<={at_most(self.eps_all)}")
         if self.reports > 1:
             figures.append(f"reports={self.reports}")
+        if self._leaves_out_pairs:
+            figures.append("of the pairs compared")
         return f"Certificate({', '.join(figures)}, {self.uncertainty.brief()})"
 
     def _repr_html_(self) -> str:
@@ -131,7 +134,14 @@ class Certificate:
             *self._over_all(),
             ("cells", f"{a1:,} secrets x {a2:,} values"),
         ]
+        if self._leaves_out_pairs:
+            rows.append(("not about", "pairs of secrets that are not compared: see eps_pairs"))
         return page("Certificate", rows)
+
+    @property
+    def _leaves_out_pairs(self) -> bool:
+        """Whether there are secrets that are not compared."""
+        return self.eps_pairs is not None and bool(np.isinf(self.eps_pairs).any())
 
     def _about_reports(self) -> list[tuple[str, str]]:
         if self.reports == 1:
@@ -186,6 +196,8 @@ def certify(
 
     Raises
     ------
+    TypeError
+        If an estimator is given.
     ValueError
         If the matrix is not a mechanism on the cells of ``joint``, if a `Mechanism` has other
         secrets or values than ``joint``, or if ``reports`` is no whole number from 1.
@@ -233,6 +245,9 @@ def _check_reports(reports: int) -> None:
 
 def _checked(matrix: ArrayLike, joint: JointDistribution) -> Floats:
     """Check that an array is a mechanism as it stands, so that what is proven is about it."""
+    if hasattr(matrix, "get_params"):
+        name = type(matrix).__name__
+        raise TypeError(f"a mechanism is needed, got {name}: give its `mechanism_` after fit.")
     numbers = real_numbers(matrix, "the mechanism")
     Mechanism.from_matrix(numbers, joint.secrets, joint.values)  # checks shape and signs
     table = numbers.astype(float)

@@ -67,7 +67,7 @@ def _prove_statement(
     nothing = Bound(0.0, 0.0, one.joint.probabilities)
     worst = max((bound for _, bound in bounds), key=lambda bound: bound.eps, default=nothing)
     eps_pairs = None
-    if np.ndim(one.pair_eps) or (promise.compared is not None and not one.known):
+    if np.ndim(one.pair_eps) or promise.compared is not None:
         eps_pairs = np.full(one.eps.shape, np.inf)
         np.fill_diagonal(eps_pairs, 0.0)
         for chosen, bound in bounds:

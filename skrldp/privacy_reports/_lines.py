@@ -55,7 +55,7 @@ def _promise(report: "PrivacyReport") -> list[Line]:
         ),
         (
             "asked",
-            f"{asked}: a report changes the odds of {'two secrets' if pairs else 'a secret'} by a "
+            f"{asked}: a report changes the odds of {'two compared secrets' if pairs else 'a secret'} by a "
             f"factor of at most {odds(report.eps)}",
         ),
         (

@@ -63,6 +63,11 @@ def check_promise(sanitizer: Any) -> None:
             f"eps must be a number for {type(sanitizer).__name__}: one for each pair of secrets is "
             "for PolyOptSanitizer, RobustMSESanitizer and NonRobustSanitizer."
         )
+    elif getattr(sanitizer, "same_secret", False):
+        raise ValueError(
+            "same_secret=True needs a number for eps: a secret that is compared with itself is no "
+            "pair with an ε of its own."
+        )
     for name in ("eps_all", "eps_known"):
         value = getattr(sanitizer, name, None)
         if value is not None:
@@ -236,7 +241,10 @@ def _from_mapping(eps: Mapping[Any, Any], secrets: Sequence[Any]) -> Floats:
     for number, (pair, value) in enumerate(eps.items()):
         where = f"entry {number} of the mapping eps"
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise ValueError(f"{where} must have a pair of secrets as its key, (s, t).")
+            raise ValueError(
+                f"{where} must have a pair of secrets as its key, (s, t); with several sensitive "
+                "columns each secret is a tuple."
+            )
         if not is_number(value):
             raise ValueError(f"{where} must be a number (np.inf: not compared), got {value!r}.")
         missing = [i for i, secret in enumerate(pair) if _key(secret) not in place]

@@ -236,3 +236,18 @@ def test_bad_requests_say_how_to_mend_them(kind, options, message):
 def test_what_is_private_everywhere_needs_no_bound(kind):
     with pytest.raises(TypeError, match="'eps_all'; it is private at eps over all distributions"):
         kind(1.0, eps_all=2.0)
+
+
+def test_figures_without_some_pairs_say_so():
+    rows = [(s, u) for s in "abc" for u in range(2)]
+    eps = {("a", "b"): 0.5, ("b", "c"): 0.5, ("a", "c"): np.inf}
+    sanitizer = RobustMSESanitizer(eps, eps_all=4.0, sensitive=0, known=[1])
+    certificate = sanitizer.fit(rows, sample_weight=[200, 90, 70, 150, 300, 40]).certificate_
+    for proof in (certificate, certificate.known):
+        assert "of the pairs compared" in repr(proof)
+        assert "not about" in proof._repr_html_()
+        assert np.isinf(proof.eps_pairs).any()
+    with pytest.raises(ValueError, match="same_secret=True needs a number for eps"):
+        PolyOptSanitizer(eps, sensitive=0, same_secret=True).fit(rows)
+    with pytest.raises(TypeError, match="RobustMSESanitizer: give its `mechanism_`"):
+        certify(sanitizer, sanitizer.uncertainty_, sanitizer.joint_)
