@@ -55,8 +55,9 @@ def _promise(report: "PrivacyReport") -> list[Line]:
         ),
         (
             "asked",
-            f"{asked}: a report changes the odds of {'two compared secrets' if pairs else 'a secret'} by a "
-            f"factor of at most {odds(report.eps)}",
+            f"{asked}: a report changes the odds of "
+            f"{'two compared secrets' if pairs else 'a secret'} by a factor of at most "
+            f"{odds(report.eps)}",
         ),
         (
             "proven",
