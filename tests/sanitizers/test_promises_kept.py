@@ -50,7 +50,7 @@ def test_values_are_only_drawn_where_that_is_proven(monkeypatch, cls, module, op
 
 def test_four_weights_are_not_released_unproven(monkeypatch):
     """What decides is the bound that is proven, not the leakage that was found."""
-    prove = _blocks.prove
+    prove = _blocks.prove_promise
 
     def unsure(*arguments):
         return replace(prove(*arguments), eps=0.8, eps_attained=0.6)
@@ -58,7 +58,7 @@ def test_four_weights_are_not_released_unproven(monkeypatch):
     monkeypatch.setattr(_blocks, "_DENSE_CELLS", 0)
     grr = GRRSanitizer(0.7).fit(ROWS)
     assert grr.mechanism_.form.blocks is not None and grr.certificate_.holds(0.7)
-    monkeypatch.setattr(_blocks, "prove", unsure)
+    monkeypatch.setattr(_blocks, "prove_promise", unsure)
     with pytest.raises(CertificateError, match=r"the last bound is 0\.8"):
         GRRSanitizer(0.7).fit(ROWS)
 

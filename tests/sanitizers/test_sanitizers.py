@@ -240,17 +240,18 @@ def test_uncertainty_is_cloned_and_measured():
 def test_polyopt_passes_its_parameters_on(monkeypatch):
     calls = []
 
-    def spy(joint, region, eps, **options):
-        calls.append((region, eps, options))
-        return solve(joint, region, eps, **options)
+    def spy(joint, requirements, **options):
+        calls.append((requirements.only, options))
+        return solve(joint, requirements, **options)
 
     solve = _optimal_base.solve
     monkeypatch.setattr(_optimal_base, "solve", spy)
     PolyOptSanitizer(0.7, region="lower", same_secret=True, solver="columns", time_limit=0.5).fit(
         GOOD
     )
-    region, eps, options = calls[0]
-    assert type(region).__name__ == "LowerRegion" and region.same_secret and eps == 0.7
+    one, options = calls[0]
+    assert type(one.region).__name__ == "LowerRegion" and one.region.same_secret
+    assert one.eps == 0.7
     distribution = options.pop("distribution")
     assert options == {"solver": "columns", "time_limit": 0.5, "verbose": 0}
     assert distribution.sum() == pytest.approx(1.0) and (distribution > 0).all()
@@ -607,10 +608,17 @@ FRAME = pd.DataFrame({"s": ["y", "n"] * 20, "u": [1, 1, 2, 2] * 10})
 
 
 @pytest.mark.parametrize("cls", SANITIZERS)
-@pytest.mark.parametrize("eps", [0, -1.0, np.nan, np.inf, True, "1", None, [1.0], 1j])
+@pytest.mark.parametrize("eps", [0, -1.0, np.nan, np.inf, True, "1", None, 1j])
 def test_eps_must_be_positive_and_finite(cls, eps):
     with pytest.raises(ValueError, match="must be a positive finite number"):
         make(cls, eps=eps).fit(GOOD)
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+@pytest.mark.filterwarnings("ignore::skrldp.exceptions.PrivacyLeakWarning")
+def test_eps_is_a_number_or_has_one_for_each_pair(cls):
+    with pytest.raises(ValueError, match="eps must be a number"):
+        make(cls, eps=[1.0]).fit(GOOD)
 
 
 @pytest.mark.parametrize(
