@@ -199,7 +199,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         around = uncertainty.fit_set(joint)
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
-        warn_of_weak_sets(around, joint)
         known = known_places(self, X)
         promise = promise_of(
             self,
@@ -209,6 +208,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             codec,
             known,
         )
+        warn_of_weak_sets(around, joint, promise.statements)
         design = self._design(promise)
         warn_of_time_limit(design.solution)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]

@@ -177,16 +177,32 @@ def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
     )
 
 
-def warn_of_weak_sets(around: FittedSet, joint: JointDistribution) -> None:
-    """Warn where the set of distributions is smaller than a user may think."""
+def warn_of_weak_sets(
+    around: FittedSet, joint: JointDistribution, others: Iterable[Any] = ()
+) -> None:
+    """Warn where a set of distributions is smaller than a user may think.
+
+    Parameters
+    ----------
+    around : FittedSet
+        The set around the public distribution.
+    joint : JointDistribution
+        The public distribution.
+    others : iterable of Statement
+        Statements about other tables, whose sets may be sets of their own.
+    """
     if around.is_point:
         _warn(
             "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
             "not for the unknown true distribution of the private data.",
             PrivacyLeakWarning,
         )
-    elif explanation := explain_rare_cells(around, joint):
-        _warn(f"{explanation}.", PrivacyLeakWarning)
+        return
+    own = [(one.uncertainty, one.joint) for one in others if one.uncertainty is not around]
+    for found, table in [(around, joint), *own]:
+        if explanation := explain_rare_cells(found, table):
+            _warn(f"{explanation}.", PrivacyLeakWarning)
+            return
 
 
 def warn_of_first_column(names: Sequence[Any]) -> None:

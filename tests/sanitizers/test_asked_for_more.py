@@ -1,5 +1,7 @@
 """eps_all, known, protect and eps by pair: what fit promises is proven, and paid for."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,8 @@ import pytest
 from skrldp import (
     GRRSanitizer,
     IRSanitizer,
+    JointDistribution,
+    LikelihoodRatioSet,
     NonRobustSanitizer,
     PolyOptSanitizer,
     PrivacyLeakWarning,
@@ -16,6 +20,7 @@ from skrldp import (
     certify,
 )
 from skrldp.information import mutual_information
+from skrldp.sanitizers._checks import warn_of_weak_sets
 
 ROWS = [(s, u) for s in ("no", "yes") for u in (0, 1, 2)]
 COUNTS = [2700, 1050, 250, 300, 450, 250]
@@ -251,3 +256,14 @@ def test_figures_without_some_pairs_say_so():
         PolyOptSanitizer(eps, sensitive=0, same_secret=True).fit(rows)
     with pytest.raises(TypeError, match="RobustMSESanitizer: give its `mechanism_`"):
         certify(sanitizer, sanitizer.uncertainty_, sanitizer.joint_)
+
+
+def test_a_set_of_its_own_is_warned_of():
+    """Each statement's set is made for its own table, which may have rarer cells."""
+    joint = JointDistribution([[400, 300], [200, 500]])
+    rare = JointDistribution([[3] * 10] * 6)
+    enough = LikelihoodRatioSet(radius="asymptotic").fit_set(joint)
+    own = LikelihoodRatioSet(radius="asymptotic").fit_set(rare)
+    warn_of_weak_sets(enough, joint, [SimpleNamespace(uncertainty=enough, joint=joint)])
+    with pytest.warns(PrivacyLeakWarning, match="60 of 60 cells have fewer than 10"):
+        warn_of_weak_sets(enough, joint, [SimpleNamespace(uncertainty=own, joint=rare)])
