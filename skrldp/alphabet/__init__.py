@@ -8,7 +8,7 @@ and missing values of every kind are None. Only NumPy is imported.
 from skrldp.alphabet._columns import OTHER, Column
 from skrldp.alphabet._combinations import Alphabet, combine
 from skrldp.alphabet._messages import brief, listed, named, rows_in_words
-from skrldp.alphabet._scalars import CategoryError, is_missing, plain
+from skrldp.alphabet._scalars import CategoryError, is_missing, plain, plain_name
 from skrldp.alphabet._sources import SOURCES, source_in_words
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "listed",
     "named",
     "plain",
+    "plain_name",
     "rows_in_words",
     "source_in_words",
 ]

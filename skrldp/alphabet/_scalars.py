@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CategoryError", "is_missing", "plain"]
+__all__ = ["CategoryError", "is_missing", "plain", "plain_name"]
 
 
 _OUT_OF_RANGE = "a date or duration is out of range"
@@ -91,3 +91,23 @@ def _moment(value: np.datetime64 | np.timedelta64) -> Any:
         return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
     except (ValueError, OverflowError):
         raise CategoryError(_OUT_OF_RANGE) from None
+
+
+def plain_name(name: Any) -> Any:
+    """Give the names of one secret or value the same key, whatever types they are written in.
+
+    Parameters
+    ----------
+    name : scalar, or tuple or list of scalars
+        A category, or a combination of categories.
+
+    Returns
+    -------
+    scalar or tuple of scalars
+
+    Examples
+    --------
+    >>> plain_name([1.0, "yes"]) == plain_name((True, "yes"))
+    True
+    """
+    return tuple(map(plain, name)) if isinstance(name, tuple | list) else plain(name)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skrldp._typing import Indices
-from skrldp.alphabet import plain
+from skrldp.alphabet import plain_name
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 
@@ -45,22 +45,17 @@ def order_in_table(joint: JointDistribution, mechanism: Mechanism) -> tuple[Indi
 def _places(names: Sequence[Any], table: Sequence[Any], what: str) -> Indices:
     if tuple(names) == tuple(table):
         return np.arange(len(table))
-    place = {_key(name): i for i, name in enumerate(table)}
-    if len(place) < len(table) or len({_key(name) for name in names}) < len(names):
+    place = {plain_name(name): i for i, name in enumerate(table)}
+    if len(place) < len(table) or len({plain_name(name) for name in names}) < len(names):
         raise ValueError(
             f"a {what} is named twice, so those of the mechanism and of the public distribution "
             "cannot be matched: give each a name of its own."
         )
     for name in names:
-        if _key(name) not in place:
+        if plain_name(name) not in place:
             raise ValueError(
                 f"the mechanism's {what} {name!r} is none of the public distribution. Name the "
                 "table as the mechanism does, with JointDistribution(counts, secrets, values); or "
                 "certify mechanism.matrix, whose cells are taken to be in the table's order."
             )
-    return np.array([place[_key(name)] for name in names])
-
-
-def _key(name: Any) -> Any:
-    """Give the names of one category the same key."""
-    return tuple(map(plain, name)) if isinstance(name, tuple | list) else plain(name)
+    return np.array([place[plain_name(name)] for name in names])

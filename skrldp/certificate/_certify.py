@@ -337,8 +337,7 @@ def proof_region(joint: JointDistribution, uncertainty: FittedSet) -> Region:
     -------
     Region
     """
-    exact = "joint" if uncertainty.joint_is_convex else "product"
-    return privacy_region(joint, uncertainty, region=exact)
+    return privacy_region(joint, uncertainty, region="exact")
 
 
 def _series(

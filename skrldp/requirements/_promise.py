@@ -67,8 +67,8 @@ class Statement:
 
         Parameters
         ----------
-        kind : {"joint", "product", "box", "lower"}
-            How closely it follows the set.
+        kind : {"joint", "product", "box", "lower", "exact"}
+            How closely it follows the set; see :func:`skrldp.row_privacy.privacy_region`.
         same_secret : bool
             Also compare a secret with itself; all pairs are compared then.
 
@@ -88,7 +88,7 @@ class Statement:
     @property
     def exact_region(self) -> Region:
         """The tightest region that proofs can use: the exact one where that is convex."""
-        return self.region("joint" if self.uncertainty.joint_is_convex else "product")
+        return self.region("exact")
 
     def whole_distribution(self, distribution: Floats, public: JointDistribution) -> Floats:
         """Write a distribution of these secrets and values as one of S and U.
@@ -241,12 +241,7 @@ class Promise:
         Requirements
         """
         items = [
-            Requirement(
-                one.exact_region
-                if kind == "exact"
-                else one.region(kind, same_secret and not one.known),
-                one.pair_eps,
-            )
+            Requirement(one.region(kind, same_secret and not one.known), one.pair_eps)
             for one in self.statements
         ]
         if self.eps_all is not None and not all(

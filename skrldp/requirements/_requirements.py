@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from skrldp._typing import Floats
+from skrldp._typing import Floats, Indices
 from skrldp.row_privacy import Region, SimplexRegion, odds_factor
 
 __all__ = ["Requirement", "Requirements"]
@@ -31,6 +31,19 @@ class Requirement:
     def pair_eps(self) -> Floats:
         """ε of each pair of ``region.pairs``, shape (n_pairs,)."""
         return np.broadcast_to(np.asarray(self.eps, dtype=float), self.region.pairs[0].shape)
+
+    @property
+    def part_pairs(self) -> tuple[Indices, Indices, Floats]:
+        """The parts of a row that are compared, each two once, with the least ε for them.
+
+        Where secrets share their part, pairs of secrets may say the same. Three arrays of shape
+        (m,): the first part, the second, and ε in nats.
+        """
+        first, second = (self.region.rows.place[secret] for secret in self.region.pairs)
+        pairs, which = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)
+        eps = np.full(len(pairs), np.inf)
+        np.minimum.at(eps, which.ravel(), self.pair_eps)
+        return pairs[:, 0], pairs[:, 1], eps
 
     @property
     def everywhere(self) -> bool:

@@ -32,8 +32,9 @@ def privacy_region(
         The public distribution.
     uncertainty : FittedSet
         The set of distributions.
-    region : {"joint", "product", "box", "lower"}
-        How closely the region follows the set.
+    region : {"joint", "product", "box", "lower", "exact"}
+        How closely the region follows the set; "exact" is as closely as proofs can: "joint" where
+        that is convex, else "product".
     same_secret : bool
         Also compare a secret with itself under two distributions, as Entropy Definition 3 does; it
         is not part of the privacy promise and only costs utility.
@@ -53,6 +54,8 @@ def privacy_region(
     ValueError
         If the region is unknown, or is the joint one with alpha < 1/2, where it is not convex.
     """
+    if region == "exact":
+        region = "joint" if uncertainty.joint_is_convex else "product"
     check_choice("region", region, REGIONS)
     check_choice("observe", observe, OBSERVED)
     a1, a2 = joint.counts.shape

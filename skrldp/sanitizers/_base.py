@@ -32,7 +32,6 @@ from skrldp.sanitizers._promised import (
     alphabet_source,
     check_promise,
     eps_of_pairs,
-    greatest_eps,
     known_places,
     may_draw,
     promise_of,
@@ -214,7 +213,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
         guarantee = guarantee_of(
             design.certificate,
-            greatest_eps(eps_of_pairs(self.eps, joint.secrets)),
+            eps_of_pairs(self.eps, joint.secrets),
             columns=names,
             known=known,
             eps_known=getattr(self, "eps_known", None),

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from skrldp.certificate import Certificate
 from skrldp.mechanism import Guarantee, StatedLikelihoodRatioSet, StatedRenyiSet, Statement
+from skrldp.sanitizers._promised import greatest_eps
 from skrldp.uncertainty_set import ConditionalsSet, FittedSet, RenyiSet
 
 __all__ = ["guarantee_of"]
@@ -59,8 +60,8 @@ def guarantee_of(
     if certificate.uncertainty.is_everything:
         eps_all = math.inf  # `eps` says it already
     given_u = min(max(proof.eps_given_u for proof in every), eps_all)
-    asked = _greatest(eps)
-    asked_known = asked if eps_known is None else _greatest(eps_known)
+    asked = greatest_eps(eps)
+    asked_known = asked if eps_known is None else greatest_eps(eps_known)
     main = _figures(certificate, asked, eps_all)
     main["eps"] = max(_figures(proof, asked, eps_all)["eps"] for proof in every)
 
@@ -97,11 +98,6 @@ def _figures(proof: Certificate, asked: float, eps_all: float) -> dict[str, Any]
         "distributions": _stated(around),
         "alphabet": None if around.is_everything else proof.alphabet,
     }
-
-
-def _greatest(eps: Eps) -> float:
-    numbers = np.asarray(list(eps.values()) if isinstance(eps, Mapping) else eps, dtype=float)
-    return float(numbers[np.isfinite(numbers)].max())
 
 
 def _place(name: str, columns: Sequence[tuple[Any, bool]]) -> int:

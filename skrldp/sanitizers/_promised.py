@@ -6,11 +6,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skrldp._arrays import refuse_masked
 from skrldp._params import check_choice, check_positive, is_number
 from skrldp._typing import Floats
-from skrldp.alphabet import plain
+from skrldp.alphabet import plain_name
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Promise
 from skrldp.table import CellCodec, resolve_columns
@@ -236,7 +237,7 @@ def _from_array(eps: Any, a1: int) -> Floats:
 
 
 def _from_mapping(eps: Mapping[Any, Any], secrets: Sequence[Any]) -> Floats:
-    place = {_key(secret): i for i, secret in enumerate(secrets)}
+    place = {plain_name(secret): i for i, secret in enumerate(secrets)}
     matrix = np.full((len(secrets), len(secrets)), np.nan)
     for number, (pair, value) in enumerate(eps.items()):
         where = f"entry {number} of the mapping eps"
@@ -247,13 +248,13 @@ def _from_mapping(eps: Mapping[Any, Any], secrets: Sequence[Any]) -> Floats:
             )
         if not is_number(value):
             raise ValueError(f"{where} must be a number (np.inf: not compared), got {value!r}.")
-        missing = [i for i, secret in enumerate(pair) if _key(secret) not in place]
+        missing = [i for i, secret in enumerate(pair) if plain_name(secret) not in place]
         if missing:
             raise ValueError(
                 f"the {'second' if missing[0] else 'first'} secret of {where} is none of "
                 "joint_.secrets. Declare it in `categories`, or mend its name."
             )
-        s, t = (place[_key(secret)] for secret in pair)
+        s, t = (place[plain_name(secret)] for secret in pair)
         if s == t:
             raise ValueError(f"{where} names the same secret twice.")
         if not np.isnan(matrix[s, t]) and matrix[s, t] != value:
@@ -268,25 +269,20 @@ def _from_mapping(eps: Mapping[Any, Any], secrets: Sequence[Any]) -> Floats:
     return matrix
 
 
-def _key(name: Any) -> Any:
-    """Give the names of one category the same key."""
-    return tuple(map(plain, name)) if isinstance(name, tuple | list) else plain(name)
-
-
-def greatest_eps(eps: float | Floats) -> float:
+def greatest_eps(eps: float | ArrayLike | Mapping[Any, float]) -> float:
     """Return the greatest ε of a pair that is compared, in nats.
 
     Parameters
     ----------
-    eps : float or array of shape (a1, a1)
+    eps : float, array of shape (a1, a1) or mapping of pairs to float
         Of all pairs, or of each.
 
     Returns
     -------
     float
     """
-    matrix = np.asarray(eps, dtype=float)
-    return float(matrix[np.isfinite(matrix)].max()) if matrix.ndim else float(matrix)
+    numbers = np.asarray(list(eps.values()) if isinstance(eps, Mapping) else eps, dtype=float)
+    return float(numbers[np.isfinite(numbers)].max())
 
 
 def promise_of(

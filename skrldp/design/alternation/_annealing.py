@@ -83,14 +83,12 @@ def path_requirements(requirements: Requirements) -> Requirements:
 
 
 def _with_path(one: Requirement) -> Requirement:
-    if one.everywhere:
+    if one.everywhere or pair_function(one) is not None:
         return one
-    if pair_function(one) is None and isinstance(one.region, JointRegion):
+    if isinstance(one.region, JointRegion):
         arguments = {item.name: getattr(one.region, item.name) for item in fields(one.region)}
-        one = replace(one, region=ProductRegion(**arguments))
-    if pair_function(one) is None:
-        one = replace(one, region=LowerRegion.around(one.region))
-    return one
+        return replace(one, region=ProductRegion(**arguments))
+    return replace(one, region=LowerRegion.around(one.region))
 
 
 class Annealing:

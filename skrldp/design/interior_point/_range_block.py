@@ -31,19 +31,13 @@ class RangeBlock(Block):
     """
 
     def __init__(self, one: Requirement) -> None:
-        self._region, self._layout = one.region, one.region.rows
-        self._eps = one.pair_eps
-        first, second = (self._layout.place[secret] for secret in one.region.pairs)
-        pairs, which = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)
-        self._which = which.ravel()  # of the pairs of secrets: secrets may share their parts
-        eps = np.full(len(pairs), np.inf)
-        np.minimum.at(eps, self._which, one.pair_eps)
-        self._part_eps = eps
-        self._first, self._second = pairs.T
-        self._factor = np.exp(-eps)
-        shape, number = (len(self._layout.parts), len(eps)), np.arange(len(eps))
-        self._is_first = csr_array((np.ones(len(eps)), (self._first, number)), shape=shape)
-        self._is_second = csr_array((np.ones(len(eps)), (self._second, number)), shape=shape)
+        self._layout = one.region.rows
+        self._first, self._second, self._eps = one.part_pairs
+        self._factor = np.exp(-self._eps)
+        ones, number = np.ones(len(self._eps)), np.arange(len(self._eps))
+        shape = len(self._layout.parts), len(number)
+        self._is_first = csr_array((ones, (self._first, number)), shape=shape)
+        self._is_second = csr_array((ones, (self._second, number)), shape=shape)
 
     def start(self, rows: Floats, mean: float) -> None:
         """See :class:`Block`."""
@@ -167,6 +161,6 @@ class RangeBlock(Block):
             row,
             np.tile(entries, (b, 1, 1)),
             pairs.reshape(b * m, 2, -1),
-            np.tile(self._part_eps, b),
+            np.tile(self._eps, b),
         )
         return cuts, between.ravel()

@@ -32,13 +32,9 @@ def range_rows(one: Requirement) -> sp.csr_array:
         The variables are the row, the greatest entries of its p parts, and the least.
     """
     layout = one.region.rows
-    first, second = (layout.place[secret] for secret in one.region.pairs)
-    # Where parts are shared, pairs of secrets may say the same; the least ε counts.
-    pairs, which = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)
-    eps = np.full(len(pairs), np.inf)
-    np.minimum.at(eps, which.ravel(), one.pair_eps)
+    first, second, eps = one.part_pairs
     each = sp.csr_array(sp.eye(len(layout.parts)))
-    between = [None, sp.diags_array(np.exp(-eps)) @ each[pairs[:, 0]], -each[pairs[:, 1]]]
+    between = [None, sp.diags_array(np.exp(-eps)) @ each[first], -each[second]]
     table = sp.block_array([*_within(one), between], format="csr")
     table.sort_indices()
     return table
