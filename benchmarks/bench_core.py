@@ -25,7 +25,7 @@ from skrldp import (
     RenyiBall,
     SRRSanitizer,
 )
-from skrldp.design.objectives.mutual_information import solve
+from skrldp.design.objectives.criterion import solve
 from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.table import learn

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design.objectives.mutual_information import solve
+from skrldp.design.objectives.criterion import solve
 from skrldp.design.rows import _choose_cone as choice
 from skrldp.exceptions import SolverError
 from skrldp.requirements import Requirements

@@ -319,7 +319,7 @@ sys.meta_path.insert(0, Refuse())
 # Designs and proofs need no estimator; the solvers' own libraries they may load.
 PLAIN = """
 import skrldp.certificate
-import skrldp.design.objectives.distortion, skrldp.design.objectives.mutual_information
+import skrldp.design.objectives.distortion, skrldp.design.objectives.criterion
 """
 ACTIONS = {
     "import": "import skrldp",

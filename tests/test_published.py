@@ -7,7 +7,7 @@ from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
-from skrldp.design.objectives.mutual_information import solve
+from skrldp.design.objectives.criterion import solve
 from skrldp.information import block_information, mutual_information
 from skrldp.requirements import Promise, Requirements
 from skrldp.row_privacy import privacy_region

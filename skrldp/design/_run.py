@@ -22,7 +22,7 @@ Whatever the status, the mechanism is repaired and certified before it is releas
 import time
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,8 +111,16 @@ class Deadline:
         return self.left == 0.0
 
 
+class Quantity(Protocol):
+    """What a design maximises or minimises, for readers."""
+
+    name: str
+    unit: str
+    sense: int
+
+
 class Progress:
-    """A line on the time that has gone, with the information, its bound and the gap between them.
+    """A line on the time that has gone, with what was reached, its bound and the gap between them.
 
     Parameters
     ----------
@@ -121,11 +129,14 @@ class Progress:
     deadline : Deadline
         When the design ends.
     bound : float
-        No mechanism has more information, in nats.
+        No mechanism is better.
+    quantity : object
+        What is maximised or minimised, with ``name``, ``unit`` and ``sense``: 1 or -1.
     """
 
-    def __init__(self, verbose: int, deadline: Deadline, bound: float) -> None:
-        self.deadline, self.bound, self.best = deadline, bound, 0.0
+    def __init__(self, verbose: int, deadline: Deadline, bound: float, quantity: Quantity) -> None:
+        self.deadline, self.bound, self.quantity = deadline, bound, quantity
+        self.best = 0.0 if quantity.sense > 0 else np.inf
         self._bar: Any = None
         if verbose:
             from tqdm.auto import tqdm  # loaded when needed
@@ -146,22 +157,37 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
 
-    def show(self, information: float) -> None:
-        """Show the best information so far.
+    def words(self, reached: float) -> str:
+        """Write an amount of the quantity.
 
         Parameters
         ----------
-        information : float
-            I(X; Y) of the latest mechanism at the public distribution, in nats.
+        reached : float
+            The amount.
+
+        Returns
+        -------
+        str
         """
-        self.best = max(self.best, information)
+        return f"{self.quantity.name} {reached:.5g} {self.quantity.unit}".rstrip()
+
+    def show(self, reached: float) -> None:
+        """Show the best mechanism so far.
+
+        Parameters
+        ----------
+        reached : float
+            The quantity that the latest mechanism has at the public distribution.
+        """
+        self.best = (max if self.quantity.sense > 0 else min)(self.best, reached)
         if self._bar is None:
             return
         gone, bar = self.deadline.elapsed, self._bar
         bar.n = gone if bar.total is None else min(gone, bar.total)
+        least, greatest = sorted((self.best, self.bound))
         bar.set_postfix_str(
-            f"{gone:.0f} s, I(X;Y) {self.best:.4f} nats, bound {self.bound:.4f}, "
-            f"gap {1.0 - self.best / self.bound:.0%}"
-            if self.bound > 0
+            f"{gone:.0f} s, {self.words(self.best)}, bound {self.bound:.5g}, "
+            f"gap {1.0 - least / greatest:.0%}"
+            if greatest > 0
             else f"{gone:.0f} s"
         )

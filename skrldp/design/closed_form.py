@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 
+_LISTED_SPLITS = 9  # budgets of U that are listed, from 0 to eps
 # Nats: a value reported with a larger budget is reported as it is. Other reports would have
 # probabilities below exp(-60), which the integers of a released mechanism cannot show.
 _UNLIMITED = 60.0
@@ -225,7 +226,9 @@ def _reports(joint: JointDistribution, secret_eps: float, value_eps: float) -> I
     return IndependentReporting(blocks, secret_eps, value_eps, information)
 
 
-def closed_forms(joint: JointDistribution, requirements: Requirements) -> list[Floats]:
+def closed_forms(
+    joint: JointDistribution, requirements: Requirements, *, splits: bool = False
+) -> list[Floats]:
     """Write the closed forms that are private as matrices.
 
     Parameters
@@ -234,6 +237,9 @@ def closed_forms(joint: JointDistribution, requirements: Requirements) -> list[F
         The public distribution.
     requirements : Requirements
         What a row must satisfy.
+    splits : bool
+        Whether to list independent reporting with several splits of its budget, besides the one
+        with the most information.
 
     Returns
     -------
@@ -250,6 +256,10 @@ def closed_forms(joint: JointDistribution, requirements: Requirements) -> list[F
     forms = [srr(min(requirements.least_eps, _OVERFLOW), *shape)]
     if all(_about_whole_secrets(one, joint) for one in requirements):
         forms.append(independent_reporting(joint, requirements).blocks)
+        if splits and requirements.any_pair:
+            value_eps, eps = value_budget(requirements), requirements.least_eps
+            parts = np.linspace(0.0, eps, _LISTED_SPLITS)
+            forms += [_product(eps - part, value_eps(part), shape) for part in parts]
     return [block_matrix(form, shape) for form in forms]
 
 

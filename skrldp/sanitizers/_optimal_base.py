@@ -2,7 +2,8 @@
 
 from skrldp._params import check_choice
 from skrldp.certificate import release
-from skrldp.design.objectives.mutual_information import SOLVERS, solve
+from skrldp.design.criteria import Criterion
+from skrldp.design.objectives.criterion import SOLVERS, solve
 from skrldp.requirements import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_time_limit
@@ -12,7 +13,7 @@ __all__ = ["OptimalSanitizer"]
 
 
 class OptimalSanitizer(BaseSanitizer):
-    """Base class: maximal mutual information over a region, with parameters of the solver."""
+    """Base class: the best mechanism by a criterion, with parameters of the solver."""
 
     _default_encode = "symbol"
     _most_cells = 2_000  # a design and its proof take minutes there
@@ -23,13 +24,16 @@ class OptimalSanitizer(BaseSanitizer):
         check_time_limit(self.time_limit)
 
     def _optimum(
-        self, promise: Promise, requirements: Requirements, smoothing: float = 0.0
+        self,
+        promise: Promise,
+        requirements: Requirements,
+        criterion: Criterion | None = None,
     ) -> Designed:
         joint = promise.joint
         solution = solve(
             joint,
             requirements,
-            distribution=requirements.fold(joint.smoothed(smoothing)) if smoothing else None,
+            criterion=criterion,
             solver=self.solver,
             time_limit=self.time_limit,
             verbose=self.verbose,

@@ -2,14 +2,20 @@
 
 from typing import Any
 
+import numpy as np
+
 from skrldp._params import OBSERVED, check_choice
-from skrldp.requirements import Promise
+from skrldp.design.criteria import Criterion, Information, LeastInformation
+from skrldp.joint import JointDistribution
+from skrldp.requirements import Promise, Requirements
 from skrldp.row_privacy import REGIONS
 from skrldp.sanitizers._checks import check_smoothing
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._optimal_base import OptimalSanitizer
 
 __all__ = ["PolyOptSanitizer"]
+
+ABOUT_ALL, ABOUT_U, LEAST = OBJECTIVES = ("I(X;Y)", "I(U;Y)", "min I(U;Y|S=s)")
 
 
 class PolyOptSanitizer(OptimalSanitizer):
@@ -65,6 +71,11 @@ class PolyOptSanitizer(OptimalSanitizer):
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
         The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
         search reaches the parameters of a set that is stated as ``uncertainty__beta`` and so on.
+    objective : {"I(X;Y)", "I(U;Y)", "min I(U;Y|S=s)"}, default="I(X;Y)"
+        What is maximised at the public distribution. "I(X;Y)" is the information about the whole
+        record; it also pays for what is told about S. "I(U;Y)" is the information about U alone.
+        "min I(U;Y|S=s)" is the least, over secrets, of the share of H(U | S=s) that reports tell:
+        it raises the utility for the group that is told about least, and needs ``observe="all"``.
     observe : {"all", "nonsensitive"}, default="all"
         What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
         columns of U only, in the order of the public table, and does not look at those of S where a
@@ -127,7 +138,8 @@ class PolyOptSanitizer(OptimalSanitizer):
         Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
         distributions.
     solution_ : Solution
-        How the mechanism was found: solver, status, objective and its bound, time.
+        How the mechanism was found: solver, status, objective and its bound, time. The objective is
+        in nats, but for "min I(U;Y|S=s)", where it is a share.
     mutual_information_ : float
         I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
@@ -207,6 +219,7 @@ class PolyOptSanitizer(OptimalSanitizer):
         max_categories: int | None = None,
         alphabet_fraction: float | None = None,
         uncertainty: Any = None,
+        objective: str = "I(X;Y)",
         observe: str = "all",
         region: str = "joint",
         same_secret: bool = False,
@@ -241,13 +254,29 @@ class PolyOptSanitizer(OptimalSanitizer):
         self.solver = solver
         self.time_limit = time_limit
         self.smoothing = smoothing
+        self.objective = objective
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("observe", self.observe, OBSERVED)
         check_choice("region", self.region, REGIONS)
         check_smoothing(self.smoothing)
+        check_choice("objective", self.objective, OBJECTIVES)
+        if self.objective == LEAST and self.observe == "nonsensitive":
+            raise ValueError(
+                f"objective={LEAST!r} needs observe='all': what is told about U is asked for each "
+                "secret, which a mechanism that observes U alone does not see."
+            )
 
     def _design(self, promise: Promise) -> Designed:
         requirements = promise.requirements(self.region, self.same_secret)
-        return self._optimum(promise, requirements, self.smoothing)
+        return self._optimum(promise, requirements, self._criterion(promise.joint, requirements))
+
+    def _criterion(self, joint: JointDistribution, requirements: Requirements) -> Criterion:
+        distribution = requirements.fold(joint.smoothed(self.smoothing))
+        a1, a2 = joint.counts.shape
+        if self.objective == ABOUT_ALL or self.observe == "nonsensitive":
+            return Information(distribution)
+        if self.objective == ABOUT_U:
+            return Information(distribution, np.tile(np.arange(a2), a1), ABOUT_U)
+        return LeastInformation(distribution, a1, np.flatnonzero(joint.counts.any(axis=1)))

@@ -16,9 +16,9 @@ from skrldp.certificate._release import may_stand_in
 from skrldp.design._run import Deadline
 from skrldp.design.interior_point import pair_function
 from skrldp.design.interior_point._pair_block import PairBlock
+from skrldp.design.objectives.criterion import solve as most_information
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance
 from skrldp.design.objectives.distortion import solve as closest
-from skrldp.design.objectives.mutual_information import solve as most_information
 from skrldp.design.rows import _cone as cone_module
 from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.rows._cone import CompactCone, PrivacyCone

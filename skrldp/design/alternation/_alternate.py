@@ -12,7 +12,7 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design._run import Deadline
 from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
-from skrldp.information import entropy
+from skrldp.design.criteria import Criterion
 from skrldp.requirements import Requirements
 
 __all__ = ["alternate", "gather", "starts"]
@@ -22,6 +22,7 @@ __all__ = ["alternate", "gather", "starts"]
 
 # The runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.8), (24, 0.95), (24, 0.95), (32, 0.95), (32, 0.95), (48, 0.97))
+_MANY = 2  # times as many reports where a criterion can use more than there are cells
 # Runs before what they found is gathered: fewer are too much alike. Doubled: 1e-3, in less time.
 _GATHERED = 3
 _GAIN = 2e-4  # relative gain of two runs together below which there is no third
@@ -49,7 +50,7 @@ _PERTURBATION = 0.7
 
 
 def alternate(
-    distribution: Floats,
+    criterion: Criterion,
     requirements: Requirements,
     *,
     deadline: Deadline,
@@ -60,14 +61,14 @@ def alternate(
 
     Parameters
     ----------
-    distribution : array of shape (number of cells of a row,)
-        Distribution of X, or of U if U alone is observed, by which information counts.
+    criterion : Criterion
+        What is maximised.
     requirements : Requirements
         What a row must satisfy.
     deadline : Deadline
         When to stop.
     callback : callable, optional
-        Gets each private mechanism and its information.
+        Gets each private mechanism.
     gathers : bool
         Whether to gather the reports of the runs; columns mix them anyway.
 
@@ -78,19 +79,17 @@ def alternate(
     status : str
         ``"converged"`` or ``"time_limit"``.
     """
+    distribution = criterion.distribution
     if not requirements.any_pair:  # nothing is secret, so records are reported as they are
-        run = Annealing(distribution, requirements, np.eye(distribution.size), callback)
-        run.matrix, run.information, run.finished = (
-            np.eye(distribution.size),
-            entropy(distribution),
-            True,
-        )
+        whole = np.eye(distribution.size)
+        run = Annealing(criterion, requirements, whole, callback)
+        run.matrix, run.value, run.finished = whole, criterion.value(whole), True
         return [run], "converged"
     runs: list[Annealing] = []
     gathered: list[Annealing] = []
     best: list[float] = []
     for seed, (wanted, factor) in enumerate(_RUNS):
-        b = min(wanted, _most(distribution))
+        b = min(wanted * (_MANY if criterion.many_reports else 1), _most(distribution))
         if len(runs) > 1:
             differ = len(distinct_reports(runs[-1].matrix, distribution))
             if differ < _DISTINCT * len(runs[-1].matrix):
@@ -98,20 +97,20 @@ def alternate(
         b = _affordable(b, runs[-1:], deadline)
         if b < min(_FEWEST, 2 * distribution.size):
             break
-        run = Annealing(distribution, requirements, starts(requirements.shape, b, seed), callback)
+        run = Annealing(criterion, requirements, starts(requirements.shape, b, seed), callback)
         run.anneal(factor, deadline)
         runs.append(run)
         if gathers and len(runs) >= _GATHERED:
             rows = gather([*runs, *gathered[-1:]], distribution, requirements.shape)
             if _affordable(len(rows), runs[-1:], deadline) == len(rows):
-                joined = Annealing(distribution, requirements, rows, callback)
+                joined = Annealing(criterion, requirements, rows, callback)
                 joined.solve_fixed(deadline)
                 joined.refine(deadline)
                 gathered.append(joined)
         if deadline.passed:
             break
-        best.append(max(run.information for run in (*runs, *gathered)))
-        if len(best) > 2 and best[-1] <= best[-3] * (1.0 + _GAIN):
+        best.append(max(run.value for run in (*runs, *gathered)))
+        if len(best) > 2 and best[-1] <= best[-3] + _GAIN * abs(best[-3]):
             return [*runs, *gathered], "converged"
     else:
         return [*runs, *gathered], "converged"
@@ -152,7 +151,7 @@ def gather(runs: list[Annealing], distribution: Floats, shape: tuple[int, int]) 
     array of shape (m, number of cells of a row)
         Rows of mean 1, no more than there may be reports.
     """
-    ranked = sorted(runs, key=lambda run: -run.information)
+    ranked = sorted(runs, key=lambda run: -run.value)
     rows = np.concatenate([run.matrix for run in ranked])
     rows = rows[distinct_reports(rows, distribution)[: _most(distribution)]]
     missing = max(min(_FILL, _most(distribution)) - len(rows), 0)

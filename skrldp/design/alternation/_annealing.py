@@ -11,6 +11,10 @@ barrier parameter of the path (:mod:`skrldp.design.interior_point`) falls slowly
 temperature does in deterministic annealing (Rose 1998): at first all reports are nearly alike, then
 they part where most is to be gained.
 
+Other criteria (:mod:`skrldp.design.criteria`) are expanded in the same way: the linear cost that
+touches the criterion at the present mechanism takes the decoder's place, with a curvature where
+there is one.
+
 Decoders that are good already, the best of several runs, are treated otherwise: they stay fixed
 until the barrier parameter is low, and are updated from there, the path centred each time.
 """
@@ -24,8 +28,8 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Deadline
+from skrldp.design.criteria import Criterion
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
-from skrldp.information import entropy, mutual_information
 from skrldp.requirements import Requirement, Requirements, repair
 from skrldp.row_privacy import JointRegion, LowerRegion, ProductRegion
 
@@ -48,6 +52,7 @@ _NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
 _REFINING_FACTOR = 0.9
 _CENTRING_STEPS = 6  # with one decoder, at most, until the path is centred
 _FINAL_STEPS = 30  # and with the last one: what is not centred is costly to repair
+_MOST_OFFERED = 4  # mechanisms that are remembered for a mixture
 _REPAIR_EVERY = 10  # steps between two mechanisms that are repaired and compared with the best
 _LEAST_FACTOR = 0.1  # a step aims at no less than this part of the gap
 # When time is short: part of what is left that is planned with, since many a step falls short of
@@ -55,14 +60,12 @@ _LEAST_FACTOR = 0.1  # a step aims at no less than this part of the gap
 _PLANNED_TIME = 0.6
 _RESERVED_TIME = 0.5
 
-# Decoders and reports.
-# Added to the probabilities of reports before a decoder is made of them. Doubled: 2e-4.
-_SMOOTHING = 1e-5
+# Reports.
 _ALIKE = 0.05  # l1 distance of posteriors up to which reports are alike
 _RARE = 1e-5  # probability up to which a report hardly matters
 _TINY = 1e-9  # nats, or probability: instead of a zero that would be divided by
 
-Callback = Callable[[Floats, float], None]  # gets private mechanisms and their information in nats
+Callback = Callable[[Floats], None]  # gets private mechanisms
 
 
 def path_requirements(requirements: Requirements) -> Requirements:
@@ -96,21 +99,23 @@ class Annealing:
 
     Parameters
     ----------
-    distribution : array of shape (number of cells of a row,)
-        Distribution of X, or of U if U alone is observed, by which information counts.
+    criterion : Criterion
+        What is maximised.
     requirements : Requirements
         What a row must satisfy.
     start : array of shape (b, a)
-        Mechanism, private or not, whose posterior is the first decoder.
+        Mechanism, private or not, around which the criterion is expanded first.
     callback : callable, optional
-        Gets each private mechanism and its information.
+        Gets each private mechanism.
 
     Attributes
     ----------
     matrix : array of shape (b, a)
         The best mechanism so far, private.
-    information : float
-        Its mutual information, in nats.
+    value : float
+        Its value by the criterion.
+    offered : list of arrays of shape (b, a)
+        The last private mechanisms on the way: their rows may be mixed.
     steps : int
         Newton steps taken.
     finished : bool
@@ -121,20 +126,22 @@ class Annealing:
 
     def __init__(
         self,
-        distribution: Floats,
+        criterion: Criterion,
         requirements: Requirements,
         start: Floats,
         callback: Callback | None = None,
     ) -> None:
-        self.distribution, self.requirements, self.callback = distribution, requirements, callback
-        self.entropy = max(entropy(distribution), _TINY)
-        self.information, self.finished, self.seconds = 0.0, False, 0.0
+        self.criterion, self.requirements, self.callback = criterion, requirements, callback
         self.matrix: Floats = np.full(start.shape, 1.0 / len(start))
-        cost = ExpectedCost(decoder_cost(start, distribution), distribution)
+        self.value, self.finished, self.seconds = criterion.value(self.matrix), False, 0.0
+        self.offered: list[Floats] = []
+        expansion = criterion.expand(start, _FIRST_GAP)
+        cost = ExpectedCost(expansion.cost, criterion.distribution)
         blocks = path_blocks(path_requirements(requirements))
         assert blocks is not None  # lower bounds have a central path
-        gap = _FIRST_GAP * self.entropy
+        gap = _FIRST_GAP * criterion.scale
         self._path = CentralPath(cost, blocks, scale=1.0, gap=gap)
+        self._path.set_cost(expansion.cost, expansion.curvature)
 
     @property
     def steps(self) -> int:
@@ -152,11 +159,11 @@ class Annealing:
             When to stop. The steps become longer when it draws near.
         """
         path, schedule, began = self._path, _Schedule(deadline, factor), deadline.elapsed
-        end, going = _LAST_GAP * self.entropy, True
+        end, going = _LAST_GAP * self.criterion.scale, True
         while going and path.gap > _NEAR * end and not deadline.passed:
             going = path.advance(least_gap=end, centring=schedule.factor(path, end))
-            self._update_decoder()
-            end = _LAST_GAP * self._path_information()
+            self._expand()
+            end = _LAST_GAP * self._unit()
             if path.steps % _REPAIR_EVERY == 0 or not going or deadline.passed:
                 self._offer()
         self.finished = path.gap <= _NEAR * end
@@ -171,10 +178,10 @@ class Annealing:
         deadline : Deadline
             When to stop.
         """
-        path, end, going = self._path, _FIXED_GAP * self.entropy, True
+        path, end, going = self._path, _FIXED_GAP * self.criterion.scale, True
         while going and path.gap > _NEAR * end and not deadline.passed:
             going = path.advance(least_gap=end)
-            end = _FIXED_GAP * self._path_information()
+            end = _FIXED_GAP * self._unit()
         self.finished = path.gap <= _NEAR * end
         self._centre(path.gap, deadline, _FINAL_STEPS)
 
@@ -188,9 +195,9 @@ class Annealing:
         """
         path, going, began = self._path, True, deadline.elapsed
         gap, first = path.gap, path.steps
-        while going and gap > _REFINED_GAP * self._path_information() and not deadline.passed:
+        while going and gap > _REFINED_GAP * self._unit() and not deadline.passed:
             gap *= _REFINING_FACTOR
-            self._update_decoder()
+            self._expand()
             going = self._centre(gap, deadline)
             seconds = (deadline.elapsed - began) / max(path.steps - first, 1)
             left = deadline.left
@@ -215,22 +222,25 @@ class Annealing:
         rows: Floats = np.maximum(self._path.rows, 0.0)
         return rows
 
-    def _path_information(self) -> float:
-        """Information of the path's mechanism, before repair."""
+    def _unit(self) -> float:
+        """Size of the gaps that matter for the path's mechanism, before repair."""
         rows = self._rows()
-        return max(mutual_information(rows / rows.sum(axis=0), self.distribution), _TINY)
+        return self.criterion.progress(rows / rows.sum(axis=0))
 
-    def _update_decoder(self) -> None:
-        self._path.set_cost(decoder_cost(self._rows(), self.distribution))
+    def _expand(self) -> None:
+        heat = self._path.gap / self.criterion.scale
+        expansion = self.criterion.expand(self._rows(), heat)
+        self._path.set_cost(expansion.cost, expansion.curvature)
 
     def _offer(self) -> None:
         """Repair the path's mechanism, and keep it if it is the best."""
         private = repair(self._rows(), self.requirements)
-        information = mutual_information(private, self.distribution)
-        if information > self.information:
-            self.matrix, self.information = private, information
+        self.offered = [*self.offered[1 - _MOST_OFFERED :], private]
+        value = self.criterion.value(private)
+        if value > self.value:
+            self.matrix, self.value = private, value
         if self.callback is not None:
-            self.callback(private, information)
+            self.callback(private)
 
 
 def distinct_reports(matrix: Floats, distribution: Floats) -> NDArray[np.intp]:
@@ -256,25 +266,6 @@ def distinct_reports(matrix: Floats, distribution: Floats) -> NDArray[np.intp]:
         if all(np.abs(posterior[y] - posterior[z]).sum() > _ALIKE for z in kept):
             kept.append(int(y))
     return np.array(kept, dtype=np.intp)
-
-
-def decoder_cost(matrix: Floats, distribution: Floats) -> Floats:
-    """Minus the logarithm of posterior over prior, of a slightly smoothed mechanism.
-
-    Parameters
-    ----------
-    matrix : array of shape (b, a)
-        Mechanism.
-    distribution : array of shape (a,)
-        Distribution of X.
-
-    Returns
-    -------
-    array of shape (b, a)
-        The posterior sums to 1 over the cells, or the bound on the information would not hold.
-    """
-    smooth = np.maximum(matrix, 0.0) + _SMOOTHING
-    return np.log((smooth @ distribution)[:, None] / smooth)
 
 
 class _Schedule:

@@ -6,7 +6,8 @@ secrets as variables of their own, privacy over a set is one smooth concave ineq
 and pair, :math:`\varphi(x_1, x_2) - \lambda_1 - \lambda_2 \ge 0` with
 :math:`x_i = \lambda_i - q_i \ge 0` (module ``_pair_functions``); privacy over all distributions is
 linear in the greatest and least entries (module ``_range_block``); and a robust cost is one more
-concave inequality, with a single mean. A primal-dual interior-point method (Nocedal and Wright,
+concave inequality, with a single mean. A cost may have a curvature of its own, which joins all rows
+and is only ever applied to steps: conjugate gradients then solve the Newton equations. A primal-dual interior-point method (Nocedal and Wright,
 *Numerical Optimization*, chapters 14 and 19) follows their central path. A Newton step costs what
 the structure allows: a block's own variables are eliminated first, each row of the mechanism has a
 Hessian of its own, and rows meet only where columns must sum to 1.
@@ -28,7 +29,7 @@ from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design.interior_point._block import Block, Kind, dual_step
-from skrldp.design.interior_point._newton_system import Coupling, inverses
+from skrldp.design.interior_point._newton_system import Coupling, Curvature, inverses
 from skrldp.design.interior_point._pair_functions import concave_mean
 
 __all__ = ["CentralPath"]
@@ -102,6 +103,7 @@ class CentralPath:
         self.scale = cost.scale if scale is None else scale
         self._objective = cost
         self._cost = cost.cost / self.scale
+        self._curvature: Curvature | None = None
         self._theta = 0.0 if cost.alpha == 1.0 else (cost.alpha - 1.0) / cost.alpha
         self._shrink = float(np.exp(-cost.radius))
         b = len(cost.cost)
@@ -137,15 +139,24 @@ class CentralPath:
         self._dual_cost = self._dual_cost * factor
         self.gap = gap
 
-    def set_cost(self, cost: Floats) -> None:
+    def set_cost(self, cost: Floats, curvature: Curvature | None = None) -> None:
         """Change the costs; the path goes on from where it is.
 
         Parameters
         ----------
         cost : array of shape (b, a)
             Cost of reporting y about a record in cell x.
+        curvature : callable, optional
+            The Hessian of a cost that is not linear, by the entries of the mechanism: takes a step
+            of shape (b, a) to the change of the gradient. Positive semidefinite.
         """
-        self._cost = cost / self.scale
+        self._cost, self._curvature = cost / self.scale, curvature
+
+    def _bend(self, step: Floats) -> Floats:
+        """Change of the gradient of a curved cost with a step."""
+        assert self._curvature is not None  # only asked for then
+        bent: Floats = self._curvature(step) / self.scale
+        return bent
 
     def _by_cell(self, rows: Floats) -> Floats:
         return np.einsum("yx,yx->x", rows, self._cost)
@@ -186,7 +197,10 @@ class CentralPath:
         else:
             gradient += self._objective.distribution * self._cost
         column_residual = 1.0 - self.rows.sum(axis=0)
-        rows, top = coupling.solve(gradient, column_residual, by_cell, by_top)
+        if self._curvature is None:
+            rows, top = coupling.solve(gradient, column_residual, by_cell, by_top)
+        else:
+            rows, top = coupling.solve_curved(gradient, column_residual, self._bend), 0.0
         dual_rows = dual_step(barrier, self.rows, rows, self._dual_rows)
         kinds: list[Kind] = [(self.rows, rows, self._dual_rows, dual_rows)]
         for block in self.blocks:

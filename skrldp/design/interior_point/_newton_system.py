@@ -3,12 +3,16 @@
 Rows meet only where columns must sum to 1, and in a robust cost.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from skrldp._typing import Floats
 
-__all__ = ["Coupling", "inverses"]
+__all__ = ["Coupling", "Curvature", "inverses"]
+
+Curvature = Callable[[Floats], Floats]
 
 _Solution = tuple[Floats, Floats, Floats, float]
 
@@ -20,6 +24,9 @@ _REFINEMENTS = 2
 # Regularisation: what is added to a unit diagonal, the least of these with which Cholesky's method
 # succeeds. It begins at a few units of rounding.
 _REGULARISATIONS = (1e-15, 1e-13, 1e-11)
+# Conjugate gradients end when the residual, in the norm of the preconditioner, has fallen to the
+# root of the first number, or after so many steps: an inexact step is a good one.
+_CONJUGATE_GOOD, _MOST_CONJUGATE = 1e-4, 30
 
 
 def inverses(matrices: Floats) -> Floats | None:
@@ -129,6 +136,52 @@ class Coupling:
             step, columns = step + more[0], columns + more[1]
             distribution, top = distribution + more[2], top + more[3]
         return step, top
+
+    def solve_curved(
+        self, gradient: Floats, column_residual: Floats, curvature: Curvature
+    ) -> Floats:
+        """Solve the Newton equations of a cost with a curvature that joins the rows.
+
+        By conjugate gradients, preconditioned with the solution without the curvature, so that
+        every iterate keeps the sums of the columns.
+
+        Parameters
+        ----------
+        gradient : array of shape (b, a)
+            Gradient by the rows.
+        column_residual : array of shape (a,)
+            What the columns lack to 1.
+        curvature : callable
+            Takes a step to the change of the gradient, positive semidefinite.
+
+        Returns
+        -------
+        array of shape (b, a)
+            Step of the rows.
+        """
+        zero = np.zeros_like(column_residual)
+
+        def without(left: Floats, residual: Floats) -> Floats:
+            return self.solve(left, residual, zero, 0.0)[0]
+
+        def times(step: Floats) -> Floats:
+            return _times(self._hessian, step) + curvature(step)
+
+        step = without(gradient, column_residual)
+        left = -gradient - times(step)
+        towards = without(-left, zero)
+        size = first = float(np.vdot(left, towards))
+        direction = towards
+        for _ in range(_MOST_CONJUGATE):
+            if not size > _CONJUGATE_GOOD * first:
+                break
+            bent = times(direction)
+            length = size / float(np.vdot(direction, bent))
+            step, left = step + length * direction, left - length * bent
+            towards = without(-left, zero)
+            new = float(np.vdot(left, towards))
+            direction, size = towards + new / size * direction, new
+        return step
 
     def _solve(
         self, gradient: Floats, column_residual: Floats, by_cell: Floats, by_top: float

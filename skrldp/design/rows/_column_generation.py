@@ -14,14 +14,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._information_bound import information_bound
-from skrldp.design._master_program import LEAST_GAIN, RowMixture, used
+from skrldp.design._master_program import LEAST_GAIN
 from skrldp.design._run import Deadline, Solution
 from skrldp.design.closed_form import closed_forms
+from skrldp.design.criteria import Criterion, Information
 from skrldp.design.rows._choose_cone import SEARCH_TOLERANCES, Cones
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone
-from skrldp.information import mutual_information, row_information, row_information_gradient
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements
 
@@ -65,12 +64,12 @@ def generate_columns(
     requirements: Requirements,
     *,
     deadline: Deadline,
-    distribution: Floats | None = None,
+    criterion: Criterion | None = None,
     first: Floats | None = None,
     cones: Cones | None = None,
     callback: Callable[[Floats], None] | None = None,
 ) -> Solution:
-    """Maximise the mutual information over private mechanisms.
+    """Maximise a criterion over private mechanisms.
 
     Parameters
     ----------
@@ -80,8 +79,8 @@ def generate_columns(
         What a row must satisfy.
     deadline : Deadline
         When to stop; the best mechanism found by then is returned.
-    distribution : array, optional
-        Distribution of a row's cells by which information counts; None is the public one.
+    criterion : Criterion, optional
+        What is maximised; None is I(X; Y) at the public distribution.
     first : array of shape (m, a), optional
         Private rows to begin with.
     cones : Cones, optional
@@ -96,9 +95,8 @@ def generate_columns(
     """
     public = requirements.fold(joint.probabilities)
     cones = cones or Cones(requirements, deadline)
-    search = _Search(
-        joint, cones, public if distribution is None else distribution, first, callback
-    )
+    criterion = criterion or Information(public)
+    search = _Search(joint, cones, criterion, first, callback)
     status = search.run()
     matrix = search.mixture.mechanism(search.mixture.solve()[0])
     left = "The time limit ended the search for better rows. " if status == "time_limit" else ""
@@ -106,8 +104,8 @@ def generate_columns(
     return Solution(
         status=status,
         solver="columns",
-        objective=mutual_information(matrix, public),
-        bound=information_bound(joint, requirements),
+        objective=criterion.at(public).stated(matrix),
+        bound=criterion.at(public).bound(joint, requirements),
         iterations=search.rounds,
         seconds=deadline.elapsed,
         message=f"{left}{n_rows} rows generated, {search.cone.solves} linear programs.",
@@ -122,12 +120,12 @@ class _Search:
         self,
         joint: JointDistribution,
         cones: Cones,
-        distribution: Floats,
+        criterion: Criterion,
         first: Floats | None = None,
         callback: Callable[[Floats], None] | None = None,
     ) -> None:
         requirements, self.deadline = cones.requirements, cones.deadline
-        self.distribution, self.callback = distribution, callback
+        self.distribution, self.callback = criterion.distribution, callback
         self.shape = requirements.shape
         self.cone = cones.best
         self.rng = np.random.default_rng(0)  # the design is deterministic
@@ -137,7 +135,7 @@ class _Search:
         if isinstance(self.cone, ProductCone):
             self.batch = _PRODUCT_BATCH
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
-        self.mixture = RowMixture(self.distribution)
+        self.mixture = criterion.mixture()
         self.mixture.add(_known_rows(joint, requirements))
         if first is not None:
             self.mixture.add(self.cone.inside(first))
@@ -155,31 +153,31 @@ class _Search:
         for tolerance in (0.0,) if isinstance(cone, ProductCone) else SEARCH_TOLERANCES:
             cone.tolerance = tolerance
             values: list[float] = []
-            while len(values) <= turn or values[-1] - values[-1 - turn] > least * values[-1]:
+            while len(values) <= turn or values[-1] - values[-1 - turn] > least * abs(values[-1]):
                 if self.deadline.passed:
                     return "time_limit"
-                weights, duals, value = self.mixture.solve()
+                weights, _, value = self.mixture.solve()
                 values.append(value)
                 if self.callback is not None:
                     self.callback(self.mixture.mechanism(weights))
-                starts = self._starts(self.mixture.rows[used(weights)])
-                self._climb_and_keep(starts, duals, _LEAST_PROFIT)
+                starts = self._starts(self.mixture.rows[self.mixture.support(weights)])
+                self._climb_and_keep(starts, _LEAST_PROFIT)
                 self.rounds += 1
         return self._refine()
 
     def _exhaust(self, every: Floats) -> str:
         """Take the most profitable of all extreme rays until none has a profit."""
-        information = row_information(every, self.distribution)
+        new = np.ones(len(every), dtype=bool)
         while not self.deadline.passed:
             self.rounds += 1
-            _, duals, _ = self.mixture.solve()
-            profits = information - every @ duals
+            self.mixture.solve()
+            profits = np.where(new, self.mixture.profits(every), -np.inf)
             best = np.argsort(-profits)[:_MOST_KEPT]
             best = best[profits[best] > LEAST_GAIN]
             if len(best) == 0:
                 return "converged"
             self.mixture.add(self.cone.inside(every[best]))
-            information[best] = -np.inf
+            new[best] = False
         return "time_limit"
 
     def _refine(self) -> str:
@@ -188,33 +186,34 @@ class _Search:
         for _ in range(_LAST_ROUNDS):
             if self.deadline.passed:
                 return "time_limit"
-            weights, duals, _ = self.mixture.solve()
-            gain = self._climb_and_keep(self.mixture.rows[used(weights)], duals, LEAST_GAIN)
+            weights = self.mixture.solve()[0]
+            gain = self._climb_and_keep(
+                self.mixture.rows[self.mixture.support(weights)], LEAST_GAIN
+            )
             if gain == 0.0:
                 break
         return "converged"
 
-    def _climb_and_keep(self, starts: Floats, duals: Floats, least: float) -> float:
+    def _climb_and_keep(self, starts: Floats, least: float) -> float:
         """Climb from each start; return the best reduced profit among the rows kept, or 0."""
         best = 0.0
         for i in range(0, len(starts), self.batch):
             if self.deadline.passed:
                 break
-            rows, profits = self._climb(starts[i : i + self.batch], duals, _LEAST_RISE * least)
+            rows, profits = self._climb(starts[i : i + self.batch], _LEAST_RISE * least)
             good = profits > least
             if good.any():
                 self.mixture.add(_different(rows[good], profits[good]))
                 best = max(best, float(profits.max()))
         return best
 
-    def _climb(self, starts: Floats, duals: Floats, least: float) -> tuple[Floats, Floats]:
+    def _climb(self, starts: Floats, least: float) -> tuple[Floats, Floats]:
         rows = starts / starts.sum(axis=1, keepdims=True)
         profits = np.full(len(rows), -np.inf)
         climbing = np.arange(len(rows))
         for _ in range(_MOST_CLIMB):
-            slopes = row_information_gradient(rows[climbing], self.distribution) - duals
-            higher = self.cone.maximise(slopes)
-            reached = row_information(higher, self.distribution) - higher @ duals
+            higher = self.cone.maximise(self.mixture.slopes(rows[climbing]))
+            reached = self.mixture.profits(higher)
             better = reached > profits[climbing] + least
             climbing = climbing[better]
             rows[climbing], profits[climbing] = higher[better], reached[better]

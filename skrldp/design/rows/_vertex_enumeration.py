@@ -19,12 +19,12 @@ import numpy as np
 from skrldp._typing import Floats, Indices
 from skrldp.design._master_program import LEAST_GAIN, RowMixture, used
 from skrldp.design._run import Deadline, Solution
+from skrldp.design.criteria import Criterion, Information
 from skrldp.design.rows._choose_cone import Cones
 from skrldp.design.rows._cone import unit_rows
 from skrldp.design.rows._facets import facet_count, facets, is_polyhedral
 from skrldp.design.rows._product_cone import MOST_LISTED_CELLS
 from skrldp.exceptions import SolverError
-from skrldp.information import mutual_information, row_information
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements
 
@@ -50,11 +50,11 @@ def enumerate_vertices(
     requirements: Requirements,
     *,
     deadline: Deadline,
-    distribution: Floats | None = None,
+    criterion: Criterion | None = None,
     quick: bool = False,
     cones: Cones | None = None,
 ) -> Solution:
-    """Maximise the mutual information over polyhedral regions, globally.
+    """Maximise a criterion over polyhedral regions, globally.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def enumerate_vertices(
         What a row must satisfy, over polyhedral regions.
     deadline : Deadline
         For the time taken; an enumeration cannot be interrupted.
-    distribution : array, optional
-        Distribution of a row's cells by which information counts; None is the public one.
+    criterion : Criterion, optional
+        What is maximised; None is I(X; Y) at the public distribution.
     quick : bool
         Refuse what takes more than a second or two.
     cones : Cones, optional
@@ -92,17 +92,16 @@ def enumerate_vertices(
     lists = _lists(cones or Cones(requirements, deadline), quick)
     inequalities = facets(requirements)
     public = requirements.fold(joint.probabilities)
-    distribution = public if distribution is None else distribution
-    n_vertices, matrix, value = _best_mixture(lists, inequalities, distribution)
-    # Information is concave in the distribution: where `distribution` has at least a share of each
-    # probability, it has at least that share of the information.
-    share = float((distribution[public > 0] / public[public > 0]).min())
-    objective = mutual_information(matrix, public)
+    criterion = criterion or Information(public)
+    n_vertices, matrix, value = _best_mixture(lists, inequalities, criterion)
+    objective = criterion.at(public).stated(matrix)
+    bound = criterion.bound_at(public, value)
     return Solution(
         status="optimal",
         solver="vertices",
         objective=objective,
-        bound=max(value / share, objective),  # they may differ in the last digit
+        # They may differ in the last digit.
+        bound=max(bound, objective) if criterion.sense > 0 else min(bound, objective),
         iterations=1,
         seconds=deadline.elapsed,
         message=f"{n_vertices} rows, among them the vertices of {len(inequalities)} facets.",
@@ -131,17 +130,18 @@ def _lists(cones: Cones, quick: bool) -> list[Callable[[], Floats]]:
 
 
 def _best_mixture(
-    lists: list[Callable[[], Floats]], inequalities: Floats, distribution: Floats
+    lists: list[Callable[[], Floats]], inequalities: Floats, criterion: Criterion
 ) -> tuple[int, Floats, float]:
-    """Mix the vertices for the most information, from the first list that can be trusted.
+    """Mix the vertices as is best, from the first list that can be trusted.
 
-    Returns their number, the mechanism, and its information.
+    Returns their number, the mechanism, and its value.
     """
     failure = None
     for vertices_of in lists:
         try:
             vertices = vertices_of()
-            matrix, value = _mix(vertices, distribution)
+            some = _complete(vertices)
+            matrix, value = _mix(vertices, some, criterion)
             _probe(vertices, inequalities)
             return len(vertices), matrix, value
         except SolverError as error:
@@ -150,30 +150,44 @@ def _best_mixture(
     raise failure
 
 
-def _mix(vertices: Floats, distribution: Floats) -> tuple[Floats, float]:
-    """Weigh the rows; those of a long list join the program when they have a reduced profit."""
-    profits = row_information(vertices, distribution)
-    mixture = RowMixture(distribution)
-    # The row that says nothing makes some mechanism, at a loss: the optimum cannot want it.
-    mixture.add(np.ones((1, len(distribution))), np.array([-1.0]))
+def _complete(vertices: Floats) -> Indices:
+    """Find rows that make a mechanism; where there are none, vertices were lost."""
+    cells = vertices.shape[1]
+    program = RowMixture(np.ones(cells))
+    # The row that says nothing makes a mechanism, at a loss: with the others it is not needed.
+    program.add(np.ones((1, cells)), np.array([-1.0]))
     known = np.zeros(0, dtype=np.intp)
-    left = profits.copy()
+    new = np.ones(len(vertices), dtype=bool)
     while True:
-        weights, duals, value = mixture.solve()
-        gain = left - vertices @ duals
-        best = np.argpartition(-gain, min(_MOST_ADDED, len(gain) - 1))[:_MOST_ADDED]
-        best = best[gain[best] > LEAST_GAIN]
+        weights, duals, _ = program.solve()
+        best = _greatest(np.where(new, -(vertices @ duals), -np.inf))
         if len(best) == 0:
             break
-        mixture.add(vertices[best], profits[best])
+        program.add(vertices[best], np.zeros(len(best)))
         known = np.append(known, best)
-        left[best] = -np.inf
+        new[best] = False
     if weights[0] > _LOST:
         raise SolverError("vertices were lost: those found cannot make a mechanism.")
-    spread = np.zeros(len(vertices))
-    spread[known] = weights[1:]
-    in_use = used(spread)
-    return vertices[in_use] * spread[in_use, None], value
+    return known[used(weights[1:])]
+
+
+def _mix(vertices: Floats, some: Indices, criterion: Criterion) -> tuple[Floats, float]:
+    """Weigh the rows; those of a long list join when they have a reduced profit."""
+    mixture = criterion.mixture()
+    new = np.ones(len(vertices), dtype=bool)
+    best = some
+    while len(best):
+        mixture.add(vertices[best])
+        new[best] = False
+        weights, _, value = mixture.solve()
+        best = _greatest(np.where(new, mixture.profits(vertices), -np.inf))
+    return mixture.mechanism(weights), value
+
+
+def _greatest(gains: Floats) -> Indices:
+    """Places of the greatest gains that count."""
+    best = np.argpartition(-gains, min(_MOST_ADDED, len(gains) - 1))[:_MOST_ADDED]
+    return best[gains[best] > LEAST_GAIN]
 
 
 def _double_description(requirements: Requirements, order: Indices) -> Floats:

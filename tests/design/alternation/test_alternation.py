@@ -15,7 +15,7 @@ from skrldp.design.alternation import _annealing as annealing
 from skrldp.design.alternation._alternate import gather, starts
 from skrldp.design.alternation._annealing import distinct_reports, path_requirements
 from skrldp.design.closed_form import grr, independent_reporting, srr
-from skrldp.design.objectives.mutual_information import solve
+from skrldp.design.objectives.criterion import solve
 from skrldp.information import block_information, entropy, mutual_information
 from skrldp.requirements import Promise, Requirements, repair
 from skrldp.row_privacy import (

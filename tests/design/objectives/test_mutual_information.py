@@ -11,7 +11,7 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design._run import Deadline
 from skrldp.design.closed_form import grr, independent_reporting, srr
-from skrldp.design.objectives.mutual_information import SOLVERS, solve
+from skrldp.design.objectives.criterion import SOLVERS, solve
 from skrldp.design.rows import _column_generation as columns_module
 from skrldp.design.rows import generate_columns
 from skrldp.exceptions import SolverError

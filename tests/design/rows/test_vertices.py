@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design._run import Deadline
-from skrldp.design.objectives.mutual_information import solve
+from skrldp.design.objectives.criterion import solve
 from skrldp.design.rows import _choose_cone as choice_module
 from skrldp.design.rows import _vertex_enumeration as vertices_module
 from skrldp.design.rows import enumerate_vertices, is_polyhedral

@@ -12,7 +12,7 @@ from skrldp import (
     PolyOptSanitizer,
     RobustMSESanitizer,
 )
-from skrldp.design.objectives.mutual_information import solve
+from skrldp.design.objectives.criterion import solve
 from skrldp.exceptions import SolverError
 from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region

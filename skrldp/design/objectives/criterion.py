@@ -1,4 +1,4 @@
-"""PolyOpt: the mechanism with the most information about X, by whichever solver fits."""
+"""The mechanism that is best by a criterion of its rows, by whichever solver fits."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -8,13 +8,12 @@ from threadpoolctl import threadpool_limits
 
 from skrldp._params import check_choice
 from skrldp._typing import Floats
-from skrldp.design._information_bound import information_bound
 from skrldp.design._run import Deadline, Progress, Solution
 from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.closed_form import closed_forms
+from skrldp.design.criteria import Criterion, Information
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
 from skrldp.exceptions import InfeasibleError, SolverError
-from skrldp.information import mutual_information
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements
 
@@ -33,12 +32,12 @@ def solve(
     joint: JointDistribution,
     requirements: Requirements,
     *,
-    distribution: Floats | None = None,
+    criterion: Criterion | None = None,
     solver: str = "auto",
     time_limit: float | None = 60.0,
     verbose: int = 0,
 ) -> Solution:
-    """Maximise I(X; Y) over private mechanisms.
+    """Maximise a criterion over private mechanisms.
 
     If U alone is observed, the mechanisms are functions of U, and I(X; Y) is I(U; Y).
 
@@ -48,10 +47,9 @@ def solve(
         The public distribution.
     requirements : Requirements
         What a row must satisfy.
-    distribution : array of shape (number of cells of a row,), optional
-        Distribution of X, or of U if U alone is observed, at which information is maximised,
-        positive where the public one is; None is the public one. The solution's objective and bound
-        are about the public one.
+    criterion : Criterion, optional
+        What is maximised, at a distribution that is positive where the public one is; None is
+        I(X; Y) at the public one. The solution's objective and bound are about the public one.
     solver : {"auto", "vertices", "columns", "alternation"}
         ``"auto"`` enumerates vertices where that is the global optimum and fast; otherwise it
         alternates, and where the exact cone can be searched it goes on by columns. It needs no
@@ -73,7 +71,7 @@ def solve(
         If it fails; the message names ε, the region and the alphabets, and what to try.
     """
     check_choice("solver", solver, SOLVERS)
-    search = _Design(joint, requirements, distribution, Deadline(time_limit), verbose)
+    search = _Design(joint, requirements, criterion, Deadline(time_limit), verbose)
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.solve(solver)
@@ -86,8 +84,8 @@ def solve(
         ) from error
     if verbose:
         print(
-            f"[skrldp] {solution.solver}: {solution.objective:.5f} nats ({solution.status}) after "
-            f"{solution.seconds:.1f} s. {solution.message}"
+            f"[skrldp] {solution.solver}: {search.progress.words(solution.objective)} "
+            f"({solution.status}) after {solution.seconds:.1f} s. {solution.message}"
         )
     return solution
 
@@ -103,17 +101,18 @@ class _Design:
         self,
         joint: JointDistribution,
         requirements: Requirements,
-        distribution: Floats | None,
+        criterion: Criterion | None,
         deadline: Deadline,
         verbose: int,
     ) -> None:
         self.joint, self.requirements = joint, requirements.at_most(_LARGEST_EPS)
         self.cones = Cones(self.requirements, deadline)
-        self.public = requirements.fold(joint.probabilities)
-        self.distribution = self.public if distribution is None else distribution
+        public = requirements.fold(joint.probabilities)
+        self.criterion = criterion or Information(public)
+        self.public = self.criterion.at(public)
         self.deadline = deadline
-        self.bound = information_bound(joint, self.requirements)
-        self.progress = Progress(verbose, deadline, self.bound)
+        self.bound = self.public.bound(joint, self.requirements)
+        self.progress = Progress(verbose, deadline, self.bound, self.public)
 
     def solve(self, solver: str) -> Solution:
         notes: list[str] = []
@@ -123,7 +122,7 @@ class _Design:
                     self.joint,
                     self.requirements,
                     deadline=self.deadline,
-                    distribution=self.distribution,
+                    criterion=self.criterion,
                     quick=solver == "auto",
                     cones=self.cones,
                 )
@@ -136,20 +135,24 @@ class _Design:
         else:
             more = solver == "auto" and self.cones.exact is not None
             if not more:
-                self.progress.show(mutual_information(self.known[1], self.public))
+                self.show(self.known[1])
             runs, status = self.alternate(before_columns=more)
             if more and not self.deadline.passed:
-                solution = self.columns(np.concatenate([run.matrix for run in runs]))
+                solution = self.columns(self.first(runs))
                 notes.append(_account(runs))
             else:
                 solution = self.best(runs, "time_limit" if more else status)
         return replace(solution, message=" ".join([solution.message, *notes]))
 
+    def show(self, matrix: Floats) -> None:
+        """Show how good a mechanism is at the public distribution."""
+        self.progress.show(self.public.stated(matrix))
+
     @cached_property
     def known(self) -> tuple[float, Floats]:
-        """Information of the best closed form, and its matrix."""
-        forms = closed_forms(self.joint, self.requirements)
-        values = [mutual_information(form, self.distribution) for form in forms]
+        """Value of the best closed form, and its matrix."""
+        forms = closed_forms(self.joint, self.requirements, splits=self.criterion.many_reports)
+        values = [self.criterion.value(form) for form in forms]
         return max(values), forms[int(np.argmax(values))]
 
     def columns(self, first: Floats | None) -> Solution:
@@ -158,10 +161,10 @@ class _Design:
             self.joint,
             self.requirements,
             deadline=self.deadline,
-            distribution=self.distribution,
+            criterion=self.criterion,
             first=first,
             cones=self.cones,
-            callback=lambda matrix: self.progress.show(mutual_information(matrix, self.public)),
+            callback=self.show,
         )
 
     def alternate(self, before_columns: bool) -> tuple[list[Annealing], str]:
@@ -170,26 +173,43 @@ class _Design:
         if left is not None and before_columns:
             left *= _TIME_BEFORE_COLUMNS
         return alternate(
-            self.distribution,
+            self.criterion,
             self.requirements,
             deadline=Deadline(left),
-            callback=lambda matrix, _: self.progress.show(mutual_information(matrix, self.public)),
-            gathers=not before_columns,
+            callback=self.show,
+            gathers=not before_columns and not self.criterion.many_reports,
         )
+
+    def first(self, runs: list[Annealing]) -> Floats:
+        """Rows that columns begin with."""
+        rows = [run.matrix for run in runs]
+        if self.criterion.many_reports:
+            rows += [self.known[1], *(matrix for run in runs for matrix in run.offered[-1:])]
+        return np.concatenate(rows)
+
+    def mixed(self, runs: list[Annealing]) -> Floats:
+        """Mix the rows of all runs and of the best closed form."""
+        mixture = self.criterion.mixture()
+        mixture.add(self.first(runs))
+        return mixture.mechanism(mixture.solve().weights)
 
     def best(self, runs: list[Annealing], status: str) -> Solution:
         """Take the best run, or a closed form where there was no time to be better."""
-        run = max(runs, key=lambda run: run.information)
-        matrix, best, message = run.matrix, run.information, _account(runs)
+        run = max(runs, key=lambda run: run.value)
+        matrix, best, message = run.matrix, run.value, _account(runs)
         if status == "time_limit":
             message = f"The time limit ended the search for better mechanisms. {message}"
         if self.known[0] > best:
             best, matrix = self.known
             message += " A closed form was better."
+        if self.criterion.many_reports:
+            mixed = self.mixed(runs)
+            if self.criterion.value(mixed) > best:
+                matrix = mixed
         return Solution(
             status=status,
             solver="alternation",
-            objective=mutual_information(matrix, self.public),
+            objective=self.public.stated(matrix),
             bound=self.bound,
             iterations=sum(run.steps for run in runs),
             seconds=self.deadline.elapsed,

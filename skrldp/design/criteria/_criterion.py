@@ -1,0 +1,295 @@
+r"""What every criterion of a design by rows offers to the solvers.
+
+A mechanism is a sum of rows, :math:`\sum_v \theta_v v = 1` with weights :math:`\theta_v \ge 0` on
+private rows v of any scale. A criterion is a concave function of the weights. Its derivative by the
+weight of a row v is the *price* of the row, which is convex and homogeneous of degree 1 in v. So
+there is an optimal mechanism of extreme rows, and each solver needs only one of three views:
+
+- the best weights of given rows, and what a further row would be worth (:class:`Mixture`);
+- the linear cost that touches the criterion at a mechanism, for a way along the central path
+  (:class:`Expansion`), with the curvature that comes from the weights where there is one;
+- the value of a mechanism.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from skrldp._typing import Booleans, Floats
+from skrldp.design._master_program import used
+from skrldp.joint import JointDistribution
+from skrldp.requirements import Requirements
+
+__all__ = ["Criterion", "Expansion", "Mixture", "Optimum"]
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """A criterion near a mechanism, as costs to be minimised.
+
+    Attributes
+    ----------
+    cost : array of shape (b, a)
+        Cost of reporting y about a record in cell x. Times the probabilities of the cells it is
+        minus the gradient of the criterion by the entries of the mechanism.
+    curvature : callable, optional
+        Takes a step of the mechanism, an array of shape (b, a), to the change of the gradient that
+        comes with it, as far as that makes the cost convex; None where there is none.
+    """
+
+    cost: Floats
+    curvature: Callable[[Floats], Floats] | None = None
+
+
+class Optimum(NamedTuple):
+    """The best weights of given rows.
+
+    Attributes
+    ----------
+    weights : array of shape (m,)
+        Weights of the rows.
+    duals : array of shape (a,)
+        What a little more of each cell's probability would be worth.
+    value : float
+        The criterion.
+    """
+
+    weights: Floats
+    duals: Floats
+    value: float
+
+
+class Mixture(ABC):
+    r"""Weights on rows that are added as they are found.
+
+    A row v that is not there yet has the *reduced profit* :math:`\pi(v) - \lambda \cdot v`, with
+    its price π at the best weights and the dual variables λ of the columns' sums.
+
+    Parameters
+    ----------
+    n_cells : int
+        Number of cells of a row.
+
+    Attributes
+    ----------
+    rows : array of shape (m, a)
+        The rows.
+    """
+
+    def __init__(self, n_cells: int) -> None:
+        self.rows: Floats = np.zeros((0, n_cells))
+
+    @abstractmethod
+    def add(self, rows: Floats) -> None:
+        """Add rows.
+
+        Parameters
+        ----------
+        rows : array of shape (m, a)
+            Non-negative rows, of any scale.
+        """
+
+    @abstractmethod
+    def solve(self) -> Optimum:
+        """Find the best weights; profits and slopes refer to them from then on."""
+
+    @abstractmethod
+    def profits(self, rows: Floats) -> Floats:
+        """Return the reduced profits of rows.
+
+        Parameters
+        ----------
+        rows : array of shape (m, a)
+            Non-negative rows.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+
+    @abstractmethod
+    def slopes(self, rows: Floats) -> Floats:
+        """Return the gradients of the reduced profits.
+
+        Parameters
+        ----------
+        rows : array of shape (m, a)
+            Non-negative rows.
+
+        Returns
+        -------
+        array of shape (m, a)
+        """
+
+    def support(self, weights: Floats) -> Booleans:
+        """Tell which rows are in use.
+
+        Parameters
+        ----------
+        weights : array of shape (m,)
+            Weights of the rows.
+
+        Returns
+        -------
+        boolean array of shape (m,)
+        """
+        return used(weights)
+
+    def mechanism(self, weights: Floats) -> Floats:
+        """Write a mixture as a mechanism.
+
+        Parameters
+        ----------
+        weights : array of shape (m,)
+            Weights of the rows.
+
+        Returns
+        -------
+        array of shape (b, a)
+        """
+        in_use = used(weights)
+        return self.rows[in_use] * weights[in_use, None]
+
+
+class Criterion(ABC):
+    """What a design maximises.
+
+    Parameters
+    ----------
+    distribution : array of shape (a,)
+        Distribution of the cells of a row, at which the design is best.
+
+    Attributes
+    ----------
+    sense : int
+        1 if the quantity that readers know is maximised, -1 if it is minimised.
+    name : str
+        That quantity's name.
+    unit : str
+        Its unit.
+    scale : float
+        Size of the costs of an expansion: a duality gap of this size is one of all that matters.
+    many_reports : bool
+        Whether more reports than cells are of use.
+    """
+
+    sense = 1
+    name: str
+    unit = ""
+    scale: float
+    many_reports = False
+
+    def __init__(self, distribution: Floats) -> None:
+        self.distribution = distribution
+
+    @abstractmethod
+    def at(self, distribution: Floats) -> "Criterion":
+        """Return the same criterion at another distribution.
+
+        Parameters
+        ----------
+        distribution : array of shape (a,)
+            Distribution of the cells of a row.
+
+        Returns
+        -------
+        Criterion
+        """
+
+    @abstractmethod
+    def value(self, matrix: Floats) -> float:
+        """Evaluate a mechanism; greater is better.
+
+        Parameters
+        ----------
+        matrix : array of shape (b, a)
+            Mechanism.
+
+        Returns
+        -------
+        float
+        """
+
+    def stated(self, matrix: Floats) -> float:
+        """Evaluate a mechanism as readers know it: minus the value if that is minimised.
+
+        Parameters
+        ----------
+        matrix : array of shape (b, a)
+            Mechanism.
+
+        Returns
+        -------
+        float
+        """
+        return self.sense * self.value(matrix)
+
+    def progress(self, matrix: Floats) -> float:
+        """Return the unit in which the gap of a mechanism on the path counts.
+
+        Parameters
+        ----------
+        matrix : array of shape (b, a)
+            Mechanism.
+
+        Returns
+        -------
+        float
+        """
+        return self.scale
+
+    @abstractmethod
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> float:
+        """Bound what readers know of every mechanism that meets some requirements.
+
+        Parameters
+        ----------
+        joint : JointDistribution
+            The public distribution, whose cells are those of this criterion's distribution.
+        requirements : Requirements
+            What a row must satisfy.
+
+        Returns
+        -------
+        float
+        """
+
+    @abstractmethod
+    def bound_at(self, distribution: Floats, value: float) -> float:
+        """Bound what readers know of every mechanism at another distribution.
+
+        Parameters
+        ----------
+        distribution : array of shape (a,)
+            Distribution of the cells of a row.
+        value : float
+            The greatest value that any mechanism has by this criterion.
+
+        Returns
+        -------
+        float
+        """
+
+    @abstractmethod
+    def mixture(self) -> Mixture:
+        """Begin a mixture of rows that is best by this criterion."""
+
+    @abstractmethod
+    def expand(self, matrix: Floats, heat: float) -> Expansion:
+        """Expand around a mechanism.
+
+        Parameters
+        ----------
+        matrix : array of shape (b, a)
+            Mechanism, nearly.
+        heat : float
+            Duality gap of the path, in units of ``scale``. What is not smooth is smoothed the more
+            the greater it is.
+
+        Returns
+        -------
+        Expansion
+        """

@@ -1,0 +1,172 @@
+"""Mutual information of the report with the record, or with U alone."""
+
+import numpy as np
+
+from skrldp._typing import Floats, Indices
+from skrldp.design._information_bound import information_bound
+from skrldp.design._master_program import RowMixture
+from skrldp.design.criteria._criterion import Criterion, Expansion, Mixture, Optimum
+from skrldp.information import (
+    entropy,
+    mutual_information,
+    row_information,
+    row_information_gradient,
+)
+from skrldp.joint import JointDistribution
+from skrldp.requirements import Requirements
+
+__all__ = ["Information"]
+
+# Added to the probabilities of reports before a decoder is made of them. Doubled, 2e-4 of the
+# information is lost (benchmarks/bench_constants.py).
+_SMOOTHING = 1e-5
+_TINY = 1e-9  # nats: instead of a zero that would be divided by
+
+
+class Information(Criterion):
+    r"""Mutual information of the report with X, or with a function of X.
+
+    About X each row has the price :math:`\mu(v) = \sum_x P_x v_x \log(v_x / P \cdot v)`, whatever
+    the weights (Entropy (45)). About a function g(X) it is the same of the row's means
+    :math:`\bar v_g = E(v_X | g(X) = g)`.
+
+    Parameters
+    ----------
+    distribution : array of shape (a,)
+        Distribution of the cells of a row.
+    about : integer array of shape (a,), optional
+        Value of the function in each cell; None: X itself.
+    name : str
+        The information's name.
+    """
+
+    unit = "nats"
+
+    def __init__(
+        self, distribution: Floats, about: Indices | None = None, name: str = "I(X;Y)"
+    ) -> None:
+        super().__init__(distribution)
+        self.about, self.name = about, name
+        self._means: Floats | None = None
+        self._reduced = distribution
+        if about is not None:
+            mass = np.bincount(about, distribution)
+            share = np.divide(
+                distribution, mass[about], where=mass[about] > 0, out=np.zeros_like(distribution)
+            )
+            self._means = (about[:, None] == np.arange(len(mass))) * share[:, None]
+            self._reduced = mass
+        self.scale = max(entropy(self._reduced), _TINY)
+
+    def at(self, distribution: Floats) -> "Information":
+        """Return the same criterion at another distribution."""
+        return Information(distribution, self.about, self.name)
+
+    def reduce(self, rows: Floats) -> Floats:
+        """Take the means of rows over the cells with one value of the function.
+
+        Parameters
+        ----------
+        rows : array of shape (..., a)
+            Rows.
+
+        Returns
+        -------
+        array of shape (..., number of values)
+        """
+        return rows if self._means is None else rows @ self._means
+
+    def prices(self, rows: Floats) -> Floats:
+        """Return what each row contributes, in nats.
+
+        Parameters
+        ----------
+        rows : array of shape (m, a)
+            Non-negative rows.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        return row_information(self.reduce(rows), self._reduced)
+
+    def gradients(self, rows: Floats) -> Floats:
+        """Return the gradients of the prices.
+
+        Parameters
+        ----------
+        rows : array of shape (m, a)
+            Non-negative rows.
+
+        Returns
+        -------
+        array of shape (m, a)
+        """
+        slopes = row_information_gradient(self.reduce(rows), self._reduced)
+        return slopes if self._means is None else slopes @ self._means.T
+
+    def value(self, matrix: Floats) -> float:
+        """Return the mutual information, in nats."""
+        return mutual_information(self.reduce(matrix), self._reduced)
+
+    def progress(self, matrix: Floats) -> float:
+        """Return the information itself."""
+        return max(self.value(matrix), _TINY)
+
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> float:
+        """Bound the information of every mechanism that meets some requirements, in nats."""
+        bound = information_bound(joint, requirements)
+        return bound if self.about is None else min(bound, entropy(self._reduced))
+
+    def bound_at(self, distribution: Floats, value: float) -> float:
+        """Bound the information of every mechanism at another distribution, in nats.
+
+        Information is concave in the distribution: where one has at least a share of each
+        probability of another, it has at least that share of its information.
+        """
+        positive = distribution > 0
+        share = float((self.distribution[positive] / distribution[positive]).min())
+        return value / share if share > 0 else self.scale
+
+    def mixture(self) -> Mixture:
+        """Begin a mixture: a linear program."""
+        return _InformationMixture(self)
+
+    def expand(self, matrix: Floats, heat: float) -> Expansion:
+        r"""Return minus the logarithm of posterior over prior, of a slightly smoothed mechanism.
+
+        The posterior sums to 1, so for every mechanism minus the expected cost is at most its
+        information.
+        """
+        smooth = self.reduce(np.maximum(matrix, 0.0) + _SMOOTHING)
+        cost = np.log((smooth @ self._reduced)[:, None] / smooth)
+        return Expansion(cost if self.about is None else cost[:, self.about])
+
+
+class _InformationMixture(Mixture):
+    """The most informative mixture of rows."""
+
+    def __init__(self, criterion: Information) -> None:
+        super().__init__(len(criterion.distribution))
+        self.criterion = criterion
+        self._program = RowMixture(criterion.distribution)
+        self._duals = np.zeros(len(criterion.distribution))
+
+    def add(self, rows: Floats) -> None:
+        """Add rows."""
+        self._program.add(rows, self.criterion.prices(rows))
+        self.rows = self._program.rows
+
+    def solve(self) -> Optimum:
+        """Find the best weights."""
+        found = Optimum(*self._program.solve())
+        self._duals = found.duals
+        return found
+
+    def profits(self, rows: Floats) -> Floats:
+        """Return the reduced profits of rows."""
+        return self.criterion.prices(rows) - rows @ self._duals
+
+    def slopes(self, rows: Floats) -> Floats:
+        """Return the gradients of the reduced profits."""
+        return self.criterion.gradients(rows) - self._duals
