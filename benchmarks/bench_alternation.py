@@ -19,6 +19,7 @@ from skrldp.design.alternation import Annealing
 from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.alternation import _annealing as annealing
 from skrldp.design.alternation._alternate import gather, starts
+from skrldp.design.criteria import Information
 from skrldp.design.cutting_planes import minimise
 from skrldp.information import entropy, mutual_information
 from skrldp.requirements import Requirements, repair
@@ -65,23 +66,23 @@ class Case:
     def path(self, b=REPORTS, factor=FACTOR, seed=0, kind="both"):
         deadline = Deadline(None)
         start = self.start(b, seed, kind)
-        run = Annealing(self.distribution, self.asked, start)
+        run = Annealing(Information(self.distribution), self.asked, start)
         run.anneal(factor, deadline)
-        return run.information / self.whole, deadline.elapsed, run.steps
+        return run.value / self.whole, deadline.elapsed, run.steps
 
     def gathered(self, runs, refine=True):
         """What comes of the decoders of two paths; seconds and steps without those of the paths."""
         deadline = Deadline(None)
         rows = gather(runs, self.distribution, self.asked.shape)
-        joined = Annealing(self.distribution, self.asked, rows)
+        joined = Annealing(Information(self.distribution), self.asked, rows)
         joined.solve_fixed(deadline)
         if refine:
             joined.refine(deadline)
-        return joined.information / self.whole, deadline.elapsed, joined.steps
+        return joined.value / self.whole, deadline.elapsed, joined.steps
 
     def run(self, seed):
         """A path as it is."""
-        found = Annealing(self.distribution, self.asked, self.start(REPORTS, seed))
+        found = Annealing(Information(self.distribution), self.asked, self.start(REPORTS, seed))
         found.anneal(FACTOR, Deadline(None))
         return found
 
@@ -91,7 +92,7 @@ class Case:
         matrix = self.start(b, seed, "value")
         while not deadline.passed:
             cost = ExpectedCost(
-                annealing.decoder_cost(matrix, self.distribution), self.distribution
+                Information(self.distribution).expand(matrix, 0.0).cost, self.distribution
             )
             matrix = minimise(cost, self.asked, gap=1e-3, deadline=deadline).matrix
             value = mutual_information(repair(matrix, self.asked), self.distribution)

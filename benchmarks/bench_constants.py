@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import skrldp.design
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design.cutting_planes import _minimise as search
-from skrldp.design.objectives import distortion, mutual_information
+from skrldp.design.objectives import criterion, distortion
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance
 from skrldp.design.subset import optimal_reporting
 from skrldp.requirements import Requirements
@@ -47,7 +47,7 @@ def asked(joint, kind="joint", eps=1.0):
 
 
 def information(joint, kind, solver):
-    found = mutual_information.solve(joint, asked(joint, kind), solver=solver, time_limit=None)
+    found = criterion.solve(joint, asked(joint, kind), solver=solver, time_limit=None)
     return found.objective
 
 

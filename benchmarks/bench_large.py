@@ -34,7 +34,8 @@ from skrldp import (
 )
 from skrldp.design._run import Deadline
 from skrldp.design.alternation import alternate
-from skrldp.information import entropy
+from skrldp.design.criteria import Information
+from skrldp.information import entropy, mutual_information
 from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 
@@ -156,10 +157,12 @@ def over_time(name, eps, limit, kind):
     distribution = joint.probabilities.ravel()
     deadline, seen = Deadline(limit), []
     alternate(
-        distribution,
+        Information(distribution),
         Requirements.of(region, eps),
         deadline=deadline,
-        callback=lambda _, information: seen.append((deadline.elapsed, information)),
+        callback=lambda matrix: seen.append(
+            (deadline.elapsed, mutual_information(matrix, distribution))
+        ),
     )
     seconds, values = np.array(seen).T
     return seconds, np.maximum.accumulate(values) / entropy(distribution)

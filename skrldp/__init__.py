@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AOptimalSanitizer": "sanitizers",
     "AllDistributions": "uncertainty_set",
     "Audit": "auditing",
     "Certificate": "certificate",
@@ -42,6 +43,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AOptimalSanitizer",
     "AllDistributions",
     "Audit",
     "Certificate",
@@ -74,7 +76,7 @@ __all__ = [
 ]
 
 # Rooms that need no import of their own: `skrldp.auditing.Check` works after `import skrldp`.
-_ROOMS = {*_HOMES.values(), "client", "model_selection"}
+_ROOMS = {*_HOMES.values(), "client", "model_selection", "targets"}
 
 if TYPE_CHECKING:
     from skrldp.aggregate import FrequencyEstimator
@@ -99,6 +101,7 @@ if TYPE_CHECKING:
     from skrldp.mechanism import Mechanism
     from skrldp.privacy_reports import PrivacyReport, privacy_report
     from skrldp.sanitizers import (
+        AOptimalSanitizer,
         GRRSanitizer,
         IRSanitizer,
         NonRobustSanitizer,

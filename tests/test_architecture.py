@@ -42,6 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "_highs", "information", "joint", "requirements", "row_privacy", "support_function",
         "uncertainty_set",
     },
+    "targets": {"alphabet"},
     "sampling": set(),
     "mechanism": {"alphabet", "information", "sampling"},
     "certificate": {
@@ -50,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "sanitizers": {
         "alphabet", "certificate", "design", "information", "joint", "mechanism", "requirements",
-        "row_privacy", "sampling", "table", "uncertainty_set",
+        "row_privacy", "sampling", "table", "targets", "uncertainty_set",
     },
     "client": {"alphabet", "mechanism", "sampling"},
     "aggregate": {"_highs", "alphabet", "joint", "mechanism", "sanitizers", "table"},

@@ -19,10 +19,10 @@ from skrldp.aggregate._checks import (
 )
 from skrldp.aggregate._estimate import Estimate, wald
 from skrldp.aggregate._fit import least_squares, most_likely, one_thread
-from skrldp.aggregate._marginals import Grouping, grouping
 from skrldp.aggregate._numeric import NumericSummaries
 from skrldp.aggregate._reports import as_rows, count_reports
 from skrldp.aggregate._source import read_source
+from skrldp.alphabet import CellGroups, group_cells
 from skrldp.mechanism import Mechanism
 
 __all__ = ["FrequencyEstimator"]
@@ -276,7 +276,7 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
             If the mechanism has no such columns.
         """
         check_is_fitted(self)
-        group = grouping(self.mechanism_, columns, part)
+        group = group_cells(self.mechanism_, columns, part)
         values, errors, known = self._by_category(group)
         return Estimate(
             group.name, group.categories, values, errors, known, n_reports=self.n_reports_
@@ -303,7 +303,7 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
             If the mechanism has no such columns, or there are too many categories.
         """
         check_is_fitted(self)
-        group = grouping(self.mechanism_, columns, part)
+        group = group_cells(self.mechanism_, columns, part)
         if len(group.categories) * self._channel.n_cells > _MOST_COVARIANCE:
             raise ValueError(
                 f"the covariance of {len(group.categories):,} categories is too large; take fewer "
@@ -341,7 +341,7 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
                 "bounds are over distributions that explain the reports, which least squares does "
                 f"not find: use method='ml' (and at most {MOST_DENSE:,} cells)."
             )
-        group = grouping(self.mechanism_, columns, part)
+        group = group_cells(self.mechanism_, columns, part)
         values, _, known = self._by_category(group)
         found = np.stack([values, values], axis=1)
         for rows, functions in self._channel.indicators(group.labels, len(group.categories)):
@@ -380,7 +380,7 @@ class FrequencyEstimator(NumericSummaries, BaseEstimator):
         with np.errstate(divide="ignore"):
             return float(counts[seen] @ np.log(np.maximum(report, 0.0)) / counts.sum())
 
-    def _by_category(self, group: Grouping) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    def _by_category(self, group: CellGroups) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         k = len(group.categories)
         if k == self._channel.n_cells:  # each is a cell: known from the fit
             order = np.argsort(group.labels)

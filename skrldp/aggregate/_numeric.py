@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from skrldp._params import is_finite
 from skrldp._typing import Floats
 from skrldp.aggregate._estimate import critical_value
 from skrldp.aggregate._fit import Fit
-from skrldp.aggregate._marginals import Grouping, grouping
+from skrldp.alphabet import CellGroups, group_cells, numbers_of_cells
 from skrldp.mechanism import Mechanism
 
 __all__ = ["NumericEstimate", "NumericSummaries", "mean", "quantile", "variance"]
@@ -76,34 +75,17 @@ def _category(rank: float, order: tuple[Any, ...]) -> Any:
     return np.nan if np.isnan(rank) else order[int(rank)]
 
 
-def _numbers(group: Grouping) -> tuple[Floats, Floats]:
-    """Return each cell's number (0 where it is missing) and whether it has one."""
-    numbers = []
-    for category in group.categories:
-        if category is not None and not isinstance(category, Real):
-            raise ValueError(
-                f"column {group.name[0]!r} is not numeric: it has the category {category!r}. "
-                "(Quantiles of ordered categories need their `order`.)"
-            )
-        numbers.append(np.nan if category is None else float(category))
-    cells = np.array(numbers)[group.labels]
-    present = ~np.isnan(cells)
-    if not present.any():
-        raise ValueError(f"column {group.name[0]!r} has no numbers, only missing values.")
-    return np.where(present, cells, 0.0), present.astype(float)
-
-
 def _share(present: Floats, evaluate: Evaluate) -> float:
     """Share of records that have a number: exactly 1 if there is no category for missing values."""
     return 1.0 if present.all() else float(evaluate(present[None])[0][0])
 
 
-def mean(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
+def mean(group: CellGroups, evaluate: Evaluate) -> NumericEstimate:
     """Mean of a column over the records that have a number, with an error by the delta method.
 
     Parameters
     ----------
-    group : Grouping
+    group : CellGroups
         The categories of one column.
     evaluate : callable
         Gives estimates and standard errors of linear functions of the distribution.
@@ -112,7 +94,7 @@ def mean(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
     -------
     NumericEstimate
     """
-    numbers, present = _numbers(group)
+    numbers, present = numbers_of_cells(group)
     share = _share(present, evaluate)
     origin = float(numbers[present > 0].mean())
     value = origin + float(evaluate(((numbers - origin) * present)[None])[0][0]) / share
@@ -120,12 +102,12 @@ def mean(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
     return NumericEstimate(value, float(error))
 
 
-def variance(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
+def variance(group: CellGroups, evaluate: Evaluate) -> NumericEstimate:
     """Variance of a column over the records with a number, with an error by the delta method.
 
     Parameters
     ----------
-    group : Grouping
+    group : CellGroups
         The categories of one column.
     evaluate : callable
         Gives estimates and standard errors of linear functions of the distribution.
@@ -134,7 +116,7 @@ def variance(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
     -------
     NumericEstimate
     """
-    numbers, present = _numbers(group)
+    numbers, present = numbers_of_cells(group)
     centre, share = mean(group, evaluate), _share(present, evaluate)
     squares = (numbers - centre.value) ** 2
     value = float(evaluate((squares * present)[None])[0][0]) / share
@@ -142,7 +124,7 @@ def variance(group: Grouping, evaluate: Evaluate) -> NumericEstimate:
     return NumericEstimate(value, float(error + 0.0 * centre.std_error))  # NaN if the mean's is
 
 
-def _ranked(group: Grouping, order: Sequence[Any]) -> tuple[Grouping, tuple[Any, ...]]:
+def _ranked(group: CellGroups, order: Sequence[Any]) -> tuple[CellGroups, tuple[Any, ...]]:
     """Put ranks in place of categories."""
     names = tuple(order)
     lacks = [c for c in group.categories if c is not None and c not in names]
@@ -152,11 +134,11 @@ def _ranked(group: Grouping, order: Sequence[Any]) -> tuple[Grouping, tuple[Any,
             f"greatest, each once: {[c for c in group.categories if c is not None]}."
         )
     ranks = tuple(None if c is None else names.index(c) for c in group.categories)
-    return Grouping(group.name, ranks, group.labels), names
+    return CellGroups(group.name, ranks, group.labels), names
 
 
 def quantile(
-    group: Grouping, evaluate: Evaluate, q: Any, order: Sequence[Any] | None = None
+    group: CellGroups, evaluate: Evaluate, q: Any, order: Sequence[Any] | None = None
 ) -> NumericEstimate:
     """Quantile of a column over the records that have a number: the least t with F(t) >= q.
 
@@ -166,7 +148,7 @@ def quantile(
 
     Parameters
     ----------
-    group : Grouping
+    group : CellGroups
         The categories of one column.
     evaluate : callable
         Gives estimates and standard errors of linear functions of the distribution.
@@ -184,7 +166,7 @@ def quantile(
     names = None
     if order is not None:
         group, names = _ranked(group, order)
-    numbers, present = _numbers(group)
+    numbers, present = numbers_of_cells(group)
     steps = np.unique(numbers[present > 0])
     below = numbers[None, :] <= steps[:-1, None]  # at the last number, F is exactly 1
     excess, errors = evaluate((below - float(q)) * present)
@@ -282,6 +264,6 @@ class NumericSummaries:
         """
         return quantile(*self._asked(column), q, order)
 
-    def _asked(self, column: Any) -> tuple[Grouping, Evaluate]:
+    def _asked(self, column: Any) -> tuple[CellGroups, Evaluate]:
         check_is_fitted(self)
-        return grouping(self.mechanism_, [column], "all"), self._fit.evaluate
+        return group_cells(self.mechanism_, [column], "all"), self._fit.evaluate

@@ -5,6 +5,13 @@ Categories are Python scalars and compare as such: 1, 1.0 and True are one categ
 and missing values of every kind are None. Only NumPy is imported.
 """
 
+from skrldp.alphabet._cell_groups import (
+    PARTS,
+    CellGroups,
+    Record,
+    group_cells,
+    numbers_of_cells,
+)
 from skrldp.alphabet._columns import OTHER, Column
 from skrldp.alphabet._combinations import Alphabet, combine
 from skrldp.alphabet._messages import brief, listed, named, rows_in_words
@@ -13,15 +20,20 @@ from skrldp.alphabet._sources import SOURCES, source_in_words
 
 __all__ = [
     "OTHER",
+    "PARTS",
     "SOURCES",
     "Alphabet",
     "CategoryError",
+    "CellGroups",
     "Column",
+    "Record",
     "brief",
     "combine",
+    "group_cells",
     "is_missing",
     "listed",
     "named",
+    "numbers_of_cells",
     "plain",
     "plain_name",
     "rows_in_words",

@@ -1,5 +1,6 @@
 """Sanitizers: scikit-learn transformers that replace each record by a private report."""
 
+from skrldp.sanitizers._a_optimal import AOptimalSanitizer
 from skrldp.sanitizers._as_sanitizer import (
     as_sanitizer,
     blank_record,
@@ -24,6 +25,7 @@ from skrldp.sanitizers._robust_mse import RobustMSESanitizer
 from skrldp.sanitizers._srr import SRRSanitizer
 
 __all__ = [
+    "AOptimalSanitizer",
     "BaseSanitizer",
     "GRRSanitizer",
     "IRSanitizer",

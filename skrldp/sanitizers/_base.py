@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import check_choice
+from skrldp.alphabet import Record
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.requirements import Promise
 from skrldp.sanitizers._checks import (
@@ -25,7 +26,14 @@ from skrldp.sanitizers._checks import (
     warn_of_time_limit,
     warn_of_weak_sets,
 )
-from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit, columns_of, information_of
+from skrldp.sanitizers._fitted_state import (
+    Designed,
+    Fitted,
+    FromFit,
+    columns_of,
+    information_of,
+    named_record,
+)
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
 from skrldp.sanitizers._promised import (
@@ -104,8 +112,11 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     # -- what a subclass decides ------------------------------------------------------------------
 
     @abstractmethod
-    def _design(self, promise: Promise) -> Designed:
-        """Return a mechanism, the proof that it keeps the promise, and the solution behind it."""
+    def _design(self, promise: Promise, record: Record) -> Designed:
+        """Return a mechanism, the proof that it keeps the promise, and the solution behind it.
+
+        `record` names the columns that S and U are made of.
+        """
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         """Return the set that privacy must hold for, given that of the parameter."""
@@ -208,9 +219,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             known,
         )
         warn_of_weak_sets(around, joint, promise.statements)
-        design = self._design(promise)
-        warn_of_time_limit(design.solution)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
+        design = self._design(promise, named_record(joint, names))
+        warn_of_time_limit(design.solution)
         guarantee = guarantee_of(
             design.certificate,
             eps_of_pairs(self.eps, joint.secrets),

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._numbers import at_most
+from skrldp.alphabet import Record
 from skrldp.certificate import release
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance, solve
 from skrldp.exceptions import PrivacyLeakWarning
@@ -46,7 +47,7 @@ class DistortionSanitizer(BaseSanitizer):
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         return uncertainty if self.robust_privacy else uncertainty.public_alone
 
-    def _design(self, promise: Promise) -> Designed:
+    def _design(self, promise: Promise, record: Record) -> Designed:
         joint = promise.joint
         outputs = check_outputs(self.outputs, joint.values)
         distance = distance_matrix(self.distance, joint.values, outputs)

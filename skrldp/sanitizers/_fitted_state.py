@@ -1,6 +1,6 @@
 """The results of a design and of a fit, as immutable objects: one assignment stores them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from skrldp._typing import Floats
+from skrldp.alphabet import Record
 from skrldp.certificate import Certificate
 from skrldp.design import Solution
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.table import CellCodec
 
-__all__ = ["Designed", "Fitted", "FromFit", "columns_of", "information_of"]
+__all__ = ["Designed", "Fitted", "FromFit", "columns_of", "information_of", "named_record"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,30 @@ class Designed:
     def reported_cells(self) -> NDArray[np.intp]:
         """The cell that each report stands for, shape (b,)."""
         return np.arange(self.mechanism.shape[0]) if self.cells is None else self.cells
+
+
+@dataclass(frozen=True)
+class _NamedRecord:
+    secrets: tuple[Any, ...]
+    values: tuple[Any, ...]
+    columns: tuple[tuple[Any, bool], ...]
+
+
+def named_record(joint: JointDistribution, names: Sequence[tuple[Any, bool]]) -> Record:
+    """Put the alphabets of a distribution beside the names of the columns.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        Its secrets and values.
+    names : sequence of (name, bool)
+        The table's columns, and whether they are sensitive.
+
+    Returns
+    -------
+    Record
+    """
+    return _NamedRecord(tuple(joint.secrets), tuple(joint.values), tuple(names))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from skrldp.alphabet import Record
 from skrldp.design.closed_form import grr
 from skrldp.requirements import Promise
 from skrldp.sanitizers._base import BaseSanitizer
@@ -137,6 +138,6 @@ class GRRSanitizer(BaseSanitizer):
     def _uncertainty_set(self) -> Any:
         return AllDistributions()
 
-    def _design(self, promise: Promise) -> Designed:
+    def _design(self, promise: Promise, record: Record) -> Designed:
         eps = promise.requirements().least_eps
         return release_blocks(lambda: grr(eps, promise.joint.counts.size), "grr", promise)

@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from skrldp._params import check_choice
+from skrldp.alphabet import Record
 from skrldp.certificate import release
 from skrldp.design import Solution, information_bound
 from skrldp.design.closed_form import independent_reporting
@@ -224,7 +225,7 @@ class IRSanitizer(BaseSanitizer):
         check_choice("budget", self.budget, ("tight", "theorem5"))
         check_choice("underlying", self.underlying, ("grr", "optimal"))
 
-    def _design(self, promise: Promise) -> Designed:
+    def _design(self, promise: Promise, record: Record) -> Designed:
         joint, requirements = promise.joint, promise.requirements()
         if self.underlying == "optimal":
             return self._optimal(promise, requirements)

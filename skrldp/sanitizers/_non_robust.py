@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from skrldp.alphabet import Record
 from skrldp.requirements import Promise
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._optimal_base import OptimalSanitizer
@@ -210,5 +211,5 @@ class NonRobustSanitizer(OptimalSanitizer):
     def _uncertainty_set(self) -> Any:
         return RenyiBall(radius=0.0)
 
-    def _design(self, promise: Promise) -> Designed:
+    def _design(self, promise: Promise, record: Record) -> Designed:
         return self._optimum(promise, promise.requirements())

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from skrldp._params import OBSERVED, check_choice
+from skrldp.alphabet import Record
 from skrldp.design.criteria import Criterion, Information, LeastInformation
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Promise, Requirements
@@ -268,7 +269,7 @@ class PolyOptSanitizer(OptimalSanitizer):
                 "secret, which a mechanism that observes U alone does not see."
             )
 
-    def _design(self, promise: Promise) -> Designed:
+    def _design(self, promise: Promise, record: Record) -> Designed:
         requirements = promise.requirements(self.region, self.same_secret)
         return self._optimum(promise, requirements, self._criterion(promise.joint, requirements))
 

@@ -48,9 +48,9 @@ class Information(Criterion):
         super().__init__(distribution)
         self.about, self.name = about, name
         self._means: Floats | None = None
-        self._reduced = distribution
+        self._reduced: Floats = distribution
         if about is not None:
-            mass = np.bincount(about, distribution)
+            mass = np.bincount(about, distribution).astype(float)
             share = np.divide(
                 distribution, mass[about], where=mass[about] > 0, out=np.zeros_like(distribution)
             )

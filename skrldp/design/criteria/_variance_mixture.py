@@ -75,8 +75,8 @@ class VarianceMixture(Mixture):
         point = self._best(self.rows)
         if not point.good:
             raise SolverError(
-                f"the weights of {len(self.rows)} rows were not found: gap {point.gap:.1e}, sums of "
-                f"columns off by {point.residual:.1e}."
+                f"the weights of {len(self.rows)} rows were not found: gap {point.gap:.1e}, sums "
+                f"of columns off by {point.residual:.1e}."
             )
         self._weights, self._duals = point.weights, -point.duals
         self._price, self._total = point.price, point.total

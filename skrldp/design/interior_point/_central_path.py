@@ -6,11 +6,11 @@ secrets as variables of their own, privacy over a set is one smooth concave ineq
 and pair, :math:`\varphi(x_1, x_2) - \lambda_1 - \lambda_2 \ge 0` with
 :math:`x_i = \lambda_i - q_i \ge 0` (module ``_pair_functions``); privacy over all distributions is
 linear in the greatest and least entries (module ``_range_block``); and a robust cost is one more
-concave inequality, with a single mean. A cost may have a curvature of its own, which joins all rows
-and is only ever applied to steps: conjugate gradients then solve the Newton equations. A primal-dual interior-point method (Nocedal and Wright,
+concave inequality, with a single mean. A primal-dual interior-point method (Nocedal and Wright,
 *Numerical Optimization*, chapters 14 and 19) follows their central path. A Newton step costs what
 the structure allows: a block's own variables are eliminated first, each row of the mechanism has a
-Hessian of its own, and rows meet only where columns must sum to 1.
+Hessian of its own, and rows meet only where columns must sum to 1. A cost may have a curvature that
+joins all rows; it is only ever applied to steps, and conjugate gradients solve the equations then.
 
 Every positive variable (rows, x, slacks) has a *multiplier*, the dual variable of its bound. On the
 path the products of all variables and their multipliers are equal; their common value is the

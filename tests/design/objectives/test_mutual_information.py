@@ -11,6 +11,7 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design._run import Deadline
 from skrldp.design.closed_form import grr, independent_reporting, srr
+from skrldp.design.criteria import Information
 from skrldp.design.objectives.criterion import SOLVERS, solve
 from skrldp.design.rows import _column_generation as columns_module
 from skrldp.design.rows import generate_columns
@@ -358,7 +359,7 @@ def informations(counts, distribution, eps, smoothing, solver="vertices", kind="
     found = solve(
         joint,
         Requirements.of(region_of(joint, kind), eps),
-        distribution=joint.smoothed(smoothing).ravel(),
+        criterion=Information(joint.smoothed(smoothing).ravel()),
         solver=solver,
         time_limit=None,
     )
@@ -395,7 +396,10 @@ def test_smoothing_leaves_no_column_to_chance():
     for smoothing in (1e-6, 0.5):
         distribution = joint.smoothed(smoothing).ravel()
         best = solve(
-            joint, Requirements.of(region, 1.0), distribution=distribution, solver="vertices"
+            joint,
+            Requirements.of(region, 1.0),
+            criterion=Information(distribution),
+            solver="vertices",
         )
         plain = solve(joint, Requirements.of(region, 1.0), solver="vertices")
         at = [float(row_information(found.matrix, distribution).sum()) for found in (best, plain)]

@@ -4,22 +4,38 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from numbers import Integral
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._params import check_choice
-from skrldp.mechanism import Mechanism
+from skrldp._typing import Floats
 
-__all__ = ["PARTS", "Grouping", "grouping"]
+__all__ = ["PARTS", "CellGroups", "Record", "group_cells", "numbers_of_cells"]
 
 PARTS = ("all", "sensitive", "nonsensitive")
 
 
+class Record(Protocol):
+    """The alphabets of S and U, with the columns that they are made of."""
+
+    @property
+    def secrets(self) -> tuple[Any, ...]:
+        """Values of S; tuples if it has several columns."""
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Values of U; tuples if it has several columns."""
+
+    @property
+    def columns(self) -> tuple[tuple[Any, bool], ...]:
+        """Each column's name, and whether it is sensitive; empty if they have no names."""
+
+
 @dataclass(frozen=True)
-class Grouping:
+class CellGroups:
     """A partition of the cells.
 
     Attributes
@@ -38,13 +54,13 @@ class Grouping:
     labels: NDArray[np.intp]
 
 
-def grouping(mechanism: Mechanism, columns: Any, part: str) -> Grouping:
+def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
     """Group the cells by some columns, or by a part of the record.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        The mechanism, which names its columns if it comes from a table.
+    record : Record
+        What a record is: a mechanism's alphabets, with names of columns if it comes from a table.
     columns : name, position, list of them, or None
         Columns of the table; None for a whole part.
     part : {"all", "sensitive", "nonsensitive"}
@@ -52,7 +68,7 @@ def grouping(mechanism: Mechanism, columns: Any, part: str) -> Grouping:
 
     Returns
     -------
-    Grouping
+    CellGroups
 
     Raises
     ------
@@ -60,25 +76,25 @@ def grouping(mechanism: Mechanism, columns: Any, part: str) -> Grouping:
         If there are no such columns.
     """
     check_choice("part", part, PARTS)
-    a1, a2 = len(mechanism.secrets), len(mechanism.values)
+    a1, a2 = len(record.secrets), len(record.values)
     secret, value = np.divmod(np.arange(a1 * a2), a2)
     if columns is None:
-        named = mechanism.columns or (("S", True), ("U", False))
+        named = record.columns or (("S", True), ("U", False))
         of_secret = tuple(name for name, sensitive in named if sensitive)
         of_value = tuple(name for name, sensitive in named if not sensitive)
         if part == "sensitive":
-            return Grouping(of_secret, mechanism.secrets, secret)
+            return CellGroups(of_secret, record.secrets, secret)
         if part == "nonsensitive":
-            return Grouping(of_value, mechanism.values, value)
+            return CellGroups(of_value, record.values, value)
         cells = tuple(
             (s if len(of_secret) > 1 else (s,)) + (u if len(of_value) > 1 else (u,))
-            for s, u in mechanism.cells
+            for s, u in itertools.product(record.secrets, record.values)
         )
-        return Grouping(of_secret + of_value, cells, np.arange(a1 * a2))
+        return CellGroups(of_secret + of_value, cells, np.arange(a1 * a2))
     if part != "all":
         raise ValueError(f"columns={columns!r} and part={part!r} exclude each other.")
-    places = _positions(mechanism, columns)
-    read = [_column(mechanism, place) for place in places]
+    places = _positions(record, columns)
+    read = [_column(record, place) for place in places]
     key = np.zeros(a1 * a2, dtype=np.int64)
     for categories, codes, sensitive in read:
         key = key * len(categories) + codes[secret if sensitive else value]
@@ -87,18 +103,53 @@ def grouping(mechanism: Mechanism, columns: Any, part: str) -> Grouping:
     for categories, _, _ in reversed(read):
         rest, code = np.divmod(rest, len(categories))
         parts.append([categories[c] for c in code])
-    names = tuple(mechanism.columns[place][0] for place in places)
+    names = tuple(record.columns[place][0] for place in places)
     found = tuple(zip(*reversed(parts), strict=True)) if len(read) > 1 else tuple(parts[0])
-    return Grouping(names, found, labels.reshape(-1).astype(np.intp))
+    return CellGroups(names, found, labels.reshape(-1).astype(np.intp))
 
 
-def _positions(mechanism: Mechanism, columns: Any) -> list[int]:
-    if not mechanism.columns:
+def numbers_of_cells(group: CellGroups) -> tuple[Floats, Floats]:
+    """Read the categories of one column as numbers.
+
+    Parameters
+    ----------
+    group : CellGroups
+        The cells by the categories of the column.
+
+    Returns
+    -------
+    numbers : array of shape (a,)
+        Each cell's number, 0 where it is missing.
+    present : array of shape (a,)
+        1 where there is a number, 0 where it is missing.
+
+    Raises
+    ------
+    ValueError
+        If a category is no number, or all are missing.
+    """
+    numbers = []
+    for category in group.categories:
+        if category is not None and not isinstance(category, Real):
+            raise ValueError(
+                f"column {group.name[0]!r} is not numeric: it has the category {category!r}. "
+                "(Quantiles of ordered categories need their `order`.)"
+            )
+        numbers.append(np.nan if category is None else float(category))
+    cells = np.array(numbers)[group.labels]
+    present = ~np.isnan(cells)
+    if not present.any():
+        raise ValueError(f"column {group.name[0]!r} has no numbers, only missing values.")
+    return np.where(present, cells, 0.0), present.astype(float)
+
+
+def _positions(record: Record, columns: Any) -> list[int]:
+    if not record.columns:
         raise ValueError(
             "this mechanism does not name its columns, so there is no column "
             f"{columns!r}: use part='sensitive' or part='nonsensitive'."
         )
-    names = [name for name, _ in mechanism.columns]
+    names = [name for name, _ in record.columns]
     wanted = list(columns) if isinstance(columns, list | tuple) else [columns]
     places = []
     for name in wanted:
@@ -113,11 +164,11 @@ def _positions(mechanism: Mechanism, columns: Any) -> list[int]:
     return places
 
 
-def _column(mechanism: Mechanism, place: int) -> tuple[list[Any], NDArray[np.intp], bool]:
+def _column(record: Record, place: int) -> tuple[list[Any], NDArray[np.intp], bool]:
     """Return a column's categories in order, and the code of each secret (or value of U)."""
-    flags = [flag for _, flag in mechanism.columns]
+    flags = [flag for _, flag in record.columns]
     sensitive = flags[place]
-    alphabet: Sequence[Any] = mechanism.secrets if sensitive else mechanism.values
+    alphabet: Sequence[Any] = record.secrets if sensitive else record.values
     within = sum(flag == sensitive for flag in flags[:place])
     if flags.count(sensitive) > 1:
         columns = list(zip(*alphabet, strict=True))

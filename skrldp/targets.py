@@ -1,0 +1,194 @@
+"""What is to be estimated from reports: shares of categories, means, or any linear functions.
+
+A target states linear functions of the distribution of X, whose values are shares or means. They
+are what :class:`~skrldp.AOptimalSanitizer` designs for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skrldp._params import is_number
+from skrldp._typing import Floats
+from skrldp.alphabet import PARTS, Record, group_cells, numbers_of_cells
+
+__all__ = ["Linear", "Marginal", "Mean", "Target", "WeightedFunctions", "functions_of"]
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """The distribution of some columns: the share of each combination of their categories.
+
+    Parameters
+    ----------
+    columns : name, position, list of them, or None
+        Columns of the table; None for a part of the record. Several columns are one crosstab.
+    part : {"all", "sensitive", "nonsensitive"}, default="all"
+        The part, if `columns` is None: X (the crosstab of S and U), S or U.
+    weight : float, default=1.0
+        What the variance of each share counts.
+
+    Examples
+    --------
+    >>> from skrldp.targets import Marginal
+    >>> Marginal("age", weight=2.0)
+    Marginal(columns='age', part='all', weight=2.0)
+    """
+
+    columns: Any = None
+    part: str = "all"
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a column of numbers.
+
+    Over the records that have a number: a missing one is left out.
+
+    Parameters
+    ----------
+    column : name or position
+        The column.
+    weight : float, default=1.0
+        What the variance of the mean counts, which has the square of the column's unit.
+
+    Examples
+    --------
+    >>> from skrldp.targets import Mean
+    >>> Mean("hours", weight=0.01)
+    Mean(column='hours', weight=0.01)
+    """
+
+    column: Any
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Linear functions of the distribution of X.
+
+    Parameters
+    ----------
+    coefficients : array of shape (a1, a2) or (m, a1, a2)
+        Number of each cell, secrets in rows and values of U in columns: the function is the mean of
+        the numbers.
+    weight : float, default=1.0
+        What the variance of each function counts.
+
+    Examples
+    --------
+    >>> from skrldp.targets import Linear
+    >>> Linear([[1.0, 0.0], [0.0, 1.0]]).weight
+    1.0
+    """
+
+    coefficients: ArrayLike
+    weight: float = 1.0
+
+
+Target = Marginal | Mean | Linear
+
+
+class WeightedFunctions(NamedTuple):
+    """Linear functions of the distribution of X, and what their variances count.
+
+    Attributes
+    ----------
+    names : tuple of length m
+        What each is: a tuple of the columns' names and the category for a share, ("mean", column)
+        for a mean, ("linear", number) for others.
+    functions : array of shape (m, a)
+        The functions.
+    weights : array of shape (m,)
+        What their variances count.
+    """
+
+    names: tuple[Any, ...]
+    functions: Floats
+    weights: Floats
+
+
+def functions_of(targets: Any, record: Record, distribution: Floats) -> WeightedFunctions:
+    """Write targets as linear functions of the distribution of X.
+
+    Parameters
+    ----------
+    targets : {"nonsensitive", "sensitive", "all"}, Marginal, Mean, Linear or list of these
+        What is to be estimated; the names are those of parts.
+    record : Record
+        Secrets, values of U, and the columns that they are made of.
+    distribution : array of shape (a,)
+        Distribution of X, for means where numbers are missing.
+
+    Returns
+    -------
+    WeightedFunctions
+
+    Raises
+    ------
+    ValueError
+        If a target is none of these, has no such column, or has a weight that is not positive.
+    """
+    several = isinstance(targets, Sequence) and not isinstance(targets, str)
+    asked = list(targets) if several else [targets]
+    if not asked:
+        raise ValueError("targets is empty: name at least one thing to estimate.")
+    read = [_read(_as_target(target), record, distribution) for target in asked]
+    return WeightedFunctions(
+        tuple(name for one in read for name in one.names),
+        np.concatenate([one.functions for one in read]),
+        np.concatenate([one.weights for one in read]),
+    )
+
+
+def _as_target(target: Any) -> Target:
+    if isinstance(target, str) and target in PARTS:
+        return Marginal(part=target)
+    if not isinstance(target, Target):
+        parts = ", ".join(map(repr, PARTS))
+        column = f", such as Marginal({target!r}) for a column" if isinstance(target, str) else ""
+        raise ValueError(
+            f"targets has {target!r}, but a target is one of {parts}, or a Marginal, Mean or "
+            f"Linear of skrldp.targets{column}."
+        )
+    if not (is_number(target.weight) and np.isfinite(target.weight) and target.weight > 0):
+        raise ValueError(f"the weight of {target!r} must be a positive number.")
+    return target
+
+
+def _read(target: Target, record: Record, distribution: Floats) -> WeightedFunctions:
+    names: tuple[Any, ...]
+    if isinstance(target, Marginal):
+        group = group_cells(record, target.columns, target.part)
+        functions = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
+        names = tuple((group.name, category) for category in group.categories)
+    elif isinstance(target, Mean):
+        group = group_cells(record, [target.column], "all")
+        numbers, present = numbers_of_cells(group)
+        share = float(distribution @ present)
+        mean = float(distribution @ (numbers * present)) / share if share > 0 else 0.0
+        # As the ratio of two estimates varies: by the delta method.
+        functions = ((numbers - mean) * present / share)[None] if share > 0 else numbers[None]
+        names = (("mean", group.name[0]),)
+    else:
+        functions = _coefficients(target, record)
+        names = tuple(("linear", place) for place in range(len(functions)))
+    return WeightedFunctions(names, functions, np.full(len(names), float(target.weight)))
+
+
+def _coefficients(target: Linear, record: Record) -> Floats:
+    shape = len(record.secrets), len(record.values)
+    try:
+        table = np.asarray(target.coefficients, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError("the coefficients of Linear must be an array of numbers.") from error
+    if table.shape[-2:] != shape or table.ndim not in (2, 3) or not np.isfinite(table).all():
+        raise ValueError(
+            f"the coefficients of Linear must be finite numbers of shape {shape}, one for each "
+            f"secret and value of U, or several of these; they have shape {table.shape}."
+        )
+    return table.reshape(-1, shape[0] * shape[1])
