@@ -14,8 +14,11 @@ from skrldp._typing import Floats
 __all__ = [
     "Blocks",
     "block_information",
+    "block_information_by_secret",
     "conditionals_of",
     "entropy",
+    "entropy_by_secret",
+    "information_by_secret",
     "mutual_information",
     "mutual_information_bound",
     "product_information",
@@ -144,6 +147,72 @@ def mutual_information(matrix: Floats, distribution: Floats) -> float:
     return max(0.0, float(row_information(matrix, distribution).sum()))
 
 
+def entropy_by_secret(distribution: NDArray[Any]) -> Floats:
+    """Entropy H(U | S=s) of the values that each secret has.
+
+    Parameters
+    ----------
+    distribution : array of shape (a1, a2)
+        Distribution of (S, U), or counts of records.
+
+    Returns
+    -------
+    array of shape (a1,)
+        In nats; NaN for a secret of probability 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> entropy_by_secret(np.array([[1, 1], [3, 0], [0, 0]])).round(4)
+    array([0.6931, 0.    ,    nan])
+    """
+    table = conditionals_of(distribution, unseen=np.nan)
+    return 0.0 - _xlogx(table).sum(axis=1)  # and not -0.0
+
+
+def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
+    r"""Return what the report tells about U to somebody who knows the secret, for each secret.
+
+    :math:`I(U;Y|S=s) = \sum_u P(u|s) \sum_y Q(y|s,u) \log(Q(y|s,u) / P(y|s))`, where
+    :math:`P(y|s) = \sum_u P(u|s) Q(y|s,u)`. It is at most H(U | S=s), see
+    :func:`entropy_by_secret`. By the chain rule :math:`\sum_s P(s) I(U;Y|S=s) = I(X;Y) - I(S;Y)`.
+
+    Parameters
+    ----------
+    matrix : array of shape (b, a)
+        Mechanism, columns summing to 1; the cells in the order ``s * a2 + u``.
+    distribution : array of shape (a1, a2)
+        Distribution of (S, U), or counts of records.
+
+    Returns
+    -------
+    array of shape (a1,)
+        In nats. 0 for a secret that has one value alone; NaN for one of probability 0.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> information_by_secret(np.eye(4), np.array([[0.3, 0.3], [0.1, 0.3]])).round(4)
+    array([0.6931, 0.5623])
+    """
+    matrix, distribution = np.asarray(matrix), np.asarray(distribution)
+    if distribution.ndim != 2 or matrix.ndim != 2 or matrix.shape[1] != distribution.size:
+        raise ValueError(
+            f"a mechanism of shape {matrix.shape} does not fit a distribution of shape "
+            f"{distribution.shape}: the distribution needs a row for each secret and a column for each "
+            "value, and the mechanism a column for each of its cells."
+        )
+    table = conditionals_of(distribution, unseen=np.nan)
+    blocks = np.split(matrix, len(table), axis=1)
+    told = [row_information(own, p).sum() for own, p in zip(blocks, table, strict=True)]
+    return np.maximum(told, 0.0)
+
+
 def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None = None) -> float:
     r"""Upper bound on I(X; Y) for every mechanism that is private at the distribution ``joint``.
 
@@ -197,6 +266,41 @@ def block_information(blocks: Blocks, distribution: Floats) -> float:
     counts = np.array([1.0, a2 - 1.0, a1 - 1.0, (a1 - 1.0) * (a2 - 1.0)])
     noise = sum(n * entropy(np.array([p])) for n, p in zip(counts, blocks, strict=True))
     return max(0.0, entropy(np.maximum(report, 0.0)) - float(noise))
+
+
+def block_information_by_secret(blocks: Blocks, distribution: NDArray[Any]) -> Floats:
+    """:func:`information_by_secret` of a block mechanism, without its matrix.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The four probabilities.
+    distribution : array of shape (a1, a2)
+        Distribution of (S, U), or counts of records.
+
+    Returns
+    -------
+    array of shape (a1,)
+        In nats; NaN for a secret of probability 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> identity = (1.0, 0.0, 0.0, 0.0)
+    >>> block_information_by_secret(identity, np.array([[0.3, 0.3], [0.1, 0.3]])).round(4)
+    array([0.6931, 0.5623])
+    """
+    same, same_secret, same_value, other = blocks
+    table = conditionals_of(np.asarray(distribution), unseen=np.nan)
+
+    def of_reports(alike: float, unlike: float) -> Floats:
+        """What the a2 reports with one secret tell, each value's summed up."""
+        first, second = _xlogx(np.array([alike, unlike]))
+        report = alike * table + unlike * (1.0 - table)
+        return (first * table + second * (1.0 - table) - _xlogx(report)).sum(axis=1)
+
+    told = of_reports(same, same_secret) + (len(table) - 1) * of_reports(same_value, other)
+    return np.maximum(told, 0.0)
 
 
 def product_information(first: Floats, second: Floats, distribution: Floats) -> float:
