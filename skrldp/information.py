@@ -204,8 +204,8 @@ def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
     if distribution.ndim != 2 or matrix.ndim != 2 or matrix.shape[1] != distribution.size:
         raise ValueError(
             f"a mechanism of shape {matrix.shape} does not fit a distribution of shape "
-            f"{distribution.shape}: the distribution needs a row for each secret and a column for each "
-            "value, and the mechanism a column for each of its cells."
+            f"{distribution.shape}: the distribution needs a row for each secret and a column for "
+            "each value, and the mechanism a column for each of its cells."
         )
     table = conditionals_of(distribution, unseen=np.nan)
     blocks = np.split(matrix, len(table), axis=1)
@@ -294,7 +294,7 @@ def block_information_by_secret(blocks: Blocks, distribution: NDArray[Any]) -> F
     table = conditionals_of(np.asarray(distribution), unseen=np.nan)
 
     def of_reports(alike: float, unlike: float) -> Floats:
-        """What the a2 reports with one secret tell, each value's summed up."""
+        """Sum over a2 reports: those with the own secret, or with another one."""
         first, second = _xlogx(np.array([alike, unlike]))
         report = alike * table + unlike * (1.0 - table)
         return (first * table + second * (1.0 - table) - _xlogx(report)).sum(axis=1)
