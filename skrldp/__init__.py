@@ -16,6 +16,7 @@ _HOMES = {
     "CertificateError": "exceptions",
     "FrequencyEstimator": "aggregate",
     "GRRSanitizer": "sanitizers",
+    "GroupUtilityDisplay": "display",
     "IRSanitizer": "sanitizers",
     "InfeasibleError": "exceptions",
     "JointDistribution": "joint",
@@ -48,6 +49,7 @@ __all__ = [
     "CertificateError",
     "FrequencyEstimator",
     "GRRSanitizer",
+    "GroupUtilityDisplay",
     "IRSanitizer",
     "InfeasibleError",
     "JointDistribution",
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
     from skrldp.auditing import Audit, audit
     from skrldp.certificate import Certificate, certify
     from skrldp.display import (
+        GroupUtilityDisplay,
         LeakageDisplay,
         MechanismDisplay,
         PriceDisplay,

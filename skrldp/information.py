@@ -24,6 +24,7 @@ __all__ = [
     "product_information",
     "row_information",
     "row_information_gradient",
+    "shares_of_entropy",
 ]
 
 Blocks = tuple[float, float, float, float]  # same, same_secret, same_value, other
@@ -211,6 +212,40 @@ def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
     blocks = np.split(matrix, len(table), axis=1)
     told = [row_information(own, p).sum() for own, p in zip(blocks, table, strict=True)]
     return np.maximum(told, 0.0)
+
+
+def shares_of_entropy(told: Floats, distribution: NDArray[Any]) -> tuple[Floats, float]:
+    """Divide :func:`information_by_secret` by what could be told, for each secret and over all.
+
+    Parameters
+    ----------
+    told : array of shape (a1,)
+        I(U; Y | S=s) for each secret, in nats.
+    distribution : array of shape (a1, a2)
+        Distribution of (S, U), or counts of records.
+
+    Returns
+    -------
+    shares : array of shape (a1,)
+        I(U; Y | S=s) / H(U | S=s), at most 1; NaN for secrets with one value alone, or none.
+    whole : float
+        I(U; Y | S) / H(U | S), at most 1; NaN if no secret has two values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares, whole = shares_of_entropy(np.log([2, 1, 1]), np.array([[2, 2], [1, 1], [1, 0]]))
+    >>> shares, round(whole, 4)
+    (array([ 1.,  0., nan]), 0.6667)
+    """
+    possible, mass = entropy_by_secret(distribution), distribution.sum(axis=1)
+    some = possible > 0
+    shares = np.full(possible.shape, np.nan)
+    np.divide(told, possible, out=shares, where=some)
+    if not some.any():
+        return shares, float("nan")
+    whole = float(mass[some] @ told[some]) / float(mass[some] @ possible[some])
+    return np.minimum(shares, 1.0), min(1.0, whole)
 
 
 def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None = None) -> float:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.information import entropy_by_secret
+from skrldp.information import shares_of_entropy
 from skrldp.privacy_reports._words import listed
 
 if TYPE_CHECKING:
@@ -31,17 +31,13 @@ def figures_by_secret(fitted: Any) -> dict[str, Any]:
         Fields of PrivacyReport by name.
     """
     joint, told = fitted.joint_, fitted.information_by_secret_
-    records, whole = joint.counts.sum(axis=1), entropy_by_secret(joint.counts)
-    seen = records > 0
-    most = float(records[seen] @ whole[seen])
+    shares, whole = shares_of_entropy(told, joint.counts)
     return {
         "secrets": joint.secrets,
-        "records_by_secret": records,
+        "records_by_secret": joint.counts.sum(axis=1),
         "information_by_secret": told,
-        "normalized_information_by_secret": fitted.normalized_information_by_secret_,
-        "normalized_information_given_secret": (
-            min(1.0, float(records[seen] @ told[seen]) / most) if most > 0 else float("nan")
-        ),
+        "normalized_information_by_secret": shares,
+        "normalized_information_given_secret": whole,
     }
 
 
@@ -69,12 +65,12 @@ def lines_by_secret(report: "PrivacyReport") -> list[tuple[str, str]]:
     else:
         worst, best = _named(report, order[-1]), _named(report, order[0])
         said += (
-            f"; of {len(order):,} secrets it is least for {worst} and greatest for {best}; half of "
+            f"; the least of {len(order):,} secrets is {worst}, the greatest {best}, and half of "
             f"them have at least {np.median(share[order]):.1%}"
         )
     without = len(share) - len(order)
     if without:
-        said += f"; {without:,} of the secrets have one value of U at most, so nothing can be told"
+        said += f"; {without:,} of the secrets have at most one value of U, so nothing can be told"
     return [("by secret", said)]
 
 

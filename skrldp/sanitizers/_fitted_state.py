@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from skrldp._typing import Floats
 from skrldp.certificate import Certificate
 from skrldp.design import Solution
-from skrldp.information import entropy_by_secret
+from skrldp.information import shares_of_entropy
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.table import CellCodec
@@ -122,10 +122,7 @@ class Fitted:
     @cached_property
     def normalized_information_by_secret(self) -> Floats:
         """The same divided by H(U | S=s); NaN where that is 0 or the secret has no records."""
-        whole = entropy_by_secret(self.joint.counts)
-        share = np.full(whole.shape, np.nan)
-        np.divide(self.information_by_secret, whole, out=share, where=whole > 0)
-        share = np.minimum(share, 1.0)
+        share, _ = shares_of_entropy(self.information_by_secret, self.joint.counts)
         share.setflags(write=False)
         return share
 
