@@ -154,9 +154,7 @@ class Mechanism:
         return self.form.mutual_information(np.asarray(distribution, dtype=float))
 
     def information_by_secret(self, distribution: ArrayLike) -> Floats:
-        r"""Information I(U; Y | S=s) that the report has about U within each secret's records.
-
-        With the secrets' probabilities as weights they sum up to I(X; Y) - I(S; Y).
+        """Information I(U; Y | S=s) that the report has about U, for each secret.
 
         Parameters
         ----------
@@ -169,7 +167,7 @@ class Mechanism:
             In nats, at most H(U | S=s); NaN for a secret of probability 0.
         """
         return self.form.information_by_secret(
-            as_distribution(distribution, len(self.secrets), len(self.values))
+            as_distribution(distribution, self.secrets, self.values)
         )
 
     def report_distribution(self, conditionals: ArrayLike) -> Floats:
@@ -209,7 +207,7 @@ class Mechanism:
         >>> mechanism.leakage([[0.5], [0.5]])
         inf
         """
-        table = as_distribution(distribution, len(self.secrets), len(self.values))
+        table = as_distribution(distribution, self.secrets, self.values)
         report = self.report_distribution(conditionals_of(table))[:, table.sum(axis=1) > 0]
         most, least = report.max(axis=1), report.min(axis=1)
         if np.any((least <= 0) & (most > 0)):

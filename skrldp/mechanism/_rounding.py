@@ -1,5 +1,8 @@
 """Checks of probabilities, and from them to integers over a power of two."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -32,9 +35,11 @@ def slot_bits(n_symbols: int) -> int:
     return 32 + (n_symbols - 1).bit_length()
 
 
-def as_distribution(distribution: ArrayLike, n_secrets: int, n_values: int) -> Floats:
+def as_distribution(
+    distribution: ArrayLike, secrets: Sequence[Any], values: Sequence[Any]
+) -> Floats:
     """Return a distribution of (S, U) as an array; refuse one of another shape."""
-    table, expected = np.asarray(distribution, dtype=float), (n_secrets, n_values)
+    table, expected = np.asarray(distribution, dtype=float), (len(secrets), len(values))
     if table.shape != expected:
         raise ValueError(f"the distribution must have shape {expected}, got {table.shape}.")
     return table
