@@ -17,6 +17,7 @@ _HOMES = {
     "CertificateError": "exceptions",
     "FrequencyEstimator": "aggregate",
     "GRRSanitizer": "sanitizers",
+    "GroupUtilityDisplay": "display",
     "IRSanitizer": "sanitizers",
     "InfeasibleError": "exceptions",
     "JointDistribution": "joint",
@@ -50,6 +51,7 @@ __all__ = [
     "CertificateError",
     "FrequencyEstimator",
     "GRRSanitizer",
+    "GroupUtilityDisplay",
     "IRSanitizer",
     "InfeasibleError",
     "JointDistribution",
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
     from skrldp.auditing import Audit, audit
     from skrldp.certificate import Certificate, certify
     from skrldp.display import (
+        GroupUtilityDisplay,
         LeakageDisplay,
         MechanismDisplay,
         PriceDisplay,

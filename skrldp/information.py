@@ -14,13 +14,17 @@ from skrldp._typing import Floats
 __all__ = [
     "Blocks",
     "block_information",
+    "block_information_by_secret",
     "conditionals_of",
     "entropy",
+    "entropy_by_secret",
+    "information_by_secret",
     "mutual_information",
     "mutual_information_bound",
     "product_information",
     "row_information",
     "row_information_gradient",
+    "shares_of_entropy",
 ]
 
 Blocks = tuple[float, float, float, float]  # same, same_secret, same_value, other
@@ -144,6 +148,106 @@ def mutual_information(matrix: Floats, distribution: Floats) -> float:
     return max(0.0, float(row_information(matrix, distribution).sum()))
 
 
+def entropy_by_secret(distribution: NDArray[Any]) -> Floats:
+    """Entropy H(U | S=s) of the values that each secret has.
+
+    Parameters
+    ----------
+    distribution : array of shape (a1, a2)
+        Distribution of (S, U), or counts of records.
+
+    Returns
+    -------
+    array of shape (a1,)
+        In nats; NaN for a secret of probability 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> entropy_by_secret(np.array([[1, 1], [3, 0], [0, 0]])).round(4)
+    array([0.6931, 0.    ,    nan])
+    """
+    table = conditionals_of(distribution, unseen=np.nan)
+    return 0.0 - _xlogx(table).sum(axis=1)  # and not -0.0
+
+
+def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
+    r"""Return what the report tells about U to somebody who knows the secret, for each secret.
+
+    :math:`I(U;Y|S=s) = \sum_u P(u|s) \sum_y Q(y|s,u) \log(Q(y|s,u) / P(y|s))`, where
+    :math:`P(y|s) = \sum_u P(u|s) Q(y|s,u)`. It is at most H(U | S=s), see
+    :func:`entropy_by_secret`. By the chain rule :math:`\sum_s P(s) I(U;Y|S=s) = I(X;Y) - I(S;Y)`.
+
+    Parameters
+    ----------
+    matrix : array of shape (b, a)
+        Mechanism, columns summing to 1; the cells in the order ``s * a2 + u``.
+    distribution : array of shape (a1, a2)
+        Distribution of (S, U), or counts of records.
+
+    Returns
+    -------
+    array of shape (a1,)
+        In nats. 0 for a secret that has one value alone; NaN for one of probability 0.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> information_by_secret(np.eye(4), np.array([[0.3, 0.3], [0.1, 0.3]])).round(4)
+    array([0.6931, 0.5623])
+    """
+    matrix, distribution = np.asarray(matrix), np.asarray(distribution)
+    if distribution.ndim != 2 or matrix.ndim != 2 or matrix.shape[1] != distribution.size:
+        raise ValueError(
+            f"a mechanism of shape {matrix.shape} does not fit a distribution of shape "
+            f"{distribution.shape}: the distribution needs a row for each secret and a column for "
+            "each value, and the mechanism a column for each of its cells."
+        )
+    table = conditionals_of(distribution, unseen=np.nan)
+    blocks = np.split(matrix, len(table), axis=1)
+    told = [row_information(own, p).sum() for own, p in zip(blocks, table, strict=True)]
+    return np.maximum(told, 0.0)
+
+
+def shares_of_entropy(told: Floats, distribution: NDArray[Any]) -> tuple[Floats, float]:
+    """Divide :func:`information_by_secret` by what could be told, for each secret and over all.
+
+    Parameters
+    ----------
+    told : array of shape (a1,)
+        I(U; Y | S=s) for each secret, in nats.
+    distribution : array of shape (a1, a2)
+        Distribution of (S, U), or counts of records.
+
+    Returns
+    -------
+    shares : array of shape (a1,)
+        I(U; Y | S=s) / H(U | S=s), at most 1; NaN for secrets with one value alone, or none.
+    whole : float
+        I(U; Y | S) / H(U | S), at most 1; NaN if no secret has two values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares, whole = shares_of_entropy(np.log([2, 1, 1]), np.array([[2, 2], [1, 1], [1, 0]]))
+    >>> shares, round(whole, 4)
+    (array([ 1.,  0., nan]), 0.6667)
+    """
+    possible, mass = entropy_by_secret(distribution), distribution.sum(axis=1)
+    some = possible > 0
+    shares = np.full(possible.shape, np.nan)
+    np.divide(told, possible, out=shares, where=some)
+    if not some.any():
+        return shares, float("nan")
+    whole = float(mass[some] @ told[some]) / float(mass[some] @ possible[some])
+    return np.minimum(shares, 1.0), min(1.0, whole)
+
+
 def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None = None) -> float:
     r"""Upper bound on I(X; Y) for every mechanism that is private at the distribution ``joint``.
 
@@ -197,6 +301,41 @@ def block_information(blocks: Blocks, distribution: Floats) -> float:
     counts = np.array([1.0, a2 - 1.0, a1 - 1.0, (a1 - 1.0) * (a2 - 1.0)])
     noise = sum(n * entropy(np.array([p])) for n, p in zip(counts, blocks, strict=True))
     return max(0.0, entropy(np.maximum(report, 0.0)) - float(noise))
+
+
+def block_information_by_secret(blocks: Blocks, distribution: NDArray[Any]) -> Floats:
+    """:func:`information_by_secret` of a block mechanism, without its matrix.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The four probabilities.
+    distribution : array of shape (a1, a2)
+        Distribution of (S, U), or counts of records.
+
+    Returns
+    -------
+    array of shape (a1,)
+        In nats; NaN for a secret of probability 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> identity = (1.0, 0.0, 0.0, 0.0)
+    >>> block_information_by_secret(identity, np.array([[0.3, 0.3], [0.1, 0.3]])).round(4)
+    array([0.6931, 0.5623])
+    """
+    same, same_secret, same_value, other = blocks
+    table = conditionals_of(np.asarray(distribution), unseen=np.nan)
+
+    def of_reports(alike: float, unlike: float) -> Floats:
+        """Sum over a2 reports: those with the own secret, or with another one."""
+        first, second = _xlogx(np.array([alike, unlike]))
+        report = alike * table + unlike * (1.0 - table)
+        return (first * table + second * (1.0 - table) - _xlogx(report)).sum(axis=1)
+
+    told = of_reports(same, same_secret) + (len(table) - 1) * of_reports(same_value, other)
+    return np.maximum(told, 0.0)
 
 
 def product_information(first: Floats, second: Floats, distribution: Floats) -> float:

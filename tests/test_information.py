@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from skrldp import JointDistribution
 from skrldp.information import (
     block_information,
+    block_information_by_secret,
     entropy,
+    entropy_by_secret,
+    information_by_secret,
     mutual_information,
     mutual_information_bound,
     row_information,
@@ -174,3 +177,45 @@ def test_entropy_example_4():
     ):
         values = [block_information(blocks, distribution) for blocks in (grr, srr)]
         np.testing.assert_allclose(values, expected, atol=5e-5)
+
+
+@given(SEEDS, st.integers(1, 4), st.integers(1, 4))
+def test_information_by_secret_obeys_the_chain_rule(seed, a1, a2):
+    matrix, distribution = draw(seed, a=a1 * a2, zeros=a1 * a2 > 1)
+    table = distribution.reshape(a1, a2)
+    told, whole = information_by_secret(matrix, table), entropy_by_secret(table)
+    shares = table.sum(axis=1)
+    of_secret = by_definition((matrix * distribution).reshape(-1, a1, a2).sum(axis=2), np.ones(a1))
+    of_secret += entropy(shares)  # the sum above is of P(s, y) log P(s, y) / P(y)
+    seen = shares > 0
+    assert np.array_equal(np.isnan(told), ~seen)
+    assert np.array_equal(np.isnan(whole), ~seen)
+    assert shares[seen] @ told[seen] == pytest.approx(
+        by_definition(matrix, distribution) - of_secret, abs=1e-12
+    )
+    assert np.all((told[seen] >= 0) & (told[seen] <= whole[seen] + 1e-12))
+    everything = information_by_secret(np.eye(a1 * a2), table)
+    assert everything == pytest.approx(whole, abs=1e-12, nan_ok=True)
+    nothing = information_by_secret(np.full((5, a1 * a2), 0.2), table)[seen]
+    assert nothing == pytest.approx(np.zeros(seen.sum()), abs=1e-15)
+    assert np.all(told[seen & (np.count_nonzero(table, axis=1) == 1)] == 0.0)
+
+
+@given(SEEDS, st.integers(2, 4), st.integers(2, 4))
+def test_block_mechanisms_tell_each_secret_what_their_matrix_does(seed, a1, a2):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 4, (a1, a2))
+    each = rng.dirichlet(np.full(4, 0.5)) / [1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)]
+    secrets, values = (names.ravel() for names in np.indices((a1, a2)))
+    own, alike = secrets[:, None] == secrets, values[:, None] == values
+    matrix = np.where(own, np.where(alike, *each[:2]), np.where(alike, *each[2:]))
+    assert block_information_by_secret(tuple(each), table) == pytest.approx(
+        information_by_secret(matrix, table), abs=1e-12, nan_ok=True
+    )
+
+
+def test_information_by_secret_wants_a_row_for_each_secret():
+    with pytest.raises(ValueError, match=r"\(2, 4\) does not fit a distribution of shape \(4,\)"):
+        information_by_secret(np.ones((2, 4)), np.ones(4))
+    with pytest.raises(ValueError, match=r"\(2, 4\) does not fit a distribution of shape \(2, 3\)"):
+        information_by_secret(np.ones((2, 4)), np.ones((2, 3)))

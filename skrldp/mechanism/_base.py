@@ -22,7 +22,7 @@ from skrldp.mechanism._guarantee import Guarantee, check_fit
 from skrldp.mechanism._json_checks import check_columns
 from skrldp.mechanism._messages import claim, figures, sizes
 from skrldp.mechanism._others import Others, check_others
-from skrldp.mechanism._rounding import check_matrix, round_columns, slot_bits
+from skrldp.mechanism._rounding import as_distribution, check_matrix, round_columns, slot_bits
 from skrldp.sampling import BlockTable, RandomStream
 
 __all__ = ["Mechanism"]
@@ -153,6 +153,23 @@ class Mechanism:
         """
         return self.form.mutual_information(np.asarray(distribution, dtype=float))
 
+    def information_by_secret(self, distribution: ArrayLike) -> Floats:
+        """Information I(U; Y | S=s) that the report has about U, for each secret.
+
+        Parameters
+        ----------
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
+
+        Returns
+        -------
+        array of shape (a1,)
+            In nats, at most H(U | S=s); NaN for a secret of probability 0.
+        """
+        return self.form.information_by_secret(
+            as_distribution(distribution, self.secrets, self.values)
+        )
+
     def report_distribution(self, conditionals: ArrayLike) -> Floats:
         """Distribution of the report given each secret.
 
@@ -190,10 +207,7 @@ class Mechanism:
         >>> mechanism.leakage([[0.5], [0.5]])
         inf
         """
-        table = np.asarray(distribution, dtype=float)
-        expected = (len(self.secrets), len(self.values))
-        if table.shape != expected:
-            raise ValueError(f"the distribution must have shape {expected}, got {table.shape}.")
+        table = as_distribution(distribution, self.secrets, self.values)
         report = self.report_distribution(conditionals_of(table))[:, table.sum(axis=1) > 0]
         most, least = report.max(axis=1), report.min(axis=1)
         if np.any((least <= 0) & (most > 0)):

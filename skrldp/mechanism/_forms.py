@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.information import Blocks, block_information, mutual_information
+from skrldp.information import (
+    Blocks,
+    block_information,
+    block_information_by_secret,
+    information_by_secret,
+    mutual_information,
+)
 from skrldp.sampling import AliasTable, BlockTable, check_codes
 
 __all__ = ["BlockForm", "DenseForm", "Form", "ValuesForm"]
@@ -62,6 +68,10 @@ class Form(ABC):
     @abstractmethod
     def mutual_information(self, joint: Floats) -> float:
         """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
+
+    @abstractmethod
+    def information_by_secret(self, joint: Floats) -> Floats:
+        """Information I(U; Y | S=s) for each secret, in nats: (a1, a2) to (a1,)."""
 
     @abstractmethod
     def report_distribution(self, conditionals: Floats) -> Floats:
@@ -125,6 +135,10 @@ class DenseForm(Form):
     def mutual_information(self, joint: Floats) -> float:
         """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
         return mutual_information(self.matrix, joint.ravel())
+
+    def information_by_secret(self, joint: Floats) -> Floats:
+        """Information I(U; Y | S=s) for each secret, in nats: (a1, a2) to (a1,)."""
+        return information_by_secret(self.matrix, joint)
 
     def report_distribution(self, conditionals: Floats) -> Floats:
         """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
@@ -192,6 +206,10 @@ class ValuesForm(Form):
         """Mutual information I(X; Y) = I(U; Y), in nats, at a distribution of (S, U)."""
         by_value = joint.reshape(-1, self.table.shape[1]).sum(axis=0)
         return mutual_information(self._by_value, by_value)
+
+    def information_by_secret(self, joint: Floats) -> Floats:
+        """Information I(U; Y | S=s) for each secret, in nats: (a1, a2) to (a1,)."""
+        return np.array([information_by_secret(self._by_value, row[None])[0] for row in joint])
 
     def report_distribution(self, conditionals: Floats) -> Floats:
         """Distribution of the report given each secret: (a1, a2) to (b, a1)."""
@@ -267,6 +285,10 @@ class BlockForm(Form):
     def mutual_information(self, joint: Floats) -> float:
         """Mutual information I(X; Y), in nats, at a distribution of (S, U), shape (a1, a2)."""
         return block_information(self.blocks, joint)
+
+    def information_by_secret(self, joint: Floats) -> Floats:
+        """Information I(U; Y | S=s) for each secret, in nats: (a1, a2) to (a1,)."""
+        return block_information_by_secret(self.blocks, joint)
 
     def report_distribution(self, conditionals: Floats) -> Floats:
         """Distribution of the report given each secret: (a1, a2) to (a, a1)."""

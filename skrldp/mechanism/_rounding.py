@@ -1,4 +1,7 @@
-"""From probabilities to integers over a power of two."""
+"""Checks of probabilities, and from them to integers over a power of two."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -6,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from skrldp._arrays import real_numbers
 from skrldp._typing import Floats
 
-__all__ = ["check_matrix", "round_columns", "slot_bits"]
+__all__ = ["as_distribution", "check_matrix", "round_columns", "slot_bits"]
 
 
 _COLUMN_TOLERANCE = 1e-9
@@ -30,6 +33,16 @@ def slot_bits(n_symbols: int) -> int:
     (36, 37)
     """
     return 32 + (n_symbols - 1).bit_length()
+
+
+def as_distribution(
+    distribution: ArrayLike, secrets: Sequence[Any], values: Sequence[Any]
+) -> Floats:
+    """Return a distribution of (S, U) as an array; refuse one of another shape."""
+    table, expected = np.asarray(distribution, dtype=float), (len(secrets), len(values))
+    if table.shape != expected:
+        raise ValueError(f"the distribution must have shape {expected}, got {table.shape}.")
+    return table
 
 
 def check_matrix(matrix: ArrayLike, n_cells: int) -> Floats:

@@ -7,6 +7,7 @@ import numpy as np
 
 from skrldp._numbers import at_least, at_most
 from skrldp.alphabet import source_in_words
+from skrldp.privacy_reports._by_secret import lines_by_secret
 from skrldp.privacy_reports._several import chained
 from skrldp.privacy_reports._words import amount, columns_in_words, factor, listed, odds
 from skrldp.uncertainty_set import chance_of_missing
@@ -260,6 +261,7 @@ def _table_and_utility(report: "PrivacyReport") -> list[Line]:
             f"I(X;Y) = {report.mutual_information:.4f} nats, "
             f"{report.normalized_mutual_information:.1%} of H(X), at the public distribution",
         ),
+        *lines_by_secret(report),
     ]
     if report.distortion is not None:
         shown.append(

@@ -106,6 +106,16 @@ class PrivacyReport:
         The report that changes these odds most.
     mutual_information, normalized_mutual_information : float
         I(X; Y) at the public distribution, in nats, and as a share of H(X).
+    secrets : tuple of length a1
+        The secrets, in the order of the next three.
+    records_by_secret : array of shape (a1,)
+        Public records of each.
+    information_by_secret, normalized_information_by_secret : array of shape (a1,)
+        I(U; Y | S=s) at the public distribution, in nats, and as a share of H(U | S=s): what a
+        report tells about U to somebody who knows the secret. NaN where there is nothing to tell.
+    normalized_information_given_secret : float
+        The same over all records: I(U; Y | S) as a share of H(U | S). Secrets with less than half
+        of it get a warning.
     distortion, worst_case_distortion : float or None
         Expected distance at the public distribution, and its bound over the set for the utility;
         RobustMSE has them.
@@ -156,6 +166,11 @@ class PrivacyReport:
     worst_report: Any
     mutual_information: float
     normalized_mutual_information: float
+    secrets: tuple[Any, ...]
+    records_by_secret: NDArray[np.int64]
+    information_by_secret: NDArray[np.float64]
+    normalized_information_by_secret: NDArray[np.float64]
+    normalized_information_given_secret: float
     distortion: float | None
     worst_case_distortion: float | None
     worst_case_set: str | None

@@ -7,6 +7,7 @@ import numpy as np
 
 from skrldp.certificate import certify
 from skrldp.mechanism import Mechanism
+from skrldp.privacy_reports._by_secret import figures_by_secret
 from skrldp.privacy_reports._report import PrivacyReport
 from skrldp.privacy_reports._several import beyond_one_report
 from skrldp.privacy_reports._warnings import notes_of, warnings_of
@@ -89,6 +90,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         "worst_report": report,
         "mutual_information": information,
         "normalized_mutual_information": share,
+        **figures_by_secret(fitted),
         "distortion": getattr(fitted, "distortion_", None),
         "worst_case_distortion": getattr(fitted, "worst_case_distortion_", None),
         "worst_case_set": _set_for_utility(getattr(fitted, "utility_uncertainty_", None)),

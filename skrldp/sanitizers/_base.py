@@ -73,6 +73,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     solution_ = FromFit("solution")
     mutual_information_ = FromFit("figures.mutual_information_")
     normalized_mutual_information_ = FromFit("figures.normalized_mutual_information_")
+    information_by_secret_ = FromFit("information_by_secret")  # computed when first read
+    normalized_information_by_secret_ = FromFit("normalized_information_by_secret")
     n_features_in_ = FromFit("columns.n_features_in_")
     feature_names_in_ = FromFit("columns.feature_names_in_")
 

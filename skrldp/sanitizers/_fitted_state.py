@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from skrldp._typing import Floats
 from skrldp.alphabet import Record
 from skrldp.certificate import Certificate
 from skrldp.design import Solution
+from skrldp.information import shares_of_entropy
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.table import CellCodec
@@ -134,6 +136,20 @@ class Fitted:
     def solution(self) -> Solution:
         """The solver's result."""
         return self.design.solution
+
+    @cached_property
+    def information_by_secret(self) -> Floats:
+        """Information I(U; Y | S=s) at the public distribution, (a1,), in nats; read-only."""
+        told = self.mechanism.information_by_secret(self.joint.probabilities)
+        told.setflags(write=False)
+        return told
+
+    @cached_property
+    def normalized_information_by_secret(self) -> Floats:
+        """The same divided by H(U | S=s); NaN where that is 0 or the secret has no records."""
+        share, _ = shares_of_entropy(self.information_by_secret, self.joint.counts)
+        share.setflags(write=False)
+        return share
 
 
 class FromFit:

@@ -157,6 +157,9 @@ class RobustMSESanitizer(DistortionSanitizer):
         the set or, without robust privacy, at the public distribution.
     solution_ : Solution
         How the mechanism was found: solver, status, distance with its lower bound and gap, time.
+    information_by_secret_, normalized_information_by_secret_ : ndarray of shape (a1,)
+        I(U; Y | S=s) for each secret, in nats, and divided by H(U | S=s); NaN where there is
+        nothing to tell.
     distortion_ : float
         Expected distance at the public distribution of the mechanism as it is sampled.
     worst_case_distortion_ : float

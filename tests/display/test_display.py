@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 import skrldp
 from skrldp import (
     AllDistributions,
+    GroupUtilityDisplay,
     GRRSanitizer,
     IRSanitizer,
     JointDistribution,
@@ -41,7 +42,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
-DISPLAYS = [LeakageDisplay, MechanismDisplay, UncertaintyDisplay]
+DISPLAYS = [GroupUtilityDisplay, LeakageDisplay, MechanismDisplay, UncertaintyDisplay]
 COUNTS = [120, 60, 90, 50, 140, 80]
 ROWS = [[s, u] for s in range(2) for u in range(3)]
 LONG = "A name of {:02d} sixty characters that costs $ and goes on, ça va?"

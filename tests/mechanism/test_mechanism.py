@@ -19,6 +19,7 @@ from scipy import stats
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
 from skrldp.design.closed_form import grr, srr
+from skrldp.information import information_by_secret
 from skrldp.mechanism import _forms, slot_bits
 from skrldp.mechanism._forms import ValuesForm
 
@@ -200,6 +201,9 @@ def test_blocks_are_their_dense_matrix(a1, a2, blocks):
         )
         assert block.mutual_information(distribution) == pytest.approx(
             dense.mutual_information(distribution), abs=1e-8
+        )
+        assert block.information_by_secret(distribution) == pytest.approx(
+            information_by_secret(block.matrix, distribution), abs=1e-12
         )
         if block.matrix.min() > 0:
             assert block.leakage(distribution) == pytest.approx(

@@ -21,6 +21,7 @@ from skrldp import (
     RobustMSESanitizer,
     certify,
 )
+from skrldp.information import information_by_secret
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -112,6 +113,8 @@ def test_less_useful_and_as_private(cls, uncertainty, counts):
     else:
         assert alone.worst_case_distortion_ >= all_.worst_case_distortion_ * (1.0 - 2e-4)
         assert alone.distortion_ <= alone.worst_case_distortion_
+    told = information_by_secret(alone.mechanism_.matrix, alone.joint_.counts)
+    assert alone.information_by_secret_ == pytest.approx(told, abs=1e-12)
     mechanism, ball = alone.mechanism_, alone.uncertainty_
     assert (mechanism.observe, all_.mechanism_.observe) == ("nonsensitive", "all")
     parts = mechanism.weights.reshape(-1, *counts.shape)
