@@ -14,6 +14,7 @@ _HOMES = {
     "Audit": "auditing",
     "Certificate": "certificate",
     "CertificateError": "exceptions",
+    "EstimationErrorDisplay": "display",
     "FrequencyEstimator": "aggregate",
     "GRRSanitizer": "sanitizers",
     "IRSanitizer": "sanitizers",
@@ -38,6 +39,7 @@ _HOMES = {
     "UncertaintyDisplay": "display",
     "audit": "auditing",
     "certify": "certificate",
+    "expected_std_error": "aggregate",
     "privacy_report": "privacy_reports",
 }
 
@@ -46,6 +48,7 @@ __all__ = [
     "Audit",
     "Certificate",
     "CertificateError",
+    "EstimationErrorDisplay",
     "FrequencyEstimator",
     "GRRSanitizer",
     "IRSanitizer",
@@ -70,6 +73,7 @@ __all__ = [
     "UncertaintyDisplay",
     "audit",
     "certify",
+    "expected_std_error",
     "privacy_report",
 ]
 
@@ -77,10 +81,11 @@ __all__ = [
 _ROOMS = {*_HOMES.values(), "client", "model_selection"}
 
 if TYPE_CHECKING:
-    from skrldp.aggregate import FrequencyEstimator
+    from skrldp.aggregate import FrequencyEstimator, expected_std_error
     from skrldp.auditing import Audit, audit
     from skrldp.certificate import Certificate, certify
     from skrldp.display import (
+        EstimationErrorDisplay,
         LeakageDisplay,
         MechanismDisplay,
         PriceDisplay,
