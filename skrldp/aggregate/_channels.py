@@ -351,7 +351,7 @@ class BlockChannel(Channel):
     def part_variances(
         self, labels: NDArray[np.intp], n_labels: int, report: Floats
     ) -> Floats | None:
-        """Variances for categories of S alone or of U alone, from the shares of the same categories.
+        """Variances for categories of S alone or of U alone, from their shares among the reports.
 
         An indicator function of S (or U) is a constant plus a function in one eigenspace, so its
         weights are an affine function of the same indicator of the reported s' (or u').

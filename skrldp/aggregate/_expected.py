@@ -35,10 +35,10 @@ def expected_std_error(
     distribution: Any = None,
     method: str = "ml",
 ) -> Floats:
-    """Standard errors that estimates will have, before anybody is asked.
+    """Return the standard errors that estimates will have, before anybody is asked.
 
-    They are what ``FrequencyEstimator(mechanism, method).fit(reports).marginal(columns, part=part)``
-    will state for n reports about different persons, if the records follow a distribution.
+    They are what :meth:`FrequencyEstimator.marginal` with this mechanism, method and columns will
+    state for n reports about different persons, if the records follow a distribution.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def expected_std_error_of_mean(
     distribution: Any = None,
     method: str = "ml",
 ) -> float:
-    """Standard error that the estimate of a column's mean will have, before anybody is asked.
+    """Return the standard error that the estimate of a column's mean will have.
 
     Parameters
     ----------

@@ -20,8 +20,12 @@ __all__ = ["EstimationErrorDisplay"]
 
 _N = (1_000, 10_000, 100_000, 1_000_000)
 _EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
-_RAW = "raw records (not private)"
-_PARTS = {"all": "a cell", "sensitive": "a secret", "nonsensitive": "a value of U"}
+_RAW = "raw records, not private"
+_PARTS = {
+    "all": "share of a cell",
+    "sensitive": "share of a secret",
+    "nonsensitive": "share of a value of U",
+}
 _AXES = {"n": "number of reports n", "eps": "privacy parameter ε (nats)"}
 _USELESS = 1.0  # an error of a share beyond which an estimate tells nothing
 
@@ -216,7 +220,7 @@ class EstimationErrorDisplay:
         if baselines:
             like, distribution = copies[-1].mechanism_, copies[-1].joint_
             if not any(isinstance(template, GRRSanitizer) for template in templates.values()):
-                added["GRR of the record (plain LDP)"] = [_grr(like, level) for level in grid]
+                added["GRR (plain LDP)"] = [_grr(like, level) for level in grid]
             added[_RAW] = [_grr(like, np.inf)] * len(grid)
         for name, mechanisms in added.items():
             curves[name] = (
@@ -278,7 +282,7 @@ class EstimationErrorDisplay:
             x, errors = self.curves[name]
             worst = np.where(np.isfinite(self.worst(name)), self.worst(name), np.nan)
             said = visible(label) + self._not_determined(worst)
-            (line,) = ax.plot(x, worst, linewidth=1.8, markersize=6, label=said, **style)
+            (line,) = ax.plot(x, worst, label=said, **({"linewidth": 1.8, "markersize": 6} | style))
             self.lines_.append(line)
             if each:
                 thin = {"color": style["color"], "linewidth": 0.7, "alpha": 0.6, "zorder": 1}
@@ -322,8 +326,8 @@ class EstimationErrorDisplay:
             )
         ax.grid(color=GRID, linewidth=0.6)
         ax.set_axisbelow(True)
-        which = "errors, worst: bold" if each else "worst error"
-        ax.set(xlabel=_AXES[self.against], ylabel=f"{which}, share of {self.of}")
+        which = "standard errors, worst in bold" if each else "worst standard error"
+        ax.set(xlabel=_AXES[self.against], ylabel=f"{which}:\n{self.of}")
 
 
 def _checked(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> dict[str, tuple[Floats, Floats]]:
@@ -359,7 +363,7 @@ def _what(columns: Any, part: str) -> str:
     if columns is None:
         return _PARTS[part]
     several = isinstance(columns, list | tuple)
-    return ", ".join(map(str, columns if several else [columns]))
+    return f"share of {', '.join(map(str, columns if several else [columns]))}"
 
 
 def _plain_name(sanitizer: Any) -> str:
@@ -371,7 +375,8 @@ def _grey(place: int) -> dict[str, Any]:
         "color": BASELINE,
         "linestyle": (":", "-.", "--")[place % 3],
         "marker": ("+", "x", "1")[place % 3],
-        "zorder": 2,
+        "linewidth": 1.3,
+        "zorder": 4,  # above the others: an error like that of raw records is not hidden
     }
 
 
@@ -388,7 +393,5 @@ def _baselines(like: Mechanism, sanitizers: list[Any]) -> dict[str, Mechanism]:
     """Randomised response with the sanitizers' ε, unless it is among them, and true records."""
     own = {s.eps for s in sanitizers if isinstance(s, GRRSanitizer)}
     asked = sorted({float(s.eps) for s in sanitizers if not is_by_pair(s)} - own)
-    added = {
-        f"GRR of the record, ε = {number(eps)} (plain LDP)": _grr(like, eps) for eps in asked
-    }
+    added = {f"GRR, ε = {number(eps)} (plain LDP)": _grr(like, eps) for eps in asked}
     return added | {_RAW: _grr(like, np.inf)}
