@@ -13,10 +13,9 @@ from skrldp.aggregate._checks import METHODS, MOST_DENSE
 from skrldp.aggregate._fit import Fit, one_thread
 from skrldp.aggregate._marginals import Grouping, grouping
 from skrldp.aggregate._numeric import mean
-from skrldp.aggregate._source import read_source
+from skrldp.aggregate._source import read_mechanism
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.sanitizers import as_sanitizer
 
 __all__ = ["expected_std_error", "expected_std_error_of_mean"]
 
@@ -94,8 +93,8 @@ def expected_std_error(
     ...                    distribution=sanitizer.joint_).round(4)
     array([0.0116, 0.0116])
     """
-    own = read_source(mechanism).mechanism
-    fit = _expected_fit(own, _checked_n(n), _distribution_of(mechanism, distribution), method)
+    own, sanitizer = read_mechanism(mechanism)
+    fit = _expected_fit(own, _checked_n(n), _distribution_of(own, sanitizer, distribution), method)
     group = grouping(own, columns, part)
     with one_thread():
         return _errors(fit, group)
@@ -146,8 +145,8 @@ def expected_std_error_of_mean(
     >>> round(expected_std_error_of_mean(sanitizer, 10_000, "visits"), 3)
     0.032
     """
-    own = read_source(mechanism).mechanism
-    fit = _expected_fit(own, _checked_n(n), _distribution_of(mechanism, distribution), method)
+    own, sanitizer = read_mechanism(mechanism)
+    fit = _expected_fit(own, _checked_n(n), _distribution_of(own, sanitizer, distribution), method)
     with one_thread():
         error = mean(grouping(own, [column], "all"), fit.evaluate).std_error
     return float("inf") if np.isnan(error) else error
@@ -162,34 +161,16 @@ def _checked_n(n: Any) -> float:
     return float(n)
 
 
-def _distribution_of(mechanism: Any, distribution: Any) -> Floats:
-    """Return the distribution that records are taken to follow.
-
-    Parameters
-    ----------
-    mechanism : Mechanism, str, fitted sanitizer or Pipeline
-        What will make the reports.
-    distribution : JointDistribution, array of shape (a1, a2) or None
-        None for the public distribution of a fitted sanitizer.
-
-    Returns
-    -------
-    array of shape (a1, a2)
-
-    Raises
-    ------
-    ValueError
-        If there is none, or it is not one of the mechanism's cells.
-    """
+def _distribution_of(own: Mechanism, sanitizer: Any, distribution: Any) -> Floats:
+    """Return the distribution that records are taken to follow, (a1, a2)."""
     if distribution is None:
-        if isinstance(mechanism, str | Mechanism):
+        if sanitizer is None:
             raise ValueError(
                 "a mechanism alone does not say what the records follow: give distribution=, a "
                 "JointDistribution or an array of secrets by values, or pass the fitted sanitizer."
             )
-        public: Floats = as_sanitizer(mechanism).joint_.probabilities
+        public: Floats = sanitizer.joint_.probabilities
         return public
-    own = read_source(mechanism).mechanism
     if isinstance(distribution, JointDistribution):
         for name, mine, its in (
             ("secrets", own.secrets, distribution.secrets),

@@ -107,7 +107,7 @@ def error_warnings(report: "PrivacyReport") -> list[str]:
         elif found["worst"] > _USELESS:
             said.append(
                 f"{N_REPORTS:,} reports tell nothing about the share of some category of {name}: "
-                f"the standard error of its estimate is {found['worst']:.2g}. expected_std_error says "
-                "how sanitizers differ in this, smallest_n how many reports it takes."
+                f"the standard error of its estimate is {found['worst']:.2g}. expected_std_error "
+                "says how sanitizers differ in this, smallest_n how many reports it takes."
             )
     return said
