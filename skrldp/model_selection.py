@@ -279,7 +279,7 @@ def neg_std_error_scorer(
     Raises
     ------
     ValueError
-        If `summary` is none of these; by the scorer, as by :func:`~skrldp.expected_std_error`.
+        If a parameter is not as described; by the scorer, as by :func:`~skrldp.expected_std_error`.
 
     Notes
     -----
@@ -301,6 +301,10 @@ def neg_std_error_scorer(
     ({'report': IRSanitizer()}, array([0.021, 0.013, 0.005]))
     """
     check_choice("summary", summary, _SUMMARIES)
+    check_choice("part", part, ("all", "sensitive", "nonsensitive"))
+    check_choice("method", method, ("ml", "least-squares"))
+    if not (is_finite(n) and n >= 1 and n == int(n)):
+        raise ValueError(f"n={n!r} must be a whole number of reports, at least 1.")
     return _NegStdError(columns, part, n, method, summary)
 
 

@@ -204,5 +204,7 @@ def test_a_search_by_expected_error():
     assert search.best_params_["priv__eps"] == 3.0
     with pytest.raises(ValueError, match="summary='mean' must be one of 'worst', 'rms'"):
         neg_std_error_scorer(summary="mean")
+    with pytest.raises(ValueError, match="n=0 must be a whole number of reports"):
+        neg_std_error_scorer(n=0)
     blind = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive").fit(X)
     assert np.isnan(neg_std_error_scorer(part="sensitive")(blind, X))

@@ -211,14 +211,14 @@ class EstimationErrorDisplay:
             if is_by_pair(template):
                 raise ValueError(f"{name!r} has one ε for each pair of secrets: give it a number.")
             own = utility_of({name: template})
-            copies = [fits.fit(name, template, own, eps=level)[1] for level in grid]
-            curves[name] = (
-                grid,
-                [expected_std_error(copy, *wanted, part=part, method=method) for copy in copies],
-            )
+            errors = []
+            for level in grid:
+                _, copy = fits.fit(name, template, own, eps=level)
+                errors.append(expected_std_error(copy, *wanted, part=part, method=method))
+            curves[name] = grid, errors
         added: dict[str, list[Mechanism]] = {}
         if baselines:
-            like, distribution = copies[-1].mechanism_, copies[-1].joint_
+            like, distribution = copy.mechanism_, copy.joint_
             if not any(isinstance(template, GRRSanitizer) for template in templates.values()):
                 added["GRR (plain LDP)"] = [_grr(like, level) for level in grid]
             added[_RAW] = [_grr(like, np.inf)] * len(grid)

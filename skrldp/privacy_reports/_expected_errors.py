@@ -14,8 +14,8 @@ __all__ = ["N_REPORTS", "error_lines", "error_warnings", "expected_errors"]
 
 N_REPORTS = 10_000
 _USELESS = 1.0  # error of a share beyond which its estimate tells nothing
-# Multiplications beyond which a matrix is not decomposed here; some seconds.
-_MOST_WORK = 2e9
+# Multiplications beyond which a matrix is not decomposed here; that takes one or two seconds.
+_MOST_WORK = 5e8
 _PARTS = {"U": "nonsensitive", "S": "sensitive"}
 
 

@@ -114,8 +114,8 @@ def test_a_million_cells():
 
 @pytest.mark.parametrize("method", ["ml", "least-squares"])
 def test_the_spread_over_surveys(method):
-    """300 surveys; a sound function fails once in 100,000 runs of this test (24 shares)."""
-    surveys, n = 300, 20_000
+    """200 surveys; a sound function fails once in 100,000 runs of this test (24 shares)."""
+    surveys, n = 200, 20_000
     sanitizer = PolyOptSanitizer(1.0, sensitive="ill", region="lower")
     sanitizer.fit(TABLE, sample_weight=COUNTS.ravel())
     matrix = sanitizer.mechanism_.matrix
