@@ -36,8 +36,8 @@ def expected_std_error(
 ) -> Floats:
     """Return the standard errors that estimates will have, before anybody is asked.
 
-    They are what :meth:`FrequencyEstimator.marginal` with this mechanism, method and columns will
-    state for n reports about different persons, if the records follow a distribution.
+    They are what :meth:`~skrldp.FrequencyEstimator.marginal`, with this mechanism, method and
+    columns, will state for n reports about different persons, if the records follow a distribution.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def expected_std_error(
     Returns
     -------
     array of shape (k,)
-        In the order of :meth:`FrequencyEstimator.marginal`: for a part, that of the mechanism's
-        ``cells``, ``secrets`` or ``values``. Infinite where the reports do not determine the
+        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`: for a part, that of the
+        mechanism's ``cells``, ``secrets`` or ``values``. Infinite where the reports do not determine the
         category's probability, however many there are.
 
     Raises
@@ -126,8 +126,8 @@ def expected_std_error_of_mean(
     Returns
     -------
     float
-        In the column's unit; that of :meth:`FrequencyEstimator.mean`. Infinite if the reports do
-        not determine the mean.
+        In the column's unit; that of :meth:`~skrldp.FrequencyEstimator.mean`. Infinite if the
+        reports do not determine the mean.
 
     Raises
     ------
