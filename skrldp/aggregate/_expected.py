@@ -59,8 +59,8 @@ def expected_std_error(
     -------
     array of shape (k,)
         In the order of :meth:`~skrldp.FrequencyEstimator.marginal`: for a part, that of the
-        mechanism's ``cells``, ``secrets`` or ``values``. Infinite where the reports do not determine the
-        category's probability, however many there are.
+        mechanism's ``cells``, ``secrets`` or ``values``. Infinite where the reports do not
+        determine the category's probability, however many there are.
 
     Raises
     ------
