@@ -15,6 +15,7 @@ _HOMES = {
     "Audit": "auditing",
     "Certificate": "certificate",
     "CertificateError": "exceptions",
+    "EstimationErrorDisplay": "display",
     "FrequencyEstimator": "aggregate",
     "GRRSanitizer": "sanitizers",
     "GroupUtilityDisplay": "display",
@@ -40,6 +41,7 @@ _HOMES = {
     "UncertaintyDisplay": "display",
     "audit": "auditing",
     "certify": "certificate",
+    "expected_std_error": "aggregate",
     "privacy_report": "privacy_reports",
 }
 
@@ -49,6 +51,7 @@ __all__ = [
     "Audit",
     "Certificate",
     "CertificateError",
+    "EstimationErrorDisplay",
     "FrequencyEstimator",
     "GRRSanitizer",
     "GroupUtilityDisplay",
@@ -74,6 +77,7 @@ __all__ = [
     "UncertaintyDisplay",
     "audit",
     "certify",
+    "expected_std_error",
     "privacy_report",
 ]
 
@@ -81,10 +85,11 @@ __all__ = [
 _ROOMS = {*_HOMES.values(), "client", "model_selection", "targets"}
 
 if TYPE_CHECKING:
-    from skrldp.aggregate import FrequencyEstimator
+    from skrldp.aggregate import FrequencyEstimator, expected_std_error
     from skrldp.auditing import Audit, audit
     from skrldp.certificate import Certificate, certify
     from skrldp.display import (
+        EstimationErrorDisplay,
         GroupUtilityDisplay,
         LeakageDisplay,
         MechanismDisplay,

@@ -1,5 +1,6 @@
-"""The choice of ε by cross-validation: the smallest that is useful enough."""
+"""The choice of ε by cross-validation, and of the number of reports, for a wanted precision."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,9 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp._params import is_finite
+from skrldp._params import check_choice, check_positive, is_finite
+from skrldp.aggregate import expected_std_error
+from skrldp.sanitizers import fitted_sanitizer, joint_of
 
-__all__ = ["smallest_eps"]
+__all__ = ["neg_std_error_scorer", "smallest_eps", "smallest_n"]
+
+_SUMMARIES = ("worst", "rms")
+_MOST_REPORTS = 2**53  # beyond, whole numbers are not exact as floats
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,7 @@ class _SmallestEps:
     tolerance: float | str
     scoring: str | None
     param: str | None
+    std_error: float | None = None
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         eps = _eps_of(cv_results["params"], self.param)
@@ -30,13 +37,19 @@ class _SmallestEps:
                 "to choose: look at the warnings of the fits, or search with error_score='raise'."
             )
         best = int(np.where(known, mean, -np.inf).argmax())
-        slack = deviation[best] if self.tolerance == "std" else self.tolerance * abs(mean[best])
-        enough = np.flatnonzero(known & (mean >= mean[best] - slack))
+        if self.std_error is None:
+            slack = deviation[best] if self.tolerance == "std" else self.tolerance * abs(mean[best])
+            least = mean[best] - slack
+        else:
+            least = _wanted(self.std_error, float(mean[best]))
+        enough = np.flatnonzero(known & (mean >= least))
         smallest = enough[eps[enough] == eps[enough].min()]
         return int(smallest[mean[smallest].argmax()])
 
     def __repr__(self) -> str:
-        shown = {"tolerance": self.tolerance}
+        shown: dict[str, Any] = {"tolerance": self.tolerance}
+        if self.std_error is not None:
+            shown = {"std_error": self.std_error}
         shown |= {
             name: value
             for name, value in (("scoring", self.scoring), ("param", self.param))
@@ -46,7 +59,11 @@ class _SmallestEps:
 
 
 def smallest_eps(
-    tolerance: float | str = 0.05, *, scoring: str | None = None, param: str | None = None
+    tolerance: float | str = 0.05,
+    *,
+    scoring: str | None = None,
+    param: str | None = None,
+    std_error: float | None = None,
 ) -> Any:
     """Make a `refit` for ``GridSearchCV`` that picks the smallest ε which is useful enough.
 
@@ -65,6 +82,9 @@ def smallest_eps(
     param : str, optional
         Name of the parameter that is ε, such as ``"priv__eps"``. None takes the one that is called
         ``eps`` or ends in ``__eps``.
+    std_error : float, optional
+        A wanted standard error, in place of the tolerance: the smallest ε is taken whose mean
+        error is at most this. The score must be that of :func:`neg_std_error_scorer`.
 
     Returns
     -------
@@ -74,8 +94,8 @@ def smallest_eps(
     Raises
     ------
     ValueError
-        If the tolerance is not as described; by the search, if ε, the score or a candidate with a
-        score cannot be found.
+        If the tolerance or the error is not as described; by the search, if ε, the score or a
+        candidate with a score cannot be found, or no candidate has so small an error.
 
     Notes
     -----
@@ -99,6 +119,16 @@ def smallest_eps(
     >>> search = GridSearchCV(SRRSanitizer(), grid, refit=smallest_eps(tolerance=0.05))
     >>> search.fit(X).best_params_
     {'eps': 8.0}
+
+    Or the smallest ε with which 10,000 reports tell each value's share with an error of at most
+    0.01:
+
+    >>> from skrldp.model_selection import neg_std_error_scorer
+    >>> scorer = neg_std_error_scorer(part="nonsensitive", n=10_000)
+    >>> enough = smallest_eps(std_error=0.01)
+    >>> search = GridSearchCV(SRRSanitizer(), grid, scoring=scorer, refit=enough)
+    >>> search.fit(X).best_params_
+    {'eps': 2.0}
     """
     if tolerance != "std" and not (is_finite(tolerance) and tolerance >= 0):
         raise ValueError(
@@ -107,7 +137,25 @@ def smallest_eps(
     for name, value in (("scoring", scoring), ("param", param)):
         if value is not None and not isinstance(value, str):
             raise ValueError(f"{name}={value!r} must be a name or None.")
-    return _SmallestEps(tolerance, scoring, param)
+    if std_error is not None:
+        check_positive("std_error", std_error)
+    return _SmallestEps(tolerance, scoring, param, std_error)
+
+
+def _wanted(std_error: float, best: float) -> float:
+    """Return the least score that is good enough for a wanted error, or say that none is."""
+    if best > 0.0:
+        raise ValueError(
+            f"the best score is {best:.4g}, which is no negative standard error: search with "
+            "scoring=neg_std_error_scorer(...), or name that score by smallest_eps(scoring=...)."
+        )
+    if -best > std_error:
+        raise ValueError(
+            f"no candidate has an error of at most {std_error:g}; the least is {-best:.4g}. "
+            "Ask for more reports (the error falls with the root of n), allow greater eps, or try "
+            "other sanitizers."
+        )
+    return -std_error
 
 
 def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.float64]:
@@ -161,3 +209,160 @@ def _scores(
     return tuple(  # type: ignore[return-value]
         np.asarray(cv_results[f"{kind}_test_{name}"], dtype=float) for kind in ("mean", "std")
     )
+
+
+# -- precision ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _NegStdError:
+    """The scorer, as a class so that a search with it can be printed and pickled."""
+
+    columns: Any
+    part: str
+    n: float
+    method: str
+    summary: str
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
+        errors = expected_std_error(
+            fitted_sanitizer(estimator),
+            self.n,
+            self.columns,
+            part=self.part,
+            distribution=joint_of(estimator, X),
+            method=self.method,
+        )
+        found = errors.max() if self.summary == "worst" else np.sqrt(np.mean(errors**2))
+        return -float(found) if np.isfinite(found) else math.nan
+
+    def __repr__(self) -> str:
+        what = f"part={self.part!r}" if self.columns is None else f"columns={self.columns!r}"
+        return f"neg_std_error_scorer({what}, n={self.n!r}, summary={self.summary!r})"
+
+
+def neg_std_error_scorer(
+    columns: Any = None,
+    *,
+    part: str = "all",
+    n: float = 10_000,
+    method: str = "ml",
+    summary: str = "worst",
+) -> Any:
+    """Make a scorer for ``GridSearchCV``: minus the standard error of what is to be estimated.
+
+    A sanitizer's own score is the information that reports have about records, or their distance
+    from them. Neither says how well shares can be estimated from many reports: a sanitizer with
+    more information may be worse at that. This score is the error of
+    :func:`~skrldp.expected_std_error` at the distribution of the records that are left out.
+
+    Parameters
+    ----------
+    columns : name, position, list of them, or None
+        Columns whose shares are wanted; None for a part of the record.
+    part : {"all", "sensitive", "nonsensitive"}, default="all"
+        The part: X, S or U.
+    n : int, default=10_000
+        Number of reports that there will be.
+    method : {"ml", "least-squares"}, default="ml"
+        How they will be evaluated.
+    summary : {"worst", "rms"}, default="worst"
+        The greatest of the shares' errors, or the root of the mean of their squares.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y=None)`` for fitted sanitizers and pipelines that end in one. NaN
+        where the reports do not determine all of these shares: a search ranks that last and warns
+        of it.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as described; by the scorer, as by :func:`~skrldp.expected_std_error`.
+
+    Notes
+    -----
+    **Search on public data only**, as with :func:`smallest_eps`.
+
+    Examples
+    --------
+    Which sanitizer tells most about the shares of U?
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.pipeline import Pipeline
+    >>> from skrldp import GRRSanitizer, IRSanitizer, SRRSanitizer
+    >>> from skrldp.model_selection import neg_std_error_scorer
+    >>> X = [[s, u] for s in range(2) for u in range(3)] * 400     # public records
+    >>> candidates = {"report": [GRRSanitizer(), SRRSanitizer(), IRSanitizer()]}
+    >>> scorer = neg_std_error_scorer(part="nonsensitive")
+    >>> search = GridSearchCV(Pipeline([("report", None)]), candidates, scoring=scorer).fit(X)
+    >>> search.best_params_, (-search.cv_results_["mean_test_score"]).round(3)
+    ({'report': IRSanitizer()}, array([0.021, 0.013, 0.005]))
+    """
+    check_choice("summary", summary, _SUMMARIES)
+    check_choice("part", part, ("all", "sensitive", "nonsensitive"))
+    check_choice("method", method, ("ml", "least-squares"))
+    if not (is_finite(n) and n >= 1 and n == int(n)):
+        raise ValueError(f"n={n!r} must be a whole number of reports, at least 1.")
+    return _NegStdError(columns, part, n, method, summary)
+
+
+def smallest_n(
+    mechanism: Any,
+    std_error: float,
+    columns: Any = None,
+    *,
+    part: str = "all",
+    distribution: Any = None,
+    method: str = "ml",
+) -> int:
+    """Least number of reports with which each wanted share has at most a given standard error.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str, fitted sanitizer or Pipeline
+        What will make the reports.
+    std_error : float
+        The greatest error that is good enough.
+    columns, part, distribution, method
+        Which shares, at which distribution and by which method, as for
+        :func:`~skrldp.expected_std_error`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError
+        If `mechanism` is no such thing.
+    ValueError
+        If the reports do not determine some of the shares, so that no number suffices; if
+        `std_error` is not positive; as by :func:`~skrldp.expected_std_error`.
+
+    Examples
+    --------
+    >>> from skrldp import SRRSanitizer
+    >>> from skrldp.model_selection import smallest_n
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> smallest_n(sanitizer, 0.01, part="sensitive")
+    53731
+    """
+    check_positive("std_error", std_error)
+    errors = expected_std_error(
+        mechanism, 1, columns, part=part, distribution=distribution, method=method
+    )
+    unknown = int(np.isinf(errors).sum())
+    if unknown:
+        raise ValueError(
+            f"the reports do not determine {unknown:,} of the {len(errors):,} shares, however many "
+            "there are. Take other columns, or another sanitizer."
+        )
+    needed = (float(errors.max()) / std_error) ** 2
+    if needed > _MOST_REPORTS:
+        raise ValueError(
+            f"std_error={std_error!r} would take more than 2**53 reports; allow a greater one."
+        )
+    return max(1, math.ceil(needed))

@@ -60,13 +60,14 @@ MAY_IMPORT: dict[str, set[str]] = {
         "sanitizers", "table",
     },
     "privacy_reports": {
-        "alphabet", "certificate", "information", "mechanism", "sanitizers", "uncertainty_set",
+        "aggregate", "alphabet", "certificate", "information", "mechanism", "sanitizers",
+        "uncertainty_set",
     },
     "display": {
         "aggregate", "information", "joint", "mechanism", "sanitizers", "support_function",
         "uncertainty_set",
     },
-    "model_selection": set(),
+    "model_selection": {"aggregate", "sanitizers"},
 }  # fmt: skip
 
 # Third parties that only these rooms know.

@@ -7,13 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import skrldp
-from skrldp import PolyOptSanitizer, RobustMSESanitizer, SRRSanitizer
-from skrldp.model_selection import smallest_eps
+from skrldp import (
+    GRRSanitizer,
+    PolyOptSanitizer,
+    RobustMSESanitizer,
+    SRRSanitizer,
+    expected_std_error,
+)
+from skrldp.model_selection import neg_std_error_scorer, smallest_eps, smallest_n
 
 ROWS = [[s, u] for s in range(2) for u in range(3) for _ in range(30 + 25 * s * u)]
 X = np.random.default_rng(0).permutation(ROWS)  # so that each fold has both secrets
@@ -141,3 +147,64 @@ def test_it_is_a_parameter_like_others():
     assert repr(refit) == "smallest_eps(tolerance=0.1, param='priv__eps')"
     assert pickle.loads(pickle.dumps(refit)) == refit == clone(refit, safe=False)
     assert skrldp.model_selection.smallest_eps is smallest_eps
+
+
+# --- a wanted precision
+
+
+def test_smallest_n_is_the_least():
+    sanitizer = SRRSanitizer(1.0).fit(X)
+    for wanted in (0.3, 0.02, 0.00137):
+        n = smallest_n(sanitizer, wanted, part="nonsensitive")
+        assert expected_std_error(sanitizer, n, part="nonsensitive").max() <= wanted * (1 + 1e-12)
+        fewer = expected_std_error(sanitizer, n - 1, part="nonsensitive").max()
+        assert fewer > wanted * (1 - 1e-12)
+    assert smallest_n(sanitizer, 1e3) == 1
+    for wrong in (0, -0.1, np.nan, "0.1", None):
+        with pytest.raises(ValueError, match=r"std_error=.* must be a positive finite number"):
+            smallest_n(sanitizer, wrong)
+    with pytest.raises(ValueError, match=r"more than 2\*\*53 reports"):
+        smallest_n(sanitizer, 1e-12)
+    with pytest.raises(ValueError, match="give distribution="):
+        smallest_n(sanitizer.mechanism_, 0.1)
+    blind = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive").fit(X)
+    with pytest.raises(ValueError, match="do not determine 2 of the 2 shares"):
+        smallest_n(blind, 0.1, part="sensitive")
+
+
+def test_smallest_eps_for_a_wanted_error():
+    found = results([0.5, 1.0, 2.0, 4.0], [np.nan, -0.03, -0.01, -0.002])
+    for wanted, chosen in ((0.05, 1), (0.01, 2), (0.005, 3)):
+        assert smallest_eps(std_error=wanted)(found) == chosen
+    with pytest.raises(ValueError, match=r"no candidate has an error of at most 0\.001"):
+        smallest_eps(std_error=0.001)(found)
+    with pytest.raises(ValueError, match=r"scoring=neg_std_error_scorer"):
+        smallest_eps(std_error=0.1)(results([1], [0.5]))
+    with pytest.raises(ValueError, match="std_error=0 must be a positive"):
+        smallest_eps(std_error=0)
+    assert repr(smallest_eps(std_error=0.1)) == "smallest_eps(std_error=0.1)"
+
+
+def test_a_search_by_expected_error():
+    """The scores are the errors at the left-out records, as the pipeline's steps make them."""
+    scorer = neg_std_error_scorer(part="nonsensitive", n=5_000, summary="rms")
+    assert pickle.loads(pickle.dumps(scorer)) == scorer
+    pipe = Pipeline([("turned", FunctionTransformer(lambda X: X[:, ::-1])), ("priv", None)])
+    grid = {"priv": [SRRSanitizer(), GRRSanitizer()], "priv__eps": [0.5, 3.0]}
+    cv = KFold(2)
+    search = GridSearchCV(pipe, grid, scoring=scorer, cv=cv, refit=smallest_eps(std_error=0.02))
+    search.fit(X[:, ::-1])
+    train, test = next(iter(cv.split(X)))
+    own = SRRSanitizer(eps=0.5).fit(X[train])
+    left_out = np.array([[np.sum((X[test] == [s, u]).all(1)) for u in range(3)] for s in range(2)])
+    errors = expected_std_error(
+        own, 5_000, part="nonsensitive", distribution=left_out / left_out.sum()
+    )
+    assert search.cv_results_["split0_test_score"][0] == pytest.approx(-np.sqrt(np.mean(errors**2)))
+    assert search.best_params_["priv__eps"] == 3.0
+    with pytest.raises(ValueError, match="summary='mean' must be one of 'worst', 'rms'"):
+        neg_std_error_scorer(summary="mean")
+    with pytest.raises(ValueError, match="n=0 must be a whole number of reports"):
+        neg_std_error_scorer(n=0)
+    blind = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive").fit(X)
+    assert np.isnan(neg_std_error_scorer(part="sensitive")(blind, X))

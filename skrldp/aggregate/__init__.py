@@ -2,6 +2,16 @@
 
 from skrldp.aggregate._estimate import Estimate
 from skrldp.aggregate._estimator import FrequencyEstimator
+from skrldp.aggregate._expected import (
+    expected_std_error,
+    expected_std_error_of_mean,
+)
 from skrldp.aggregate._numeric import NumericEstimate
 
-__all__ = ["Estimate", "FrequencyEstimator", "NumericEstimate"]
+__all__ = [
+    "Estimate",
+    "FrequencyEstimator",
+    "NumericEstimate",
+    "expected_std_error",
+    "expected_std_error_of_mean",
+]

@@ -83,6 +83,28 @@ class Channel(ABC):
     def weights(self, distribution: Floats) -> Weights:
         """Best weights at a distribution of Y, (b,), with no zeros on the possible symbols."""
 
+    def part_variances(
+        self, labels: NDArray[np.intp], n_labels: int, report: Floats
+    ) -> Floats | None:
+        """Variance of one report's weight for each category, where there is a short way.
+
+        Parameters
+        ----------
+        labels : integer array of shape (a,)
+            The category of each cell.
+        n_labels : int
+            Number k of categories.
+        report : array of shape (b,)
+            Distribution of the report.
+
+        Returns
+        -------
+        array of shape (k,) or None
+            Infinite where the reports do not determine the category's probability; None where there
+            is no short way.
+        """
+        return None
+
     @property
     def uniform(self) -> Floats:
         """Distribution of the report if X is uniform, shape (b,)."""
@@ -325,6 +347,27 @@ class BlockChannel(Channel):
     def weights(self, distribution: Floats) -> Weights:
         """Weights that estimate without bias; the best at the uniform distribution."""
         return _BlockWeights(self._inverse)
+
+    def part_variances(
+        self, labels: NDArray[np.intp], n_labels: int, report: Floats
+    ) -> Floats | None:
+        """Variances for categories of S alone or of U alone, from their shares among the reports.
+
+        An indicator function of S (or U) is a constant plus a function in one eigenspace, so its
+        weights are an affine function of the same indicator of the reported s' (or u').
+        """
+        table = labels.reshape(self._inverse.shape)
+        if np.all(table == table[:, :1]):
+            factor = self._inverse.factors[2]
+        elif np.all(table == table[:1]):
+            factor = self._inverse.factors[1]
+        else:
+            return None
+        shares = np.bincount(labels, weights=report, minlength=n_labels)
+        if n_labels > 1 and factor == 0.0:
+            return np.full(n_labels, np.inf)
+        variances: Floats = factor**2 * np.maximum(shares * (1.0 - shares), 0.0)
+        return variances
 
 
 def channel_of(mechanism: Mechanism, *, most_dense: int = 0) -> Channel:

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import as_sanitizer
 
-__all__ = ["Source", "as_strings", "read_source"]
+__all__ = ["Source", "as_strings", "read_mechanism", "read_source"]
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,36 @@ def read_source(mechanism: Any) -> Source:
     ValueError
         If the JSON is not a mechanism, or the sanitizer is not fitted.
     """
+    own, sanitizer = read_mechanism(mechanism)
+    if sanitizer is None:
+        return Source(own, *_written(own, None))
+    names = tuple(sanitizer.get_feature_names_out())
+    return Source(own, *_written(own, sanitizer.joint_.probabilities, names), names)
+
+
+def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
+    """Read a mechanism alone, without how its reports are written.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str, sanitizer or Pipeline
+        What makes the reports.
+
+    Returns
+    -------
+    Mechanism
+    sanitizer : BaseSanitizer or None
+        None if a mechanism or its JSON was given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As by :func:`read_source`.
+    """
     if isinstance(mechanism, str):
         mechanism = Mechanism.from_json(mechanism)
     if isinstance(mechanism, Mechanism):
-        return Source(mechanism, *_written(mechanism, None))
+        return mechanism, None
     if not (hasattr(mechanism, "transform") and hasattr(mechanism, "fit")):
         raise TypeError(
             "mechanism must be a Mechanism, its JSON text or a fitted sanitizer, got "
@@ -79,9 +105,7 @@ def read_source(mechanism: Any) -> Source:
             f"mechanism is a {type(mechanism).__name__}, which is no sanitizer: give a Mechanism, "
             "its JSON text, a fitted sanitizer or a Pipeline that ends in a sanitizer."
         )
-    own, joint = sanitizer.mechanism_, sanitizer.joint_
-    names = tuple(sanitizer.get_feature_names_out())
-    return Source(own, *_written(own, joint.probabilities, names), names)
+    return sanitizer.mechanism_, sanitizer
 
 
 def _written(

@@ -4,6 +4,7 @@ Colour-blind readers can distinguish the colours, and lines differ in markers an
 that they can be read in grey. No global settings are changed: fonts and sizes are the user's.
 """
 
+from skrldp.display._estimation_errors import EstimationErrorDisplay
 from skrldp.display._group_utility import GroupUtilityDisplay
 from skrldp.display._leakage import LeakageDisplay
 from skrldp.display._mechanism import MechanismDisplay
@@ -12,6 +13,7 @@ from skrldp.display._uncertainty import UncertaintyDisplay
 from skrldp.display._utility import PrivacyUtilityDisplay
 
 __all__ = [
+    "EstimationErrorDisplay",
     "GroupUtilityDisplay",
     "LeakageDisplay",
     "MechanismDisplay",

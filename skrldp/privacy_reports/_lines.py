@@ -8,6 +8,7 @@ import numpy as np
 from skrldp._numbers import at_least, at_most
 from skrldp.alphabet import source_in_words
 from skrldp.privacy_reports._by_secret import lines_by_secret
+from skrldp.privacy_reports._expected_errors import error_lines
 from skrldp.privacy_reports._several import chained
 from skrldp.privacy_reports._words import amount, columns_in_words, factor, listed, odds
 from skrldp.uncertainty_set import chance_of_missing
@@ -40,6 +41,7 @@ def lines_of(report: "PrivacyReport") -> list[Line]:
         *_beyond(report),
         *_other_statements(report),
         *_table_and_utility(report),
+        *error_lines(report),
     ]
 
 

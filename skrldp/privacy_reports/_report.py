@@ -134,8 +134,14 @@ class PrivacyReport:
         more often than `beta`.
     adds_up : bool
         Whether k reports about one person leak at most k times ``eps_proven``, for every k.
+    expected_errors : dict
+        For "U" and "S", the standard errors of the shares of their categories from 10,000 reports,
+        at the public distribution: the "worst" and the "median" one, infinite where the reports do
+        not determine a share, and how many are "not_determined" "of" how many. Empty for matrices
+        so large that their decomposition would take more than seconds.
     warnings, notes : tuple of str
-        The warnings state what protects less than a user may think; the notes are other facts.
+        The warnings state what protects less than a user may think, or what cannot be estimated
+        from reports; the notes are other facts.
     """
 
     sanitizer: str
@@ -192,6 +198,7 @@ class PrivacyReport:
     eps_pairs: NDArray[np.float64] | None = None
     beta_together: float | None = None
     sets: str = ""
+    expected_errors: dict[str, dict[str, float]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -8,6 +8,7 @@ import numpy as np
 from skrldp.certificate import certify
 from skrldp.mechanism import Mechanism
 from skrldp.privacy_reports._by_secret import figures_by_secret
+from skrldp.privacy_reports._expected_errors import expected_errors
 from skrldp.privacy_reports._report import PrivacyReport
 from skrldp.privacy_reports._several import beyond_one_report
 from skrldp.privacy_reports._warnings import notes_of, warnings_of
@@ -106,6 +107,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         "adds_up": certificate.uncertainty.is_everything
         or bool(certificate.eps_all <= certificate.eps),
         **beyond_one_report(fitted),
+        "expected_errors": expected_errors(fitted),
     }
     bare = PrivacyReport(**figures)
     warnings = warnings_of(bare, fitted, rare_cells)

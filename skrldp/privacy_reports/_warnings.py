@@ -5,6 +5,7 @@ from typing import Any
 
 from skrldp._numbers import at_most
 from skrldp.privacy_reports._by_secret import warnings_by_secret
+from skrldp.privacy_reports._expected_errors import error_warnings
 from skrldp.privacy_reports._report import PrivacyReport
 from skrldp.privacy_reports._words import amount, odds
 from skrldp.sanitizers import changes_since_fit, reported_its_own_table
@@ -23,7 +24,7 @@ def _brief(value: Any) -> str:
 
 
 def warnings_of(report: PrivacyReport, fitted: Any, rare_cells: str) -> tuple[str, ...]:
-    """Say what protects less than a user may think.
+    """Say what protects less, or what reports tell less of, than a user may think.
 
     Parameters
     ----------
@@ -76,6 +77,7 @@ def warnings_of(report: PrivacyReport, fitted: Any, rare_cells: str) -> tuple[st
             f"The design stopped at its time limit, {report.gap:.1%} from its bound: privacy is "
             "proven all the same, but there may be more utility, and another fit may differ."
         )
+    said += error_warnings(report)
     said += warnings_by_secret(report)
     return tuple(said)
 

@@ -7,6 +7,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from skrldp.joint import JointDistribution
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._reports import blank_table
 from skrldp.sanitizers._snapshot import changes
@@ -18,6 +19,7 @@ __all__ = [
     "changes_since_fit",
     "codec_of",
     "fitted_sanitizer",
+    "joint_of",
     "known_columns",
     "reported_its_own_table",
     "write_reports",
@@ -96,6 +98,38 @@ def _where(candidate: Any) -> str:
         if isinstance(step, BaseSanitizer):
             return f" A sanitizer is its step {name!r}, which is not the last: give that step."
     return ""
+
+
+def joint_of(candidate: Any, X: Any) -> JointDistribution:
+    """Count the records of a table in a fitted sanitizer's cells, as its `score` does.
+
+    Parameters
+    ----------
+    candidate : object
+        A fitted sanitizer, or a Pipeline that ends in one, or either in a FrozenEstimator.
+    X : array, list of rows, or data frame of shape (n, n_columns)
+        Records, as they are given to the candidate: the steps of a pipeline are applied.
+
+    Returns
+    -------
+    JointDistribution
+
+    Raises
+    ------
+    TypeError, NotFittedError
+        As by :func:`fitted_sanitizer`.
+    ValueError
+        If the columns or values are not those of the public table.
+    """
+    sanitizer = fitted_sanitizer(candidate)
+    while candidate is not sanitizer:
+        if isinstance(candidate, Pipeline):
+            X = candidate[:-1].transform(X) if len(candidate.steps) > 1 else X
+            candidate = candidate.steps[-1][1]
+        else:
+            candidate = candidate.estimator
+    joint: JointDistribution = sanitizer._distribution_of(X, None, sanitizer._state())
+    return joint
 
 
 def codec_of(sanitizer: BaseSanitizer) -> CellCodec:

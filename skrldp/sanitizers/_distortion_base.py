@@ -96,6 +96,10 @@ class DistortionSanitizer(BaseSanitizer):
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the expected distance of the report from U at the distribution of a table.
 
+        It says how close one report is to the value of one record. It does not say how well shares
+        or means are estimated from many reports: for that, give a search the scorer of
+        :func:`~skrldp.model_selection.neg_std_error_scorer`.
+
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)

@@ -145,6 +145,9 @@ class PolyOptSanitizer(OptimalSanitizer):
         I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
         The same divided by H(X).
+    information_by_secret_, normalized_information_by_secret_ : ndarray of shape (a1,)
+        I(U; Y | S=s) for each secret, in nats, and divided by H(U | S=s); NaN where there is
+        nothing to tell.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str

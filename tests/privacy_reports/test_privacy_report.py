@@ -27,10 +27,11 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
     certify,
+    expected_std_error,
     privacy_report,
 )
 from skrldp._numbers import at_most
-from skrldp.privacy_reports import _several, _state
+from skrldp.privacy_reports import _expected_errors, _several, _state
 from skrldp.privacy_reports._words import odds
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
@@ -369,3 +370,36 @@ def test_not_fitted():
     for candidate in (PolyOptSanitizer(), FrozenEstimator(PolyOptSanitizer())):
         with pytest.raises(NotFittedError):
             privacy_report(candidate)
+
+
+# --- What estimates are worth --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_expected_errors(cls):
+    sanitizer = fitted(cls, eps=0.8)
+    report = privacy_report(sanitizer)
+    for name, part in (("U", "nonsensitive"), ("S", "sensitive")):
+        errors = expected_std_error(sanitizer, 10_000, part=part)
+        found = report.expected_errors[name]
+        assert found["worst"] == pytest.approx(errors.max(), rel=1e-9)
+        assert found["median"] == pytest.approx(np.sort(errors)[len(errors) // 2], rel=1e-9)
+        unknown = np.isinf(errors).sum()
+        assert (found["not_determined"], found["of"]) == (unknown, len(errors))
+        assert said(report, f"categories of {name}, however") == (int(unknown > 0), 0)
+        assert said(report, f"some category of {name}: the") == (int(1 < errors.max() < np.inf), 0)
+    assert "shares from 10,000 reports: of U" in " ".join(str(report).split())
+
+
+def test_warnings_of_estimates_that_tell_nothing(monkeypatch):
+    useless = privacy_report(fitted(GRRSanitizer, eps=0.005))
+    assert said(useless, "10,000 reports tell nothing about the share of some category of U")[0]
+    blind = privacy_report(fitted(PolyOptSanitizer, observe="nonsensitive"))
+    assert blind.expected_errors["S"]["not_determined"] == 2
+    assert "of S, none is determined" in " ".join(str(blind).split())
+    assert said(blind, "however many reports") == (0, 0)  # a note says that it does not see S
+    monkeypatch.setattr(_expected_errors, "_MOST_WORK", 1)
+    large = privacy_report(fitted(PolyOptSanitizer))
+    assert large.expected_errors == {} and "10,000 reports" not in str(large)
+    many = fitted(GRRSanitizer, [[s, u] for s in range(2) for u in range(300)], [9] * 600)
+    assert _expected_errors.expected_errors(many)["U"]["of"] == 300  # needs no matrix

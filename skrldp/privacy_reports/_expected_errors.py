@@ -1,0 +1,113 @@
+"""What estimates from reports are worth: standard errors per 10,000 reports, in the report."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.aggregate import expected_std_error
+from skrldp.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from skrldp.privacy_reports._report import PrivacyReport
+
+__all__ = ["N_REPORTS", "error_lines", "error_warnings", "expected_errors"]
+
+N_REPORTS = 10_000
+_USELESS = 1.0  # error of a share beyond which its estimate tells nothing
+# Multiplications beyond which a matrix is not decomposed here; that takes one or two seconds.
+_MOST_WORK = 5e8
+_PARTS = {"U": "nonsensitive", "S": "sensitive"}
+
+
+def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
+    """Summarise the standard errors of the shares of U's values and of the secrets.
+
+    Parameters
+    ----------
+    fitted : BaseSanitizer
+
+    Returns
+    -------
+    dict
+        For "U" and "S" the "worst" and the "median" error at the public distribution, infinite
+        where the reports do not determine a share, and how many shares are "not_determined" "of"
+        how many. Empty if the matrix is too large to be decomposed here.
+    """
+    mechanism: Mechanism = fitted.mechanism_
+    blocks = mechanism.form.blocks is not None
+    b, a = mechanism.shape
+    if not blocks and float(a) * b * min(a, b) > _MOST_WORK:
+        return {}
+    # For four probabilities both methods have the same errors for S and U, and none needs a matrix.
+    method = "least-squares" if blocks else "ml"
+    found = {}
+    for name, part in _PARTS.items():
+        errors = expected_std_error(fitted, N_REPORTS, part=part, method=method)
+        found[name] = {
+            "worst": float(errors.max()),
+            "median": float(np.quantile(errors, 0.5, method="higher")),
+            "not_determined": int(np.isinf(errors).sum()),
+            "of": len(errors),
+        }
+    return found
+
+
+def error_lines(report: "PrivacyReport") -> list[tuple[str, str]]:
+    """State the errors in a line.
+
+    Parameters
+    ----------
+    report : PrivacyReport
+
+    Returns
+    -------
+    list of (str, str)
+    """
+    said = []
+    for name, found in report.expected_errors.items():
+        unknown, of = found["not_determined"], found["of"]
+        if unknown == of:
+            said.append(f"of {name}, none is determined")
+        elif unknown:
+            said.append(f"of {name}, {unknown:,} of {of:,} are not determined")
+        else:
+            said.append(
+                f"of {name}, a standard error of {found['median']:.2g} in the median and "
+                f"{found['worst']:.2g} at worst"
+            )
+    if not said:
+        return []
+    return [("estimates", f"shares from {N_REPORTS:,} reports: {'; '.join(said)}")]
+
+
+def error_warnings(report: "PrivacyReport") -> list[str]:
+    """Warn of shares that reports do not determine, or that they tell nothing about.
+
+    That a mechanism which does not see S does not determine its shares is no surprise, and stands
+    in a note.
+
+    Parameters
+    ----------
+    report : PrivacyReport
+
+    Returns
+    -------
+    list of str
+    """
+    said = []
+    for name, found in report.expected_errors.items():
+        if found["not_determined"]:
+            if name == "S" and report.observe == "nonsensitive":
+                continue
+            which = f"{found['not_determined']:,} of the {found['of']:,}"
+            said.append(
+                f"Reports do not determine the share of {which} categories of {name}, however "
+                "many reports there are: other sanitizers are needed to estimate them."
+            )
+        elif found["worst"] > _USELESS:
+            said.append(
+                f"{N_REPORTS:,} reports tell nothing about the share of some category of {name}: "
+                f"the standard error of its estimate is {found['worst']:.2g}. expected_std_error "
+                "says how sanitizers differ in this, smallest_n how many reports it takes."
+            )
+    return said

@@ -1,0 +1,103 @@
+"""The display of standard errors: its lines are the errors, and what is missing is said."""
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skrldp import (
+    EstimationErrorDisplay,
+    GRRSanitizer,
+    PolyOptSanitizer,
+    SRRSanitizer,
+    expected_std_error,
+)
+
+plt = pytest.importorskip("matplotlib.pyplot")
+pytest.importorskip("matplotlib").use("Agg")
+
+COUNTS = [120, 60, 90, 50, 140, 80]
+ROWS = [[s, u] for s in range(2) for u in range(3)]
+N = [1_000, 100_000]
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def sanitizers():
+    blind = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive")
+    return {
+        "SRR": SRRSanitizer(1.0).fit(ROWS, sample_weight=COUNTS),
+        "U alone": blind.fit(ROWS, sample_weight=COUNTS),
+    }
+
+
+def test_against_reports(sanitizers):
+    display = EstimationErrorDisplay.from_sanitizers(sanitizers, n=N[::-1], part="sensitive")
+    srr, blind, grr, raw = display.lines_
+    expected = [expected_std_error(sanitizers["SRR"], n, part="sensitive").max() for n in N]
+    np.testing.assert_allclose(srr.get_ydata(), expected)
+    assert np.isnan(blind.get_ydata()).all() and np.isinf(display.worst("U alone")).all()
+    assert blind.get_label() == "U alone: not determined"
+    share = sum(COUNTS[:3]) / sum(COUNTS)
+    np.testing.assert_allclose(raw.get_ydata(), np.sqrt(share * (1 - share) / np.array(N)))
+    plain = GRRSanitizer(1.0).fit(ROWS, sample_weight=COUNTS)
+    expected = [expected_std_error(plain, n, part="sensitive").max() for n in N]
+    np.testing.assert_allclose(grr.get_ydata(), expected, rtol=1e-6)
+    assert display.ax_.get_ylabel().endswith("share of a secret")
+
+
+def test_each_share_and_useless_ones(sanitizers):
+    pipe = make_pipeline(FunctionTransformer(), GRRSanitizer(0.05)).fit(
+        ROWS, grrsanitizer__sample_weight=COUNTS
+    )
+    display = EstimationErrorDisplay.from_sanitizers(pipe, n=[20, 200], each=True)
+    assert list(display.curves) == ["GRR", "raw records, not private"]  # no second GRR
+    assert len(display.ax_.lines) == 2 * (1 + 6)
+    said = [text.get_text() for text in display.ax_.texts]
+    assert display.worst("GRR")[0] > 1.0 and said == ["above 1: tells nothing"]
+    display = EstimationErrorDisplay.from_sanitizers(
+        sanitizers["SRR"], part="nonsensitive", baselines=False
+    )
+    assert list(display.curves) == ["SRR"] and not display.ax_.texts
+
+
+def test_against_eps():
+    eps = [0.5, 2.0]
+    display = EstimationErrorDisplay.from_estimator(
+        SRRSanitizer(), ROWS, sample_weight=COUNTS, eps=eps, n=500, part="nonsensitive"
+    )
+    fits = [SRRSanitizer(e).fit(ROWS, sample_weight=COUNTS) for e in eps]
+    expected = [expected_std_error(fit, 500, part="nonsensitive").max() for fit in fits]
+    np.testing.assert_allclose(display.lines_[0].get_ydata(), expected)
+    raw = display.worst("raw records, not private")
+    assert raw[0] == pytest.approx(raw[1]) and np.all(raw < expected)
+    assert display.ax_.get_ylabel().endswith("share of a value of U, n = 500")
+    assert display.ax_.get_xlabel().endswith("ε (nats)")
+
+
+def test_bad_input(sanitizers):
+    with pytest.raises(ValueError, match="curves is empty"):
+        EstimationErrorDisplay({})
+    with pytest.raises(ValueError, match="against='k' must be one of 'n', 'eps'"):
+        EstimationErrorDisplay({"a": ([1], [1])}, against="k")
+    with pytest.raises(ValueError, match=r"needs m numbers and errors of shape"):
+        EstimationErrorDisplay({"a": ([1, 2], [1])})
+    with pytest.raises(ValueError, match="needs positive x"):
+        EstimationErrorDisplay({"a": ([0], [1])})
+    with pytest.raises(ValueError, match="dict of sanitizers is empty"):
+        EstimationErrorDisplay.from_sanitizers({})
+    with pytest.raises(ValueError, match="n is empty"):
+        EstimationErrorDisplay.from_sanitizers(sanitizers, n=[])
+    with pytest.raises(TypeError, match="a fitted sanitizer is needed"):
+        EstimationErrorDisplay.from_sanitizers({"a": 1})
+    other = SRRSanitizer(1.0).fit([["x", "y"], ["z", "w"]])
+    with pytest.raises(ValueError, match="other secrets than the mechanism"):
+        EstimationErrorDisplay.from_sanitizers(sanitizers | {"other": other})
+    by_pair = SRRSanitizer(eps={(0, 1): 1.0})
+    with pytest.raises((ValueError, TypeError)):
+        EstimationErrorDisplay.from_estimator(by_pair, ROWS, sample_weight=COUNTS)
