@@ -23,10 +23,10 @@ __all__ = ["Variance"]
 # Part of the information of the records themselves that is added to that of the reports while the
 # path is hot: the first number times the heat, and the least and the greatest part.
 _PER_HEAT, _LEAST_PART, _GREATEST_PART = 0.01, 1e-6, 1.0
-# In units of the records' information: eigenvalues up to the first are rounding errors of 0, and a
-# function that reaches further than the second into such directions is not determined.
+# Singular values up to the first, of reports scaled as for uniform records, are rounding errors of
+# 0; a function that reaches further than the second out of the others' space is not determined.
 _NULL, _OUTSIDE = 1e-9, 1e-5
-_LEAST_MASS = 1e-12  # of a report; rarer ones are left out
+_LEAST_MASS = 1e-12  # of a report that no cell with probability makes
 _SMOOTHING = 1e-9  # added to the probabilities of reports
 
 
@@ -72,19 +72,18 @@ class Variance(Criterion):
         array of shape (m,)
             Infinite where reports do not determine the function.
         """
-        mass = matrix @ self.distribution
-        sent = mass > _LEAST_MASS
-        root = np.sqrt(self.distribution)
-        rows = matrix[sent] * root / np.sqrt(mass[sent])[:, None]
-        values, vectors = np.linalg.eigh(rows.T @ rows)
-        parts = (self.functions * root) @ vectors
-        null = values <= _NULL
-        size = np.linalg.norm(self.functions * root, axis=1)
-        outside = np.linalg.norm(parts[:, null], axis=1) > _OUTSIDE * size
-        # A function of a cell without probability is determined only if some report tells it.
-        means = self.functions @ self.distribution
-        found = (parts[:, ~null] ** 2 / values[~null]).sum(axis=1) - means**2
-        return np.where(outside, np.inf, np.maximum(found, 0.0))
+        sent = matrix[matrix.max(axis=1) > 0]
+        unit = sent / np.sqrt(sent.sum(axis=1))[:, None]
+        _, sizes, basis = np.linalg.svd(unit, full_matrices=False)
+        basis = basis[sizes > _NULL]
+        parts = self.functions @ basis.T
+        outside = np.linalg.norm(self.functions - parts @ basis, axis=1)
+        determined = outside <= _OUTSIDE * np.linalg.norm(self.functions, axis=1)
+        mass = np.maximum(sent @ self.distribution, _LEAST_MASS)
+        half = np.linalg.qr(sent / np.sqrt(mass)[:, None] @ basis.T, mode="r")
+        found = (np.linalg.solve(half.T, parts.T) ** 2).sum(axis=0)
+        found -= (self.functions @ self.distribution) ** 2
+        return np.where(determined, np.maximum(found, 0.0), np.inf)
 
     def value(self, matrix: Floats) -> float:
         """Return minus the sum of the variances."""
