@@ -256,7 +256,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         X : array, list of rows, or data frame of shape (n, n_columns)
             The table.
         y : ignored
-            Not used; present for API consistency.
+            Not used; present for API consistency. Labels of private records are columns of X: in
+            a pipeline, what is given as `y` passes every transformer raw, and no promise covers it.
         **fit_params
             Given to `fit`: ``sample_weight``.
 
