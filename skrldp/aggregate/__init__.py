@@ -1,7 +1,8 @@
 """From reports to estimates of the distribution of the records, with their uncertainty."""
 
+from skrldp.aggregate._drift import DriftTest
 from skrldp.aggregate._estimate import Estimate
 from skrldp.aggregate._estimator import FrequencyEstimator
 from skrldp.aggregate._numeric import NumericEstimate
 
-__all__ = ["Estimate", "FrequencyEstimator", "NumericEstimate"]
+__all__ = ["DriftTest", "Estimate", "FrequencyEstimator", "NumericEstimate"]
