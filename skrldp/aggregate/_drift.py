@@ -1,12 +1,13 @@
 r"""A likelihood-ratio test of whether the population that was asked is in the confidence set.
 
-The hypothesis is that the conditional of U given each secret is in the set; the distribution of S
-may be anything. With Λ the greatest likelihood of the reports over all distributions and Λ₀ that
-over those of the hypothesis, the statistic is :math:`T = 2\log(\Lambda/\Lambda_0)`. Wherever in the
-set the true distribution π is, Λ₀ is at least the likelihood at π, so T is at most the statistic of
-the simple hypothesis π. That one has asymptotically at most the χ² distribution with as many
-degrees of freedom as the reports determine, the rank of the mechanism minus 1. So the p-value is
-valid at every distribution of the set, and conservative inside it.
+The hypothesis is that the conditional of U given each secret is in the set by itself; the
+distribution of S may be anything. With Λ the greatest likelihood of the reports over all
+distributions and Λ₀ that over those of the hypothesis, the statistic is
+:math:`T = 2\log(\Lambda/\Lambda_0)`. Wherever in the set the true distribution π is, Λ₀ is at
+least the likelihood at π, so T is at most the statistic of the simple hypothesis π. That one has
+asymptotically at most the χ² distribution with as many degrees of freedom as the reports determine,
+the rank of the mechanism minus 1. So the p-value is valid at every distribution of the set, and
+conservative inside it.
 
 Λ is replaced by a likelihood that is attained and Λ₀ by an upper bound that is proven: an inexact
 maximisation makes the p-value greater, never smaller.
