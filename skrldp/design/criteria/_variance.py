@@ -25,7 +25,7 @@ __all__ = ["Variance"]
 _PER_HEAT, _LEAST_PART, _GREATEST_PART = 0.01, 1e-6, 1.0
 # Singular values up to the first, of reports scaled as for uniform records, are rounding errors of
 # 0; a function that reaches further than the second out of the others' space is not determined.
-_NULL, _OUTSIDE = 1e-9, 1e-5
+_NULL, _OUTSIDE = 1e-8, 1e-6
 _LEAST_MASS = 1e-12  # of a report that no cell with probability makes
 _SMOOTHING = 1e-9  # added to the probabilities of reports
 
@@ -80,7 +80,7 @@ class Variance(Criterion):
         outside = np.linalg.norm(self.functions - parts @ basis, axis=1)
         determined = outside <= _OUTSIDE * np.linalg.norm(self.functions, axis=1)
         mass = np.maximum(sent @ self.distribution, _LEAST_MASS)
-        half = np.linalg.qr(sent / np.sqrt(mass)[:, None] @ basis.T, mode="r")
+        half: Floats = np.linalg.qr(sent / np.sqrt(mass)[:, None] @ basis.T)[1]
         found = (np.linalg.solve(half.T, parts.T) ** 2).sum(axis=0)
         found -= (self.functions @ self.distribution) ** 2
         return np.where(determined, np.maximum(found, 0.0), np.inf)

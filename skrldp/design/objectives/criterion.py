@@ -149,11 +149,15 @@ class _Design:
         self.progress.show(self.public.stated(matrix))
 
     @cached_property
+    def forms(self) -> list[Floats]:
+        """Closed forms; where many reports are of use, with several splits of ε."""
+        return closed_forms(self.joint, self.requirements, splits=self.criterion.many_reports)
+
+    @cached_property
     def known(self) -> tuple[float, Floats]:
         """Value of the best closed form, and its matrix."""
-        forms = closed_forms(self.joint, self.requirements, splits=self.criterion.many_reports)
-        values = [self.criterion.value(form) for form in forms]
-        return max(values), forms[int(np.argmax(values))]
+        values = [self.criterion.value(form) for form in self.forms]
+        return max(values), self.forms[int(np.argmax(values))]
 
     def columns(self, first: Floats | None) -> Solution:
         """Generate columns, from some rows if there are any."""
@@ -163,6 +167,7 @@ class _Design:
             deadline=self.deadline,
             criterion=self.criterion,
             first=first,
+            known=self.forms[:2],  # SRR and IR; the best of all splits is among the first rows
             cones=self.cones,
             callback=self.show,
         )

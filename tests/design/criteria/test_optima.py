@@ -6,6 +6,7 @@ import pytest
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.criteria import Information, LeastInformation, Variance
+from skrldp.design.criteria import _variance_mixture as mixture_module
 from skrldp.design.objectives.criterion import solve
 from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
@@ -29,6 +30,17 @@ def requirements_of(joint, radius=None, eps=1.0, region="lower"):
     return Requirements.of(privacy_region(joint, RenyiSet(2.0, radius), region=region), eps)
 
 
+def test_rows_that_made_room_for_others_come_back(monkeypatch):
+    joint = JointDistribution([[90, 40, 310, 55, 66], [400, 250, 140, 100, 70]])
+    requirements, best = requirements_of(joint), []
+    criterion = Variance(joint.smoothed(0.5).ravel(), np.tile(np.eye(5), 2))
+    for most in (3_000, 120):
+        monkeypatch.setattr(mixture_module, "_MOST_ROWS", most)
+        monkeypatch.setattr(mixture_module, "_KEPT", 60)
+        best.append(solve(joint, requirements, criterion=criterion, solver="vertices").objective)
+    assert best[1] == pytest.approx(best[0], rel=1e-6)
+
+
 @pytest.mark.parametrize("name", CRITERIA)
 def test_columns_and_alternation_find_what_the_vertices_prove(name, monkeypatch):
     monkeypatch.setattr(alternation, "_RUNS", ((16, 0.8),))
@@ -38,11 +50,13 @@ def test_columns_and_alternation_find_what_the_vertices_prove(name, monkeypatch)
     assert best.status == "optimal"
     assert criterion.sense * (best.bound - best.objective) >= -1e-9
     assert best.objective == pytest.approx(best.bound, rel=0.02)  # smoothing differs little
-    # Columns are searched until a dozen rounds gain 5e-6; one run of annealing is a local search.
-    for solver, lost in (("columns", 1e-3), ("alternation", 0.02)):
-        found = solve(JOINT, requirements, criterion=criterion, solver=solver, time_limit=None)
-        value = criterion.value(found.matrix)
-        assert optimum - lost * abs(optimum) <= value <= optimum + 2e-4 * abs(optimum), solver
+    found = solve(JOINT, requirements, criterion=criterion, solver="columns", time_limit=None)
+    value = criterion.value(found.matrix)
+    assert optimum * (1.0 - 1e-3 * criterion.sense) <= value <= optimum + 2e-4 * abs(optimum)
+    # One run of annealing is a local search. Where it mixes its reports with those of the closed
+    # forms, which are private over the set itself, it may be better than what lower bounds allow.
+    found = solve(JOINT, requirements, criterion=criterion, solver="alternation", time_limit=None)
+    assert criterion.value(found.matrix) >= optimum * (1.0 - 0.02 * criterion.sense)
 
 
 def test_what_is_independent_of_the_secret_is_told_as_it_is():
