@@ -53,7 +53,9 @@ MAY_IMPORT: dict[str, set[str]] = {
         "row_privacy", "sampling", "table", "uncertainty_set",
     },
     "client": {"alphabet", "mechanism", "sampling"},
-    "aggregate": {"_highs", "alphabet", "joint", "mechanism", "sanitizers", "table"},
+    "aggregate": {
+        "_highs", "alphabet", "joint", "mechanism", "sanitizers", "table", "uncertainty_set",
+    },
     "auditing": {
         "alphabet", "certificate", "information", "joint", "mechanism", "requirements",
         "sanitizers", "table",

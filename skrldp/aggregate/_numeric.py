@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import is_finite
 from skrldp._typing import Floats
-from skrldp.aggregate._estimate import critical_value
 from skrldp.aggregate._fit import Fit
+from skrldp.aggregate._intervals import critical_value
 from skrldp.aggregate._marginals import Grouping, grouping
 from skrldp.mechanism import Mechanism
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.aggregate._convex import Convex, Logarithms, minimise
+from skrldp.aggregate._convex import Convex, Logarithms
+from skrldp.aggregate._interior_point import minimise
 
 __all__ = ["LikelihoodRegion"]
 
@@ -52,7 +53,7 @@ class LikelihoodRegion:
         return Logarithms(self.counts, drop, rows)
 
     def _centre(self, constraints: Sequence[Convex]) -> Floats:
-        """A point in the middle of the region: its analytic centre, roughly."""
+        """Find a point in the middle of the region: its analytic centre, roughly."""
         share = 0.5
         for _ in range(_HALVINGS):
             start = share * self.inside + (1.0 - share) * self.distribution

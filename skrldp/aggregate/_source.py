@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import as_sanitizer
 
@@ -27,12 +28,15 @@ class Source:
         Names of that table's columns; empty if not known.
     names : tuple
         Names of the columns that a sanitizer writes; empty if not known.
+    joint : JointDistribution or None
+        The public distribution that a sanitizer was fitted to; None if not known.
     """
 
     mechanism: Mechanism
     rows: list[tuple[Any, ...]] | None
     columns: tuple[Any, ...]
     names: tuple[Any, ...] = ()
+    joint: JointDistribution | None = None
 
 
 # -- the mechanism --------------------------------------------------------------------------------
@@ -81,7 +85,7 @@ def read_source(mechanism: Any) -> Source:
         )
     own, joint = sanitizer.mechanism_, sanitizer.joint_
     names = tuple(sanitizer.get_feature_names_out())
-    return Source(own, *_written(own, joint.probabilities, names), names)
+    return Source(own, *_written(own, joint.probabilities, names), names, joint)
 
 
 def _written(
