@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from skrldp._typing import Floats
+from skrldp._typing import Booleans, Floats
 from skrldp.aggregate._convex import Convex, diagonal
 
 __all__ = ["Minima", "minimise"]
@@ -31,7 +31,7 @@ _FRACTION_TO_BOUNDARY = 0.99  # of the way to the nearest zero that a step may g
 _RIDGES = (1e-15, 1e-12, 1e-9, 1e-6)  # tried in turn until Cholesky's method succeeds
 # What remains of the barrier parameter after steps longer than these, and after shorter ones.
 _LONG_STEPS = (0.9, 0.5)
-_BARRIER_FACTORS = (0.05, 0.2, .9)
+_BARRIER_FACTORS = (0.05, 0.2, 0.9)
 _DUAL_RANGE = (1e-10, 1e10)  # of the dual variables, in units of barrier parameter / x
 _TINY = 1e-200
 _BEHIND = 10.0  # slacks by which a constraint may be missed before the barrier waits
@@ -106,6 +106,38 @@ def minimise(
     )
 
 
+@dataclass(frozen=True)
+class _State:
+    """Where the iterations of m programs are.
+
+    Points x and slacks of the constraints are positive, with h(x) + slack = 0 at the end; so are
+    their dual variables, which are the prices of the constraints.
+    """
+
+    x: Floats  # (m, a)
+    slack: Floats  # (m, k)
+    dual: Floats  # (m, a)
+    prices: Floats  # (m, k)
+    factor: Floats  # (m,), what the barrier parameter is multiplied by
+
+    @property
+    def barrier(self) -> Floats:
+        """Average product of a variable and its dual one."""
+        products = np.hstack([self.x * self.dual, self.slack * self.prices])
+        average: Floats = products.mean(axis=1)
+        return average
+
+    def of(self, rows: Booleans) -> "_State":
+        """Keep some of the programs."""
+        return _State(
+            self.x[rows],
+            self.slack[rows],
+            self.dual[rows],
+            self.prices[rows],
+            self.factor[rows],
+        )
+
+
 class _Programs:
     """Programs that are solved together, by a primal-dual interior-point method."""
 
@@ -115,64 +147,66 @@ class _Programs:
         self.costs, self.constraints, self.objective = costs, constraints, objective
 
     def solve(self, start: Floats, tol: float, scale: float) -> Minima:
+        """Enclose the minima; see :func:`minimise`."""
         m, a = self.costs.shape
-        size = a + len(self.constraints)
-        x = np.tile(start, (m, 1))
-        room = -self._values(start[None])[0]
-        points, values, bounds = x.copy(), np.full(m, np.inf), np.full(m, -np.inf)
-        left = np.arange(m)
-        slack = np.tile(room, (m, 1))  # h(x) + slack = 0 at the end
-        dual, prices = scale / size / x, scale / size / slack
+        x, room = np.tile(start, (m, 1)), -self._values(start[None])[0]
+        slack = np.tile(room, (m, 1))
+        barrier = scale / (a + len(room))
         factor = np.full(m, _BARRIER_FACTORS[0])
-        steps = 0
+        state = _State(x, slack, barrier / x, barrier / slack, factor)
+        points, values, bounds = x.copy(), np.full(m, np.inf), np.full(m, -np.inf)
+        left, steps = np.arange(m), 0
         while True:
             costs = self.costs[left]
-            above, slopes = self._values(x), self._slopes(x)  # (m, k), (m, k, a)
-            value, slope = self._objective(x, costs)
-            whole = slope + np.einsum("mk,mka->ma", prices, slopes)
-            bound = value + np.einsum("mk,mk->m", prices, above)
-            bound += whole.min(axis=1) - np.einsum("ma,ma->m", whole, x)
+            above, slopes = self._values(state.x), self._slopes(state.x)  # (m, k), (m, k, a)
+            value, slope = self._objective(state.x, costs)
+            whole = slope + np.einsum("mk,mka->ma", state.prices, slopes)
+            bound = value + np.einsum("mk,mk->m", state.prices, above)
+            bound += whole.min(axis=1) - np.einsum("ma,ma->m", whole, state.x)
             bounds[left] = np.maximum(bounds[left], bound)
             share = np.min(room / (room + np.maximum(above, 0.0)), axis=1, initial=1.0)[:, None]
-            point = share * x + (1.0 - share) * start  # feasible, since h is convex
+            point = share * state.x + (1.0 - share) * start  # feasible, since h is convex
             value = self._objective(point, costs)[0]
             better = value < values[left]
             points[left[better]], values[left[better]] = point[better], value[better]
-            go = (values - bounds)[left] > tol
-            barrier = np.einsum("ma,ma->m", x, dual) + np.einsum("mk,mk->m", slack, prices)
-            go &= barrier > size * _LEAST_BARRIER
+            go = ((values - bounds)[left] > tol) & (state.barrier > _LEAST_BARRIER)
             if not go.any() or steps == _MAX_STEPS:
                 return Minima(points, values, bounds, steps)
-            left, x, slack, above = left[go], x[go], slack[go], above[go]
-            dual, prices, factor = dual[go], prices[go], factor[go]
-            slopes, slope = slopes[go], slope[go]
-            steps += 1
-            wrong = above + slack
-            behind = np.any(np.abs(wrong) > _BEHIND * slack, axis=1)
-            factor = np.where(behind, np.maximum(factor, _BARRIER_FACTORS[2]), factor)
-            barrier = (factor * barrier[go] / size)[:, None]
-            wanted = barrier / slack + prices / slack * wrong
-            # As Σ move = 0, a multiple of 1 can be taken from a slope: most of it is one.
-            slopes = slopes - np.einsum("mka,ma->mk", slopes, x)[:, :, None]
-            downhill = barrier / x - slope - np.einsum("mk,mka->ma", wanted, slopes)
-            move = self._move(x, dual / x, prices, slack, slopes, downhill)
-            rise = np.einsum("mka,ma->mk", slopes, move)
-            dual_move = np.hstack(
-                [barrier / x - dual - dual / x * move, wanted - prices + prices / slack * rise]
-            )
-            own, own_move = np.hstack([x, slack]), np.hstack([move, -wrong - rise])
-            both = np.hstack([dual, prices])
-            length, dual_length = _longest(own, own_move), _longest(both, dual_move)
-            own = own + length[:, None] * own_move
-            both = both + dual_length[:, None] * dual_move
-            centre = barrier / own
-            both = np.clip(both, _DUAL_RANGE[0] * centre, _DUAL_RANGE[1] * centre)
-            x, slack, dual, prices = own[:, :a], own[:, a:], both[:, :a], both[:, a:]
-            x = x / x.sum(axis=1, keepdims=True)
-            shortest = np.minimum(length, dual_length)
-            factor = np.select(
-                [shortest > 0.9, shortest > 0.5], _BARRIER_FACTORS[:2], _BARRIER_FACTORS[2]
-            )
+            left, state, steps = left[go], state.of(go), steps + 1
+            state = self._step(state, above[go], slope[go], slopes[go])
+
+    def _step(self, state: _State, above: Floats, slope: Floats, slopes: Floats) -> _State:
+        """Take one step of Newton's method towards the central path."""
+        x, slack, dual, prices = state.x, state.slack, state.dual, state.prices
+        wrong = above + slack
+        behind = np.any(np.abs(wrong) > _BEHIND * slack, axis=1)
+        factor = np.where(behind, np.maximum(state.factor, _BARRIER_FACTORS[2]), state.factor)
+        barrier = (factor * state.barrier)[:, None]
+        wanted = barrier / slack + prices / slack * wrong
+        # As Σ move = 0, a multiple of 1 can be taken from a slope: most of it is one.
+        slopes = slopes - np.einsum("mka,ma->mk", slopes, x)[:, :, None]
+        downhill = barrier / x - slope - np.einsum("mk,mka->ma", wanted, slopes)
+        move = self._move(x, dual / x, prices, slack, slopes, downhill)
+        rise = np.einsum("mka,ma->mk", slopes, move)
+        dual_move = np.hstack(
+            [barrier / x - dual - dual / x * move, wanted - prices + prices / slack * rise]
+        )
+        own, own_move = np.hstack([x, slack]), np.hstack([move, -wrong - rise])
+        both = np.hstack([dual, prices])
+        length, dual_length = _longest(own, own_move), _longest(both, dual_move)
+        own = own + length[:, None] * own_move
+        both = both + dual_length[:, None] * dual_move
+        centre = barrier / own
+        both = np.clip(both, _DUAL_RANGE[0] * centre, _DUAL_RANGE[1] * centre)
+        a, shortest = x.shape[1], np.minimum(length, dual_length)
+        quick = [shortest > _LONG_STEPS[0], shortest > _LONG_STEPS[1]]
+        return _State(
+            own[:, :a] / own[:, :a].sum(axis=1, keepdims=True),
+            own[:, a:],
+            both[:, :a],
+            both[:, a:],
+            np.select(quick, _BARRIER_FACTORS[:2], _BARRIER_FACTORS[2]),
+        )
 
     def _values(self, x: Floats) -> Floats:
         found = [constraint.value(x) for constraint in self.constraints]
