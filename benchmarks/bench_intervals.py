@@ -20,8 +20,7 @@ from skrldp import (
     PolyOptSanitizer,
     SRRSanitizer,
 )
-
-Z2 = 3.841458820694124
+from skrldp.aggregate._intervals import critical_value, likelihood_drops
 
 
 def distribution(kind, shape, rng):
@@ -90,9 +89,9 @@ def study(case, samples, seed, restricted):
     for counts in rng.multinomial(n, mechanism.matrix @ truth.ravel(), size=samples):
         estimator = FrequencyEstimator(mechanism, "ml", encode="symbol", tol=1e-8, **options)
         estimator.fit(symbols, sample_weight=counts)
-        found = estimator._fit.region.ends(every, Z2 / 2.0)
+        found = estimator._fit.region.ends(every, *likelihood_drops(0.95))
         values, errors = estimator._fit.evaluate(every)
-        half = Z2**0.5 * errors
+        half = critical_value(0.95) * errors
         for place, (low, high) in enumerate(((values - half, values + half), found.T)):
             held[place] += (low <= exact + 1e-9) & (exact <= high + 1e-9)
             length[place] += high - low

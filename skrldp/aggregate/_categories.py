@@ -45,7 +45,8 @@ class CategorySummaries:
         method : {"auto", "likelihood-ratio", "wald"}, default="auto"
             "likelihood-ratio" needs maximum likelihood: an interval has all probabilities that some
             distribution gives whose log-likelihood is at most half a χ² quantile below the
-            greatest. It exists for every cell and lies within 0 and 1. Where the cell is not
+            greatest (of a somewhat larger quantile for an end that is reached by a distribution
+            with zeros). It exists for every cell and lies within 0 and 1. Where the cell is not
             identifiable it is the range of :meth:`bounds` widened by the sampling error. "wald" is
             the estimate plus and minus a multiple of its standard error. "auto" is the likelihood
             ratio for maximum likelihood up to 500 cells, and Wald's otherwise.

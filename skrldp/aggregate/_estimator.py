@@ -65,7 +65,8 @@ class FrequencyEstimator(CategorySummaries, NumericSummaries, BaseEstimator):
         there are several, as when the values of U are numbers and could be numbers of symbols.
     tol : float, default=1e-10
         With "ml": the iteration stops when the log-likelihood is proven to be at most this much
-        below its maximum, in nats per report.
+        below its maximum, in nats per report. With `restrict_to`, 1e-7 is always enough, and
+        `max_iter` and `time_limit` play no part.
     max_iter : int, default=10_000
         With "ml": greatest number of steps.
     time_limit : float or None, default=60.0

@@ -20,7 +20,7 @@ from skrldp.aggregate._restriction import Restriction
 
 __all__ = ["TOL_RESTRICTED", "Fit", "least_squares", "most_likely", "one_thread"]
 
-TOL_RESTRICTED = 1e-8  # nats per report that are always enough over a set
+TOL_RESTRICTED = 1e-7  # nats per report that are always enough over a set
 
 
 @cache

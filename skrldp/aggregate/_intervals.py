@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from skrldp._params import check_choice, is_finite
 from skrldp._typing import Floats
 from skrldp.aggregate._bounds import extremes
 from skrldp.aggregate._region import LikelihoodRegion
 
-__all__ = ["INTERVALS", "Ranges", "critical_value", "intervals", "wald"]
+__all__ = ["INTERVALS", "Ranges", "critical_value", "intervals", "likelihood_drops", "wald"]
 
 INTERVALS = ("auto", "likelihood-ratio", "wald")
 _MOST_CELLS = 500  # up to which "auto" is the likelihood ratio: some seconds for ten categories
+_SECOND = 0.25  # weight of two degrees of freedom at the boundary
 _FLAT = 1e-3  # nats by which the likelihood may differ to count as the same, within a set
 
 
@@ -42,7 +44,7 @@ class Ranges:
     values: Floats
     known: NDArray[np.bool_]
     basis: Floats
-    _found: dict[tuple[float, int], Floats] = field(default_factory=dict)
+    _found: dict[tuple[float, float, int], Floats] = field(default_factory=dict)
 
     @property
     def n_cells(self) -> int:
@@ -52,13 +54,13 @@ class Ranges:
     def _functions(self, categories: NDArray[np.intp]) -> Floats:
         return (self.labels == categories[:, None]).astype(float)
 
-    def ends(self, drop: float, first: int) -> Floats:
-        """Ranges of the first categories where the log-likelihood is at most `drop` too low.
+    def ends(self, drops: tuple[float, float], first: int) -> Floats:
+        """Ranges of the first categories over the distributions of nearly the same likelihood.
 
         Parameters
         ----------
-        drop : float
-            In nats.
+        drops : tuple of float
+            By how much the log-likelihood may be too low, in nats, inside and at the boundary.
         first : int
             Number of categories.
 
@@ -66,9 +68,10 @@ class Ranges:
         -------
         array of shape (first, 2)
         """
-        if (drop, first) not in self._found:
-            self._found[drop, first] = self.region.ends(self._functions(np.arange(first)), drop)
-        return self._found[drop, first].copy()
+        key = (*drops, first)
+        if key not in self._found:
+            self._found[key] = self.region.ends(self._functions(np.arange(first)), *drops)
+        return self._found[key].copy()
 
     def bounds(self, first: int) -> Floats:
         """Ranges of the first categories over the distributions of the same likelihood.
@@ -137,8 +140,7 @@ def intervals(
         )
     if ranges is None or method == "wald" or (method == "auto" and ranges.n_cells > _MOST_CELLS):
         return wald(values, errors, level, simultaneous)[:first]
-    z = critical_value(level, len(values) if simultaneous else 1)
-    return ranges.ends(z**2 / 2.0, first)
+    return ranges.ends(likelihood_drops(level, len(values) if simultaneous else 1), first)
 
 
 def critical_value(level: Any, n_intervals: int = 1) -> float:
@@ -187,3 +189,40 @@ def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floa
     random = np.isfinite(errors) & (errors > 0)
     z = critical_value(level, int(random.sum()) if simultaneous else 1)
     return np.stack([values - z * errors, values + z * errors], axis=-1)
+
+
+def likelihood_drops(level: Any, n_intervals: int = 1) -> tuple[float, float]:
+    """By how much the log-likelihood may be below its maximum in an interval.
+
+    In the interior of the simplex the likelihood-ratio statistic of one figure is χ² with one
+    degree of freedom. Where other probabilities are at 0, it is a mixture of several χ², whose
+    weights depend on the truth (Self and Liang 1987), and can be larger. For an end that is reached
+    at the boundary the quantile is that of ¾ χ²₁ + ¼ χ²₂, a choice made by simulation
+    (``benchmarks/bench_intervals.py``).
+
+    Parameters
+    ----------
+    level : float
+        Probability that all intervals contain their true values.
+    n_intervals : int
+        Number of intervals; Šidák's bound is used.
+
+    Returns
+    -------
+    tuple of float
+        In nats: in the interior, and at the boundary.
+
+    Examples
+    --------
+    >>> [round(2 * drop, 2) for drop in likelihood_drops(0.95)]
+    [3.84, 4.58]
+    """
+    z = critical_value(level, n_intervals)
+    outside = 2.0 * NormalDist().cdf(-z)
+
+    def excess(drop: float) -> float:
+        single = 2.0 * NormalDist().cdf(-np.sqrt(2.0 * drop))
+        return (1.0 - _SECOND) * single + _SECOND * np.exp(-drop) - outside
+
+    inner = z**2 / 2.0
+    return inner, float(brentq(excess, inner, 4.0 * inner + 10.0))

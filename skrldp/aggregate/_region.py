@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skrldp._typing import Floats
+from skrldp._typing import Booleans, Floats
 from skrldp.aggregate._convex import Convex, Logarithms
 from skrldp.aggregate._interior_point import minimise
 
@@ -15,6 +15,7 @@ __all__ = ["LikelihoodRegion"]
 
 _TOL = 1e-6  # between the two bounds on an end, in units of the function's range
 _TOL_CENTRE = 1e-2
+_ZERO = 1e-5  # a probability that counts as zero
 _SCALE = 0.1  # of the first barrier parameter
 _HALVINGS = 60
 
@@ -63,7 +64,7 @@ class LikelihoodRegion:
         found = minimise(np.zeros((1, len(start))), constraints, start, _TOL_CENTRE)
         return found.points[0]
 
-    def ends(self, functions: Floats, drop: float) -> Floats:
+    def ends(self, functions: Floats, drop: float, at_boundary: float | None = None) -> Floats:
         """Least and greatest values of linear functions over the region.
 
         Parameters
@@ -72,12 +73,15 @@ class LikelihoodRegion:
             Their coefficients.
         drop : float
             By how much the log-likelihood may be below the greatest, in nats.
+        at_boundary : float, optional
+            The same for an end that is reached at the boundary of what is possible: by a
+            distribution with zeros, or where there are constraints.
 
         Returns
         -------
         array of shape (m, 2)
-            Bounds from outside: the range is never wider than these, and narrower by at most 1e-6
-            of the range of the coefficients.
+            Bounds from outside: the range is never wider than these, and narrower by some 1e-6 of
+            the range of the coefficients at most, as far as the numerical precision suffices.
         """
         least = functions.min(axis=1)
         spread = functions.max(axis=1) - least
@@ -85,10 +89,19 @@ class LikelihoodRegion:
         vary = np.flatnonzero(spread > 0)
         if vary.size:
             unit = (functions[vary] - least[vary, None]) / spread[vary, None]
-            constraints = [self._likelihood(drop), *self.constraints]
-            start = self._centre(constraints)
-            minima = minimise(np.vstack([unit, -unit]), constraints, start, _TOL, scale=_SCALE)
-            low, high = np.split(minima.bounds * np.repeat([1.0, -1.0], vary.size), 2)
+            costs = np.vstack([unit, -unit])
+            bounds, bound = self._minima(costs, drop)
+            if at_boundary is not None and bound.any():
+                bounds[bound] = self._minima(costs[bound], at_boundary)[0]
+            low, high = np.split(bounds * np.repeat([1.0, -1.0], vary.size), 2)
             ends = np.stack([np.maximum(low, 0.0), np.minimum(high, 1.0)], axis=1)
             found[vary] += spread[vary, None] * ends
         return found
+
+    def _minima(self, costs: Floats, drop: float) -> tuple[Floats, Booleans]:
+        """Bounds on the minima, and whether they are reached at the boundary."""
+        constraints = [self._likelihood(drop), *self.constraints]
+        found = minimise(costs, constraints, self._centre(constraints), _TOL, scale=_SCALE)
+        trivial = found.values <= costs.min(axis=1) + _ZERO  # all mass on the least: no wider range
+        zeros = (found.points < _ZERO).any(axis=1) | bool(self.constraints)
+        return found.bounds, zeros & ~trivial
