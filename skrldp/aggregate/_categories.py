@@ -49,7 +49,7 @@ class CategorySummaries:
             with zeros). It exists for every cell and lies within 0 and 1. Where the cell is not
             identifiable it is the range of :meth:`bounds` widened by the sampling error. "wald" is
             the estimate plus and minus a multiple of its standard error. "auto" is the likelihood
-            ratio for maximum likelihood up to 500 cells, and Wald's otherwise.
+            ratio for maximum likelihood up to 250 cells, and Wald's otherwise.
 
         Returns
         -------

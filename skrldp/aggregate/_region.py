@@ -90,9 +90,9 @@ class LikelihoodRegion:
         if vary.size:
             unit = (functions[vary] - least[vary, None]) / spread[vary, None]
             costs = np.vstack([unit, -unit])
-            bounds, bound = self._minima(costs, drop)
-            if at_boundary is not None and bound.any():
-                bounds[bound] = self._minima(costs[bound], at_boundary)[0]
+            bounds, bound = self._minima(costs, drop if at_boundary is None else at_boundary)
+            if at_boundary is not None and not bound.all():
+                bounds[~bound] = self._minima(costs[~bound], drop)[0]
             low, high = np.split(bounds * np.repeat([1.0, -1.0], vary.size), 2)
             ends = np.stack([np.maximum(low, 0.0), np.minimum(high, 1.0)], axis=1)
             found[vary] += spread[vary, None] * ends
