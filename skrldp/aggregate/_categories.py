@@ -150,7 +150,7 @@ class CategorySummaries:
         array of shape (k, 2)
             Both are the estimate if that is identifiable. Sampling error is not included:
             intervals by the likelihood ratio are these bounds widened by it. With `restrict_to`,
-            over the distributions of the set whose log-likelihood is within 0.001 nats of the
+            over the distributions of the set whose log-likelihood is within 0.0001 nats of the
             greatest.
 
         Raises

@@ -31,7 +31,8 @@ _FRACTION_TO_BOUNDARY = 0.99  # of the way to the nearest zero that a step may g
 _RIDGES = (1e-15, 1e-12, 1e-9, 1e-6)  # tried in turn until Cholesky's method succeeds
 # What remains of the barrier parameter after steps longer than these, and after shorter ones.
 _LONG_STEPS = (0.9, 0.5)
-_BARRIER_FACTORS = (0.05, 0.2, 0.9)
+_PACES = ((0.05, 0.2, 0.9), (0.5, 0.7, 0.95))  # at first, and for programs that were not solved
+_FAILED = 10.0  # tolerances: a larger difference counts as not solved
 _DUAL_RANGE = (1e-10, 1e10)  # of the dual variables, in units of barrier parameter / x
 _TINY = 1e-200
 _BEHIND = 10.0  # slacks by which a constraint may be missed before the barrier waits
@@ -94,16 +95,20 @@ def minimise(
     """
     m, a = costs.shape
     step = max(1, _MOST_NUMBERS // a**2)
-    parts = [
-        _Programs(costs[i : i + step], constraints, objective).solve(start, tol, scale)
-        for i in range(0, m, step)
-    ]
-    return Minima(
-        np.concatenate([part.points for part in parts]),
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.bounds for part in parts]),
-        max(part.steps for part in parts),
-    )
+    points, values, bounds = np.tile(start, (m, 1)), np.full(m, np.inf), np.full(m, -np.inf)
+    left, steps = np.arange(m), 0
+    for pace in _PACES:
+        for rows in np.array_split(left, -(-len(left) // step)):
+            found = _Programs(costs[rows], constraints, objective, pace).solve(start, tol, scale)
+            better = found.values < values[rows]
+            points[rows[better]] = found.points[better]
+            values[rows] = np.minimum(values[rows], found.values)
+            bounds[rows] = np.maximum(bounds[rows], found.bounds)
+            steps = max(steps, found.steps)
+        left = np.flatnonzero(values - bounds > _FAILED * tol)
+        if not left.size:
+            break
+    return Minima(points, values, bounds, steps)
 
 
 @dataclass(frozen=True)
@@ -142,9 +147,14 @@ class _Programs:
     """Programs that are solved together, by a primal-dual interior-point method."""
 
     def __init__(
-        self, costs: Floats, constraints: Sequence[Convex], objective: Convex | None
+        self,
+        costs: Floats,
+        constraints: Sequence[Convex],
+        objective: Convex | None,
+        pace: tuple[float, float, float],
     ) -> None:
         self.costs, self.constraints, self.objective = costs, constraints, objective
+        self.pace = pace
 
     def solve(self, start: Floats, tol: float, scale: float) -> Minima:
         """Enclose the minima; see :func:`minimise`."""
@@ -152,7 +162,7 @@ class _Programs:
         x, room = np.tile(start, (m, 1)), -self._values(start[None])[0]
         slack = np.tile(room, (m, 1))
         barrier = scale / (a + len(room))
-        factor = np.full(m, _BARRIER_FACTORS[0])
+        factor = np.full(m, self.pace[0])
         state = _State(x, slack, barrier / x, barrier / slack, factor)
         points, values, bounds = x.copy(), np.full(m, np.inf), np.full(m, -np.inf)
         left, steps = np.arange(m), 0
@@ -163,7 +173,7 @@ class _Programs:
             whole = slope + np.einsum("mk,mka->ma", state.prices, slopes)
             bound = value + np.einsum("mk,mk->m", state.prices, above)
             bound += whole.min(axis=1) - np.einsum("ma,ma->m", whole, state.x)
-            bounds[left] = np.maximum(bounds[left], bound)
+            bounds[left] = np.fmax(bounds[left], bound)
             share = np.min(room / (room + np.maximum(above, 0.0)), axis=1, initial=1.0)[:, None]
             point = share * state.x + (1.0 - share) * start  # feasible, since h is convex
             value = self._objective(point, costs)[0]
@@ -173,14 +183,15 @@ class _Programs:
             if not go.any() or steps == _MAX_STEPS:
                 return Minima(points, values, bounds, steps)
             left, state, steps = left[go], state.of(go), steps + 1
-            state = self._step(state, above[go], slope[go], slopes[go])
+            with np.errstate(over="ignore", invalid="ignore"):  # NaN ends the iterations
+                state = self._step(state, above[go], slope[go], slopes[go])
 
     def _step(self, state: _State, above: Floats, slope: Floats, slopes: Floats) -> _State:
         """Take one step of Newton's method towards the central path."""
         x, slack, dual, prices = state.x, state.slack, state.dual, state.prices
         wrong = above + slack
         behind = np.any(np.abs(wrong) > _BEHIND * slack, axis=1)
-        factor = np.where(behind, np.maximum(state.factor, _BARRIER_FACTORS[2]), state.factor)
+        factor = np.where(behind, np.maximum(state.factor, self.pace[2]), state.factor)
         barrier = (factor * state.barrier)[:, None]
         wanted = barrier / slack + prices / slack * wrong
         # As Σ move = 0, a multiple of 1 can be taken from a slope: most of it is one.
@@ -205,7 +216,7 @@ class _Programs:
             own[:, a:],
             both[:, :a],
             both[:, a:],
-            np.select(quick, _BARRIER_FACTORS[:2], _BARRIER_FACTORS[2]),
+            np.select(quick, self.pace[:2], self.pace[2]),
         )
 
     def _values(self, x: Floats) -> Floats:

@@ -18,7 +18,7 @@ __all__ = ["INTERVALS", "Ranges", "critical_value", "intervals", "likelihood_dro
 INTERVALS = ("auto", "likelihood-ratio", "wald")
 _MOST_CELLS = 250  # up to which "auto" is the likelihood ratio: half a second for each category
 _SECOND = 0.25  # weight of two degrees of freedom at the boundary
-_FLAT = 1e-3  # nats by which the likelihood may differ to count as the same, within a set
+_FLAT = 1e-4  # nats by which the likelihood may differ to count as the same, within a set
 
 
 @dataclass(frozen=True, eq=False)
