@@ -10,10 +10,20 @@ from skrldp._params import check_choice, is_finite, is_number
 from skrldp._typing import Floats
 from skrldp.aggregate._channels import Channel, DenseChannel
 from skrldp.aggregate._reports import ENCODINGS
+from skrldp.aggregate._restriction import Restriction, restriction
+from skrldp.aggregate._source import Source
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
+from skrldp.uncertainty_set import FittedSet
 
-__all__ = ["MOST_DENSE", "check_parameters", "check_possible", "check_prior", "warn_of_gap"]
+__all__ = [
+    "MOST_DENSE",
+    "check_parameters",
+    "check_possible",
+    "read_prior",
+    "read_restriction",
+    "warn_of_gap",
+]
 
 
 METHODS = ("least-squares", "ml")
@@ -32,6 +42,13 @@ def check_parameters(estimator: Any) -> None:
     if limit is not None and not (is_number(limit) and limit > 0):
         raise ValueError(
             f"time_limit={limit!r} must be a positive number of seconds, or None for no limit."
+        )
+    weight = estimator.prior_weight
+    if not (is_number(weight) and 0.0 <= weight <= 1.0):
+        raise ValueError(f"prior_weight={weight!r} must be a number between 0 and 1.")
+    if estimator.restrict_to is not None and estimator.method != "ml":
+        raise ValueError(
+            "restrict_to needs method='ml': least squares would no longer be unbiased."
         )
     if estimator.prior is None:
         return
@@ -54,23 +71,60 @@ def check_possible(counts: Floats, channel: Channel) -> None:
         )
 
 
-def check_prior(prior: JointDistribution, mechanism: Mechanism, channel: Channel) -> Floats:
-    """Return a prior's number of records of each cell, (a,)."""
+def read_prior(estimator: Any, mechanism: Mechanism, channel: Channel) -> Floats | None:
+    """Return how many reports of each cell a prior stands for, (a,); None if there is none."""
+    if estimator.prior is None or estimator.prior_weight == 0:
+        return None
+    _check_names("the prior", estimator.prior, mechanism)
+    _check_dense("a prior", channel)
+    return float(estimator.prior_weight) * estimator.prior.counts.ravel().astype(float)
+
+
+def read_restriction(estimator: Any, source: Source, channel: Channel) -> Restriction | None:
+    """Return what `restrict_to` asks of a distribution; None if there is nothing."""
+    wanted = estimator.restrict_to
+    if wanted is None:
+        return None
+    public = source.joint if estimator.public is None else estimator.public
+    if public is None:
+        raise ValueError(
+            "restrict_to needs the public distribution that the set is around: pass public= a "
+            "JointDistribution, or the fitted sanitizer in place of its mechanism."
+        )
+    if not isinstance(public, JointDistribution):
+        raise ValueError(
+            "public must be a JointDistribution (a sanitizer's `joint_`), got "
+            f"{type(public).__name__}."
+        )
+    if not isinstance(wanted, FittedSet) and not hasattr(wanted, "fit_set"):
+        raise ValueError(
+            "restrict_to must be an uncertainty set such as a sanitizer's `uncertainty_`, got "
+            f"{type(wanted).__name__}."
+        )
+    _check_names("the public distribution", public, source.mechanism)
+    _check_dense("restrict_to", channel)
+    fitted = wanted if isinstance(wanted, FittedSet) else wanted.fit_set(public)
+    return restriction(fitted, public)
+
+
+def _check_names(what: str, joint: JointDistribution, mechanism: Mechanism) -> None:
     for name, own, its in (
-        ("secrets", mechanism.secrets, prior.secrets),
-        ("values", mechanism.values, prior.values),
+        ("secrets", mechanism.secrets, joint.secrets),
+        ("values", mechanism.values, joint.values),
     ):
         if tuple(own) != tuple(its):
             raise ValueError(
-                f"the prior has other {name} than the mechanism: {list(its)[:4]}, not "
+                f"{what} has other {name} than the mechanism: {list(its)[:4]}, not "
                 f"{list(own)[:4]}; make it with JointDistribution(counts, mechanism.secrets, "
                 "mechanism.values)."
             )
+
+
+def _check_dense(what: str, channel: Channel) -> None:
     if not isinstance(channel, DenseChannel):
         raise ValueError(
-            f"a prior works up to {MOST_DENSE:,} cells, but the mechanism has {channel.n_cells:,}."
+            f"{what} works up to {MOST_DENSE:,} cells, but the mechanism has {channel.n_cells:,}."
         )
-    return prior.counts.ravel().astype(float)
 
 
 def warn_of_gap(gap: float, n_iter: int, n: float, estimator: Any) -> None:

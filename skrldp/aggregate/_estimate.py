@@ -1,67 +1,18 @@
 """Estimates with standard errors and confidence intervals."""
 
-from dataclasses import dataclass
-from statistics import NormalDist
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._html import page
-from skrldp._params import is_finite
 from skrldp._typing import Floats
+from skrldp.aggregate._intervals import Ranges, critical_value, intervals
 
-__all__ = ["Estimate", "critical_value", "project", "wald"]
+__all__ = ["Estimate", "critical_value", "project"]
 
 _SHOWN = 50  # categories in HTML
-
-
-def critical_value(level: Any, n_intervals: int = 1) -> float:
-    """Half-width of a normal interval in standard errors.
-
-    Parameters
-    ----------
-    level : float
-        Probability that all intervals contain their true values.
-    n_intervals : int
-        Number of intervals. Šidák's bound is used, which holds for normal estimates with any
-        correlations.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> round(critical_value(0.95), 2), round(critical_value(0.95, 20), 2)
-    (1.96, 3.02)
-    """
-    if not (is_finite(level) and 0.0 < level < 1.0):
-        raise ValueError(f"level={level!r} must be a number between 0 and 1.")
-    # 1 - level ** (1 / k), without losing digits.
-    outside = -np.expm1(np.log(level) / max(n_intervals, 1))
-    return NormalDist().inv_cdf(1.0 - outside / 2.0)
-
-
-def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floats:
-    """Wald intervals around values.
-
-    Parameters
-    ----------
-    values, errors : arrays of one shape
-        NaN errors make NaN intervals.
-    level : float
-        Probability that an interval contains the true value.
-    simultaneous : bool
-        Whether all of them contain their true values at once with that probability.
-
-    Returns
-    -------
-    array of shape (..., 2)
-    """
-    random = np.isfinite(errors) & (errors > 0)
-    z = critical_value(level, int(random.sum()) if simultaneous else 1)
-    return np.stack([values - z * errors, values + z * errors], axis=-1)
 
 
 def project(values: Floats) -> Floats:
@@ -93,6 +44,11 @@ def _digits(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.4f}"
 
 
+def _range(ends: Floats) -> str:
+    low, high = map(_digits, ends)
+    return f"{low} to {high}" if low else ""
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """The estimated distribution of some columns.
@@ -120,9 +76,12 @@ class Estimate:
     std_error: Floats
     identifiable: NDArray[np.bool_]
     n_reports: int
+    _ranges: Ranges | None = field(default=None, repr=False)
 
-    def confidence_interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
-        """Wald intervals: the estimate plus and minus a multiple of its standard error.
+    def confidence_interval(
+        self, level: float = 0.95, *, simultaneous: bool = False, method: str = "auto"
+    ) -> Floats:
+        """Confidence intervals of the probabilities.
 
         Parameters
         ----------
@@ -131,18 +90,23 @@ class Estimate:
         simultaneous : bool, default=False
             Whether `level` is the probability that all intervals do so at once (by Šidák's bound,
             so the true probability is somewhat higher).
+        method : {"auto", "likelihood-ratio", "wald"}, default="auto"
+            As in :meth:`FrequencyEstimator.confidence_interval`.
 
         Returns
         -------
         array of shape (k, 2)
-            Not cut off at 0 and 1; NaN where the probability is not identifiable.
+            By the likelihood ratio within 0 and 1, and wide where the probability is not
+            identifiable; Wald's are not cut off at 0 and 1, and NaN there.
 
         Raises
         ------
         ValueError
-            If the level is not between 0 and 1.
+            If the level is not between 0 and 1, or there is no such method.
         """
-        return wald(self.frequencies, self.std_error, level, simultaneous)
+        return intervals(
+            self.frequencies, self.std_error, self._ranges, level, simultaneous, method
+        )
 
     def projected(self) -> Floats:
         """Closest distribution to the frequencies.
@@ -207,13 +171,17 @@ class Estimate:
             f"{self.n_reports:,} reports"
         )
         rows = []
-        intervals = self.confidence_interval()
+        ends = intervals(
+            self.frequencies, self.std_error, self._ranges, 0.95, False, "auto", _SHOWN
+        )
+        bounds = None if self._ranges is None else self._ranges.bounds(_SHOWN)
         for place, category in enumerate(self.categories[:_SHOWN]):
             text = ", ".join(map(str, category)) if len(self.columns) > 1 else str(category)
-            low, high = map(_digits, intervals[place])
-            interval = f"{low} to {high}" if low else ""
-            figures = _digits(self.frequencies[place]), _digits(self.std_error[place])
-            rows.append((text, *figures, interval))
+            frequency = _digits(self.frequencies[place])
+            if bounds is not None and not self.identifiable[place]:
+                frequency = _range(bounds[place])
+            figures = frequency, _digits(self.std_error[place])
+            rows.append((text, *figures, _range(ends[place])))
         header = (names, "frequency", "standard error", "95 % interval")
         return page(title, rows, header=header, n_more=len(self.categories) - len(rows))
 

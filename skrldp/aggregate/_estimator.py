@@ -7,33 +7,30 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skrldp._typing import Floats
-from skrldp.aggregate._bounds import extremes
+from skrldp.aggregate._categories import CategorySummaries
 from skrldp.aggregate._channels import Channel, DenseChannel, channel_of
 from skrldp.aggregate._checks import (
     MOST_DENSE,
     check_parameters,
     check_possible,
-    check_prior,
+    read_prior,
+    read_restriction,
     warn_of_gap,
 )
 from skrldp.aggregate._drift import DriftTests
-from skrldp.aggregate._estimate import Estimate, wald
-from skrldp.aggregate._fit import least_squares, most_likely, one_thread
+from skrldp.aggregate._fit import TOL_RESTRICTED, least_squares, most_likely, one_thread
 from skrldp.aggregate._numeric import NumericSummaries
 from skrldp.aggregate._reports import as_rows, count_reports
 from skrldp.aggregate._source import read_source
 from skrldp.aggregate._training import TrainingRows
-from skrldp.alphabet import CellGroups, group_cells
 from skrldp.mechanism import Mechanism
 
 __all__ = ["FrequencyEstimator"]
 
 
-_MOST_COVARIANCE = 25_000_000  # categories by cells: some hundred megabytes
-
-
-class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimator):
+class FrequencyEstimator(
+    CategorySummaries, DriftTests, NumericSummaries, TrainingRows, BaseEstimator
+):
     """Distribution of X and of its columns, estimated from the reports of a mechanism.
 
     A report about a record with cell x has distribution Q_x, the column x of the mechanism's matrix
@@ -51,8 +48,20 @@ class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimat
         "least-squares" is unbiased, and estimates may be negative. "ml" is maximum likelihood.
     prior : JointDistribution, optional
         Public records to count beside the reports, if both come from one distribution: the estimate
-        is the mode of the posterior under a Dirichlet distribution with parameters ``counts + 1``.
-        Needs ``method="ml"``.
+        is the mode of the posterior under a Dirichlet distribution with parameters ``prior_weight *
+        counts + 1``. Needs ``method="ml"``.
+    prior_weight : float, default=1.0
+        Between 0 and 1: how much of a report each public record counts for (a *power prior*,
+        Ibrahim and Chen 2000). Less than 1 if the public records come from a similar distribution
+        rather than the same one; 0 is no prior.
+    restrict_to : LikelihoodRatioSet, RenyiBall, fitted set or None, default=None
+        Maximise the likelihood only over an uncertainty set around the public distribution, such
+        as the sanitizer's ``uncertainty_``, which its privacy rests on anyway. Intervals then lie
+        in it too. If the set misses the true distribution, as it may with its probability beta,
+        they may be wrong: a 95 % interval may hold in 95 % less beta only. Needs ``method="ml"``.
+    public : JointDistribution, optional
+        The public distribution that `restrict_to` is around; that of the sanitizer if `mechanism`
+        is one.
     encode : {"auto", "symbol", "onehot", "cells"}, default="auto"
         Form of the reports, as in the sanitizers. Clients and :meth:`Mechanism.sample` make
         "symbol", the numbers of the mechanism's ``symbols``. "auto" uses the names of the columns;
@@ -60,7 +69,8 @@ class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimat
         there are several, as when the values of U are numbers and could be numbers of symbols.
     tol : float, default=1e-10
         With "ml": the iteration stops when the log-likelihood is proven to be at most this much
-        below its maximum, in nats per report.
+        below its maximum, in nats per report. With `restrict_to`, 1e-7 is always enough, and
+        `max_iter` and `time_limit` play no part.
     max_iter : int, default=10_000
         With "ml": greatest number of steps.
     time_limit : float or None, default=60.0
@@ -118,7 +128,8 @@ class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimat
 
     *Maximum likelihood* uses accelerated EM, and then Newton's method. Its standard errors are
     those of the Fisher information at the estimate, for a distribution in the interior of the
-    simplex; if the estimate is at the boundary, they tend to be too large.
+    simplex; if the estimate is at the boundary, they tend to be too large. Intervals are therefore
+    by the likelihood ratio: see :meth:`confidence_interval`.
 
     Reports must be about different persons: repeated reports about one person are not independent,
     and the standard errors would be too small. (Nor would they be private at ε: with GRR and SRR, k
@@ -128,6 +139,9 @@ class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimat
     ----------
     R. Varadhan and C. Roland, Simple and globally convergent methods for accelerating the
     convergence of any EM algorithm, Scandinavian Journal of Statistics 35, 2008.
+
+    J. G. Ibrahim and M.-H. Chen, Power prior distributions for regression models, Statistical
+    Science 15, 2000.
 
     Examples
     --------
@@ -154,6 +168,9 @@ class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimat
         method: str = "least-squares",
         *,
         prior: Any = None,
+        prior_weight: float = 1.0,
+        restrict_to: Any = None,
+        public: Any = None,
         encode: str = "auto",
         tol: float = 1e-10,
         max_iter: int = 10_000,
@@ -162,6 +179,9 @@ class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimat
         self.mechanism = mechanism
         self.method = method
         self.prior = prior
+        self.prior_weight = prior_weight
+        self.restrict_to = restrict_to
+        self.public = public
         self.encode = encode
         self.tol = tol
         self.max_iter = max_iter
@@ -195,12 +215,13 @@ class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimat
         counts, kinds = count_reports(rows, source, self.encode, sample_weight)
         channel = self._channel_of(source.mechanism, kinds)
         check_possible(counts, channel)
-        prior = None if self.prior is None else check_prior(self.prior, source.mechanism, channel)
+        prior = read_prior(self, source.mechanism, channel)
+        within = read_restriction(self, source, channel)
         best = None
         with one_thread():
             if self.method == "ml":
                 fit, best = most_likely(
-                    channel, counts, prior, self.tol, self.max_iter, self.time_limit
+                    channel, counts, prior, within, self.tol, self.max_iter, self.time_limit
                 )
             else:
                 fit = least_squares(channel, counts)
@@ -208,7 +229,7 @@ class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimat
             identifiable = channel.identifiable
 
         gap, n_iter = (0.0, 0) if best is None else (best.gap, best.iterations)
-        if gap > self.tol:
+        if gap > (self.tol if within is None else max(self.tol, TOL_RESTRICTED)):
             warn_of_gap(gap, n_iter, fit.n, self)
         found = object.__new__(type(self))
         validate_data(found, rows, skip_check_array=True, reset=True)
@@ -233,125 +254,6 @@ class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimat
             np.add.at(merged, kinds, mechanism.matrix)
             return DenseChannel(merged)
         return channel_of(mechanism, most_dense=MOST_DENSE if self.method == "ml" else 0)
-
-    # -- what was estimated -----------------------------------------------------------------------
-
-    def confidence_interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
-        """Wald intervals of the probabilities of the cells.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Probability that an interval contains the true probability.
-        simultaneous : bool, default=False
-            Whether `level` is the probability that all intervals do so at once (by Šidák's bound,
-            so the true probability is somewhat higher).
-
-        Returns
-        -------
-        array of shape (a1, a2, 2)
-            Not cut off at 0 and 1; NaN where the cell is not identifiable. They are normal
-            approximations, which are unreliable for cells with few expected reports.
-        """
-        check_is_fitted(self)
-        return wald(self.frequencies_, self.std_error_, level, simultaneous)
-
-    def marginal(self, columns: Any = None, *, part: str = "all") -> Estimate:
-        """Estimate the distribution of some columns.
-
-        Parameters
-        ----------
-        columns : name, position, list of them, or None
-            Columns of the table; None for a part of the record.
-        part : {"all", "sensitive", "nonsensitive"}, default="all"
-            The part: X, S or U.
-
-        Returns
-        -------
-        Estimate
-            Estimate for all combinations of the columns' categories that occur in cells. A marginal
-            can be identifiable where the cells are not.
-
-        Raises
-        ------
-        ValueError
-            If the mechanism has no such columns.
-        """
-        check_is_fitted(self)
-        group = group_cells(self.mechanism_, columns, part)
-        values, errors, known = self._by_category(group)
-        return Estimate(
-            group.name, group.categories, values, errors, known, n_reports=self.n_reports_
-        )
-
-    def covariance(self, columns: Any = None, *, part: str = "all") -> Floats:
-        """Covariance matrix of the estimates of :meth:`marginal`.
-
-        Parameters
-        ----------
-        columns : name, position, list of them, or None
-            Columns of the table; None for a part of the record.
-        part : {"all", "sensitive", "nonsensitive"}, default="all"
-            The part: X, S or U.
-
-        Returns
-        -------
-        array of shape (k, k)
-            NaN where the reports do not determine a category's probability.
-
-        Raises
-        ------
-        ValueError
-            If the mechanism has no such columns, or there are too many categories.
-        """
-        check_is_fitted(self)
-        group = group_cells(self.mechanism_, columns, part)
-        if len(group.categories) * self._channel.n_cells > _MOST_COVARIANCE:
-            raise ValueError(
-                f"the covariance of {len(group.categories):,} categories is too large; take fewer "
-                "columns."
-            )
-        functions = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
-        return self._fit.covariance(functions)
-
-    def bounds(self, columns: Any = None, *, part: str = "all") -> Floats:
-        """Least and greatest frequencies over all distributions with the same likelihood.
-
-        If frequencies are not identifiable, :meth:`marginal` gives one of many distributions of
-        maximal likelihood, and this method gives their range. More reports do not narrow it.
-
-        Parameters
-        ----------
-        columns : name, position, list of them, or None
-            Columns of the table; None for a part of the record.
-        part : {"all", "sensitive", "nonsensitive"}, default="all"
-            The part: X, S or U.
-
-        Returns
-        -------
-        array of shape (k, 2)
-            Both are the estimate if that is identifiable. Sampling error is not included.
-
-        Raises
-        ------
-        ValueError
-            If the mechanism has no such columns, or the method is not "ml".
-        """
-        check_is_fitted(self)
-        if self._fit.unbiased or not isinstance(self._channel, DenseChannel):
-            raise ValueError(
-                "bounds are over distributions that explain the reports, which least squares does "
-                f"not find: use method='ml' (and at most {MOST_DENSE:,} cells)."
-            )
-        group = group_cells(self.mechanism_, columns, part)
-        values, _, known = self._by_category(group)
-        found = np.stack([values, values], axis=1)
-        for rows, functions in self._channel.indicators(group.labels, len(group.categories)):
-            left = np.flatnonzero(~known[rows])
-            if left.size:
-                ends = extremes(self._channel.basis, self._fit.distribution, functions[left])
-                found[rows.start + left] = ends
-        return found
 
     def score(self, Y: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Average log-likelihood of reports at the estimated distribution.
@@ -381,15 +283,3 @@ class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimat
         report = channel.forward(self._fit.probable)[seen]
         with np.errstate(divide="ignore"):
             return float(counts[seen] @ np.log(np.maximum(report, 0.0)) / counts.sum())
-
-    def _by_category(self, group: CellGroups) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        k = len(group.categories)
-        if k == self._channel.n_cells:  # each is a cell: known from the fit
-            order = np.argsort(group.labels)
-            values, errors = (found[order] for found in self._fit.cells())
-            return values, errors, self._channel.identifiable[order]
-        values, errors, known = np.empty(k), np.empty(k), np.empty(k, dtype=bool)
-        for rows, functions in self._channel.indicators(group.labels, k):
-            values[rows], errors[rows] = self._fit.evaluate(functions)
-            known[rows] = self._channel.determines(functions)
-        return values, errors, known

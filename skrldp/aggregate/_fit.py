@@ -11,10 +11,16 @@ from threadpoolctl import ThreadpoolController
 
 from skrldp._typing import Floats
 from skrldp.aggregate._channels import Channel, DenseChannel, Weights, covariance
+from skrldp.aggregate._convex import Logarithms
 from skrldp.aggregate._estimate import project
+from skrldp.aggregate._interior_point import minimise
 from skrldp.aggregate._likelihood import Maximum, maximise
+from skrldp.aggregate._region import LikelihoodRegion
+from skrldp.aggregate._restriction import Restriction
 
-__all__ = ["Fit", "least_squares", "most_likely", "one_thread"]
+__all__ = ["TOL_RESTRICTED", "Fit", "least_squares", "most_likely", "one_thread"]
+
+TOL_RESTRICTED = 1e-7  # nats per report that are always enough over a set
 
 
 @cache
@@ -48,6 +54,9 @@ class Fit:
         Number of reports.
     unbiased : bool
         Whether estimates of functions that are not determined are NaN.
+    region : LikelihoodRegion or None
+        The likelihood around the estimate, for intervals; None for least squares and for channels
+        without a matrix.
     """
 
     distribution: Floats
@@ -57,6 +66,7 @@ class Fit:
     channel: Channel
     n: float
     unbiased: bool
+    region: LikelihoodRegion | None = None
 
     def evaluate(self, functions: Floats) -> tuple[Floats, Floats]:
         """Estimates and standard errors of linear functions of the distribution, (m, a).
@@ -119,6 +129,7 @@ def most_likely(
     channel: Channel,
     counts: Floats,
     prior: Floats | None,
+    within: Restriction | None,
     tol: float,
     max_iter: int,
     time_limit: float | None = None,
@@ -133,6 +144,8 @@ def most_likely(
         Number of reports of each symbol.
     prior : array of shape (a,), optional
         Number of public records of each cell; for a channel that has its matrix.
+    within : Restriction, optional
+        The set of the distributions to choose from; for a channel that has its matrix.
     tol : float
         Gap to stop at, in nats per report or public record.
     max_iter : int
@@ -152,9 +165,43 @@ def most_likely(
         channel = DenseChannel(np.vstack([own * channel.matrix, direct]))
         counts = np.concatenate([counts, prior])
     n = float(counts.sum())
-    best = maximise(channel, counts / n, tol, max_iter, time_limit)
+    if within is None:
+        best = maximise(channel, counts / n, tol, max_iter, time_limit)
+    else:
+        assert isinstance(channel, DenseChannel)
+        best = _most_likely_within(channel.matrix, counts / n, within, tol)
     report_distribution = channel.floored(channel.forward(best.distribution), n)
     weights = channel.weights(report_distribution)
+    region = None
+    if isinstance(channel, DenseChannel):
+        seen = counts > 0
+        if within is None:
+            within = Restriction((), np.full(channel.n_cells, 1.0 / channel.n_cells))
+        region = LikelihoodRegion(
+            channel.matrix[seen], counts[seen], best.distribution, within.constraints, within.inside
+        )
     return Fit(
-        best.distribution, best.distribution, weights, report_distribution, channel, n, False
+        best.distribution,
+        best.distribution,
+        weights,
+        report_distribution,
+        channel,
+        n,
+        False,
+        region,
     ), best
+
+
+def _most_likely_within(matrix: Floats, shares: Floats, within: Restriction, tol: float) -> Maximum:
+    """Maximise the likelihood over a set, by the interior-point method for convex programs."""
+    seen = shares > 0
+    objective = Logarithms(shares[seen], 0.0, matrix[seen])
+    found = minimise(
+        np.zeros((1, matrix.shape[1])),
+        within.constraints,
+        within.inside,
+        min(tol, TOL_RESTRICTED),
+        objective=objective,
+    )
+    gap = max(float(found.values[0] - found.bounds[0]), 0.0)
+    return Maximum(found.points[0], -float(found.values[0]), gap, found.steps)

@@ -14,8 +14,8 @@ from skrldp.aggregate._bounded_mean import average, half_width, scores_for
 from skrldp.aggregate._channels import Channel, DenseChannel
 from skrldp.aggregate._checks import MOST_DENSE
 from skrldp.aggregate._drift import set_around
-from skrldp.aggregate._estimate import critical_value
 from skrldp.aggregate._fit import Fit
+from skrldp.aggregate._intervals import critical_value
 from skrldp.aggregate._source import Source
 from skrldp.alphabet import CellGroups, group_cells, numbers_of_cells
 from skrldp.joint import JointDistribution

@@ -345,7 +345,8 @@ def test_parameters(fitted):
     mechanism = fitted["grr"].mechanism_
     estimator = FrequencyEstimator(mechanism, "ml", tol=1e-6)
     assert list(estimator.get_params()) == [
-        "encode", "max_iter", "mechanism", "method", "prior", "time_limit", "tol",
+        "encode", "max_iter", "mechanism", "method", "prior", "prior_weight", "public",
+        "restrict_to", "time_limit", "tol",
     ]  # fmt: skip
     assert estimator.get_params()["mechanism"] is mechanism
     with pytest.raises(NotFittedError):
@@ -361,7 +362,7 @@ def test_parameters(fitted):
 
 
 def test_a_covariance_that_is_too_large(monkeypatch, fitted):
-    monkeypatch.setattr(skrldp.aggregate._estimator, "_MOST_COVARIANCE", 12)
+    monkeypatch.setattr(skrldp.aggregate._categories, "_MOST_COVARIANCE", 12)
     estimator = FrequencyEstimator(fitted["grr"]).fit(SYMBOLS)
     assert estimator.covariance("ill").shape == (2, 2)
     with pytest.raises(ValueError, match="covariance of 3 categories is too large"):

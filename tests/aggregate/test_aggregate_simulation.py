@@ -108,15 +108,21 @@ def test_least_squares(mechanisms, name):
 def test_maximum_likelihood(mechanisms, name):
     """Away from the boundary, 95 %; with a cell at 0 now and then, at least that.
 
-    800 samples put 95 % within 92-98 % but for a chance of 1e-4.
+    800 samples put 95 % within 92-98 % but for a chance of 1e-4. Intervals by the likelihood ratio
+    take longer: 150 samples, within 89-99.4 % but for a chance of 2e-3 for each of three.
     """
     mechanism = mechanisms[name]
     estimator = FrequencyEstimator(mechanism, "ml", encode="symbol", tol=1e-8)
-    cells, values = [], []
+    cells, values, ratios = [], [], []
     for symbols, counts in samples(mechanism, 5_000, repeat=800, seed=1):
         estimator.fit(symbols, sample_weight=counts)
-        cells.append(estimator.confidence_interval())
-        values.append(estimator.marginal("visits").confidence_interval())
+        cells.append(estimator.confidence_interval(method="wald"))
+        of_value = estimator.marginal("visits")
+        values.append(of_value.confidence_interval(method="wald"))
+        if name != "GRR" and len(values) <= 150:
+            ratios.append(of_value.confidence_interval())
+    if ratios:
+        assert_covers(ratios, DISTRIBUTION.sum(axis=0), 0.89, 0.994)
     if name != "RobustMSE":
         assert_covers(cells, DISTRIBUTION, 0.92, 0.99)
     assert_covers(values, DISTRIBUTION.sum(axis=0), 0.92, 0.98)

@@ -27,6 +27,7 @@ _PER_HEAT, _LEAST_PART, _GREATEST_PART = 0.01, 1e-6, 1.0
 # 0; a function that reaches further than the second out of the others' space is not determined.
 _NULL, _OUTSIDE = 1e-8, 1e-6
 _LEAST_MASS = 1e-12  # of a report that no cell with probability makes
+_SHARE_BESIDE = 1.0  # of the mechanism beside, for each report
 _SMOOTHING = 1e-9  # added to the probabilities of reports
 
 
@@ -46,9 +47,12 @@ class Variance(Criterion):
     scale = 1.0
     many_reports = True
 
-    def __init__(self, distribution: Floats, functions: Floats) -> None:
+    def __init__(
+        self, distribution: Floats, functions: Floats, beside: Floats | None = None
+    ) -> None:
         super().__init__(distribution)
         self.functions = functions
+        self._beside = None if beside is None else self._scaled_information(beside)
 
     def at(self, distribution: Floats) -> "Variance":
         """Return the same criterion at another distribution."""
@@ -58,6 +62,28 @@ class Variance(Criterion):
         """Return the sum of the variances from records themselves."""
         means = self.functions @ self.distribution
         return float(((self.functions**2) @ self.distribution).sum() - means @ means)
+
+    def with_beside(self, matrix: Floats) -> "Variance":
+        """Return the criterion of mechanisms that are mixed with a given one.
+
+        Parameters
+        ----------
+        matrix : array of shape (b, a)
+            Mechanism whose reports determine the functions.
+
+        Returns
+        -------
+        Variance
+        """
+        return Variance(self.distribution, self.functions, matrix)
+
+    def _scaled_information(self, matrix: Floats) -> Floats:
+        """Information matrix in units of the records' own, of shape (a, a)."""
+        mass = matrix @ self.distribution
+        sent = mass > _LEAST_MASS
+        rows = matrix[sent] * np.sqrt(self.distribution) / np.sqrt(mass[sent])[:, None]
+        information: Floats = rows.T @ rows
+        return information
 
     def variances(self, matrix: Floats) -> Floats:
         """Return the asymptotic variances of the estimates, times the number of reports.
@@ -110,10 +136,13 @@ class Variance(Criterion):
         """Expand the logarithm of the sum."""
         part = float(np.clip(_PER_HEAT * heat, _LEAST_PART, _GREATEST_PART))
         rows, distribution = np.maximum(matrix, 0.0) + _SMOOTHING, self.distribution
-        mass = rows @ distribution
-        scaled = rows / mass[:, None]
+        scaled = rows / (rows @ distribution)[:, None]
         root = np.sqrt(distribution)
-        information = scaled.T @ rows * root * root[:, None] + part * np.eye(len(root))
+        information = scaled.T @ rows * root * root[:, None]
+        if self._beside is None:
+            information += part * np.eye(len(root))
+        else:
+            information += _SHARE_BESIDE * self._beside
         inverse = np.linalg.inv(information) * root * root[:, None]
         half = inverse @ self.functions.T
         total = float(np.vdot(half, self.functions.T))

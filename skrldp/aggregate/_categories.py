@@ -1,0 +1,191 @@
+"""Frequencies of a fitted estimator's cells and columns, with errors, intervals and bounds."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skrldp._typing import Floats
+from skrldp.aggregate._channels import Channel, DenseChannel
+from skrldp.aggregate._checks import MOST_DENSE
+from skrldp.aggregate._estimate import Estimate
+from skrldp.aggregate._fit import Fit
+from skrldp.aggregate._intervals import Ranges, intervals
+from skrldp.alphabet import CellGroups, group_cells
+from skrldp.mechanism import Mechanism
+
+__all__ = ["CategorySummaries"]
+
+_MOST_COVARIANCE = 25_000_000  # categories by cells: some hundred megabytes
+
+
+class CategorySummaries:
+    """Frequencies of a fitted estimator's cells and columns."""
+
+    mechanism_: Mechanism
+    frequencies_: Floats
+    std_error_: Floats
+    n_reports_: int
+    _channel: Channel
+    _fit: Fit
+
+    def confidence_interval(
+        self, level: float = 0.95, *, simultaneous: bool = False, method: str = "auto"
+    ) -> Floats:
+        """Confidence intervals of the probabilities of the cells.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability that an interval contains the true probability.
+        simultaneous : bool, default=False
+            Whether `level` is the probability that all intervals do so at once (by Šidák's bound,
+            so the true probability is somewhat higher).
+        method : {"auto", "likelihood-ratio", "wald"}, default="auto"
+            "likelihood-ratio" needs maximum likelihood: an interval has all probabilities that some
+            distribution gives whose log-likelihood is at most half a χ² quantile below the
+            greatest (of a somewhat larger quantile for an end that is reached by a distribution
+            with zeros). It exists for every cell and lies within 0 and 1. Where the cell is not
+            identifiable it is the range of :meth:`bounds` widened by the sampling error. "wald" is
+            the estimate plus and minus a multiple of its standard error. "auto" is the likelihood
+            ratio for maximum likelihood up to 250 cells, and Wald's otherwise.
+
+        Returns
+        -------
+        array of shape (a1, a2, 2)
+            Wald's are not cut off at 0 and 1, NaN where the cell is not identifiable, and
+            unreliable for cells with few expected reports.
+
+        Raises
+        ------
+        ValueError
+            If the level is not between 0 and 1, or there is no such method.
+        """
+        check_is_fitted(self)
+        frequencies, errors = self.frequencies_.ravel(), self.std_error_.ravel()
+        ranges = self._ranges(np.arange(len(frequencies)), frequencies, self._channel.identifiable)
+        found = intervals(frequencies, errors, ranges, level, simultaneous, method)
+        return found.reshape(*self.frequencies_.shape, 2)
+
+    def marginal(self, columns: Any = None, *, part: str = "all") -> Estimate:
+        """Estimate the distribution of some columns.
+
+        Parameters
+        ----------
+        columns : name, position, list of them, or None
+            Columns of the table; None for a part of the record.
+        part : {"all", "sensitive", "nonsensitive"}, default="all"
+            The part: X, S or U.
+
+        Returns
+        -------
+        Estimate
+            Estimate for all combinations of the columns' categories that occur in cells. A marginal
+            can be identifiable where the cells are not.
+
+        Raises
+        ------
+        ValueError
+            If the mechanism has no such columns.
+        """
+        check_is_fitted(self)
+        group = group_cells(self.mechanism_, columns, part)
+        values, errors, known = self._by_category(group)
+        return Estimate(
+            group.name,
+            group.categories,
+            values,
+            errors,
+            known,
+            self.n_reports_,
+            self._ranges(group.labels, values, known),
+        )
+
+    def covariance(self, columns: Any = None, *, part: str = "all") -> Floats:
+        """Covariance matrix of the estimates of :meth:`marginal`.
+
+        Parameters
+        ----------
+        columns : name, position, list of them, or None
+            Columns of the table; None for a part of the record.
+        part : {"all", "sensitive", "nonsensitive"}, default="all"
+            The part: X, S or U.
+
+        Returns
+        -------
+        array of shape (k, k)
+            NaN where the reports do not determine a category's probability.
+
+        Raises
+        ------
+        ValueError
+            If the mechanism has no such columns, or there are too many categories.
+        """
+        check_is_fitted(self)
+        group = group_cells(self.mechanism_, columns, part)
+        if len(group.categories) * self._channel.n_cells > _MOST_COVARIANCE:
+            raise ValueError(
+                f"the covariance of {len(group.categories):,} categories is too large; take fewer "
+                "columns."
+            )
+        functions = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
+        return self._fit.covariance(functions)
+
+    def bounds(self, columns: Any = None, *, part: str = "all") -> Floats:
+        """Least and greatest frequencies over all distributions with the same likelihood.
+
+        If frequencies are not identifiable, :meth:`marginal` gives one of many distributions of
+        maximal likelihood, and this method gives their range. More reports do not narrow it.
+
+        Parameters
+        ----------
+        columns : name, position, list of them, or None
+            Columns of the table; None for a part of the record.
+        part : {"all", "sensitive", "nonsensitive"}, default="all"
+            The part: X, S or U.
+
+        Returns
+        -------
+        array of shape (k, 2)
+            Both are the estimate if that is identifiable. Sampling error is not included:
+            intervals by the likelihood ratio are these bounds widened by it. With `restrict_to`,
+            over the distributions of the set whose log-likelihood is within 0.0001 nats of the
+            greatest.
+
+        Raises
+        ------
+        ValueError
+            If the mechanism has no such columns, or the method is not "ml".
+        """
+        check_is_fitted(self)
+        if self._fit.region is None:
+            raise ValueError(
+                "bounds are over distributions that explain the reports, which least squares does "
+                f"not find: use method='ml' (and at most {MOST_DENSE:,} cells)."
+            )
+        group = group_cells(self.mechanism_, columns, part)
+        values, _, known = self._by_category(group)
+        ranges = self._ranges(group.labels, values, known)
+        assert ranges is not None
+        return ranges.bounds(len(values))
+
+    def _by_category(self, group: CellGroups) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        k = len(group.categories)
+        if k == self._channel.n_cells:  # each is a cell: known from the fit
+            order = np.argsort(group.labels)
+            values, errors = (found[order] for found in self._fit.cells())
+            return values, errors, self._channel.identifiable[order]
+        values, errors, known = np.empty(k), np.empty(k), np.empty(k, dtype=bool)
+        for rows, functions in self._channel.indicators(group.labels, k):
+            values[rows], errors[rows] = self._fit.evaluate(functions)
+            known[rows] = self._channel.determines(functions)
+        return values, errors, known
+
+    def _ranges(
+        self, labels: NDArray[np.intp], values: Floats, known: NDArray[np.bool_]
+    ) -> Ranges | None:
+        if self._fit.region is None:
+            return None
+        assert isinstance(self._channel, DenseChannel)
+        return Ranges(self._fit.region, labels, values, known, self._channel.basis)

@@ -1,0 +1,146 @@
+"""Convex functions of distributions, evaluated at many points at once."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from skrldp._typing import Floats, Indices
+
+__all__ = ["Convex", "Logarithms", "Means", "Powers", "diagonal"]
+
+
+class Convex(ABC):
+    """A convex function of positive vectors, evaluated at many points at once."""
+
+    @abstractmethod
+    def value(self, points: Floats) -> Floats:
+        """Values at the points: (m, a) to (m,)."""
+
+    @abstractmethod
+    def slope(self, points: Floats) -> Floats:
+        """Gradients at the points: (m, a) to (m, a)."""
+
+    @abstractmethod
+    def add_curvature(self, points: Floats, factors: Floats, total: Floats) -> None:
+        """Add the Hessians at the points, times factors (m,), to `total`, (m, a, a)."""
+
+
+class Logarithms(Convex):
+    """−Σ_y w_y log (R x)_y − offset: a log-likelihood's negative.
+
+    Parameters
+    ----------
+    weights : array of shape (b,)
+        Positive weights w.
+    offset : float
+        What is subtracted.
+    rows : array of shape (b, a), optional
+        The matrix R; the identity if there is none.
+    """
+
+    def __init__(self, weights: Floats, offset: float, rows: Floats | None = None) -> None:
+        self.weights, self.offset, self.rows = weights, offset, rows
+
+    def _inner(self, points: Floats) -> Floats:
+        inner: Floats = points if self.rows is None else points @ self.rows.T
+        return inner
+
+    def value(self, points: Floats) -> Floats:
+        """Values at the points: (m, a) to (m,)."""
+        values: Floats = -np.log(self._inner(points)) @ self.weights - self.offset
+        return values
+
+    def slope(self, points: Floats) -> Floats:
+        """Gradients at the points: (m, a) to (m, a)."""
+        prices: Floats = -self.weights / self._inner(points)
+        return prices if self.rows is None else prices @ self.rows
+
+    def add_curvature(self, points: Floats, factors: Floats, total: Floats) -> None:
+        """Add the Hessians at the points, times factors (m,), to `total`, (m, a, a)."""
+        curvature = factors[:, None] * self.weights / self._inner(points) ** 2
+        if self.rows is None:
+            diagonal(total)[...] += curvature
+        else:
+            for place, scale in enumerate(curvature):
+                scaled = self.rows * np.sqrt(scale)[:, None]
+                total[place] += scaled.T @ scaled
+
+
+class Powers(Convex):
+    """± Σ_x w_x x^p − offset, with the sign that makes it convex: a power divergence.
+
+    Parameters
+    ----------
+    weights : array of shape (a,)
+        Weights w >= 0.
+    power : float
+        Any number < 1 but 0.
+    offset : float
+        What is subtracted.
+    """
+
+    def __init__(self, weights: Floats, power: float, offset: float) -> None:
+        self.power, self.offset = power, offset
+        self.weights = weights if power < 0 else -weights
+
+    def value(self, points: Floats) -> Floats:
+        """Values at the points: (m, a) to (m,)."""
+        values: Floats = points**self.power @ self.weights - self.offset
+        return values
+
+    def slope(self, points: Floats) -> Floats:
+        """Gradients at the points: (m, a) to (m, a)."""
+        slopes: Floats = self.power * self.weights * points ** (self.power - 1.0)
+        return slopes
+
+    def add_curvature(self, points: Floats, factors: Floats, total: Floats) -> None:
+        """Add the Hessians at the points, times factors (m,), to `total`, (m, a, a)."""
+        second = self.power * (self.power - 1.0) * self.weights
+        diagonal(total)[...] += factors[:, None] * second * points ** (self.power - 2.0)
+
+
+class Means(Convex):
+    """Share · Σ_{x in C} x − Π_{x in C} x^{p_x}: a multiple of a sum, less a geometric mean.
+
+    Parameters
+    ----------
+    cells : array of int
+        The cells C.
+    exponents : array of the same shape
+        Exponents p >= 0 with sum 1.
+    share : float
+        The factor of the sum.
+    """
+
+    def __init__(self, cells: Indices, exponents: Floats, share: float) -> None:
+        self.cells, self.exponents, self.share = cells, exponents, share
+
+    def _mean(self, points: Floats) -> Floats:
+        mean: Floats = np.exp(np.log(points[:, self.cells]) @ self.exponents)
+        return mean
+
+    def value(self, points: Floats) -> Floats:
+        """Values at the points: (m, a) to (m,)."""
+        values: Floats = self.share * points[:, self.cells].sum(axis=1) - self._mean(points)
+        return values
+
+    def slope(self, points: Floats) -> Floats:
+        """Gradients at the points: (m, a) to (m, a)."""
+        slopes = np.zeros_like(points)
+        logs = self.exponents / points[:, self.cells]
+        slopes[:, self.cells] = self.share - self._mean(points)[:, None] * logs
+        return slopes
+
+    def add_curvature(self, points: Floats, factors: Floats, total: Floats) -> None:
+        """Add the Hessians at the points, times factors (m,), to `total`, (m, a, a)."""
+        own = points[:, self.cells]
+        logs, scale = self.exponents / own, factors * self._mean(points)
+        block = -scale[:, None, None] * logs[:, :, None] * logs[:, None, :]
+        diagonal(block)[...] += scale[:, None] * logs / own
+        total[:, self.cells[:, None], self.cells] += block
+
+
+def diagonal(matrices: Floats) -> Floats:
+    """Diagonals of matrices (m, a, a), as a view of shape (m, a) that can be written to."""
+    m, a, _ = matrices.shape
+    return matrices.reshape(m, a * a)[:, :: a + 1]

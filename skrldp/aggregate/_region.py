@@ -1,0 +1,107 @@
+"""The distributions that explain the reports about as well as the best one does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skrldp._typing import Booleans, Floats
+from skrldp.aggregate._convex import Convex, Logarithms
+from skrldp.aggregate._interior_point import minimise
+
+__all__ = ["LikelihoodRegion"]
+
+_TOL = 1e-6  # between the two bounds on an end, in units of the function's range
+_TOL_CENTRE = 1e-2
+_ZERO = 1e-5  # a probability that counts as zero
+_SCALE = 0.1  # of the first barrier parameter
+_HALVINGS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodRegion:
+    """The distributions whose log-likelihood is within a given distance of the greatest.
+
+    Attributes
+    ----------
+    matrix : array of shape (b, a)
+        Matrix of the mechanism, with the rows of the symbols that were seen.
+    counts : array of shape (b,)
+        Number of reports of each of these symbols.
+    distribution : array of shape (a,)
+        A distribution of greatest likelihood.
+    constraints : sequence of Convex
+        What else holds, as functions that are at most 0.
+    inside : array of shape (a,)
+        A positive distribution at which these functions are negative.
+    """
+
+    matrix: Floats
+    counts: Floats
+    distribution: Floats
+    constraints: Sequence[Convex]
+    inside: Floats
+
+    @cached_property
+    def _kept(self) -> dict[Any, Floats]:
+        return {}
+
+    def _likelihood(self, drop: float) -> Logarithms:
+        """At most 0 where the log-likelihood is at most `drop` below the greatest."""
+        rows = self.matrix / (self.matrix @ self.distribution)[:, None]
+        return Logarithms(self.counts, drop, rows)
+
+    def _centre(self, constraints: Sequence[Convex]) -> Floats:
+        """Find a point in the middle of the region: its analytic centre, roughly."""
+        share = 0.5
+        for _ in range(_HALVINGS):
+            start = share * self.inside + (1.0 - share) * self.distribution
+            if all(constraint.value(start[None])[0] < 0.0 for constraint in constraints):
+                break
+            share /= 2.0
+        found = minimise(np.zeros((1, len(start))), constraints, start, _TOL_CENTRE)
+        return found.points[0]
+
+    def ends(self, functions: Floats, drop: float, at_boundary: float | None = None) -> Floats:
+        """Least and greatest values of linear functions over the region.
+
+        Parameters
+        ----------
+        functions : array of shape (m, a)
+            Their coefficients.
+        drop : float
+            By how much the log-likelihood may be below the greatest, in nats.
+        at_boundary : float, optional
+            The same for an end that is reached at the boundary of what is possible: by a
+            distribution with zeros, or where there are constraints.
+
+        Returns
+        -------
+        array of shape (m, 2)
+            Bounds from outside: the range is never wider than these, and narrower by some 1e-6 of
+            the range of the coefficients at most, as far as the numerical precision suffices.
+        """
+        least = functions.min(axis=1)
+        spread = functions.max(axis=1) - least
+        found = np.stack([least, least], axis=1)
+        vary = np.flatnonzero(spread > 0)
+        if vary.size:
+            unit = (functions[vary] - least[vary, None]) / spread[vary, None]
+            costs = np.vstack([unit, -unit])
+            bounds, bound = self._minima(costs, drop if at_boundary is None else at_boundary)
+            if at_boundary is not None and not bound.all():
+                bounds[~bound] = self._minima(costs[~bound], drop)[0]
+            low, high = np.split(bounds * np.repeat([1.0, -1.0], vary.size), 2)
+            ends = np.stack([np.maximum(low, 0.0), np.minimum(high, 1.0)], axis=1)
+            found[vary] += spread[vary, None] * ends
+        return found
+
+    def _minima(self, costs: Floats, drop: float) -> tuple[Floats, Booleans]:
+        """Bounds on the minima, and whether they are reached at the boundary."""
+        constraints = [self._likelihood(drop), *self.constraints]
+        found = minimise(costs, constraints, self._centre(constraints), _TOL, scale=_SCALE)
+        trivial = found.values <= costs.min(axis=1) + _ZERO  # all mass on the least: no wider range
+        zeros = (found.points < _ZERO).any(axis=1) | bool(self.constraints)
+        return found.bounds, zeros & ~trivial
