@@ -131,16 +131,20 @@ def functions_of(targets: Any, record: Record, distribution: Floats) -> Weighted
     Raises
     ------
     ValueError
-        If a target is none of these, has no such column, or has a weight that is not positive.
+        If a target is none of these, has no such column, or has a weight that is not positive, or
+        if all functions are 0.
     """
     several = isinstance(targets, Sequence) and not isinstance(targets, str)
     asked = list(targets) if several else [targets]
     if not asked:
         raise ValueError("targets is empty: name at least one thing to estimate.")
     read = [_read(_as_target(target), record, distribution) for target in asked]
+    functions = np.concatenate([one.functions for one in read])
+    if not functions.any():
+        raise ValueError("targets are 0 whatever the records are: there is nothing to estimate.")
     return WeightedFunctions(
         tuple(name for one in read for name in one.names),
-        np.concatenate([one.functions for one in read]),
+        functions,
         np.concatenate([one.weights for one in read]),
     )
 

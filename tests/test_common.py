@@ -4,6 +4,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skrldp import (
+    AOptimalSanitizer,
     GRRSanitizer,
     IRSanitizer,
     NonRobustSanitizer,
@@ -22,6 +23,7 @@ SANITIZERS = [
     SRRSanitizer(),
     IRSanitizer(budget="theorem5", uncertainty=QUICK),
     PolyOptSanitizer(region="lower", time_limit=1e-6, uncertainty=QUICK),
+    AOptimalSanitizer(region="lower", time_limit=1e-6, uncertainty=QUICK),
     NonRobustSanitizer(time_limit=1e-6),
     RobustMSESanitizer(distance="hamming", time_limit=1e-6),
     PolyOptSanitizer(region="lower", time_limit=1e-6, observe="nonsensitive", uncertainty=QUICK),

@@ -101,9 +101,8 @@ class AOptimalSanitizer(OptimalSanitizer):
         repaired, certified and used, so a `fit` that meets the limit may not be repeatable.
     smoothing : float, default=0.5
         Number of records added to the public table, spread evenly over all cells, for the objective
-        only; without them, a cell without public records would not matter for the objective.
-        Privacy, ``variances_`` and ``mutual_information_`` refer to the public distribution without
-        them. 0 adds nothing.
+        only. Privacy, ``variances_`` and ``mutual_information_`` refer to the public distribution
+        without them. 0 adds nothing; it needs public records in every cell.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
         of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
@@ -299,6 +298,11 @@ class AOptimalSanitizer(OptimalSanitizer):
         asked = self._asked(joint, record)
         scaled = asked.functions * np.sqrt(asked.weights)[:, None]
         distribution = requirements.fold(joint.smoothed(self.smoothing))
+        if not distribution.all():
+            raise ValueError(
+                "smoothing=0 needs records in every cell: without them, an estimate has no least "
+                "variance. Use a positive smoothing, or fewer categories."
+            )
         if self.observe == "nonsensitive":
             scaled = _of_u_alone(scaled, joint, asked)
         return Variance(distribution, scaled)

@@ -205,14 +205,11 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
         known = known_places(self, X)
-        promise = promise_of(
-            self,
-            joint,
-            self._private_set(around),
-            lambda table: self._private_set(uncertainty.fit_set(table)),
-            codec,
-            known,
-        )
+
+        def private_set(table: JointDistribution) -> FittedSet:
+            return self._private_set(uncertainty.fit_set(table))
+
+        promise = promise_of(self, joint, self._private_set(around), private_set, codec, known)
         warn_of_weak_sets(around, joint, promise.statements)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
         design = self._design(promise, named_record(joint, names))

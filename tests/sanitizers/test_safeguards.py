@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 
 from skrldp import (
+    AOptimalSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
@@ -33,6 +34,7 @@ from skrldp.joint import as_counts
 from skrldp.sanitizers import _checks, as_sanitizer, changes_since_fit
 
 SANITIZERS = [
+    AOptimalSanitizer,
     GRRSanitizer,
     IRSanitizer,
     NonRobustSanitizer,
@@ -129,6 +131,7 @@ def test_the_first_column_is_named_in_a_warning():
 @pytest.mark.parametrize("cls", SANITIZERS)
 def test_who_says_it_is_not_warned(cls):
     quick = {"time_limit": 0.5} if hasattr(cls(), "time_limit") else {}
+    quick |= {"region": "lower"} if cls is AOptimalSanitizer else {}
     ball = {} if cls is NonRobustSanitizer else {"uncertainty": RenyiBall()}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyLeakWarning)

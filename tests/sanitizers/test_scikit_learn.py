@@ -16,6 +16,7 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 from sklearn.utils import estimator_html_repr
 
 from skrldp import (
+    AOptimalSanitizer,
     GRRSanitizer,
     IRSanitizer,
     NonRobustSanitizer,
@@ -34,6 +35,7 @@ SANITIZERS = [
     SRRSanitizer(sensitive=0, random_state=0),
     IRSanitizer(sensitive=0, random_state=0),
     PolyOptSanitizer(sensitive=0, random_state=0, time_limit=0.2),
+    AOptimalSanitizer(sensitive=0, random_state=0, region="lower"),
     NonRobustSanitizer(sensitive=0, random_state=0, time_limit=0.2),
     RobustMSESanitizer(sensitive=0, random_state=0, distance="hamming"),
 ]

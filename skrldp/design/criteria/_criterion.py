@@ -78,10 +78,13 @@ class Mixture(ABC):
     ----------
     rows : array of shape (m, a)
         The rows.
+    dropped : int
+        How often rows were dropped to make room for others; they may be of use again.
     """
 
     def __init__(self, n_cells: int) -> None:
         self.rows: Floats = np.zeros((0, n_cells))
+        self.dropped = 0
 
     @abstractmethod
     def add(self, rows: Floats) -> None:

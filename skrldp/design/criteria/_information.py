@@ -1,6 +1,7 @@
 """Mutual information of the report with the record, or with U alone."""
 
 import numpy as np
+from scipy.special import xlog1py, xlogy
 
 from skrldp._typing import Floats, Indices
 from skrldp.design._information_bound import information_bound
@@ -119,14 +120,24 @@ class Information(Expandable):
         return bound if self.about is None else min(bound, entropy(self._reduced))
 
     def bound_at(self, distribution: Floats, value: float) -> float:
-        """Bound the information of every mechanism at another distribution, in nats.
+        r"""Bound the information of every mechanism at another distribution, in nats.
 
-        Information is concave in the distribution: where one has at least a share of each
-        probability of another, it has at least that share of its information.
+        This distribution is a mixture of the other one, with a share λ, and of a third. Let T tell
+        which it was. I(X; Y) is concave in the distribution of X, so it is at least λ times that at
+        the other one. A function's is not: what it is of U depends on S. But
+        :math:`I(U;Y) = I(U;Y|T) + I(U;T) - I(U;T|Y) \ge I(U;Y|T) - H(T|U)`.
         """
         positive = distribution > 0
         share = float((self.distribution[positive] / distribution[positive]).min())
-        return value / share if share > 0 else self.scale
+        other = self.at(distribution)
+        if share <= 0:
+            return other.scale
+        if self.about is None:
+            return value / share
+        seen = self._reduced > 0
+        told = np.clip(share * other._reduced[seen] / self._reduced[seen], 0.0, 1.0)
+        doubt = -(xlogy(told, told) + xlog1py(1.0 - told, -told)) @ self._reduced[seen]
+        return min((value + float(doubt)) / share, other.scale)
 
     def mixture(self) -> Mixture:
         """Begin a mixture: a linear program."""

@@ -20,10 +20,10 @@ from skrldp.requirements import Requirements
 
 __all__ = ["Variance"]
 
-# In units of the records' information: eigenvalues up to the first are rounding errors of 0, and a
-# function that reaches further than the second into such directions is not determined.
-_NULL, _OUTSIDE = 1e-9, 1e-5
-_LEAST_MASS = 1e-12  # of a report; rarer ones are left out
+# Singular values up to the first, of reports scaled as for uniform records, are rounding errors of
+# 0; a function that reaches further than the second out of the others' space is not determined.
+_NULL, _OUTSIDE = 1e-8, 1e-6
+_LEAST_MASS = 1e-12  # of a report that no cell with probability makes
 
 
 class Variance(Criterion):
@@ -54,14 +54,6 @@ class Variance(Criterion):
         means = self.functions @ self.distribution
         return float(((self.functions**2) @ self.distribution).sum() - means @ means)
 
-    def _scaled_information(self, matrix: Floats) -> Floats:
-        """Information matrix in units of the records' own, of shape (a, a)."""
-        mass = matrix @ self.distribution
-        sent = mass > _LEAST_MASS
-        rows = matrix[sent] * np.sqrt(self.distribution) / np.sqrt(mass[sent])[:, None]
-        information: Floats = rows.T @ rows
-        return information
-
     def variances(self, matrix: Floats) -> Floats:
         """Return the asymptotic variances of the estimates, times the number of reports.
 
@@ -75,16 +67,18 @@ class Variance(Criterion):
         array of shape (m,)
             Infinite where reports do not determine the function.
         """
-        root = np.sqrt(self.distribution)
-        values, vectors = np.linalg.eigh(self._scaled_information(matrix))
-        parts = (self.functions * root) @ vectors
-        null = values <= _NULL
-        size = np.linalg.norm(self.functions * root, axis=1)
-        outside = np.linalg.norm(parts[:, null], axis=1) > _OUTSIDE * size
-        # A function of a cell without probability is determined only if some report tells it.
-        means = self.functions @ self.distribution
-        found = (parts[:, ~null] ** 2 / values[~null]).sum(axis=1) - means**2
-        return np.where(outside, np.inf, np.maximum(found, 0.0))
+        sent = matrix[matrix.max(axis=1) > 0]
+        unit = sent / np.sqrt(sent.sum(axis=1))[:, None]
+        _, sizes, basis = np.linalg.svd(unit, full_matrices=False)
+        basis = basis[sizes > _NULL]
+        parts = self.functions @ basis.T
+        outside = np.linalg.norm(self.functions - parts @ basis, axis=1)
+        determined = outside <= _OUTSIDE * np.linalg.norm(self.functions, axis=1)
+        mass = np.maximum(sent @ self.distribution, _LEAST_MASS)
+        half: Floats = np.linalg.qr(sent / np.sqrt(mass)[:, None] @ basis.T)[1]
+        found = (np.linalg.solve(half.T, parts.T) ** 2).sum(axis=0)
+        found -= (self.functions @ self.distribution) ** 2
+        return np.where(determined, np.maximum(found, 0.0), np.inf)
 
     def value(self, matrix: Floats) -> float:
         """Return minus the sum of the variances."""

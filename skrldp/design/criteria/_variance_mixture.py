@@ -54,6 +54,7 @@ class VarianceMixture(Mixture):
         if len(self._weights) == len(self.rows) > _MOST_ROWS:
             likely = self._weights * (self.rows @ self.distribution)
             self.rows = self.rows[np.sort(np.argsort(-likely)[:_KEPT])]
+            self.dropped += 1
         self.rows = np.concatenate([self.rows, rows / rows.sum(axis=1, keepdims=True)])
 
     def _best(self, rows: Floats) -> "_Point":

@@ -16,7 +16,7 @@ from skrldp.design.decomposition import decompose
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.requirements import Requirements, repair
 
 __all__ = ["SOLVERS", "SOLVERS_OF_MIXTURES", "solve"]
 
@@ -149,13 +149,16 @@ class _Design:
         self.progress.show(self.public.stated(matrix))
 
     @cached_property
+    def forms(self) -> list[Floats]:
+        """Closed forms; with several splits of ε where their rows are only mixed."""
+        mixed = not isinstance(self.criterion, Expandable)
+        return closed_forms(self.joint, self.requirements, splits=mixed)
+
+    @cached_property
     def known(self) -> tuple[float, Floats]:
         """Value of the best closed form, and its matrix."""
-        forms = closed_forms(
-            self.joint, self.requirements, splits=not isinstance(self.criterion, Expandable)
-        )
-        values = [self.criterion.value(form) for form in forms]
-        return max(values), forms[int(np.argmax(values))]
+        values = [self.criterion.value(form) for form in self.forms]
+        return max(values), self.forms[int(np.argmax(values))]
 
     def columns(self, first: Floats | None) -> Solution:
         """Generate columns, from some rows if there are any."""
@@ -165,6 +168,7 @@ class _Design:
             deadline=self.deadline,
             criterion=self.criterion,
             first=first,
+            known=self.forms[:2],  # SRR and IR; the best of all splits is among the first rows
             cones=self.cones,
             callback=self.show,
         )
@@ -193,17 +197,18 @@ class _Design:
 
     def decomposed(self, more: bool) -> Solution:
         """Mix the rows of linear programs; go on by columns if there is more to gain."""
+        known = repair(self.known[1], self.requirements)  # closed forms fit sets, not regions
         mixture, rounds, status = decompose(
             self.criterion,
             self.requirements,
-            self.known[1],
+            known,
             deadline=self.part(_TIME_DECOMPOSING if more else 1.0),
             callback=self.show,
         )
         matrix = mixture.mechanism(mixture.solve().weights)
         message = f"{rounds} linear programs over mechanisms, {len(mixture.rows)} rows mixed."
         if more and not self.deadline.passed:
-            solution = self.columns(np.concatenate([matrix, self.known[1]]))
+            solution = self.columns(np.concatenate([matrix, known]))
             return replace(solution, message=f"{solution.message} {message}")
         status = "time_limit" if more else status
         return self.found("decomposition", status, matrix, rounds, message)

@@ -66,6 +66,7 @@ def generate_columns(
     deadline: Deadline,
     criterion: Criterion | None = None,
     first: Floats | None = None,
+    known: list[Floats] | None = None,
     cones: Cones | None = None,
     callback: Callable[[Floats], None] | None = None,
 ) -> Solution:
@@ -83,6 +84,8 @@ def generate_columns(
         What is maximised; None is I(X; Y) at the public distribution.
     first : array of shape (m, a), optional
         Private rows to begin with.
+    known : list of arrays of shape (m, a), optional
+        The closed forms, if they were computed before.
     cones : Cones, optional
         The cones of private rows, if they were asked for before.
     callback : callable, optional
@@ -96,7 +99,8 @@ def generate_columns(
     public = requirements.fold(joint.probabilities)
     cones = cones or Cones(requirements, deadline)
     criterion = criterion or Information(public)
-    search = _Search(joint, cones, criterion, first, callback)
+    known = closed_forms(joint, requirements) if known is None else known
+    search = _Search(cones, criterion, known, first, callback)
     status = search.run()
     matrix = search.mixture.mechanism(search.mixture.solve()[0])
     left = "The time limit ended the search for better rows. " if status == "time_limit" else ""
@@ -118,9 +122,9 @@ class _Search:
 
     def __init__(
         self,
-        joint: JointDistribution,
         cones: Cones,
         criterion: Criterion,
+        known: list[Floats],
         first: Floats | None = None,
         callback: Callable[[Floats], None] | None = None,
     ) -> None:
@@ -136,7 +140,9 @@ class _Search:
             self.batch = _PRODUCT_BATCH
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
         self.mixture = criterion.mixture()
-        self.mixture.add(_known_rows(joint, requirements))
+        # Their rows are there, so that the result is never worse than the closed forms.
+        ones = np.ones((1, requirements.n_cells))
+        self.mixture.add(requirements.lift(np.concatenate([ones, *known])))
         if first is not None:
             self.mixture.add(self.cone.inside(first))
         for directions in self._first_directions():
@@ -167,7 +173,7 @@ class _Search:
 
     def _exhaust(self, every: Floats) -> str:
         """Take the most profitable of all extreme rays until none has a profit."""
-        new = np.ones(len(every), dtype=bool)
+        new, dropped = np.ones(len(every), dtype=bool), self.mixture.dropped
         while not self.deadline.passed:
             self.rounds += 1
             self.mixture.solve()
@@ -177,6 +183,8 @@ class _Search:
             if len(best) == 0:
                 return "converged"
             self.mixture.add(self.cone.inside(every[best]))
+            if self.mixture.dropped > dropped:
+                dropped, new[:] = self.mixture.dropped, True
             new[best] = False
         return "time_limit"
 
@@ -259,9 +267,3 @@ def _different(rows: Floats, profits: Floats) -> Floats:
     order = np.argsort(-profits, kind="stable")
     _, first = np.unique(np.round(rows[order], _SAME_DIGITS), axis=0, return_index=True)
     return rows[order][np.sort(first)[:_MOST_KEPT]]
-
-
-def _known_rows(joint: JointDistribution, requirements: Requirements) -> Floats:
-    """Rows of the closed forms, so that the result is never worse than they are."""
-    ones = np.ones((1, requirements.n_cells))
-    return requirements.lift(np.concatenate([ones, *closed_forms(joint, requirements)]))

@@ -175,9 +175,11 @@ def _mix(vertices: Floats, some: Indices, criterion: Criterion) -> tuple[Floats,
     """Weigh the rows; those of a long list join when they have a reduced profit."""
     mixture = criterion.mixture()
     new = np.ones(len(vertices), dtype=bool)
-    best = some
+    best, dropped = some, 0
     while len(best):
         mixture.add(vertices[best])
+        if mixture.dropped > dropped:
+            dropped, new[:] = mixture.dropped, True
         new[best] = False
         weights, _, value = mixture.solve()
         best = _greatest(np.where(new, mixture.profits(vertices), -np.inf))

@@ -248,7 +248,7 @@ def test_large_tables(shape, cone):
     region = region_of(joint)
     distribution = joint.probabilities.ravel()
     search = columns_module._Search(
-        joint, Cones(Requirements.of(region, 1.0), Deadline(0.0)), Information(distribution)
+        Cones(Requirements.of(region, 1.0), Deadline(0.0)), Information(distribution), []
     )
     assert isinstance(search.cone, cone)
     found = generate_columns(joint, Requirements.of(region, 1.0), deadline=Clock(800))

@@ -1,0 +1,220 @@
+"""Criteria of a design by rows: values, prices, expansions and bounds, from their definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp.design.criteria import Information, LeastInformation, Variance
+
+SHAPE = (2, 3)
+CELLS = 6
+KINDS = ("I(X;Y)", "I(U;Y)", "least", "variance")
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def drawn(seed):
+    """A generator, and a distribution of X without rare cells."""
+    rng = np.random.default_rng(seed)
+    return rng, rng.dirichlet(np.full(CELLS, 2.0)) * 0.9 + 0.1 / CELLS
+
+
+def criterion_of(kind, distribution, seed=0):
+    if kind == "I(X;Y)":
+        return Information(distribution)
+    if kind == "I(U;Y)":
+        return Information(distribution, np.tile(np.arange(SHAPE[1]), SHAPE[0]), kind)
+    if kind == "least":
+        return LeastInformation(distribution, SHAPE[0])
+    return Variance(distribution, np.random.default_rng([seed, 1]).normal(size=(2, CELLS)))
+
+
+def mechanism_of(rng, b):
+    return rng.dirichlet(np.full(b, 0.7), size=CELLS).T * 0.9 + 0.1 / b
+
+
+def derivative(function, at, towards, step=1e-5):
+    return (function(at + step * towards) - function(at - step * towards)) / (2.0 * step)
+
+
+def solved(criterion, rows):
+    """A mixture at its best, and what one unit of its profits is worth."""
+    mixture = criterion.mixture()
+    mixture.add(rows)
+    found = mixture.solve()
+    prices = mixture.profits(mixture.rows) + mixture.rows @ found.duals
+    whole = found.value  # prices are homogeneous, so those of a mechanism's rows add up to this
+    if isinstance(criterion, Variance):
+        whole = float(((criterion.functions @ criterion.distribution) ** 2).sum()) - whole
+    return mixture, found, whole / float(found.weights @ prices)
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10_000), st.integers(2, 9), st.booleans())
+def test_variances_are_those_of_the_best_unbiased_weights(seed, b, empty):
+    """Gauss and Markov: weights w of reports estimate c if Q'w = c; the best have the variance."""
+    rng, distribution = drawn(seed)
+    if empty:  # a cell without records has a share, too, which is estimated as any other
+        distribution = np.append(0.0, distribution[1:] / distribution[1:].sum())
+    matrix = mechanism_of(rng, b)
+    functions = np.concatenate([rng.normal(size=(2, b)) @ matrix, rng.normal(size=(2, CELLS))])
+    functions = np.append(functions, np.ones((1, CELLS)), axis=0)
+    reports = matrix @ distribution
+    root = np.sqrt(reports)[:, None]
+    weights = np.linalg.pinv(matrix / root).T @ functions.T / root
+    expected = reports @ weights**2 - (functions @ distribution) ** 2
+    found = Variance(distribution, functions).variances(matrix)
+    determined = np.array([True, True, b >= CELLS, b >= CELLS, True])
+    np.testing.assert_array_equal(np.isfinite(found), determined)
+    np.testing.assert_allclose(found[determined], expected[determined], rtol=1e-6, atol=1e-9)
+    assert found[-1] == pytest.approx(0.0, abs=1e-9)  # that probabilities sum to 1 is known
+
+
+def test_variances_of_reports_that_tell_very_little():
+    """A small eps makes estimates bad, not impossible."""
+    for eps in (1e-3, 1e-5):
+        matrix = np.ones((3, 3)) + np.expm1(eps) * np.eye(3)
+        found = Variance(np.full(3, 1 / 3), np.eye(3)).variances(matrix / matrix.sum(axis=0))
+        np.testing.assert_allclose(found, 2 / 9 * ((np.exp(eps) + 2) / np.expm1(eps)) ** 2)
+
+
+def test_information_about_a_function_is_that_of_the_merged_cells():
+    rng, distribution = drawn(3)
+    matrix = mechanism_of(rng, 4)
+    joint = (matrix * distribution).reshape(4, *SHAPE).sum(axis=1)
+    product = joint.sum(axis=1)[:, None] * joint.sum(axis=0)
+    expected = float((joint * np.log(joint / product)).sum())
+    assert criterion_of("I(U;Y)", distribution).value(matrix) == pytest.approx(expected)
+    assert criterion_of("I(X;Y)", distribution).value(matrix) > expected
+
+
+def test_the_least_share_leaves_out_secrets_without_records_or_without_choice():
+    rng, distribution = drawn(4)
+    matrix = mechanism_of(rng, 4)
+    table = distribution.reshape(SHAPE)
+    shares = []
+    for s in range(2):
+        conditional, part = table[s] / table[s].sum(), matrix.reshape(4, *SHAPE)[:, s]
+        told = part * conditional
+        told = (told * np.log(part / told.sum(axis=1, keepdims=True))).sum()
+        shares.append(told / -(conditional @ np.log(conditional)))
+    assert LeastInformation(distribution, 2).value(matrix) == pytest.approx(min(shares))
+    for other in ([0.0, 0.0, 0.0], [0.0, 0.3, 0.0]):
+        mixed = np.concatenate([table[0], other])
+        only = LeastInformation(mixed / mixed.sum(), 2).value(matrix)
+        assert only == pytest.approx(shares[0])
+
+
+# -- prices ---------------------------------------------------------------------------------------
+
+
+@each_kind
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10_000))
+def test_prices_prove_the_optimum(kind, seed):
+    """No mechanism passes the value by more than its rows' profits; used rows have none."""
+    rng, distribution = drawn(seed)
+    criterion = criterion_of(kind, distribution, seed)
+    rows = np.concatenate([mechanism_of(rng, 5), mechanism_of(rng, 8)])
+    mixture, found, unit = solved(criterion, rows)
+    matrix = mixture.mechanism(found.weights)
+    np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-6)
+    assert criterion.value(matrix) == pytest.approx(found.value, rel=2e-4, abs=1e-8)
+    profits = mixture.profits(mixture.rows)
+    assert profits.max() <= 1e-5
+    assert np.abs(profits[mixture.support(found.weights)] * unit).max() <= 1e-3 * abs(found.value)
+    for b in (3, 7, 12):
+        other = mechanism_of(rng, b)
+        least = found.value + unit * mixture.profits(other).sum()
+        assert criterion.value(other) <= least + 1e-6 * abs(least)
+
+
+@pytest.mark.parametrize("kind", ["I(X;Y)", "I(U;Y)", "variance"])  # the least is not smooth
+def test_a_price_is_the_derivative_of_the_value_by_the_weight_of_a_row(kind):
+    rng, distribution = drawn(5)
+    criterion = criterion_of(kind, distribution)
+    mixture, found, unit = solved(criterion, mechanism_of(rng, 9))
+    rows = mixture.rows * found.weights[:, None]
+    for row in rng.random((3, CELLS)):
+        price = unit * float(mixture.profits(row[None])[0] + row @ found.duals)
+        little = criterion.value(np.append(rows, 1e-6 * row[None], axis=0)) - criterion.value(rows)
+        assert little == pytest.approx(1e-6 * price, rel=1e-3)
+
+
+@each_kind
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10_000), factor=st.floats(0.01, 100.0))
+def test_profits_are_convex_and_homogeneous_and_slopes_their_gradients(kind, seed, factor):
+    rng, distribution = drawn(seed)
+    mixture, _, _ = solved(criterion_of(kind, distribution, seed), mechanism_of(rng, 8))
+    v, w = rng.random((2, CELLS)) + 0.05
+    one, two, both, more = mixture.profits(np.array([v, w, v + w, factor * v]))
+    size = abs(one) + abs(two) + 1.0
+    assert both <= one + two + 1e-9 * size
+    assert more == pytest.approx(factor * one, abs=1e-9 * size * factor)
+    slope = mixture.slopes(v[None])[0]
+    expected = derivative(lambda row: mixture.profits(row[None])[0], v, w)
+    assert slope @ w == pytest.approx(expected, rel=1e-4, abs=1e-6 * size)
+    assert slope @ v == pytest.approx(one, abs=1e-9 * size)  # Euler
+
+
+# -- expansions -----------------------------------------------------------------------------------
+
+
+def smooth_value(criterion, heat):
+    """What an expansion is of, to be minimised: a function of a mechanism."""
+    if isinstance(criterion, Information):
+        return lambda matrix: -criterion.value(matrix)
+    return lambda matrix: heat * np.log(np.exp(-criterion.shares(matrix).sum(axis=0) / heat).sum())
+
+
+@pytest.mark.parametrize("kind", ["I(X;Y)", "I(U;Y)", "least"])
+@pytest.mark.parametrize("heat", [2e-3, 0.05])
+def test_an_expansion_has_the_gradient_of_the_criterion(kind, heat):
+    rng, distribution = drawn(6)
+    criterion = criterion_of(kind, distribution)
+    matrix, step = mechanism_of(rng, 9), rng.normal(size=(9, CELLS)) * 0.01
+    step -= step.mean(axis=0)  # to another mechanism
+    cost = criterion.expand(matrix, heat).cost
+    expected = derivative(smooth_value(criterion, heat), matrix, step, 1e-4)
+    # The probabilities of reports are smoothed by 1e-5 at most.
+    assert float((distribution * cost * step).sum()) == pytest.approx(expected, rel=2e-3)
+
+
+def test_the_curvature_of_the_smooth_minimum():
+    rng, distribution = drawn(8)
+    criterion, heat = criterion_of("least", distribution), 0.1
+    matrix, step = mechanism_of(rng, 9), rng.normal(size=(9, CELLS)) * 0.01
+    shares = criterion.shares(matrix).sum(axis=0)
+    gradients = [criterion.gradients(matrix, weight) for weight in np.eye(2)]
+    along = np.array([float((gradient * step).sum()) for gradient in gradients])
+
+    def smooth(t):
+        return heat * np.log(np.exp(-(shares + t * along) / heat).sum())
+
+    second = (smooth(0.1) - 2.0 * smooth(0.0) + smooth(-0.1)) / 0.01
+    curvature = criterion.expand(matrix, heat).curvature
+    assert float((step * curvature(step)).sum()) == pytest.approx(second, rel=1e-2)
+    assert second > 0.0
+
+
+# -- bounds ---------------------------------------------------------------------------------------
+
+
+@each_kind
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10_000))
+def test_bounds_hold_at_other_distributions(kind, seed):
+    rng, distribution = drawn(seed)
+    criterion = criterion_of(kind, distribution, seed)
+    other = 0.8 * distribution + 0.2 * rng.dirichlet(np.full(CELLS, 0.3))
+    for matrix in (mechanism_of(rng, 4), mechanism_of(rng, 9), np.eye(CELLS)):
+        bound = criterion.bound_at(other, criterion.value(matrix))
+        stated = criterion.at(other).stated(matrix)
+        if np.isfinite(stated):
+            assert criterion.sense * stated <= criterion.sense * bound + 1e-9 * abs(bound)
+    assert criterion.at(other).value(np.eye(CELLS)) >= criterion.at(other).value(
+        mechanism_of(rng, 9)
+    )

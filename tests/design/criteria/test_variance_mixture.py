@@ -1,0 +1,54 @@
+"""The A-optimal weights of given rows: against a generic solver."""
+
+import numpy as np
+import pytest
+from conftest import optimum
+
+from skrldp.design.criteria import Variance
+from skrldp.exceptions import SolverError
+
+
+@pytest.mark.parametrize(("cells", "count", "targets"), [(3, 8, 1), (4, 15, 4), (6, 30, 2)])
+def test_the_weights_are_a_generic_solvers(cells, count, targets):
+    """minimise tr C M^-1 C', a sum of matrix fractions, by Clarabel."""
+    cp = pytest.importorskip("cvxpy")
+    rng = np.random.default_rng([cells, count])
+    distribution = rng.dirichlet(np.full(cells, 2.0))
+    functions = rng.normal(size=(targets, cells))
+    rows = rng.random((count, cells)) + rng.choice([0.1, 3.0], size=(count, cells))
+    rows = np.concatenate([rows, rows.max() - rows + 0.1])
+    mixture = Variance(distribution, functions).mixture()
+    mixture.add(rows)
+    found = mixture.solve()
+    theta = cp.Variable(len(rows), nonneg=True)
+    parts = [np.outer(row, row) / (row @ distribution) for row in rows]
+    information = sum(weight * part for weight, part in zip(theta, parts, strict=True))
+    variance = sum(cp.matrix_frac(function, information) for function in functions)
+    means = functions @ distribution
+    expected = optimum(cp.Problem(cp.Minimize(variance), [rows.T @ theta == 1])) - means @ means
+    assert -found.value == pytest.approx(expected, rel=1e-5)
+    matrix = mixture.mechanism(found.weights)
+    assert len(matrix) < len(rows)
+    np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-6)
+    assert -Variance(distribution, functions).value(matrix) <= expected + 1.1e-4 * (
+        expected + means @ means
+    )
+
+
+def test_rows_that_make_no_mechanism_are_an_error():
+    mixture = Variance(np.full(3, 1 / 3), np.eye(3)).mixture()
+    mixture.add(np.array([[3.0, 2.0, 1.0], [2.0, 2.0, 1.0]]))
+    with pytest.raises(SolverError, match=r"weights of 2 rows were not found: .* columns off by"):
+        mixture.solve()
+
+
+def test_many_rows_are_purged_of_those_of_no_use():
+    rng = np.random.default_rng(0)
+    criterion = Variance(np.full(3, 1 / 3), np.eye(3))
+    mixture = criterion.mixture()
+    mixture.add(np.concatenate([np.eye(3), rng.random((700, 3)) + 0.5]))
+    best = mixture.solve().value
+    assert best == pytest.approx(-2 / 3, rel=1e-6)  # of records as they are
+    mixture.add(rng.random((5, 3)) + 0.5)
+    assert len(mixture.rows) < 600
+    assert mixture.solve().value == pytest.approx(best, rel=1e-6)
