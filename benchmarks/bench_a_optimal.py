@@ -271,9 +271,7 @@ def large(parts, seconds):
     """Time and memory on occupation x education."""
     if adult_file() is None:
         return
-    print(
-        f"\n{LARGE[0]} x {LARGE[1]}, eps = 1, time_limit={seconds:g} of wall time; GiB is the peak\n"
-    )
+    print(f"\n{LARGE[0]} x {LARGE[1]}, eps = 1, time_limit={seconds:g}; GiB is the peak\n")
     print(
         f"{'of':<6} {'cells':>6} {'wall s':>7} {'proc. s':>8} {'GiB':>5} {'A-opt.':>9} {'IR':>9} "
         f"{'SRR':>9} {'records':>8} {'reports':>8} {'proven':>9}"
