@@ -104,10 +104,13 @@ figure.colorbar(image, ax=panels, label="share of the reports", shrink=0.8)
 # The mean of the reports may be near the mean of the records, but it is biased, and nothing in the
 # reports says by how much. An estimate of the distribution of the records corrects this if the
 # reports determine it. RobustMSE's reports do not determine it by themselves, because there are
-# fewer symbols than cells in the table, and ``FrequencyEstimator`` gives NaN. (It gives NaN for
-# PolyOpt too, if several symbols are written as the same cell.) The public records, used as a
-# ``prior``, determine the rest. That assumes that all records come from one population, as they do
-# here.
+# fewer symbols than cells in the table. (PolyOpt's do not either, if several symbols are written as
+# the same cell.) Then ``FrequencyEstimator.mean`` bounds the bias: how far can the mean of the
+# reports be off at any distribution of the confidence set? For RobustMSE this is the set that its
+# distance is stated for, and the bound is small. For PolyOpt it is the set that privacy is stated
+# for, which says nothing about the share of people in poor health, and the bound is large. The
+# public records, used as a ``prior``, determine the rest too. That assumes that all records come
+# from one population, as they do here.
 
 truth = private["visits"].mean()
 estimates = {"public records alone": (np.nan, public["visits"].mean(), public["visits"].sem())}
@@ -116,7 +119,8 @@ for name, sanitizer in sanitizers.items():
     estimator = FrequencyEstimator(sanitizer, method="ml", prior=sanitizer.joint_)
     found = estimator.fit(reports[name]).mean("visits")
     estimates[name] = reports[name]["visits"].mean(), found.value, found.std_error
-    print(f"{name:<18} by its reports alone: {alone.value:.2f} ± {1.96 * alone.std_error:.2f}")
+    low, high = alone.confidence_interval()
+    print(f"{name:<18} by its reports alone: {low:.2f} to {high:.2f}, bias <= {alone.bias:.3f}")
 
 figure, axes = plt.subplots(figsize=(8.0, 3.8), layout="constrained")
 places = np.arange(len(estimates))

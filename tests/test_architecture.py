@@ -54,7 +54,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         "row_privacy", "sampling", "table", "targets", "uncertainty_set",
     },
     "client": {"alphabet", "mechanism", "sampling"},
-    "aggregate": {"_highs", "alphabet", "joint", "mechanism", "sanitizers", "table"},
+    "aggregate": {
+        "_highs", "alphabet", "joint", "mechanism", "sanitizers", "support_function", "table",
+        "uncertainty_set",
+    },
     "auditing": {
         "alphabet", "certificate", "information", "joint", "mechanism", "requirements",
         "sanitizers", "table",

@@ -1,5 +1,6 @@
 """From reports to estimates of the distribution of the records, with their uncertainty."""
 
+from skrldp.aggregate._drift import DriftTest
 from skrldp.aggregate._estimate import Estimate
 from skrldp.aggregate._estimator import FrequencyEstimator
 from skrldp.aggregate._expected import (
@@ -9,6 +10,7 @@ from skrldp.aggregate._expected import (
 from skrldp.aggregate._numeric import NumericEstimate
 
 __all__ = [
+    "DriftTest",
     "Estimate",
     "FrequencyEstimator",
     "NumericEstimate",

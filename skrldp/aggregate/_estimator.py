@@ -17,11 +17,13 @@ from skrldp.aggregate._checks import (
     check_prior,
     warn_of_gap,
 )
+from skrldp.aggregate._drift import DriftTests
 from skrldp.aggregate._estimate import Estimate, wald
 from skrldp.aggregate._fit import least_squares, most_likely, one_thread
 from skrldp.aggregate._numeric import NumericSummaries
 from skrldp.aggregate._reports import as_rows, count_reports
 from skrldp.aggregate._source import read_source
+from skrldp.aggregate._training import TrainingRows
 from skrldp.alphabet import CellGroups, group_cells
 from skrldp.mechanism import Mechanism
 
@@ -31,7 +33,7 @@ __all__ = ["FrequencyEstimator"]
 _MOST_COVARIANCE = 25_000_000  # categories by cells: some hundred megabytes
 
 
-class FrequencyEstimator(NumericSummaries, BaseEstimator):
+class FrequencyEstimator(DriftTests, NumericSummaries, TrainingRows, BaseEstimator):
     """Distribution of X and of its columns, estimated from the reports of a mechanism.
 
     A report about a record with cell x has distribution Q_x, the column x of the mechanism's matrix

@@ -10,9 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import is_finite
 from skrldp._typing import Floats
+from skrldp.aggregate._bounded_mean import average, half_width, scores_for
+from skrldp.aggregate._channels import Channel, DenseChannel
+from skrldp.aggregate._checks import MOST_DENSE
+from skrldp.aggregate._drift import set_around
 from skrldp.aggregate._estimate import critical_value
 from skrldp.aggregate._fit import Fit
+from skrldp.aggregate._source import Source
 from skrldp.alphabet import CellGroups, group_cells, numbers_of_cells
+from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 
 __all__ = ["NumericEstimate", "NumericSummaries", "mean", "quantile", "variance"]
@@ -36,10 +42,18 @@ class NumericEstimate:
     std_error : float
         Its standard error (of a quantile, Woodruff's: the 95 % interval's length over 2 · 1.96);
         NaN if the reports do not determine it, and for ordered categories.
+    bias : float
+        Bound on the bias of the estimate over the distributions of `within`; 0 for an estimate
+        that assumes no set. Intervals include it.
+    within : str
+        The set of distributions that the bound on the bias holds for, in words; empty for an
+        estimate that assumes none.
     """
 
     value: Any
     std_error: float
+    bias: float = 0.0
+    within: str = ""
     _band: tuple[Floats, Floats, Floats] | None = field(default=None, repr=False)
     _order: tuple[Any, ...] | None = field(default=None, repr=False)
 
@@ -63,6 +77,9 @@ class NumericEstimate:
             If the level is not between 0 and 1.
         """
         z = critical_value(level)
+        if self.within:
+            half = half_width(self.bias, self.std_error, level)
+            return np.array([self.value - half, self.value + half])
         if self._band is None:
             return np.array([self.value - z * self.std_error, self.value + z * self.std_error])
         ends = _inverted(*self._band, z)
@@ -174,10 +191,10 @@ def quantile(
     value = np.nan if np.isnan(excess).any() else float(steps[np.argmax(reached)])
     band = steps, excess, errors
     if names is not None:
-        return NumericEstimate(_category(value, names), np.nan, band, names)
+        return NumericEstimate(_category(value, names), np.nan, _band=band, _order=names)
     z = critical_value(0.95)
     lower, upper = _inverted(*band, z)
-    return NumericEstimate(value, float(upper - lower) / (2.0 * z), band)
+    return NumericEstimate(value, float(upper - lower) / (2.0 * z), _band=band)
 
 
 def _inverted(steps: Floats, excess: Floats, errors: Floats, z: float) -> Floats:
@@ -194,7 +211,10 @@ class NumericSummaries:
     """Means, variances and quantiles of a fitted estimator's columns."""
 
     mechanism_: Mechanism
+    counts_: NDArray[np.int64]
     _fit: Fit
+    _channel: Channel
+    _source: Source
 
     def mean(self, column: Any) -> NumericEstimate:
         """Estimate the mean of a column of numbers.
@@ -207,14 +227,100 @@ class NumericSummaries:
         Returns
         -------
         NumericEstimate
-            It may be identifiable where the column's distribution is not.
+            It may be identifiable where the column's distribution is not. By least squares, where
+            the reports do not determine it and the estimator was made with the fitted sanitizer,
+            it is the :meth:`bounded_mean` over the sanitizer's set: its `bias` is then not 0,
+            and `within` states the set.
 
         Raises
         ------
         ValueError
             If there is no such column, or it is not numeric.
         """
-        return mean(*self._asked(column))
+        group, evaluate = self._asked(column)
+        found = mean(group, evaluate)
+        bounded = self._fit.unbiased and self._source.joint is not None
+        if bounded and np.isnan(found.value) and self._n_dense and numbers_of_cells(group)[1].all():
+            return self.bounded_mean(column)
+        return found
+
+    def bounded_mean(
+        self, column: Any, within: Any = None, *, joint: JointDistribution | None = None
+    ) -> NumericEstimate:
+        r"""Estimate the mean of a column with a bias that is bounded over a set of distributions.
+
+        Such an estimate always exists, also where the reports do not determine the mean or where
+        an unbiased estimate has a large error. It is the average of scores of the reports. The
+        scores are chosen for a short interval at the public distribution, and the bias is bounded
+        at every distribution of the set. `RobustMSESanitizer` reports numbers that are close to
+        the column's, so its scores are close to the reports themselves.
+
+        Parameters
+        ----------
+        column : name or position
+            A column of numbers, without missing values.
+        within : RenyiBall, LikelihoodRatioSet, AllDistributions or FittedSet, optional
+            The set. A `RenyiBall` is a set of joint distributions. A `LikelihoodRatioSet` says
+            nothing about P(S), and the bound is then the one for the worst secret, which is often
+            much greater. None is the sanitizer's ``utility_uncertainty_`` if it has one, such as
+            `RobustMSESanitizer`, and else its ``uncertainty_``.
+        joint : JointDistribution, optional
+            The public distribution that the set is around; the sanitizer's if None.
+
+        Returns
+        -------
+        NumericEstimate
+            With ``value``, ``std_error``, ``bias`` and ``within``. If the population is in the
+            set, its intervals contain the mean with at least the probability that they state,
+            as far as the average is normal.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, it is not numeric or has missing values, the set or the
+            public distribution is not known, or there are too many cells.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skrldp import FrequencyEstimator, RobustMSESanitizer
+        >>> cells = [[group, stars] for group in ("a", "b") for stars in (1, 2, 3, 4, 5)]
+        >>> counts = [100, 200, 900, 900, 700, 500, 400, 700, 200, 100]
+        >>> sanitizer = RobustMSESanitizer(eps=0.5, random_state=0).fit(cells, sample_weight=counts)
+        >>> reports = sanitizer.transform(np.repeat(np.array(cells, object), counts, axis=0))
+        >>> estimator = FrequencyEstimator(sanitizer, encode="cells").fit(reports)
+        >>> low, high = estimator.bounded_mean(1).confidence_interval()
+        >>> bool(low < 15_000 / 4_700 < high), bool(high - low < 0.4)    # the mean is 3.19
+        (True, True)
+        """
+        group, _ = self._asked(column)
+        numbers, present = numbers_of_cells(group)
+        if not present.all():
+            raise ValueError(
+                f"column {group.name[0]!r} has missing values: the mean over the other records is "
+                "a ratio, whose bias is not bounded here. Give the missing values a number."
+            )
+        if not self._n_dense:
+            raise ValueError(
+                f"a bounded mean works up to {MOST_DENSE:,} cells, but the mechanism has "
+                f"{self._channel.n_cells:,}."
+            )
+        chosen = self._source.utility_uncertainty if within is None else within
+        around, joint = set_around(self._source, chosen, joint)
+        channel = self._channel
+        if not isinstance(channel, DenseChannel):
+            channel = DenseChannel(self.mechanism_.matrix)
+        n = float(self.counts_.sum())
+        scores = scores_for(channel, numbers, around, joint, n)
+        shares = self.counts_ / n
+        value, error = average(scores, shares, channel.floored(shares, n), n)
+        return NumericEstimate(value, error, scores.bias, around.describe())
+
+    @property
+    def _n_dense(self) -> int:
+        """Number of cells, if their matrix can be used; else 0."""
+        n_cells = self._channel.n_cells
+        return n_cells if isinstance(self._channel, DenseChannel) or n_cells <= MOST_DENSE else 0
 
     def variance(self, column: Any) -> NumericEstimate:
         """Estimate the variance of a column of numbers.

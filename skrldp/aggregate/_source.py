@@ -1,14 +1,16 @@
 """The mechanism that made the reports, and how its symbols are written."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import as_sanitizer
+from skrldp.uncertainty_set import FittedSet, RenyiSet
 
 __all__ = ["Source", "as_strings", "read_mechanism", "read_source"]
 
@@ -27,12 +29,21 @@ class Source:
         Names of that table's columns; empty if not known.
     names : tuple
         Names of the columns that a sanitizer writes; empty if not known.
+    joint : JointDistribution or None
+        The public distribution that a sanitizer was fitted to; None if not known.
+    uncertainty : FittedSet or None
+        The set that its privacy is proven for; None if not known.
+    utility_uncertainty : FittedSet or None
+        The set of joint distributions that its utility is stated for; None if there is none.
     """
 
     mechanism: Mechanism
     rows: list[tuple[Any, ...]] | None
     columns: tuple[Any, ...]
     names: tuple[Any, ...] = ()
+    joint: JointDistribution | None = None
+    uncertainty: FittedSet | None = None
+    utility_uncertainty: FittedSet | None = None
 
 
 # -- the mechanism --------------------------------------------------------------------------------
@@ -60,8 +71,10 @@ def read_source(mechanism: Any) -> Source:
     own, sanitizer = read_mechanism(mechanism)
     if sanitizer is None:
         return Source(own, *_written(own, None))
-    names = tuple(sanitizer.get_feature_names_out())
-    return Source(own, *_written(own, sanitizer.joint_.probabilities, names), names)
+    names, joint = tuple(sanitizer.get_feature_names_out()), sanitizer.joint_
+    written = _written(own, joint.probabilities, names)
+    private = sanitizer.certificate_.uncertainty
+    return Source(own, *written, names, joint, private, _utility_set(sanitizer))
 
 
 def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
@@ -106,6 +119,16 @@ def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
             "its JSON text, a fitted sanitizer or a Pipeline that ends in a sanitizer."
         )
     return sanitizer.mechanism_, sanitizer
+
+
+def _utility_set(sanitizer: Any) -> FittedSet | None:
+    """Return the set that a utility is stated for, with its radius as it was fitted."""
+    chosen = getattr(sanitizer, "utility_uncertainty_", None)
+    if chosen is None:
+        return None
+    found = chosen.fit_set(sanitizer.joint_)
+    assert isinstance(found, RenyiSet)
+    return replace(found, radius=float(chosen.B_))
 
 
 def _written(

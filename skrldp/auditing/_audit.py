@@ -44,7 +44,9 @@ def audit(
     Records are drawn from a distribution, and their reports are counted. Some of the records serve
     to choose the pair of secrets and the event A, a set of reports, with the greatest ratio (where
     claims differ, with the greatest compared with its claim); the
-    others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's intervals.
+    others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's intervals. As
+    that event may be rare, a second one is chosen that tells the pair apart most surely. The
+    greater of the two bounds is the result, with the error probability divided between them.
     Then the draws are checked: whether reports follow the certified mechanism, are drawn anew in
     each call, in copies of the sanitizer and within a call, and whether unknown values are refused.
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -138,10 +138,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         check_choice("handle_unknown", self.handle_unknown, UNKNOWN)
         check_verbose(self.verbose)
 
-    def _public_values(self, joint: JointDistribution) -> NDArray[np.float64] | None:
-        """Distribution to draw unknown values of U from, where the mechanism observes U alone."""
-        return joint.probabilities.sum(axis=0) if self.handle_unknown == "impute" else None
-
     # -- from a public table to a mechanism -------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -269,7 +265,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         X : array, list of rows, or data frame of shape (n, n_columns)
             The table.
         y : ignored
-            Not used; present for API consistency.
+            Not used; present for API consistency. Labels of private records are columns of X: in
+            a pipeline, what is given as `y` passes every transformer raw, and no promise covers it.
         **fit_params
             Given to `fit`: ``sample_weight``.
 

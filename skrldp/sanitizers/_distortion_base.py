@@ -16,6 +16,7 @@ from skrldp.requirements import Promise
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_outputs
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
+from skrldp.sanitizers._promised import drawn_from
 from skrldp.sanitizers._utility_set import (
     PUBLIC_ALONE,
     fit_utility_set,
@@ -63,8 +64,7 @@ class DistortionSanitizer(BaseSanitizer):
             verbose=self.verbose,
         )
         assert solution.matrix is not None  # only closed forms have none
-        blind = self.observe == "nonsensitive"
-        stand_in = self._public_values(joint) if blind else None
+        stand_in = drawn_from(self, promise)
         mechanism, certificate = release(solution.matrix, promise, stand_in=stand_in)
         if not self.robust_privacy and not uncertainty.is_point:
             warnings.warn(

@@ -8,6 +8,7 @@ from skrldp.requirements import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_time_limit
 from skrldp.sanitizers._fitted_state import Designed
+from skrldp.sanitizers._promised import drawn_from
 
 __all__ = ["OptimalSanitizer"]
 
@@ -39,8 +40,7 @@ class OptimalSanitizer(BaseSanitizer):
             verbose=self.verbose,
         )
         assert solution.matrix is not None  # only closed forms have none
-        blind = promise.observe == "nonsensitive"
-        stand_in = self._public_values(joint) if blind else None
+        stand_in = drawn_from(self, promise)
         mechanism, certificate = release(solution.matrix, promise, stand_in=stand_in)
         mechanism = mechanism.named(range(mechanism.shape[0]), ())
         likely = mechanism.likely_cells(joint.probabilities)

@@ -22,6 +22,7 @@ __all__ = [
     "PROTECT",
     "alphabet_source",
     "check_promise",
+    "drawn_from",
     "eps_of_pairs",
     "greatest_eps",
     "known_places",
@@ -149,6 +150,27 @@ def alphabet_source(sanitizer: Any, codec: CellCodec) -> str:
     own = [codec.columns[place] for place in codec.sensitive]
     whole = all(one.declared for one in own) and codec.n_secrets == math.prod(map(len, own))
     return codec.source if whole or not _each(sanitizer, codec) else "learned"
+
+
+def drawn_from(sanitizer: Any, promise: Promise) -> Floats | None:
+    """Distribution that unknown values of U are drawn from, where U alone is observed.
+
+    Parameters
+    ----------
+    sanitizer : BaseSanitizer
+        Its parameter ``handle_unknown``.
+    promise : Promise
+        What is promised.
+
+    Returns
+    -------
+    array of shape (a2,) or None
+        The public distribution of U; None where nothing is drawn, or the secret is known.
+    """
+    if promise.observe != "nonsensitive" or sanitizer.handle_unknown != "impute":
+        return None
+    values: Floats = promise.joint.probabilities.sum(axis=0)
+    return values
 
 
 def may_draw(promise: Promise) -> bool:

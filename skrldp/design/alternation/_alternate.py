@@ -89,7 +89,8 @@ def alternate(
     gathered: list[Annealing] = []
     best: list[float] = []
     for seed, (wanted, factor) in enumerate(_RUNS):
-        b = min(wanted * (_MANY if criterion.many_reports else 1), _most(distribution))
+        many = _MANY if criterion.many_reports else 1
+        b = min(wanted * many, _most(distribution, many))
         if len(runs) > 1:
             differ = len(distinct_reports(runs[-1].matrix, distribution))
             if differ < _DISTINCT * len(runs[-1].matrix):
@@ -117,9 +118,9 @@ def alternate(
     return [*runs, *gathered], "time_limit"
 
 
-def _most(distribution: Floats) -> int:
+def _most(distribution: Floats, many: int = 1) -> int:
     """As many reports as are of use and have room."""
-    return min(_MOST, 2 * distribution.size, max(_ENTRIES // distribution.size**2, _FEWEST))
+    return min(_MOST, 2 * many * distribution.size, max(_ENTRIES // distribution.size**2, _FEWEST))
 
 
 def _affordable(b: int, before: list[Annealing], deadline: Deadline) -> int:

@@ -18,8 +18,9 @@ _REGULARISATION = 1e-14
 # Part of the information of the records themselves that is added to that of the reports, so that
 # the information matrix is regular.
 _PART = 1e-9
-# More rows than this are purged of those with less than this weight when others join.
-_MOST_ROWS, _LEAST_WEIGHT = 600, 1e-7
+# More rows than the first number are reduced to the second, the most probable reports, when others
+# join.
+_MOST_ROWS, _KEPT = 600, 400
 # Probability from which a report counts as sent; the probabilities up to which reports are left out
 # of a mechanism, as far as the sum of variances grows by no more than the last number, relatively.
 _LEAST_MASS = 1e-6
@@ -51,8 +52,8 @@ class VarianceMixture(Mixture):
         """Add rows; those of no use make room."""
         rows = rows[rows @ self.distribution > _TINY * rows.sum(axis=1)]
         if len(self._weights) == len(self.rows) > _MOST_ROWS:
-            kept = self._weights > _LEAST_WEIGHT
-            self.rows = self.rows[kept]
+            likely = self._weights * (self.rows @ self.distribution)
+            self.rows = self.rows[np.sort(np.argsort(-likely)[:_KEPT])]
         self.rows = np.concatenate([self.rows, rows / rows.sum(axis=1, keepdims=True)])
 
     def _best(self, rows: Floats) -> "_Point":

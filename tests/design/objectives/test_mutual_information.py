@@ -118,7 +118,7 @@ def test_verbose(capsys, solver):
     assert capsys.readouterr().out == ""
     solve(joint, Requirements.of(region, 0.5), solver=solver, verbose=1)
     out = capsys.readouterr().out
-    assert f"[skrldp] {solver}: {silent.objective:.5f} nats ({silent.status})" in out
+    assert f"[skrldp] {solver}: I(X;Y) {silent.objective:.5g} nats ({silent.status})" in out
     assert silent.message in out
 
 

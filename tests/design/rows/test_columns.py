@@ -8,6 +8,7 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design._run import Deadline
 from skrldp.design.closed_form import independent_reporting, srr
+from skrldp.design.criteria import Information
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns
 from skrldp.design.rows import _choose_cone as choice_module
 from skrldp.design.rows import _column_generation as columns_module
@@ -247,7 +248,7 @@ def test_large_tables(shape, cone):
     region = region_of(joint)
     distribution = joint.probabilities.ravel()
     search = columns_module._Search(
-        joint, Cones(Requirements.of(region, 1.0), Deadline(0.0)), distribution
+        joint, Cones(Requirements.of(region, 1.0), Deadline(0.0)), Information(distribution)
     )
     assert isinstance(search.cone, cone)
     found = generate_columns(joint, Requirements.of(region, 1.0), deadline=Clock(800))

@@ -1,0 +1,101 @@
+"""Rows and weights to train on: what a model learns from them, and when there are none."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from skrldp import FrequencyEstimator, GRRSanitizer, Mechanism
+
+COLUMNS = ["ill", "age", "sport", "label"]
+CELLS = [
+    (ill, age, sport, own)
+    for ill in ("no", "yes")
+    for age in (0, 1, 2)
+    for sport in (0, 1)
+    for own in ("leaves", "stays")
+]
+COUNTS = np.random.default_rng(0).integers(100, 3_000, size=len(CELLS))
+TABLE = pd.DataFrame(CELLS, columns=COLUMNS)
+FEATURES = ["sport", "age"]
+
+
+@pytest.fixture(scope="module")
+def grr():
+    return GRRSanitizer(2.0, sensitive="ill").fit(TABLE, sample_weight=COUNTS)
+
+
+def estimate(mechanism, reports, **options):
+    estimator = FrequencyEstimator(mechanism, encode="symbol", **options)
+    return estimator.fit(np.arange(len(reports)), sample_weight=np.round(reports))
+
+
+def learnt(X, y, weights):
+    weights = weights / np.sum(weights) * 10_000
+    model = LogisticRegression(tol=1e-10, max_iter=1_000).fit(X, y, sample_weight=weights)
+    return np.append(model.coef_, model.intercept_)
+
+
+@pytest.mark.parametrize("method", ["ml", "least-squares"])
+def test_a_model_learns_the_people_and_not_the_noise(grr, method):
+    share = COUNTS / COUNTS.sum()
+    reports = 10**12 * (grr.mechanism_.matrix @ share)  # so many that there is no sampling error
+    from_records = learnt(TABLE[FEATURES], TABLE["label"], COUNTS)
+    X, y, weights = estimate(grr.mechanism_, reports, method=method).training_rows(
+        FEATURES, "label"
+    )
+    assert list(X) == FEATURES
+    assert y.name == "label"
+    assert X.assign(label=y).drop_duplicates().shape == (12, 3)
+    np.testing.assert_allclose(learnt(X, y, weights), from_records, atol=1e-4)
+    as_rows = learnt(TABLE[FEATURES], TABLE["label"], reports)  # a symbol of GRR is a cell
+    assert np.abs(as_rows - from_records).max() > 0.1
+
+
+def test_the_weights_sum_to_the_effective_number_of_records(grr):
+    share = COUNTS / COUNTS.sum()
+    told = Mechanism.from_matrix(np.eye(len(share)), ["no", "yes"], grr.mechanism_.values)
+    told = told.named(None, [(name, name == "ill") for name in COLUMNS])
+    weights = estimate(told, 50_000 * share).training_rows(FEATURES, "label")[2]
+    assert weights.sum() == pytest.approx(50_000, rel=1e-3)  # no noise: every report is a record
+    noisy = estimate(grr.mechanism_, 50_000 * (grr.mechanism_.matrix @ share))
+    found = noisy.training_rows(FEATURES, "label")[2].sum()
+    of_cells = noisy.marginal([*FEATURES, "label"])
+    raw = of_cells.frequencies * (1.0 - of_cells.frequencies) / found
+    assert raw.sum() == pytest.approx(np.sum(of_cells.std_error**2))
+    assert 100 < found < 25_000
+
+
+def test_negative_estimates_are_no_weights(grr):
+    reports = np.zeros(len(CELLS))
+    reports[:3] = 100  # fewer of the others than the noise alone makes
+    estimator = estimate(grr.mechanism_, reports)
+    assert estimator.marginal([*FEATURES, "label"]).frequencies.min() < 0
+    X, y, weights = estimator.training_rows(FEATURES, "label")
+    assert len(X) == len(y) == len(weights) < 12
+    assert weights.min() > 0
+
+
+def test_weights_that_reports_do_not_determine(grr):
+    half = np.repeat([[0.75, 0.25], [0.25, 0.75]], 12, axis=1)  # tells S alone
+    blind = Mechanism.from_matrix(half, ["no", "yes"], grr.mechanism_.values)
+    blind = blind.named(None, [(name, name == "ill") for name in COLUMNS])
+    with pytest.raises(ValueError, match="do not determine the frequencies of 12 of 12"):
+        estimate(blind, [600, 400]).training_rows(FEATURES, "label")
+    with pytest.warns(UserWarning, match="12 of 12 combinations of features and label"):
+        estimate(blind, [600, 400], method="ml").training_rows(FEATURES, "label")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        known = estimate(blind, [600, 400], method="ml", prior=grr.joint_)
+        assert known.training_rows(FEATURES, "label")[2].sum() > 0
+
+
+def test_columns_are_named_once(grr):
+    fitted = estimate(grr.mechanism_, np.full(len(CELLS), 100))
+    assert list(fitted.training_rows("age", "label")[0]) == ["age"]
+    with pytest.raises(ValueError, match="each once"):
+        fitted.training_rows(["age", "label"], "label")
+    with pytest.raises(ValueError, match="name at least one column"):
+        fitted.training_rows([], "label")

@@ -1,0 +1,104 @@
+"""Labels for training: beside a report they break its promise, inside the mechanism they keep it.
+
+What somebody sees, a report together with something else, is itself a mechanism, and is certified
+as one. What is certified is the guide's own code.
+"""
+
+import numpy as np
+import pytest
+from test_docs import run
+
+from skrldp import JointDistribution, LikelihoodRatioSet, Mechanism, certify
+
+
+def count(mechanism, records, label):
+    """Count public records: secrets, values of U, labels. The secret is the first column."""
+    secrets, values = mechanism.secrets, mechanism.values
+    counts = np.zeros((len(secrets), len(values), 2), dtype=int)
+    for (secret, *rest), own in zip(np.asarray(records).tolist(), label, strict=True):
+        counts[secrets.index(secret), values.index(tuple(rest)), int(own)] += 1
+    return counts
+
+
+def seen_beside(matrix, counts):
+    """The mechanism of the pair (report, raw label), on the cells (s, (u, label)) of the counts."""
+    a1, a2, labels = counts.shape
+    pair = np.einsum("ysu,kl->yksul", matrix.reshape(-1, a1, a2), np.eye(labels))
+    return pair.reshape(-1, counts.size)
+
+
+def leakages(matrix, counts):
+    """Leakage at the public distribution, and the bound over the default set around it."""
+    joint = JointDistribution(counts.reshape(len(counts), -1))
+    mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
+    return mechanism.leakage(joint.probabilities), certify(
+        mechanism, LikelihoodRatioSet(), joint
+    ).eps
+
+
+@pytest.fixture(scope="module")
+def pipelines():
+    page = {}
+    run("docs/guide/pipelines.md", page)
+    return page
+
+
+@pytest.fixture(scope="module")
+def models():
+    page = {}
+    run("docs/guide/models.md", page)
+    return page
+
+
+def test_a_raw_label_beside_a_report_breaks_the_promise(pipelines):
+    """The pipelines page says how much the pair leaks."""
+    report = pipelines["pipe"]["priv"].mechanism_
+    records = pipelines["pipe"]["bins"].transform(pipelines["table"][:2_000])
+    counts = count(report, records, pipelines["buys"][:2_000])
+    nothing = np.ones((1, report.shape[1]))
+    assert pipelines["pipe"]["priv"].certificate_.eps <= 1.0
+    assert np.round(leakages(seen_beside(nothing, counts), counts), 2).tolist() == [1.03, 1.62]
+    assert np.round(leakages(seen_beside(report.matrix, counts), counts), 2).tolist() == [
+        1.64,
+        2.75,
+    ]
+
+
+def test_a_label_inside_the_mechanism_keeps_it(pipelines):
+    """The same pair, (report of the rest, report of the label), where both are one report."""
+    sanitizer, reports = pipelines["inside"]["priv"], pipelines["reports"]
+    np.testing.assert_array_equal(pipelines["y"], reports[:, 3])  # what the page's model is given
+    raw = pipelines["labelled"][2_000:, 3]
+    assert 0.1 < np.mean(pipelines["y"] != raw) < 0.9
+    mechanism = sanitizer.mechanism_
+    of_features = sorted({(s, *u[:2]) for s, u in mechanism.symbols})
+    pair = np.zeros((2 * len(of_features), mechanism.shape[1]))
+    for row, (s, u) in zip(mechanism.matrix, mechanism.symbols, strict=True):
+        pair[2 * of_features.index((s, *u[:2])) + int(u[2])] += row
+    assert certify(pair, LikelihoodRatioSet(), sanitizer.joint_).eps <= 1.0
+
+
+def test_a_label_that_is_known_adds_what_it_says_by_itself(models):
+    """The models page: with `known`, a report adds at most eps to what the label says."""
+    beyond = {}
+    for name in ("told", "sanitizer"):
+        sanitizer = models[name]
+        mechanism, joint = sanitizer.mechanism_, sanitizer.joint_
+        label = np.array([u[-1] for u in joint.values])
+        columns = mechanism.matrix.reshape(len(mechanism.matrix), *joint.counts.shape)
+        beyond[name] = max(
+            leakages(
+                columns[:, :, label == own].reshape(len(columns), -1),
+                joint.counts[:, label == own],
+            )[1]
+            for own in (False, True)
+        )
+    assert beyond["told"] <= 1.0 < 1.05 < beyond["sanitizer"]
+    # The pair itself: the label's own leakage and the report's, which add up.
+    joint, mechanism = models["told"].joint_, models["told"].mechanism_
+    label = np.array([u[-1] for u in joint.values])
+    shares = joint.conditionals @ np.eye(2)[label.astype(int)]
+    alone = np.abs(np.log(shares[0] / shares[1])).max()
+    pair = np.vstack([mechanism.matrix * np.tile(label == own, 2) for own in (False, True)])
+    seen = Mechanism.from_matrix(pair, joint.secrets, joint.values).leakage(joint.probabilities)
+    assert alone < seen <= alone + 1.0
