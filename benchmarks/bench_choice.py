@@ -36,7 +36,7 @@ from skrldp.information import entropy, mutual_information
 from skrldp.targets import Mean
 
 N = 10_000
-PAIRS = (("sex", "occupation"), ("race", "education"))
+PAIRS = (("sex", "occupation"), ("race", "relationship"), ("race", "education"))
 OBJECTIVES = ("I(X;Y)", "I(U;Y)", "min I(U;Y|S=s)")
 
 

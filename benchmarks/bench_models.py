@@ -37,6 +37,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from skrldp import (
+    AOptimalSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
@@ -107,6 +108,7 @@ def synthetic():
 def sanitizers(eps, seconds):
     shared = {"eps": eps, "sensitive": "secret", "categories": "product"}
     return {
+        "A-optimal": AOptimalSanitizer(**shared, time_limit=seconds),
         "PolyOpt": PolyOptSanitizer(**shared, time_limit=seconds),
         "RobustMSE": RobustMSESanitizer(**shared, distance="hamming", time_limit=seconds),
         "IR": IRSanitizer(**shared),
