@@ -335,7 +335,9 @@ def main():
     names = [*RANDOM][:2] if quick else [*ADULT, *FAIR, *RANDOM]
     parts = {
         "tables": lambda: tables(names, levels, seconds),
-        "all": lambda: over_all(["race x sex", "random 3x5, n=1e4"], levels, seconds),
+        "all": lambda: over_all(
+            [*ADULT][:2] + ["faith x marriage", "random 3x5, n=1e4"], levels, seconds
+        ),
         "goals": lambda: goals(levels, seconds),
         "large": lambda: large(["nonsensitive", "all"], 240.0),
         "search": lambda: search(20 if quick else 300, 3 if quick else 30, seconds),
