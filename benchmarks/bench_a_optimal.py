@@ -336,7 +336,7 @@ def main():
     parts = {
         "tables": lambda: tables(names, levels, seconds),
         "all": lambda: over_all(
-            [*ADULT][:2] + ["faith x marriage", "random 3x5, n=1e4"], levels, seconds
+            [*[*ADULT][:2], "faith x marriage", "random 3x5, n=1e4"], levels, seconds
         ),
         "goals": lambda: goals(levels, seconds),
         "large": lambda: large(["nonsensitive", "all"], 240.0),
