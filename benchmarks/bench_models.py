@@ -37,6 +37,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from skrldp import (
+    AOptimalSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
@@ -107,6 +108,7 @@ def synthetic():
 def sanitizers(eps, seconds):
     shared = {"eps": eps, "sensitive": "secret", "categories": "product"}
     return {
+        "A-optimal": AOptimalSanitizer(**shared, time_limit=seconds),
         "PolyOpt": PolyOptSanitizer(**shared, time_limit=seconds),
         "RobustMSE": RobustMSESanitizer(**shared, distance="hamming", time_limit=seconds),
         "IR": IRSanitizer(**shared),
@@ -174,7 +176,7 @@ def ways(sanitizer, symbols, test):
     return {way: trained(*some, test) for way, some in rows.items()}
 
 
-def compare(name, public, people, eps_values, draws, seconds):
+def compare(name, public, people, eps_values, draws, seconds, only):
     print(f"\n{name}: {len(public):,} public records. Log-loss / AUC / accuracy")
     for kind, (private, test) in people.items():
         print(f"  {kind}: {len(private):,} private records, {len(test):,} to test")
@@ -184,6 +186,8 @@ def compare(name, public, people, eps_values, draws, seconds):
     print(f"  {'':<16}" + "".join(f"{way:>22}" for way in WAYS))
     for eps in eps_values:
         for which, sanitizer in sanitizers(eps, seconds).items():
+            if only and which not in only:
+                continue
             start = time.perf_counter()
             sanitizer.set_params(encode="symbol").fit(public)
             for kind, (private, test) in people.items():
@@ -207,6 +211,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="ε = 1, two draws")
     parser.add_argument("--seconds", type=float, default=20.0, help="limit of each design")
     parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--only", nargs="*", metavar="SANITIZER", help="names as in the tables")
     given = parser.parse_args()
     eps_values, draws = ((1.0,), 2) if given.quick else ((0.5, 1.0, 2.0), given.draws)
     warnings.simplefilter("ignore", ConvergenceWarning)
@@ -216,7 +221,7 @@ def main():
         if found is None:
             print("Adult left out: set SKRLDP_ADULT to the path of its file.")
             continue
-        compare(name, *found, eps_values, draws, given.seconds)
+        compare(name, *found, eps_values, draws, given.seconds, given.only)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ if __name__ == "__main__":
         "bench_rare_cells.py": [] if full else ["--quick"],
         "bench_eps_all.py": [] if full else ["--quick"],
         "bench_alphabet.py": [] if full else ["--quick"],
+        "bench_a_optimal.py": [] if full else ["--quick"],
+        "bench_choice.py": [] if full else ["--quick"],
         "bench_groups.py": [] if full else ["--quick"],
     }
     for script, options in scripts.items():

@@ -160,6 +160,7 @@ def test_reference_is_complete():
     for module in (client, aggregate, auditing, display, model_selection):
         name = module.__name__.removeprefix("skrldp.")
         public |= {f"{name}.{item}" for item in module.__all__ if item not in skrldp.__all__}
+    public |= {f"targets.{item}" for item in ("Linear", "Marginal", "Mean")}
     assert listed == public
 
 

@@ -9,6 +9,7 @@ from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.alphabet import Record
 from skrldp.design.criteria import Variance
+from skrldp.design.objectives.criterion import SOLVERS_OF_MIXTURES
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Promise, Requirements
@@ -89,13 +90,12 @@ class AOptimalSanitizer(OptimalSanitizer):
         How closely the privacy constraints follow the set of distributions. "joint" is exact; the
         others are more conservative, each more than the one before, and easier to solve. "lower" is
         the one in the paper.
-    solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
+    solver : {"auto", "vertices", "columns", "decomposition"}, default="auto"
         How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
-        global optimum, for about ten cells and polyhedral regions. "columns" generates vertices as
-        they are needed, and is the best for some dozens of cells. "alternation" improves all
-        reports at once along a central path, for some hundreds of cells, and mixes what it found.
-        "auto" takes "vertices" where that is fast; otherwise it takes "alternation", followed by
-        "columns" where that can help.
+        global optimum, for about ten cells and polyhedral regions. "decomposition" solves linear
+        programs over mechanisms and mixes all of their rows, for up to some hundreds of cells.
+        "columns" generates vertices as they are needed. "auto" takes "vertices" where that is fast;
+        otherwise it takes "decomposition", followed by "columns" where that can help.
     time_limit : float or None, default=60.0
         Seconds that the solver may take; None for no limit. The best solution found by then is
         repaired, certified and used, so a `fit` that meets the limit may not be repeatable.
@@ -220,6 +220,8 @@ class AOptimalSanitizer(OptimalSanitizer):
     >>> sanitizer.targets_
     ((('U',), 'often'), (('U',), 'rare'))
     """
+
+    _solvers = SOLVERS_OF_MIXTURES
 
     variances_ = FromFit("figures.variances_")
     targets_ = FromFit("figures.targets_")

@@ -115,10 +115,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
     @abstractmethod
     def _design(self, promise: Promise, record: Record) -> Designed:
-        """Return a mechanism, the proof that it keeps the promise, and the solution behind it.
-
-        `record` names the columns that S and U are made of.
-        """
+        """Return a mechanism, its proof, and the solution behind it; `record` names the columns."""
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         """Return the set that privacy must hold for, given that of the parameter."""

@@ -17,11 +17,12 @@ class OptimalSanitizer(BaseSanitizer):
     """Base class: the best mechanism by a criterion, with parameters of the solver."""
 
     _default_encode = "symbol"
+    _solvers: tuple[str, ...] = SOLVERS
     _most_cells = 2_000  # a design and its proof take minutes there
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("solver", self.solver, SOLVERS)
+        check_choice("solver", self.solver, self._solvers)
         check_time_limit(self.time_limit)
 
     def _optimum(

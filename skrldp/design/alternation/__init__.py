@@ -1,6 +1,6 @@
 """Alternation of decoder and mechanism, annealed along the central path."""
 
-from skrldp.design.alternation._alternate import alternate
-from skrldp.design.alternation._annealing import Annealing
+from skrldp.design.alternation._alternate import alternate, starts
+from skrldp.design.alternation._annealing import Annealing, path_requirements
 
-__all__ = ["Annealing", "alternate"]
+__all__ = ["Annealing", "alternate", "path_requirements", "starts"]

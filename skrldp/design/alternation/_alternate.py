@@ -12,7 +12,7 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design._run import Deadline
 from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
-from skrldp.design.criteria import Criterion
+from skrldp.design.criteria import Expandable
 from skrldp.requirements import Requirements
 
 __all__ = ["alternate", "gather", "starts"]
@@ -22,7 +22,6 @@ __all__ = ["alternate", "gather", "starts"]
 
 # The runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.8), (24, 0.95), (24, 0.95), (32, 0.95), (32, 0.95), (48, 0.97))
-_MANY = 2  # times as many reports where a criterion can use more than there are cells
 # Runs before what they found is gathered: fewer are too much alike. Doubled: 1e-3, in less time.
 _GATHERED = 3
 _GAIN = 2e-4  # relative gain of two runs together below which there is no third
@@ -50,7 +49,7 @@ _PERTURBATION = 0.7
 
 
 def alternate(
-    criterion: Criterion,
+    criterion: Expandable,
     requirements: Requirements,
     *,
     deadline: Deadline,
@@ -61,7 +60,7 @@ def alternate(
 
     Parameters
     ----------
-    criterion : Criterion
+    criterion : Expandable
         What is maximised.
     requirements : Requirements
         What a row must satisfy.
@@ -89,8 +88,7 @@ def alternate(
     gathered: list[Annealing] = []
     best: list[float] = []
     for seed, (wanted, factor) in enumerate(_RUNS):
-        many = _MANY if criterion.many_reports else 1
-        b = min(wanted * many, _most(distribution, many))
+        b = min(wanted, _most(distribution))
         if len(runs) > 1:
             differ = len(distinct_reports(runs[-1].matrix, distribution))
             if differ < _DISTINCT * len(runs[-1].matrix):
@@ -118,9 +116,9 @@ def alternate(
     return [*runs, *gathered], "time_limit"
 
 
-def _most(distribution: Floats, many: int = 1) -> int:
+def _most(distribution: Floats) -> int:
     """As many reports as are of use and have room."""
-    return min(_MOST, 2 * many * distribution.size, max(_ENTRIES // distribution.size**2, _FEWEST))
+    return min(_MOST, 2 * distribution.size, max(_ENTRIES // distribution.size**2, _FEWEST))
 
 
 def _affordable(b: int, before: list[Annealing], deadline: Deadline) -> int:

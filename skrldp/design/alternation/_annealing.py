@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Deadline
-from skrldp.design.criteria import Criterion
+from skrldp.design.criteria import Expandable
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
 from skrldp.requirements import Requirement, Requirements, repair
 from skrldp.row_privacy import JointRegion, LowerRegion, ProductRegion
@@ -52,7 +52,6 @@ _NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
 _REFINING_FACTOR = 0.9
 _CENTRING_STEPS = 6  # with one decoder, at most, until the path is centred
 _FINAL_STEPS = 30  # and with the last one: what is not centred is costly to repair
-_MOST_OFFERED = 4  # mechanisms that are remembered for a mixture
 _REPAIR_EVERY = 10  # steps between two mechanisms that are repaired and compared with the best
 _LEAST_FACTOR = 0.1  # a step aims at no less than this part of the gap
 # When time is short: part of what is left that is planned with, since many a step falls short of
@@ -99,7 +98,7 @@ class Annealing:
 
     Parameters
     ----------
-    criterion : Criterion
+    criterion : Expandable
         What is maximised.
     requirements : Requirements
         What a row must satisfy.
@@ -114,8 +113,6 @@ class Annealing:
         The best mechanism so far, private.
     value : float
         Its value by the criterion.
-    offered : list of arrays of shape (b, a)
-        The last private mechanisms on the way: their rows may be mixed.
     steps : int
         Newton steps taken.
     finished : bool
@@ -126,7 +123,7 @@ class Annealing:
 
     def __init__(
         self,
-        criterion: Criterion,
+        criterion: Expandable,
         requirements: Requirements,
         start: Floats,
         callback: Callback | None = None,
@@ -134,7 +131,6 @@ class Annealing:
         self.criterion, self.requirements, self.callback = criterion, requirements, callback
         self.matrix: Floats = np.full(start.shape, 1.0 / len(start))
         self.value, self.finished, self.seconds = criterion.value(self.matrix), False, 0.0
-        self.offered: list[Floats] = []
         expansion = criterion.expand(start, _FIRST_GAP)
         cost = ExpectedCost(expansion.cost, criterion.distribution)
         blocks = path_blocks(path_requirements(requirements))
@@ -235,7 +231,6 @@ class Annealing:
     def _offer(self) -> None:
         """Repair the path's mechanism, and keep it if it is the best."""
         private = repair(self._rows(), self.requirements)
-        self.offered = [*self.offered[1 - _MOST_OFFERED :], private]
         value = self.criterion.value(private)
         if value > self.value:
             self.matrix, self.value = private, value

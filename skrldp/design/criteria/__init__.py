@@ -1,12 +1,13 @@
 """What a design by rows maximises: information, that of the least informed, or small variances."""
 
-from skrldp.design.criteria._criterion import Criterion, Expansion, Mixture
+from skrldp.design.criteria._criterion import Criterion, Expandable, Expansion, Mixture
 from skrldp.design.criteria._information import Information
 from skrldp.design.criteria._least_information import LeastInformation
 from skrldp.design.criteria._variance import Variance
 
 __all__ = [
     "Criterion",
+    "Expandable",
     "Expansion",
     "Information",
     "LeastInformation",

@@ -7,7 +7,8 @@ there is an optimal mechanism of extreme rows, and each solver needs only one of
 
 - the best weights of given rows, and what a further row would be worth (:class:`Mixture`);
 - the linear cost that touches the criterion at a mechanism, for a way along the central path
-  (:class:`Expansion`), with the curvature that comes from the weights where there is one;
+  (:class:`Expansion`), with the curvature that comes from the weights where there is one, if the
+  criterion is smooth enough;
 - the value of a mechanism.
 """
 
@@ -23,7 +24,7 @@ from skrldp.design._master_program import used
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements
 
-__all__ = ["Criterion", "Expansion", "Mixture", "Optimum"]
+__all__ = ["Criterion", "Expandable", "Expansion", "Mixture", "Optimum"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,16 +175,13 @@ class Criterion(ABC):
     unit : str
         Its unit.
     scale : float
-        Size of the costs of an expansion: a duality gap of this size is one of all that matters.
-    many_reports : bool
-        Whether more reports than cells are of use.
+        Size of prices: a duality gap of this size is one of all that matters.
     """
 
     sense = 1
     name: str
     unit = ""
     scale: float
-    many_reports = False
 
     def __init__(self, distribution: Floats) -> None:
         self.distribution = distribution
@@ -230,20 +228,6 @@ class Criterion(ABC):
         """
         return self.sense * self.value(matrix)
 
-    def progress(self, matrix: Floats) -> float:
-        """Return the unit in which the gap of a mechanism on the path counts.
-
-        Parameters
-        ----------
-        matrix : array of shape (b, a)
-            Mechanism.
-
-        Returns
-        -------
-        float
-        """
-        return self.scale
-
     @abstractmethod
     def bound(self, joint: JointDistribution, requirements: Requirements) -> float:
         """Bound what readers know of every mechanism that meets some requirements.
@@ -279,6 +263,24 @@ class Criterion(ABC):
     @abstractmethod
     def mixture(self) -> Mixture:
         """Begin a mixture of rows that is best by this criterion."""
+
+
+class Expandable(Criterion):
+    """A criterion that is smooth enough to be followed along a central path."""
+
+    def progress(self, matrix: Floats) -> float:
+        """Return the unit in which the gap of a mechanism on the path counts.
+
+        Parameters
+        ----------
+        matrix : array of shape (b, a)
+            Mechanism.
+
+        Returns
+        -------
+        float
+        """
+        return self.scale
 
     @abstractmethod
     def expand(self, matrix: Floats, heat: float) -> Expansion:

@@ -6,7 +6,7 @@ from scipy.special import xlog1py, xlogy
 from skrldp._typing import Floats, Indices
 from skrldp.design._information_bound import information_bound
 from skrldp.design._master_program import RowMixture
-from skrldp.design.criteria._criterion import Criterion, Expansion, Mixture, Optimum
+from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
 from skrldp.information import (
     entropy,
     mutual_information,
@@ -24,7 +24,7 @@ _SMOOTHING = 1e-5
 _TINY = 1e-9  # nats: instead of a zero that would be divided by
 
 
-class Information(Criterion):
+class Information(Expandable):
     r"""Mutual information of the report with X, or with a function of X.
 
     About X each row has the price :math:`\mu(v) = \sum_x P_x v_x \log(v_x / P \cdot v)`, whatever

@@ -4,7 +4,7 @@ import numpy as np
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Floats, Indices
-from skrldp.design.criteria._criterion import Criterion, Expansion, Mixture, Optimum
+from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
 from skrldp.information import entropy, row_information, row_information_gradient
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements
@@ -18,7 +18,7 @@ _FIRST_LOSS, _LAST_LOSS = 0.5, 2e-3
 _TINY = 1e-9  # nats: less entropy is none
 
 
-class LeastInformation(Criterion):
+class LeastInformation(Expandable):
     r"""The least, over secrets, of the share of H(U | S=s) that reports tell.
 
     With :math:`p_{u|s}` the conditional distribution of U, a row has the price

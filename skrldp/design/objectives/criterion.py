@@ -11,21 +11,25 @@ from skrldp._typing import Floats
 from skrldp.design._run import Deadline, Progress, Solution
 from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.criteria import Criterion, Information
+from skrldp.design.criteria import Criterion, Expandable, Information
+from skrldp.design.decomposition import decompose
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.requirements import Requirements, repair
 
-__all__ = ["SOLVERS", "solve"]
+__all__ = ["SOLVERS", "SOLVERS_OF_MIXTURES", "solve"]
 
 
 SOLVERS = ("auto", "vertices", "columns", "alternation")
+# "decomposition" takes the place of "alternation" for criteria that no central path follows.
+SOLVERS_OF_MIXTURES = ("auto", "vertices", "columns", "decomposition")
 # A larger eps is designed for as this one: its exponentials stay in range, and reports whose odds
 # are below exp(-40) are never sent.
 _LARGEST_EPS = 40.0
-# Part of the time limit for alternation where columns go on from what it found. Chosen by hand.
-_TIME_BEFORE_COLUMNS = 0.5
+# Part of the time limit for alternation, or for decomposition, where columns go on from what it
+# found. Chosen by hand.
+_TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
 
 
 def solve(
@@ -50,10 +54,10 @@ def solve(
     criterion : Criterion, optional
         What is maximised, at a distribution that is positive where the public one is; None is
         I(X; Y) at the public one. The solution's objective and bound are about the public one.
-    solver : {"auto", "vertices", "columns", "alternation"}
+    solver : {"auto", "vertices", "columns", "alternation", "decomposition"}
         ``"auto"`` enumerates vertices where that is the global optimum and fast; otherwise it
-        alternates, and where the exact cone can be searched it goes on by columns. It needs no
-        optional dependency.
+        alternates (or decomposes, for a criterion that no central path follows), and where the
+        exact cone can be searched it goes on by columns. It needs no optional dependency.
     time_limit : float or None
         Seconds after which the best mechanism found is returned; None for no limit.
     verbose : int
@@ -70,7 +74,8 @@ def solve(
     SolverError
         If it fails; the message names ε, the region and the alphabets, and what to try.
     """
-    check_choice("solver", solver, SOLVERS)
+    expandable = criterion is None or isinstance(criterion, Expandable)
+    check_choice("solver", solver, SOLVERS if expandable else SOLVERS_OF_MIXTURES)
     search = _Design(joint, requirements, criterion, Deadline(time_limit), verbose)
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
@@ -130,18 +135,13 @@ class _Design:
                 if solver == "vertices":
                     raise
                 notes.append(f"Vertices were not used: {error}")
+        more = solver == "auto" and self.cones.exact is not None
         if solver == "columns":
             solution = self.columns(None)
+        elif isinstance(self.criterion, Expandable):
+            solution = self.annealed(self.criterion, more)
         else:
-            more = solver == "auto" and self.cones.exact is not None
-            if not more:
-                self.show(self.known[1])
-            runs, status = self.alternate(before_columns=more)
-            if more and not self.deadline.passed:
-                solution = self.columns(self.first(runs))
-                notes.append(_account(runs))
-            else:
-                solution = self.best(runs, "time_limit" if more else status)
+            solution = self.decomposed(more)
         return replace(solution, message=" ".join([solution.message, *notes]))
 
     def show(self, matrix: Floats) -> None:
@@ -150,8 +150,9 @@ class _Design:
 
     @cached_property
     def forms(self) -> list[Floats]:
-        """Closed forms; where many reports are of use, with several splits of ε."""
-        return closed_forms(self.joint, self.requirements, splits=self.criterion.many_reports)
+        """Closed forms; with several splits of ε where their rows are only mixed."""
+        mixed = not isinstance(self.criterion, Expandable)
+        return closed_forms(self.joint, self.requirements, splits=mixed)
 
     @cached_property
     def known(self) -> tuple[float, Floats]:
@@ -172,51 +173,63 @@ class _Design:
             callback=self.show,
         )
 
-    def alternate(self, before_columns: bool) -> tuple[list[Annealing], str]:
-        """Alternate between decoder and mechanism; before columns, for half of the time."""
-        left = self.deadline.left
-        if left is not None and before_columns:
-            left *= _TIME_BEFORE_COLUMNS
-        return alternate(
+    def annealed(self, criterion: Expandable, more: bool) -> Solution:
+        """Alternate between decoder and mechanism; go on by columns if there is more to gain."""
+        if not more:
+            self.show(self.known[1])
+        runs, status = alternate(
+            criterion,
+            self.requirements,
+            deadline=self.part(_TIME_ALTERNATING if more else 1.0),
+            callback=self.show,
+            gathers=not more,
+        )
+        if more and not self.deadline.passed:
+            solution = self.columns(np.concatenate([run.matrix for run in runs]))
+            return replace(solution, message=f"{solution.message} {_account(runs)}")
+        run = max(runs, key=lambda run: run.value)
+        matrix, message = run.matrix, _account(runs)
+        if self.known[0] > run.value:
+            matrix = self.known[1]
+            message += " A closed form was better."
+        steps = sum(run.steps for run in runs)
+        return self.found("alternation", "time_limit" if more else status, matrix, steps, message)
+
+    def decomposed(self, more: bool) -> Solution:
+        """Mix the rows of linear programs; go on by columns if there is more to gain."""
+        known = repair(self.known[1], self.requirements)  # closed forms fit sets, not regions
+        mixture, rounds, status = decompose(
             self.criterion,
             self.requirements,
-            deadline=Deadline(left),
+            known,
+            deadline=self.part(_TIME_DECOMPOSING if more else 1.0),
             callback=self.show,
-            gathers=not before_columns and not self.criterion.many_reports,
         )
+        matrix = mixture.mechanism(mixture.solve().weights)
+        message = f"{rounds} linear programs over mechanisms, {len(mixture.rows)} rows mixed."
+        if more and not self.deadline.passed:
+            solution = self.columns(np.concatenate([matrix, known]))
+            return replace(solution, message=f"{solution.message} {message}")
+        status = "time_limit" if more else status
+        return self.found("decomposition", status, matrix, rounds, message)
 
-    def first(self, runs: list[Annealing]) -> Floats:
-        """Rows that columns begin with."""
-        rows = [run.matrix for run in runs]
-        if self.criterion.many_reports:
-            rows += [self.known[1], *(matrix for run in runs for matrix in run.offered[-1:])]
-        return np.concatenate(rows)
+    def part(self, share: float) -> Deadline:
+        """Limit to a share of the time that is left."""
+        left = self.deadline.left
+        return Deadline(None if left is None else left * share)
 
-    def mixed(self, runs: list[Annealing]) -> Floats:
-        """Mix the rows of all runs and of the best closed form."""
-        mixture = self.criterion.mixture()
-        mixture.add(self.first(runs))
-        return mixture.mechanism(mixture.solve().weights)
-
-    def best(self, runs: list[Annealing], status: str) -> Solution:
-        """Take the best run, or a closed form where there was no time to be better."""
-        run = max(runs, key=lambda run: run.value)
-        matrix, best, message = run.matrix, run.value, _account(runs)
+    def found(
+        self, solver: str, status: str, matrix: Floats, iterations: int, message: str
+    ) -> Solution:
+        """Say what was found."""
         if status == "time_limit":
             message = f"The time limit ended the search for better mechanisms. {message}"
-        if self.known[0] > best:
-            best, matrix = self.known
-            message += " A closed form was better."
-        if self.criterion.many_reports:
-            mixed = self.mixed(runs)
-            if self.criterion.value(mixed) > best:
-                matrix = mixed
         return Solution(
             status=status,
-            solver="alternation",
+            solver=solver,
             objective=self.public.stated(matrix),
             bound=self.bound,
-            iterations=sum(run.steps for run in runs),
+            iterations=iterations,
             seconds=self.deadline.elapsed,
             message=message,
             matrix=matrix,

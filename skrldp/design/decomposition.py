@@ -1,0 +1,118 @@
+r"""Simplicial decomposition: linear programs over mechanisms, and all of their rows mixed.
+
+A criterion that is concave in the weights of rows (:mod:`skrldp.design.criteria`) has a price for
+each row at the best mixture of those known so far. Prices are convex, so the linear function that
+touches the price at some row is below it everywhere. The mechanism that maximises the sum of such
+functions, one for each report, is a linear program over private mechanisms, and a central path
+(:mod:`skrldp.design.interior_point`) solves it for all reports at once. Its rows join the others
+and are mixed again. If the functions touch at the rows that are mixed, the new rows are worth at
+least as much, so the mixture gets better until nothing is left to gain there; other rows, perturbed
+or random, are taken in turn.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design._expected_cost import ExpectedCost
+from skrldp.design._run import Deadline
+from skrldp.design.alternation import path_requirements, starts
+from skrldp.design.criteria import Criterion, Mixture
+from skrldp.design.interior_point import CentralPath, path_blocks
+from skrldp.requirements import Requirements, repair
+
+__all__ = ["decompose"]
+
+
+# Chosen by hand on four tables of Adult with 10 to 90 cells: doubled or halved one at a time, the
+# number of reports, the gap and the perturbation changed the sum of variances after 20 s by less
+# than one part in a hundred.
+_REPORTS = 48  # of each program
+_GAP = 2e-2  # at which a program ends, in units of the criterion's scale
+_MOST_STEPS = 100  # Newton steps of one program
+_KINDS = 3  # of rows at which prices are touched
+_PERTURBATION = 0.7  # standard deviation of the logarithms of a perturbation
+# The search ends when so many rounds have gained less than this, relatively.
+_PATIENCE, _GAIN = 4 * _KINDS, 5e-4
+
+
+def decompose(
+    criterion: Criterion,
+    requirements: Requirements,
+    first: Floats,
+    *,
+    deadline: Deadline,
+    callback: Callable[[Floats], None] | None = None,
+) -> tuple[Mixture, int, str]:
+    """Search for rows by linear programs, and mix them.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        What is maximised.
+    requirements : Requirements
+        What a row must satisfy.
+    first : array of shape (m, a)
+        Private rows that make a mechanism, to begin with.
+    deadline : Deadline
+        When to stop.
+    callback : callable, optional
+        Gets the best mechanism of each round.
+
+    Returns
+    -------
+    mixture : Mixture
+        All rows, private.
+    rounds : int
+        Number of programs.
+    status : str
+        ``"converged"`` or ``"time_limit"``.
+    """
+    mixture = criterion.mixture()
+    mixture.add(first)
+    values: list[float] = []
+    while True:
+        weights, _, value = mixture.solve()
+        values.append(value)
+        if callback is not None:
+            callback(mixture.rows * weights[:, None])
+        if len(values) > _PATIENCE:
+            before = values[-1 - _PATIENCE]
+            if values[-1] - before <= _GAIN * abs(before):
+                return mixture, len(values) - 1, "converged"
+        if deadline.passed:
+            return mixture, len(values) - 1, "time_limit"
+        rows = _touched(mixture, weights, requirements, len(values))
+        mixture.add(_best_for(mixture.slopes(rows), criterion, requirements, deadline))
+
+
+def _touched(mixture: Mixture, weights: Floats, requirements: Requirements, seed: int) -> Floats:
+    """Rows at which prices are touched: in use, perturbed ones, and random ones, in turn."""
+    rng, shape = np.random.default_rng(seed), requirements.shape
+    kind = seed % _KINDS
+    if kind == 1:
+        return starts(shape, _REPORTS, seed)
+    likely = weights * mixture.rows.mean(axis=1)
+    if kind == 2:
+        some: Floats = mixture.rows[np.argsort(-likely)[:_REPORTS]]
+        return some
+    chosen = rng.choice(len(likely), size=_REPORTS, p=np.maximum(likely, 0) / likely.sum())
+    noise = rng.normal(scale=_PERTURBATION, size=(_REPORTS, requirements.n_cells))
+    return mixture.rows[chosen] * np.exp(noise)
+
+
+def _best_for(
+    slopes: Floats, criterion: Criterion, requirements: Requirements, deadline: Deadline
+) -> Floats:
+    """Maximise the sum of linear functions of the rows of a private mechanism, nearly."""
+    mass = np.where(criterion.distribution > 0, criterion.distribution, 1.0)
+    cost = ExpectedCost(-slopes / mass, criterion.distribution)
+    blocks = path_blocks(path_requirements(requirements))
+    assert blocks is not None  # lower bounds have a central path
+    path = CentralPath(cost, blocks)
+    for _ in range(_MOST_STEPS):
+        going = path.advance()
+        if not going or path.gap <= _GAP * criterion.scale or deadline.passed:
+            break
+    return repair(np.maximum(path.rows, 0.0), requirements)
