@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skrldp.design.criteria import Information, LeastInformation, Variance
@@ -205,6 +205,7 @@ def test_the_curvature_of_the_smooth_minimum():
 
 @each_kind
 @settings(max_examples=15)
+@example(seed=3532)  # information about U may be greater than a share of it
 @given(seed=st.integers(0, 10_000))
 def test_bounds_hold_at_other_distributions(kind, seed):
     rng, distribution = drawn(seed)

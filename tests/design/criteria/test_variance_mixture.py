@@ -52,3 +52,15 @@ def test_many_rows_are_purged_of_those_of_no_use():
     mixture.add(rng.random((5, 3)) + 0.5)
     assert len(mixture.rows) < 600
     assert mixture.solve().value == pytest.approx(best, rel=1e-6)
+
+
+def test_a_rare_report_stays_where_it_is_needed():
+    distribution = np.array([0.4996, 0.5, 0.0004])
+    criterion = Variance(distribution, np.eye(3))
+    mixture = criterion.mixture()
+    # The third is as rare as the last cell, which nothing else tells from the first.
+    mixture.add(np.array([[1.0, 0.0, 1.1], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.5, 0.0]]))
+    found = mixture.solve()
+    assert 0.0 < found.weights[2] * distribution[2] < 1e-3
+    matrix = mixture.mechanism(found.weights)
+    assert criterion.value(matrix) == pytest.approx(found.value, rel=2e-4)
