@@ -93,11 +93,11 @@ def _touched(mixture: Mixture, weights: Floats, requirements: Requirements, seed
     kind = seed % _KINDS
     if kind == 1:
         return starts(shape, _REPORTS, seed)
-    likely = weights * mixture.rows.mean(axis=1)
+    likely = np.maximum(weights * mixture.rows.mean(axis=1), 0.0)
     if kind == 2:
         some: Floats = mixture.rows[np.argsort(-likely)[:_REPORTS]]
         return some
-    chosen = rng.choice(len(likely), size=_REPORTS, p=np.maximum(likely, 0) / likely.sum())
+    chosen = rng.choice(len(likely), size=_REPORTS, p=likely / likely.sum())
     noise = rng.normal(scale=_PERTURBATION, size=(_REPORTS, requirements.n_cells))
     return mixture.rows[chosen] * np.exp(noise)
 
