@@ -315,7 +315,9 @@ def search(number, best, seconds):
             _against_independent(f"{k:>6} {eps:>5g}", eps, counts, seconds)
 
 
-_SEARCHED = f" {'A-opt.':>9} {'IR':>9} {'IR opt.':>9} {'SRR':>9} {'OUE on U':>9} {'records':>8} {'IR / A':>7}"
+_SEARCHED = "".join(
+    f" {name:>9}" for name in ("A-opt.", "IR", "IR opt.", "SRR", "OUE on U", "records", "IR / A")
+)
 
 
 def _against_independent(title, eps, counts, seconds):
@@ -328,7 +330,7 @@ def _against_independent(title, eps, counts, seconds):
     print(
         f"{title} {mine:>9.4g}"
         + "".join(f" {one:>9.4g}" for one in (*independent, srr, protocol))
-        + f" {raw(ours.joint_, 'nonsensitive'):>8.4g} {min(independent) / mine:>7.3f}",
+        + f" {raw(ours.joint_, 'nonsensitive'):>9.4g} {min(independent) / mine:>9.3f}",
         flush=True,
     )
 
