@@ -302,24 +302,37 @@ def search(number, best, seconds):
         ratio = total(independent, "nonsensitive") / raw(independent.joint_, "nonsensitive")
         found.append((ratio, seed, shape, concentration, n, eps, counts))
     found.sort(key=lambda one: -one[0])
-    print(
-        f"{'shape':<7} {'seed':>4} {'conc.':>5} {'n':>8} {'eps':>5} {'A-opt.':>9} {'IR':>9} "
-        f"{'IR opt.':>9} {'SRR':>9} {'OUE on U':>9} {'records':>8} {'IR / A':>7}"
-    )
+    print(f"{'shape':<6} {'seed':>5} {'conc.':>5} {'n':>8} {'eps':>5}{_SEARCHED}")
     # Far from the records is not yet far from best: some of each kind are tried.
     for _, seed, shape, concentration, n, eps, counts in found[:: max(1, len(found) // best)]:
-        ours, _ = fit(AOptimalSanitizer(eps, time_limit=seconds), counts)
-        mine = total(ours, "nonsensitive")
-        kinds = [fit(IRSanitizer(eps, underlying=one), counts)[0] for one in ("grr", "optimal")]
-        independent = [total(one, "nonsensitive") for one in kinds]
-        srr = total(fit(SRRSanitizer(eps), counts)[0], "nonsensitive")
-        protocol = oue_of(ours.joint_, "nonsensitive", eps)
-        print(
-            f"{shape[0]}x{shape[1]:<5} {seed:>4} {concentration:>5g} {n:>8} {eps:>5g} {mine:>9.4g}"
-            + "".join(f" {one:>9.4g}" for one in (*independent, srr, protocol))
-            + f" {raw(ours.joint_, 'nonsensitive'):>8.4g} {min(independent) / mine:>7.3f}",
-            flush=True,
-        )
+        title = f"{shape[0]}x{shape[1]:<4} {seed:>5} {concentration:>5g} {n:>8} {eps:>5g}"
+        _against_independent(title, eps, counts, seconds)
+    print("\nThe same where each value belongs to one of two secrets, which have k values each\n")
+    print(f"{'k':>6} {'eps':>5}{_SEARCHED}")
+    for k in (2, 4, 8):
+        for eps in (0.25, 0.5, 1.0):
+            counts = np.kron(np.eye(2, dtype=int), np.full((1, k), 100_000 // k))
+            _against_independent(f"{k:>6} {eps:>5g}", eps, counts, seconds)
+
+
+_SEARCHED = "".join(
+    f" {name:>9}" for name in ("A-opt.", "IR", "IR opt.", "SRR", "OUE on U", "records", "IR / A")
+)
+
+
+def _against_independent(title, eps, counts, seconds):
+    ours, _ = fit(AOptimalSanitizer(eps, time_limit=seconds), counts)
+    mine = total(ours, "nonsensitive")
+    kinds = [fit(IRSanitizer(eps, underlying=one), counts)[0] for one in ("grr", "optimal")]
+    independent = [total(one, "nonsensitive") for one in kinds]
+    srr = total(fit(SRRSanitizer(eps), counts)[0], "nonsensitive")
+    protocol = oue_of(ours.joint_, "nonsensitive", eps)
+    print(
+        f"{title} {mine:>9.4g}"
+        + "".join(f" {one:>9.4g}" for one in (*independent, srr, protocol))
+        + f" {raw(ours.joint_, 'nonsensitive'):>9.4g} {min(independent) / mine:>9.3f}",
+        flush=True,
+    )
 
 
 def main():
