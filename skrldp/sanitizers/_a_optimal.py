@@ -218,7 +218,7 @@ class AOptimalSanitizer(OptimalSanitizer):
     >>> sanitizer.certificate_.holds(1.0)
     True
     >>> sanitizer.targets_
-    ((('U',), 'often'), (('U',), 'rare'))
+    (((1,), 'often'), ((1,), 'rare'))
     """
 
     _solvers = SOLVERS_OF_MIXTURES
