@@ -71,7 +71,7 @@ def assert_unbiased(values, errors, truth):
     np.testing.assert_allclose(np.sqrt((errors**2).mean(axis=0)), spread, rtol=0.07)
 
 
-@pytest.mark.parametrize("name", SANITIZERS)
+@pytest.mark.parametrize("name", ["GRR", "PolyOpt", "RobustMSE", "blind"])
 def test_least_squares(mechanisms, name):
     mechanism = mechanisms[name]
     estimator = FrequencyEstimator(mechanism, encode="symbol")
@@ -119,7 +119,7 @@ def test_maximum_likelihood(mechanisms, name):
         cells.append(estimator.confidence_interval(method="wald"))
         of_value = estimator.marginal("visits")
         values.append(of_value.confidence_interval(method="wald"))
-        if name != "GRR" and len(values) <= 150:
+        if name == "PolyOpt" and len(values) <= 150:
             ratios.append(of_value.confidence_interval())
     if ratios:
         assert_covers(ratios, DISTRIBUTION.sum(axis=0), 0.89, 0.994)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from skrldp import JointDistribution, RenyiBall
+from skrldp.design import decomposition
 from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.criteria import Expandable, Information, LeastInformation, Variance
 from skrldp.design.criteria import _variance_mixture as mixture_module
@@ -44,6 +45,7 @@ def test_rows_that_made_room_for_others_come_back(monkeypatch):
 @pytest.mark.parametrize("name", CRITERIA)
 def test_every_solver_finds_what_the_vertices_prove(name, monkeypatch):
     monkeypatch.setattr(alternation, "_RUNS", ((16, 0.8),))
+    monkeypatch.setattr(decomposition, "_PATIENCE", 3)
     criterion, requirements = CRITERIA[name], requirements_of(JOINT)
     best = solve(JOINT, requirements, criterion=criterion, solver="vertices")
     optimum = criterion.value(best.matrix)
