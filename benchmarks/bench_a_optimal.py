@@ -263,7 +263,8 @@ def one_large(part, seconds):
     srr, _ = fit(SRRSanitizer(1.0), counts)
     return (
         counts.size, elapsed, spent, peak(), total(ours, part), total(independent, part),
-        total(srr, part), raw(ours.joint_, part), ours.mechanism_.shape[0], ours.certificate_.eps,
+        total(srr, part), oue_of(ours.joint_, part, 1.0), raw(ours.joint_, part),
+        ours.mechanism_.shape[0], ours.certificate_.eps,
     )  # fmt: skip
 
 
@@ -274,14 +275,14 @@ def large(parts, seconds):
     print(f"\n{LARGE[0]} x {LARGE[1]}, eps = 1, time_limit={seconds:g}; GiB is the peak\n")
     print(
         f"{'of':<6} {'cells':>6} {'wall s':>7} {'proc. s':>8} {'GiB':>5} {'A-opt.':>9} {'IR':>9} "
-        f"{'SRR':>9} {'records':>8} {'reports':>8} {'proven':>9}"
+        f"{'SRR':>9} {'OUE':>9} {'records':>8} {'reports':>8} {'proven':>9}"
     )
     for part in parts:
         cells, wall, spent, memory, *sums, reports, proven = alone(one_large, part, seconds)
         print(
             f"{SHORT[part]:<6} {cells:>6} {wall:>7.0f} {spent:>8.0f} {memory:>5.2f}"
-            f" {sums[0]:>9.4g} {sums[1]:>9.4g} {sums[2]:>9.4g} {sums[3]:>8.4g} {reports:>8} "
-            f"{proven:>9.6f}",
+            + "".join(f" {one:>9.4g}" for one in sums[:-1])
+            + f" {sums[-1]:>8.4g} {reports:>8} {proven:>9.6f}",
             flush=True,
         )
 
