@@ -1,7 +1,7 @@
 """AOptimal: variances of estimates, compared with those from the other mechanisms.
 
-Run it with ``python benchmarks/bench_a_optimal.py [--quick] [--only PART ...]``: an hour, or half a
-minute. The parts are
+Run it with ``python benchmarks/bench_a_optimal.py [--quick] [--only PART ...]``: an hour, or two
+minutes. The parts are
 
 - ``tables``: sums of variances on ten tables, at three ε;
 - ``all``: the same where privacy holds for all distributions;
