@@ -10,6 +10,7 @@ least as much, so the mixture gets better until nothing is left to gain there; o
 or random, are taken in turn.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -22,7 +23,7 @@ from skrldp.design.criteria import Criterion, Mixture
 from skrldp.design.interior_point import CentralPath, path_blocks
 from skrldp.requirements import Requirements, repair
 
-__all__ = ["decompose"]
+__all__ = ["decompose", "set_indicators"]
 
 
 # Chosen by hand on four tables of Adult with 10 to 90 cells: doubled or halved one at a time, the
@@ -31,6 +32,9 @@ __all__ = ["decompose"]
 _REPORTS = 48  # of each program
 _GAP = 2e-2  # at which a program ends, in units of the criterion's scale
 _MOST_STEPS = 100  # Newton steps of one program
+# Circles of sets of the best size, of secrets, of values of U and of cells, each; fewer where there
+# would be more than so many sets.
+_CIRCLES, _MOST_SETS = 4, 1_000
 _KINDS = 3  # of rows at which prices are touched
 _PERTURBATION = 0.7  # standard deviation of the logarithms of a perturbation
 # The search ends when so many rounds have gained less than this, relatively.
@@ -71,6 +75,8 @@ def decompose(
     """
     mixture = criterion.mixture()
     mixture.add(first)
+    if requirements.any_pair:
+        mixture.add(requirements.lift(set_indicators(requirements)))
     values: list[float] = []
     while True:
         weights, _, value = mixture.solve()
@@ -85,6 +91,42 @@ def decompose(
             return mixture, len(values) - 1, "time_limit"
         rows = _touched(mixture, weights, requirements, len(values))
         mixture.add(_best_for(mixture.slopes(rows), criterion, requirements, deadline))
+
+
+def set_indicators(requirements: Requirements) -> Floats:
+    """Write rows that tell whether the value of U, the secret or the cell is in a set.
+
+    Of each, all that follow from a few random sets by turning a random circle of the values: so
+    every value is in as many of them. Sets of ``1 / (1 + exp(eps))`` of all values are the best
+    where records are told as values without structure (Ye and Barg 2018).
+
+    Parameters
+    ----------
+    requirements : Requirements
+        What a row must satisfy.
+
+    Returns
+    -------
+    array of shape (m, a)
+        Rows of 0 and 1, not private.
+    """
+    rng, shape = np.random.default_rng(0), requirements.shape
+    share = 1.0 / (1.0 + np.exp(requirements.least_eps))
+    rows = []
+    for what in (shape[:1], shape[1:], shape):  # secrets, values of U, cells
+        n = math.prod(what)
+        circles = max(1, min(_CIRCLES, _MOST_SETS // n))
+        sizes = [round(share * n)] * circles
+        if what != shape:
+            sizes += [1, n // 2]
+        for size in (size for size in sizes if 0 < size < n):
+            circle, members = rng.permutation(n), rng.permutation(n)[:size]
+            sets = np.zeros((n, n))
+            turned = circle[(members + np.arange(n)[:, None]) % n]
+            np.put_along_axis(sets, turned, 1.0, axis=1)
+            whole = sets.reshape(n, *what) if what != shape[:1] else sets[:, :, None]
+            rows.append(np.broadcast_to(whole.reshape(n, -1, whole.shape[-1]), (n, *shape)))
+    return np.concatenate(rows).reshape(-1, requirements.n_cells)
 
 
 def _touched(mixture: Mixture, weights: Floats, requirements: Requirements, seed: int) -> Floats:

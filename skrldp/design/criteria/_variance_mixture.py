@@ -18,9 +18,9 @@ _REGULARISATION = 1e-14
 # Part of the information of the records themselves that is added to that of the reports, so that
 # the information matrix is regular.
 _PART = 1e-9
-# More rows than the first number are reduced to the second, the most probable reports, when others
-# join.
-_MOST_ROWS, _KEPT = 600, 400
+# More rows than the first number, or this many times the cells, are reduced to the second, the most
+# probable reports, when others join.
+_MOST_ROWS, _KEPT = (600, 5), (400, 3)
 # Probability from which a report counts as sent; the probabilities up to which reports are left out
 # of a mechanism, as far as the sum of variances grows by no more than the last number, relatively.
 _LEAST_MASS = 1e-6
@@ -51,9 +51,11 @@ class VarianceMixture(Mixture):
     def add(self, rows: Floats) -> None:
         """Add rows; those of no use make room."""
         rows = rows[rows @ self.distribution > _TINY * rows.sum(axis=1)]
-        if len(self._weights) == len(self.rows) > _MOST_ROWS:
+        n_cells = len(self.distribution)
+        most, kept = (max(least, times * n_cells) for least, times in (_MOST_ROWS, _KEPT))
+        if len(self._weights) == len(self.rows) > most:
             likely = self._weights * (self.rows @ self.distribution)
-            self.rows = self.rows[np.sort(np.argsort(-likely)[:_KEPT])]
+            self.rows = self.rows[np.sort(np.argsort(-likely)[:kept])]
             self.dropped += 1
         self.rows = np.concatenate([self.rows, rows / rows.sum(axis=1, keepdims=True)])
 

@@ -8,6 +8,7 @@ from skrldp.design import decomposition
 from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.criteria import Expandable, Information, LeastInformation, Variance
 from skrldp.design.criteria import _variance_mixture as mixture_module
+from skrldp.design.decomposition import set_indicators
 from skrldp.design.objectives.criterion import solve
 from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
@@ -36,8 +37,8 @@ def test_rows_that_made_room_for_others_come_back(monkeypatch):
     requirements, best = requirements_of(joint), []
     criterion = Variance(joint.smoothed(0.5).ravel(), np.tile(np.eye(5), 2))
     for most in (3_000, 120):
-        monkeypatch.setattr(mixture_module, "_MOST_ROWS", most)
-        monkeypatch.setattr(mixture_module, "_KEPT", 60)
+        monkeypatch.setattr(mixture_module, "_MOST_ROWS", (most, 0))
+        monkeypatch.setattr(mixture_module, "_KEPT", (60, 0))
         best.append(solve(joint, requirements, criterion=criterion, solver="vertices").objective)
     assert best[1] == pytest.approx(best[0], rel=1e-6)
 
@@ -82,3 +83,17 @@ def test_what_is_independent_of_the_secret_is_told_as_it_is():
     p = 1.0 / (1.0 + np.exp(-0.5))
     reported = 0.4 * p + 0.6 * (1.0 - p)
     assert found == pytest.approx(2 * reported * (1.0 - reported) / (2 * p - 1) ** 2, rel=1e-4)
+
+
+def test_sets_of_values_estimate_many_values_well():
+    """Where records are told as values without structure, subset selection is nearly optimal."""
+    joint = JointDistribution(np.full((2, 12), 40))
+    requirements = requirements_of(joint, radius=np.inf, eps=1.0)
+    criterion = Variance(joint.probabilities.ravel(), np.tile(np.eye(12), (1, 2)))
+    mixture = criterion.mixture()
+    mixture.add(requirements.lift(set_indicators(requirements)))
+    # Optimised unary encoding of U at the same eps, with the records' own variance.
+    q, share = 1.0 / (1.0 + np.e), 1.0 / 12.0
+    told = q + share * (0.5 - q)
+    encoded = 12.0 * told * (1.0 - told) / (0.5 - q) ** 2
+    assert -mixture.solve().value < encoded
