@@ -76,18 +76,3 @@ class RowMixture:
             Mutual information, in nats.
         """
         return self._program.solve()
-
-    def mechanism(self, weights: Floats) -> Floats:
-        """Write a mixture as a mechanism.
-
-        Parameters
-        ----------
-        weights : array of shape (m,)
-            Weights of the rows.
-
-        Returns
-        -------
-        array of shape (b, a)
-        """
-        in_use = used(weights)
-        return self.rows[in_use] * weights[in_use, None]

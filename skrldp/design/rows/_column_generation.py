@@ -165,7 +165,7 @@ class _Search:
                 weights, _, value = self.mixture.solve()
                 values.append(value)
                 if self.callback is not None:
-                    self.callback(self.mixture.mechanism(weights))
+                    self.callback(self.mixture.rows * weights[:, None])
                 starts = self._starts(self.mixture.rows[self.mixture.support(weights)])
                 self._climb_and_keep(starts, _LEAST_PROFIT)
                 self.rounds += 1
