@@ -74,7 +74,9 @@ def decompose(
         ``"converged"`` or ``"time_limit"``.
     """
     mixture = criterion.mixture()
-    mixture.add(first)
+    # Single cells, lifted, and what they make up have all columns' sums 1 in their midst, so some
+    # mixture uses every row, whatever rows there are.
+    mixture.add(np.concatenate([first, requirements.lift(np.eye(requirements.n_cells))]))
     if requirements.any_pair:
         mixture.add(requirements.lift(set_indicators(requirements)))
     values: list[float] = []

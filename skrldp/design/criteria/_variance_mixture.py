@@ -43,20 +43,28 @@ class VarianceMixture(Mixture):
         super().__init__(len(distribution))
         self.distribution, self._root = distribution, np.sqrt(distribution)
         self._functions = functions * self._root
+        self._first = 0  # rows that were added first, which stay
+        self._spare: Floats = np.zeros((0, len(distribution)))  # rows that made room
         self._weights = np.zeros(0)
         self._duals = np.zeros(len(distribution))
         self._price = np.zeros((len(distribution),) * 2)
         self._total: float | None = None
 
     def add(self, rows: Floats) -> None:
-        """Add rows; those of no use make room."""
+        """Add rows; those of no use make room, but for the first ones."""
         rows = rows[rows @ self.distribution > _TINY * rows.sum(axis=1)]
         n_cells = len(self.distribution)
         most, kept = (max(least, times * n_cells) for least, times in (_MOST_ROWS, _KEPT))
         if len(self._weights) == len(self.rows) > most:
             likely = self._weights * (self.rows @ self.distribution)
-            self.rows = self.rows[np.sort(np.argsort(-likely)[:kept])]
+            likely[: self._first] = np.inf
+            stay = np.zeros(len(likely), dtype=bool)
+            stay[np.argsort(-likely)[: max(kept, self._first)]] = True
+            self._spare = np.concatenate([self._spare, self.rows[~stay]])
+            self.rows = self.rows[stay]
             self.dropped += 1
+        if not len(self.rows):
+            self._first = len(rows)
         self.rows = np.concatenate([self.rows, rows / rows.sum(axis=1, keepdims=True)])
 
     def _best(self, rows: Floats) -> "_Point":
@@ -77,6 +85,10 @@ class VarianceMixture(Mixture):
             If the rows make no mechanism.
         """
         point = self._best(self.rows)
+        if not point.good and len(self._spare):  # rows are missing that made a mechanism possible
+            self.rows = np.concatenate([self.rows, self._spare])
+            self._spare = self._spare[:0]
+            point = self._best(self.rows)
         if not point.good:
             raise SolverError(
                 f"the weights of {len(self.rows)} rows were not found: gap {point.gap:.1e}, sums "
