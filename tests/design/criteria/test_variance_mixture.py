@@ -46,11 +46,14 @@ def test_many_rows_are_purged_of_those_of_no_use():
     rng = np.random.default_rng(0)
     criterion = Variance(np.full(3, 1 / 3), np.eye(3))
     mixture = criterion.mixture()
-    mixture.add(np.concatenate([np.eye(3), rng.random((700, 3)) + 0.5]))
+    first = np.concatenate([np.full((1, 3), 1 / 3), np.eye(3)])
+    mixture.add(first)
+    mixture.add(rng.random((700, 3)) + 0.5)
     best = mixture.solve().value
     assert best == pytest.approx(-2 / 3, rel=1e-6)  # of records as they are
     mixture.add(rng.random((5, 3)) + 0.5)
     assert len(mixture.rows) < 600
+    np.testing.assert_array_equal(mixture.rows[:4], first)  # used or not, the first ones stay
     assert mixture.solve().value == pytest.approx(best, rel=1e-6)
 
 
