@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
 
-__all__ = ["Block", "Kind", "dual_step"]
+__all__ = ["Block", "Kind", "by_row", "dual_step"]
 
 # A kind of positive variable, its step, its multiplier and that one's step.
 Kind = tuple[Floats, Floats, Floats, Floats]
@@ -70,13 +70,13 @@ class Block(ABC):
         """
 
     @abstractmethod
-    def gradient(self, barrier: float) -> Floats:
+    def gradient(self, barrier: Floats) -> Floats:
         """Eliminate the block's own variables from the right-hand side.
 
         Parameters
         ----------
-        barrier : float
-            Barrier parameter to aim at.
+        barrier : array of shape (b,)
+            Barrier parameter that each row aims at.
 
         Returns
         -------
@@ -100,13 +100,13 @@ class Block(ABC):
         """
 
     @abstractmethod
-    def take(self, length: float, dual_length: float) -> None:
+    def take(self, length: Floats, dual_length: Floats) -> None:
         """Take a part of the last step.
 
         Parameters
         ----------
-        length, dual_length : float
-            Of the variables, and of the multipliers.
+        length, dual_length : arrays of shape (b,)
+            Of the variables, and of the multipliers, of each row.
         """
 
     @abstractmethod
@@ -127,18 +127,36 @@ class Block(ABC):
         """
 
 
-def dual_step(barrier: float, amount: Floats, step: Floats, dual: Floats) -> Floats:
+def by_row(of_rows: Floats, like: Floats) -> Floats:
+    """Shape what each row has so that it is broadcast along all else.
+
+    Parameters
+    ----------
+    of_rows : array of shape (b,)
+        A number for each row.
+    like : array of shape (b, ...)
+        What it is to be combined with.
+
+    Returns
+    -------
+    array of shape (b, 1, ..., 1)
+    """
+    return of_rows.reshape(-1, *(1,) * (like.ndim - 1))
+
+
+def dual_step(barrier: Floats, amount: Floats, step: Floats, dual: Floats) -> Floats:
     """Find the step of a multiplier, so that its product with the variable is the barrier.
 
     Parameters
     ----------
-    barrier : float
-        Barrier parameter.
-    amount, step, dual : arrays of equal shape
+    barrier : array of shape (b,)
+        Barrier parameter of each row.
+    amount, step, dual : arrays of shape (b, ...)
         The variable, its step, and its multiplier.
 
     Returns
     -------
     array of the same shape
     """
-    return (barrier - dual * step) / amount - dual
+    found: Floats = (by_row(barrier, amount) - dual * step) / amount - dual
+    return found

@@ -21,16 +21,18 @@ The multipliers are scaled conditionals: they give a lower bound on the cost, so
 be trusted. Rounding ends it some 1e-6 from the optimum.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design.interior_point._block import Block, Kind, dual_step
-from skrldp.design.interior_point._newton_system import Coupling, Curvature, inverses
+from skrldp.design._workers import Workers
+from skrldp.design.interior_point._block import Block, Kind
+from skrldp.design.interior_point._newton_system import Coupling, Curvature
 from skrldp.design.interior_point._pair_functions import concave_mean
+from skrldp.design.interior_point._part import Part, parts_of
 
 __all__ = ["CentralPath"]
 
@@ -52,16 +54,7 @@ _FIRST_LENGTH = 0.5
 _LEAST_PRODUCT = 1e-4
 _SHORTER, _MOST_SHORTENINGS = 0.8, 12
 _LEAST_LENGTH = 1e-3  # a shorter step is not worth taking: rounding has ended the path
-
-
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """A direction for the rows and a robust cost; the blocks hold those of their variables."""
-
-    rows: Floats
-    dual_rows: Floats
-    top: float
-    dual_cost: Floats
+_LEAST_GAP = 1e-20  # in units of the costs: nothing that could be told from rounding is left
 
 
 class CentralPath:
@@ -77,11 +70,11 @@ class CentralPath:
         Unit of the costs; None is their own.
     gap : float, optional
         Duality gap to begin with; None is one that suits a cost that stays as it is.
+    workers : Workers, optional
+        Who does the work; None is the thread that calls.
 
     Attributes
     ----------
-    rows : array of shape (b, a)
-        The mechanism. It is private up to an error that vanishes along the path.
     gap : float
         Duality gap, but for the errors that vanish along the path.
     steps : int
@@ -97,45 +90,48 @@ class CentralPath:
         *,
         scale: float | None = None,
         gap: float | None = None,
+        workers: Workers | None = None,
     ) -> None:
-        self.blocks = blocks
         self.steps, self.gap, self.step_length = 0, np.inf, _FIRST_LENGTH
         self.scale = cost.scale if scale is None else scale
-        self._objective = cost
+        self._objective, self._workers = cost, workers or Workers()
         self._cost = cost.cost / self.scale
         self._curvature: Curvature | None = None
         self._theta = 0.0 if cost.alpha == 1.0 else (cost.alpha - 1.0) / cost.alpha
         self._shrink = float(np.exp(-cost.radius))
-        b = len(cost.cost)
-        self.rows = np.full(cost.cost.shape, 1.0 / b)
-        self._initialise()
+        self._start(blocks)
         if gap is not None:
             self._scale_multipliers(gap)
 
-    def _initialise(self) -> None:
+    def _start(self, blocks: list[Block]) -> None:
         """Start from uniform reports, which are private with room to spare."""
         # Half of it uniform, so that no cell costs nothing.
         distribution = (
             self._objective.distribution + 1.0 / self._objective.distribution.size
         ) / 2.0
         mean_cost = float(np.abs(distribution * self._cost).mean())
-        mean = _FIRST_COMPLEMENTARITY * mean_cost / len(self.rows) or 1.0
-        for block in self.blocks:
-            block.start(self.rows, mean)
-        self._dual_rows = mean / self.rows
+        b = len(self._cost)
+        mean = _FIRST_COMPLEMENTARITY * mean_cost / b or 1.0
+        uniform = np.full(self._cost.shape, 1.0 / b)
+        places = parts_of(b, uniform.shape[1])
+        self._parts = [Part(place, uniform[place], blocks, mean) for place in places]
         self._top, self._dual_cost = 0.0, np.zeros(0)
         if self._objective.robust:
-            cells = self._by_cell(self.rows)
+            cells = self._by_cell(uniform)
             self._top = float(cells.max()) + 1.0
             self._dual_cost = mean / (self._top - cells)
 
+    @property
+    def rows(self) -> Floats:
+        """The mechanism, shape (b, a). It is private up to an error that vanishes on the way."""
+        return np.concatenate([part.rows for part in self._parts])
+
     def _scale_multipliers(self, gap: float) -> None:
         """Scale the multipliers to a duality gap."""
-        mean, count = self._complementarity()
+        mean, count = self._complementarity(self.rows)
         factor = gap / (mean * count * self.scale)
-        for block in self.blocks:
-            block.scale_multipliers(factor)
-        self._dual_rows = self._dual_rows * factor
+        for part in self._parts:
+            part.scale_multipliers(factor)
         self._dual_cost = self._dual_cost * factor
         self.gap = gap
 
@@ -163,65 +159,70 @@ class CentralPath:
 
     # -- steps ------------------------------------------------------------------------------------
 
-    def _coupling(self) -> tuple[Coupling, Floats] | None:
+    def _coupling(self, rows: Floats) -> tuple[Coupling, Floats] | None:
         """Factorise the Newton equations; the second part is the slope of a robust cost."""
-        hessian = np.zeros((*self.rows.shape, self._cost.shape[1]))
-        for block in self.blocks:
-            hessian += block.hessian(self.rows)
-        entry = np.arange(self._cost.shape[1])
-        hessian[:, entry, entry] += self._dual_rows / self.rows
-        inverse = inverses(hessian)
-        if inverse is None:
+        if not all(self._workers.map(Part.factorise, self._parts)):
             return None
         if not self._objective.robust:
-            return Coupling(hessian, inverse, self._cost, None), np.zeros(0)
-        slack = self._top - self._by_cell(self.rows)
+            return Coupling(self._parts, self._workers, self._cost, None), np.zeros(0)
+        slack = self._top - self._by_cell(rows)
         mean, gradient = concave_mean(slack, self._objective.distribution, self._theta)
         slope = self._shrink * gradient
         exponent = 1.0 - self._theta
         curvature = np.diag(slope * exponent / slack + self._dual_cost / slack)
         curvature -= (slope[:, None] * gradient) * (exponent / mean)
-        return Coupling(hessian, inverse, self._cost, curvature), slope
+        return Coupling(self._parts, self._workers, self._cost, curvature), slope
 
     def _direction(
-        self, coupling: Coupling, slope: Floats, barrier: float
-    ) -> tuple[_Step, list[Kind]]:
-        """Newton direction to where the products of all variables and multipliers are equal."""
-        robust = self._objective.robust
-        gradient = sum(block.gradient(barrier) for block in self.blocks) - barrier / self.rows
-        cost_slack, by_cell, by_top = self._dual_cost, slope, 0.0
-        if robust:
-            cost_slack = self._top - self._by_cell(self.rows)
-            by_cell = slope + barrier / cost_slack
+        self, rows: Floats, coupling: Coupling, slope: Floats, barrier: float
+    ) -> tuple[Floats, float]:
+        """Newton direction to where the products of all variables and multipliers are equal.
+
+        Of the rows, and of the top of a robust cost.
+        """
+        gradient = np.concatenate(
+            self._workers.map(
+                lambda part: part.gradient(np.full(len(part.rows), barrier)), self._parts
+            )
+        )
+        by_cell, by_top = slope, 0.0
+        if self._objective.robust:
+            by_cell = slope + barrier / (self._top - self._by_cell(rows))
             by_top = 1.0 - float(by_cell.sum())
         else:
             gradient += self._objective.distribution * self._cost
-        column_residual = 1.0 - self.rows.sum(axis=0)
+        column_residual = 1.0 - rows.sum(axis=0)
         if self._curvature is None:
-            rows, top = coupling.solve(gradient, column_residual, by_cell, by_top)
-        else:
-            rows, top = coupling.solve_curved(gradient, column_residual, self._bend), 0.0
-        dual_rows = dual_step(barrier, self.rows, rows, self._dual_rows)
-        kinds: list[Kind] = [(self.rows, rows, self._dual_rows, dual_rows)]
-        for block in self.blocks:
-            kinds += block.step(rows)
-        dual_cost = cost_slack
-        if robust:
-            cost_step = top - self._by_cell(rows)
-            dual_cost = dual_step(barrier, cost_slack, cost_step, self._dual_cost)
-            kinds.append((cost_slack, cost_step, self._dual_cost, dual_cost))
-        return _Step(rows, dual_rows, top, dual_cost), kinds
+            return coupling.solve(gradient, column_residual, by_cell, by_top)
+        return coupling.solve_curved(gradient, column_residual, self._bend), 0.0
 
-    def _complementarity(self) -> tuple[float, int]:
+    def _complementarity(self, rows: Floats) -> tuple[float, int]:
         """Mean product of the positive variables and their multipliers, and how many there are."""
-        variables = [(self.rows, self._dual_rows)]
-        for block in self.blocks:
-            variables += block.variables(self.rows)
+        found = self._workers.map(Part.complementarity, self._parts)
+        total = sum(float(of_rows.sum()) for of_rows, _ in found)
+        count = sum(len(of_rows) * number for of_rows, number in found)
         if self._objective.robust:
-            variables.append((self._top - self._by_cell(self.rows), self._dual_cost))
-        total = sum(float(np.vdot(amount, dual)) for amount, dual in variables)
-        count = sum(amount.size for amount, _ in variables)
+            total += float((self._top - self._by_cell(rows)) @ self._dual_cost)
+            count += self._dual_cost.size
         return total / count, count
+
+    def _cost_steps(self, rows: Floats, step: Floats, top: float, barrier: float) -> Kind:
+        """Find the steps of a robust cost's slacks and their multipliers; none without one."""
+        if not self._objective.robust:
+            return (np.zeros(0),) * 4
+        slack, slack_step = self._top - self._by_cell(rows), top - self._by_cell(step)
+        dual = (barrier - self._dual_cost * slack_step) / slack - self._dual_cost
+        return slack, slack_step, self._dual_cost, dual
+
+    def _products(self, costs: Kind, lengths: Floats) -> tuple[float, float]:
+        """Multiply variables and multipliers after a part of a step: their sum, and the least."""
+        slack, slack_step, dual, step = costs
+        products = (slack + lengths[0] * slack_step) * (dual + lengths[1] * step)
+        found = self._workers.map(lambda part: part.products(_each(lengths, part)), self._parts)
+        total = float(products.sum()) + sum(float(of_rows.sum()) for of_rows, _ in found)
+        return total, min(
+            products.min(initial=np.inf), *(float(of_rows.min()) for _, of_rows in found)
+        )
 
     def advance(self, least_gap: float = 0.0, centring: float | None = None) -> bool:
         """Take one Newton step.
@@ -239,46 +240,42 @@ class CentralPath:
         bool
             Whether the step was taken; False when rounding leaves none that is worth it.
         """
+        if self.gap <= _LEAST_GAP * self.scale:
+            return False
+        rows = self.rows
         try:
-            system = self._coupling()
+            system = self._coupling(rows)
         except np.linalg.LinAlgError:  # singular to the last digit
             return False
         if system is None:
             return False
-        mean, count = self._complementarity()
+        mean, count = self._complementarity(rows)
         if centring is None:
             centring = float(np.clip(1.0 - self.step_length, *_CENTRING_RANGE))
         barrier = max(centring * mean, min(mean, least_gap / self.scale / count))
         try:
-            step, kinds = self._direction(*system, barrier)
+            step, top = self._direction(rows, *system, barrier)
         except np.linalg.LinAlgError:
             return False
-        lengths = [min(1.0, _FRACTION_TO_BOUNDARY * _to_boundary(kinds, part)) for part in (0, 2)]
+        found = self._workers.map(lambda part: part.find_steps(step[part.place]), self._parts)
+        costs = self._cost_steps(rows, step, top, barrier)
+        bounds = np.min([_to_boundary(costs), *(of_part.min(axis=0) for of_part in found)], axis=0)
+        lengths = np.minimum(1.0, _FRACTION_TO_BOUNDARY * bounds)
         for _ in range(_MOST_SHORTENINGS):
-            products = [
-                (amount + lengths[0] * change) * (dual + lengths[1] * dual_change)
-                for amount, change, dual, dual_change in kinds
-            ]
-            mean = sum(float(p.sum()) for p in products) / count
-            if min(float(p.min()) for p in products) >= _LEAST_PRODUCT * mean:
+            total, least = self._products(costs, lengths)
+            mean = total / count
+            if least >= _LEAST_PRODUCT * mean:
                 break
-            lengths = [_SHORTER * length for length in lengths]
-        if not np.isfinite(mean) or max(lengths) < _LEAST_LENGTH:
+            lengths = _SHORTER * lengths
+        if not np.isfinite(mean) or lengths.max() < _LEAST_LENGTH:
             return False
-        self._take(step, *lengths)
-        self.step_length = min(lengths)
+        self._workers.map(lambda part: part.take(_each(lengths, part)), self._parts)
+        self._top += float(lengths[0]) * top
+        self._dual_cost = self._dual_cost + lengths[1] * costs[3]
+        self.step_length = float(lengths.min())
         self.steps += 1
         self.gap = mean * count * self.scale
         return True
-
-    def _take(self, step: _Step, length: float, dual_length: float) -> None:
-        for block in self.blocks:
-            block.take(length, dual_length)
-        self.rows = self.rows + length * step.rows
-        self._dual_rows = self._dual_rows + dual_length * step.dual_rows
-        if self._objective.robust:
-            self._top += length * step.top
-            self._dual_cost = self._dual_cost + dual_length * step.dual_cost
 
     @property
     def value(self) -> float:
@@ -297,11 +294,16 @@ class CentralPath:
         Returns
         -------
         list of (Cuts, array of shape (m,))
-            For each block. The conditionals are in the regions, and near the end of the path they
-            prove a bound on the cost.
+            The conditionals are in the regions, and near the end of the path they prove a bound on
+            the cost.
         """
-        found = (block.cuts(self.rows) for block in self.blocks)
-        return [(cuts, multipliers * self.scale) for cuts, multipliers in found]
+        found = []
+        for part in self._parts:
+            for block in part.blocks:
+                cuts, multipliers = block.cuts(part.rows)
+                cuts = replace(cuts, row=cuts.row + part.place.start)
+                found.append((cuts, multipliers * self.scale))
+        return found
 
     def distribution(self) -> Floats:
         """Distribution of X that the multipliers of a robust cost stand for.
@@ -318,7 +320,13 @@ class CentralPath:
         return mass / mass.sum()
 
 
-def _to_boundary(kinds: list[Kind], part: int) -> float:
-    """How many steps it takes until the first variable (part 0) or multiplier (2) is zero."""
-    fastest = max(float((-kind[part + 1] / kind[part]).max()) for kind in kinds)
-    return 1.0 / fastest if fastest > 0 else np.inf
+def _each(lengths: Floats, part: Part) -> Floats:
+    """Take the same lengths for each row of a part."""
+    return np.broadcast_to(lengths, (len(part.rows), 2))
+
+
+def _to_boundary(kind: Kind) -> Floats:
+    """How many steps it takes until the first variable, and the first multiplier, is zero."""
+    fastest = [(-kind[i + 1] / kind[i]).max(initial=0.0) for i in (0, 2)]
+    with np.errstate(divide="ignore"):
+        return 1.0 / np.abs(fastest)  # no negative zero

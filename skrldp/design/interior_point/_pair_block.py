@@ -9,7 +9,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
-from skrldp.design.interior_point._block import Block, Kind, dual_step
+from skrldp.design.interior_point._block import Block, Kind, by_row, dual_step
 from skrldp.design.interior_point._pair_functions import Groups, PairFunction
 from skrldp.requirements import Requirement
 
@@ -37,8 +37,8 @@ class PairBlock(Block):
         parts = self.pairs.parts(rows)
         self._lam = np.zeros(parts.shape[:3])
         if not self.pairs.fixed:
-            # Of uniform reports q is exp(-ε)/b and -1/b; each λ takes a quarter of the room.
-            room = (1.0 - self.pairs.factor[:, 0]) / (4.0 * len(rows))
+            # Of b uniform reports q is exp(-ε)/b and -1/b; each λ takes a quarter of the room.
+            room = (1.0 - self.pairs.factor[:, 0]) * float(rows[0, 0]) / 4.0
             self._lam = parts.max(axis=-1) + room[:, None]
         x = self._lam[..., None] - parts
         self._slack = self.pairs(x)[0] - self._lam.sum(axis=-1)
@@ -92,14 +92,14 @@ class PairBlock(Block):
         forms = gradient_form, -mixed @ inner, -inner
         return _assemble(pairs, gradient, diagonal, forms)
 
-    def gradient(self, barrier: float) -> Floats:
+    def gradient(self, barrier: Floats) -> Floats:
         """See :class:`Block`."""
         self._barrier = barrier
-        dual = (barrier - self._dual * self._residual) / self._slack
+        dual = (by_row(barrier, self._dual) - self._dual * self._residual) / self._slack
         by_part = dual[..., None, None] * (self._slope[..., None] * self._gradient)
         self._lam_rhs = np.zeros_like(self._lam_slope)
         if not self.pairs.fixed:
-            dual_x = barrier / self._here
+            dual_x = by_row(barrier, self._here) / self._here
             by_part += dual_x
             by_lam = -dual[..., None] * self._lam_slope - dual_x.sum(axis=-1)
             # Minus the step of the λ if the rows stay.
@@ -130,14 +130,14 @@ class PairBlock(Block):
             kinds.append((self._here, x, self._dual_x, dual_x))
         return kinds
 
-    def take(self, length: float, dual_length: float) -> None:
+    def take(self, length: Floats, dual_length: Floats) -> None:
         """See :class:`Block`."""
         lam, slack, dual, dual_x = self._steps
-        self._lam = self._lam + length * lam
-        self._slack = self._slack + length * slack
-        self._dual = self._dual + dual_length * dual
+        self._lam = self._lam + by_row(length, lam) * lam
+        self._slack = self._slack + by_row(length, slack) * slack
+        self._dual = self._dual + by_row(dual_length, dual) * dual
         if not self.pairs.fixed:
-            self._dual_x = self._dual_x + dual_length * dual_x
+            self._dual_x = self._dual_x + by_row(dual_length, dual_x) * dual_x
 
     def conditionals(self, rows: Floats) -> Floats:
         """Return the conditionals that the multipliers stand for, a pair for each row and pair.

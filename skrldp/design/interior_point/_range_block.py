@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
-from skrldp.design.interior_point._block import Block, Kind, dual_step
+from skrldp.design.interior_point._block import Block, Kind, by_row, dual_step
 from skrldp.design.interior_point._newton_system import inverses
 from skrldp.requirements import Requirement
 
@@ -96,10 +96,10 @@ class RangeBlock(Block):
         whole[:, entry, entry] += (above + below).reshape(b, -1)
         return self._layout.gather_forms(whole)
 
-    def gradient(self, barrier: float) -> Floats:
+    def gradient(self, barrier: Floats) -> Floats:
         """See :class:`Block`."""
         self._barrier = barrier
-        above, below, between = (barrier / amount for amount in self._here)
+        above, below, between = (by_row(barrier, amount) / amount for amount in self._here)
         b, p, _ = above.shape
         rhs = np.zeros((b, 2 * p))
         rhs[:, :p] = above.sum(axis=2)
@@ -139,12 +139,12 @@ class RangeBlock(Block):
         ]
         return list(zip(self._here, steps, self._duals, self._dual_steps, strict=True))
 
-    def take(self, length: float, dual_length: float) -> None:
+    def take(self, length: Floats, dual_length: Floats) -> None:
         """See :class:`Block`."""
-        self._top = self._top + length * self._step_top
-        self._bottom = self._bottom + length * self._step_bottom
+        self._top = self._top + length[:, None] * self._step_top
+        self._bottom = self._bottom + length[:, None] * self._step_bottom
         self._duals = [
-            dual + dual_length * step
+            dual + by_row(dual_length, dual) * step
             for dual, step in zip(self._duals, self._dual_steps, strict=True)
         ]
 

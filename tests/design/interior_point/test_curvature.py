@@ -1,11 +1,14 @@
 """Costs with a curvature that joins the reports: the Newton equations, and a path to the end."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from conftest import optimum
 
 from skrldp import JointDistribution
 from skrldp.design._expected_cost import ExpectedCost
+from skrldp.design._workers import Workers
 from skrldp.design.interior_point import CentralPath, path_blocks
 from skrldp.design.interior_point import _newton_system as newton
 from skrldp.design.interior_point._newton_system import Coupling, inverses
@@ -13,6 +16,15 @@ from skrldp.design.rows._facets import facets
 from skrldp.requirements import Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
+
+
+def parts_with(hessian, size):
+    """Rows in parts of a size, with their Hessians."""
+    places = [slice(first, first + size) for first in range(0, len(hessian), size)]
+    return [
+        SimpleNamespace(place=place, hessian=hessian[place], inverse=inverses(hessian[place]))
+        for place in places
+    ]
 
 
 def test_conjugate_gradients_solve_the_newton_equations(monkeypatch):
@@ -23,7 +35,7 @@ def test_conjugate_gradients_solve_the_newton_equations(monkeypatch):
     hessian = roots @ np.swapaxes(roots, 1, 2) + 0.1 * np.eye(a)
     joins = rng.normal(size=(rank, b * a)) * 3.0
     gradient, residual = rng.normal(size=(b, a)), rng.normal(size=a)
-    coupling = Coupling(hessian, inverses(hessian), np.zeros((b, a)), None)
+    coupling = Coupling(parts_with(hessian, 2), Workers(), np.zeros((b, a)), None)
     step = coupling.solve_curved(
         gradient, residual, lambda step: (joins.T @ (joins @ step.ravel())).reshape(b, a)
     )

@@ -2,6 +2,7 @@
 routes."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -11,7 +12,9 @@ from scipy.optimize import linprog, minimize
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design._expected_cost import ExpectedCost
+from skrldp.design._workers import Workers
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
+from skrldp.design.interior_point import _part as part_module
 from skrldp.design.interior_point._newton_system import Coupling, inverses
 from skrldp.design.interior_point._pair_block import PairBlock
 from skrldp.design.interior_point._pair_functions import concave_mean
@@ -307,7 +310,7 @@ def test_a_block_is_the_schur_complement(kind, alpha, table, same_secret):
     a1, k = point.shape[1:]
     barrier, (base, x0) = 0.3, point.start
     residual = base - point.slack
-    reduced_gradient = block.gradient(barrier)
+    reduced_gradient = block.gradient(np.full(point.b, barrier))
     step = rng.normal(size=point.shape)
     kinds, lam = block.step(step), block._steps[0]
     slack, x = kinds[0][1], lam[..., None] - pairs.parts(step)
@@ -370,7 +373,7 @@ def test_the_block_for_all_distributions_solves_its_equations(kind):
     rows = rows + rng.uniform(-0.02, 0.02, size=rows.shape)
     block._duals = [dual * rng.uniform(0.5, 2.0, size=dual.shape) for dual in block._duals]
     before = block.variables(rows)
-    hessian, gradient = block.hessian(rows), block.gradient(0.02)
+    hessian, gradient = block.hessian(rows), block.gradient(np.full(2, 0.02))
     np.testing.assert_allclose(hessian, np.swapaxes(hessian, 1, 2), rtol=1e-9, atol=1e-9)
     assert np.linalg.eigvalsh(hessian).min() >= -1e-9 * np.abs(hessian).max()
     step = rng.normal(size=rows.shape)
@@ -381,7 +384,7 @@ def test_the_block_for_all_distributions_solves_its_equations(kind):
         np.testing.assert_allclose(
             amount * dual + amount * dual_change + dual * change, 0.02, rtol=1e-10, atol=1e-9
         )
-    block.take(1.0, 1.0)
+    block.take(np.ones(2), np.ones(2))
     after = [amount for amount, _ in block.variables(rows + step)]
     for (amount, change, *_), moved in zip(kinds, after, strict=True):
         np.testing.assert_allclose(amount + change, moved, atol=1e-12)
@@ -412,7 +415,11 @@ def test_coupling_solves_its_equations(robust):
     column_residual, by_cell, by_top = rng.normal(size=a), rng.normal(size=a), 0.7
     root = rng.normal(size=(a, a))
     curvature = root @ root.T / a if robust else None
-    coupling = Coupling(point.hessian, point.inverse, cost, curvature)
+    halves = [
+        SimpleNamespace(place=place, hessian=point.hessian[place], inverse=point.inverse[place])
+        for place in (slice(0, 1), slice(1, 4))
+    ]
+    coupling = Coupling(halves, Workers(2), cost, curvature)
     change, top = coupling.solve(right, column_residual, by_cell, by_top)
     np.testing.assert_allclose(change.sum(axis=0), column_residual, atol=1e-9)
     stationary = np.einsum("yij,yj->yi", point.hessian, change) + right
@@ -624,18 +631,31 @@ def test_without_an_aim_until_rounding_ends_it(problem):
     assert max(bounds) == pytest.approx(min(values), rel=1e-5)
 
 
-def test_deterministic():
-    def run():
-        region = region_of("zero cells", "joint", 1.5)
-        cost = cost_of(region, "negative", radius=0.1, alpha=1.5)
-        path = CentralPath(cost, path_blocks(Requirements.of(region, 0.4)))
+def test_the_same_with_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(part_module, "_ENTRIES", 1)
+    monkeypatch.setattr(part_module, "_FEWEST_ROWS", 2)
+    region = region_of("zero cells", "joint", 1.5)
+    cost = cost_of(region, "negative", b=5, radius=0.1, alpha=1.5)
+
+    def run(n_jobs, parts=3):
+        workers = Workers(n_jobs)
+        path = CentralPath(cost, path_blocks(Requirements.of(region, 0.4)), workers=workers)
         while path.steps < 15 and path.advance(1e-6):
             pass
-        ((cuts, multipliers),) = path.cuts()
-        return path.rows, cuts.conditionals, multipliers, path.distribution(), path.gap
+        workers.close()
+        assert len(path.cuts()) == parts
+        cuts = np.concatenate([cuts.conditionals for cuts, _ in path.cuts()])
+        rows = np.concatenate([cuts.row for cuts, _ in path.cuts()])
+        multipliers = np.concatenate([found for _, found in path.cuts()])
+        return path.rows, rows, cuts, multipliers, path.distribution(), path.gap
 
-    for one, other in zip(run(), run(), strict=True):
-        np.testing.assert_array_equal(one, other)
+    first, *others = run(1), run(1), run(3)
+    for other in others:
+        for one, same in zip(first, other, strict=True):
+            np.testing.assert_array_equal(one, same)
+    monkeypatch.setattr(part_module, "_FEWEST_ROWS", 5)  # all in one part: but for rounding
+    for one, same in zip(first[:2], run(1, parts=1)[:2], strict=True):
+        np.testing.assert_allclose(one, same, atol=1e-9)
 
 
 @pytest.mark.parametrize("alpha", [0.3, 2.0, 5.0])

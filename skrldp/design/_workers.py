@@ -1,0 +1,58 @@
+"""Work that is shared among threads, with results that do not depend on their number."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from joblib import effective_n_jobs
+
+__all__ = ["Workers"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Workers:
+    """Threads that do parts of a work at the same time.
+
+    NumPy releases the interpreter's lock while it computes, so threads suffice. Nothing here
+    depends on their number but the time.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As scikit-learn has it: None is 1 unless in a :func:`joblib.parallel_config` context, -1
+        is all processors.
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.number = effective_n_jobs(n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """Call a function with each item.
+
+        Parameters
+        ----------
+        function : callable
+            It changes nothing that it is not given.
+        items : iterable
+            What it is called with.
+
+        Returns
+        -------
+        list
+            What it returned, in the order of the items.
+        """
+        items = list(items)
+        if self.number == 1 or len(items) < 2:
+            return [function(item) for item in items]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.number, thread_name_prefix="skrldp")
+        return list(self._pool.map(function, items))
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None

@@ -1,0 +1,200 @@
+"""Some rows of mechanisms on a central path, with all that concerns these rows alone."""
+
+from copy import copy
+from itertools import pairwise
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design.interior_point._block import Block, Kind, dual_step
+from skrldp.design.interior_point._newton_system import inverses
+
+__all__ = ["Part", "parts_of"]
+
+# Entries of the Hessians of one part, but no fewer rows than these: small enough for a processor's
+# cache, and for there to be a part for each thread. Fixed, so that sums are the same however many
+# threads there are.
+_ENTRIES, _FEWEST_ROWS = 100_000, 4
+
+
+class Part:
+    """Some rows, their multipliers, and the constraints on them.
+
+    Parameters
+    ----------
+    place : slice
+        Which of all rows they are.
+    rows : array of shape (b, a)
+        Rows of positive numbers, all equal.
+    blocks : list of Block
+        The requirements on each row; each part has blocks of its own.
+    mean : float
+        The product of each positive variable and its multiplier, to begin with.
+
+    Attributes
+    ----------
+    hessian, inverse : arrays of shape (b, a, a)
+        The Hessian of each row, and nearly its inverse.
+    """
+
+    def __init__(self, place: slice, rows: Floats, blocks: list[Block], mean: float) -> None:
+        self.place, self.rows = place, rows
+        self.blocks = [copy(block) for block in blocks]
+        for block in self.blocks:
+            block.start(rows, mean)
+        self.dual_rows = mean / rows
+        self.hessian: Floats
+        self.inverse: Floats
+        self._kinds: list[Kind] = []
+
+    def scale_multipliers(self, factor: float) -> None:
+        """Multiply all multipliers by a number.
+
+        Parameters
+        ----------
+        factor : float
+            The number.
+        """
+        for block in self.blocks:
+            block.scale_multipliers(factor)
+        self.dual_rows = self.dual_rows * factor
+
+    def complementarity(self) -> tuple[Floats, int]:
+        """Add up the products of the positive variables and their multipliers.
+
+        Returns
+        -------
+        total : array of shape (b,)
+            For each row.
+        count : int
+            Number of variables of a row.
+        """
+        variables = [(self.rows, self.dual_rows)]
+        for block in self.blocks:
+            variables += block.variables(self.rows)
+        total = sum(_of_rows(amount * dual).sum(axis=1) for amount, dual in variables)
+        count = sum(amount.size for amount, _ in variables) // len(self.rows)
+        return np.asarray(total), count
+
+    def factorise(self) -> bool:
+        """Compute the Hessian of each row, and its inverse.
+
+        Returns
+        -------
+        bool
+            Whether rounding has left the Hessians definite.
+        """
+        hessian = np.zeros((*self.rows.shape, self.rows.shape[1]))
+        try:
+            for block in self.blocks:
+                hessian += block.hessian(self.rows)
+        except np.linalg.LinAlgError:
+            return False
+        entry = np.arange(self.rows.shape[1])
+        hessian[:, entry, entry] += self.dual_rows / self.rows
+        inverse = inverses(hessian)
+        if inverse is None:
+            return False
+        self.hessian, self.inverse = hessian, inverse
+        return True
+
+    def gradient(self, barrier: float | Floats) -> Floats:
+        """Eliminate the variables of the blocks from the right-hand side.
+
+        Parameters
+        ----------
+        barrier : float or array of shape (b,)
+            Barrier parameter, or that of each row.
+
+        Returns
+        -------
+        array of shape (b, a)
+            Gradient by the rows, without that of the cost.
+        """
+        self._barrier = np.broadcast_to(barrier, len(self.rows))
+        gradient: Floats = -self._barrier[:, None] / self.rows
+        for block in self.blocks:
+            gradient += block.gradient(self._barrier)
+        return gradient
+
+    def find_steps(self, step: Floats) -> Floats:
+        """Find the steps of all variables and multipliers from that of the rows.
+
+        Parameters
+        ----------
+        step : array of shape (b, a)
+            Step of the rows.
+
+        Returns
+        -------
+        array of shape (b, 2)
+            How many steps it takes until the first variable of each row, or the first multiplier,
+            is zero.
+        """
+        dual = dual_step(self._barrier, self.rows, step, self.dual_rows)
+        self._step, self._dual_step = step, dual
+        self._kinds = [(self.rows, step, self.dual_rows, dual)]
+        for block in self.blocks:
+            self._kinds += block.step(step)
+        fastest = [
+            np.max([_of_rows(-kind[i + 1] / kind[i]).max(axis=1) for kind in self._kinds], axis=0)
+            for i in (0, 2)
+        ]
+        with np.errstate(divide="ignore"):
+            return 1.0 / np.abs(np.maximum(np.stack(fastest, axis=1), 0.0))  # no negative zero
+
+    def products(self, lengths: Floats) -> tuple[Floats, Floats]:
+        """Multiply variables and multipliers after a part of the step.
+
+        Parameters
+        ----------
+        lengths : array of shape (b, 2)
+            Of the variables, and of the multipliers, of each row.
+
+        Returns
+        -------
+        total, least : arrays of shape (b,)
+            Sum and least of the products of each row.
+        """
+        found = []
+        for amount, change, dual, dual_change in self._kinds:
+            product = _of_rows(amount) + _of_rows(change) * lengths[:, :1]
+            product *= _of_rows(dual) + _of_rows(dual_change) * lengths[:, 1:]
+            found.append(product)
+        total = sum(product.sum(axis=1) for product in found)
+        return np.asarray(total), np.min([product.min(axis=1) for product in found], axis=0)
+
+    def take(self, lengths: Floats) -> None:
+        """Take a part of the step.
+
+        Parameters
+        ----------
+        lengths : array of shape (b, 2)
+            Of the variables, and of the multipliers, of each row.
+        """
+        for block in self.blocks:
+            block.take(lengths[:, 0], lengths[:, 1])
+        self.rows = self.rows + lengths[:, :1] * self._step
+        self.dual_rows = self.dual_rows + lengths[:, 1:] * self._dual_step
+
+
+def parts_of(b: int, a: int) -> list[slice]:
+    """Divide rows into parts.
+
+    Parameters
+    ----------
+    b, a : int
+        Numbers of rows and of their entries.
+
+    Returns
+    -------
+    list of slice
+    """
+    size = max(_ENTRIES // a**2, _FEWEST_ROWS)
+    number = -(-b // size)
+    ends = [b * i // number for i in range(number + 1)]
+    return [slice(first, last) for first, last in pairwise(ends)]
+
+
+def _of_rows(table: Floats) -> Floats:
+    return table.reshape(len(table), -1)
