@@ -11,11 +11,11 @@ The statuses of every solver stand here, and nowhere else:
     The mechanism is given by a formula: nothing was searched.
 ``"optimal_inaccurate"``
     The conic solver stopped near the optimum, short of its tolerances.
-``"time_limit"``
-    The time limit ended the search; the mechanism is the best found by then, and the message begins
-    with what was left to do.
+``"max_iter"``, ``"time_limit"``
+    The limit of iterations, or that of time, ended the search; the mechanism is the best found by
+    then, and the message begins with what was left to do.
 
-For the last two :attr:`Solution.unfinished` is true: more time, or another solver, may do better.
+For the last three :attr:`Solution.unfinished` is true: more work, or another solver, may do better.
 Whatever the status, the mechanism is repaired and certified before it is released.
 """
 
@@ -27,12 +27,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Deadline", "Progress", "Solution"]
+from skrldp.design._workers import Workers
+
+__all__ = ["Deadline", "Progress", "Solution", "ended_by"]
 
 # How tqdm writes a line of progress: with a bar of 20 characters if there is a time limit.
 _BAR = "{desc} |{bar:20}|{postfix}"
 _UNLIMITED = "{desc}{postfix}"
-_UNFINISHED = ("time_limit", "optimal_inaccurate")
+_LIMITS = {"max_iter": "max_iter", "time_limit": "The time limit"}
+_UNFINISHED = (*_LIMITS, "optimal_inaccurate")
 _LEAST_SCALE = 1e-300  # so that the gap of zero from zero is zero
 
 
@@ -43,8 +46,8 @@ class Solution:
     Attributes
     ----------
     status : str
-        ``"optimal"``, ``"converged"``, ``"closed form"``, ``"optimal_inaccurate"`` or
-        ``"time_limit"``; :mod:`skrldp.design._run` says what each means.
+        ``"optimal"``, ``"converged"``, ``"closed form"``, ``"optimal_inaccurate"``,
+        ``"max_iter"`` or ``"time_limit"``; :mod:`skrldp.design._run` says what each means.
     solver : str
         The solver that made it.
     objective : float
@@ -83,17 +86,60 @@ class Solution:
 
 
 class Deadline:
-    """A moment after which no new work is begun.
+    """What a design may take: time, iterations, and threads.
+
+    Iterations are what the solvers count: Newton steps, rounds of linear programs. Without a limit
+    of time a design is a function of its input; with one, it depends on the machine and its load.
 
     Parameters
     ----------
-    seconds : float or None
+    seconds : float, optional
         Time from now; None for no limit.
+    max_iter : int, optional
+        Number of iterations; None for no limit.
+    workers : Workers, optional
+        Who does the work; None is the thread that calls.
     """
 
-    def __init__(self, seconds: float | None) -> None:
+    def __init__(
+        self,
+        seconds: float | None = None,
+        max_iter: int | None = None,
+        workers: Workers | None = None,
+    ) -> None:
         self.start = time.perf_counter()
+        self.workers = workers or Workers()
+        self.iterations = 0
         self._end = None if seconds is None else self.start + seconds
+        self._max_iter = max_iter
+        self._whole: Deadline | None = None
+
+    def part(self, share: float) -> "Deadline":
+        """Limit to a share of what is left. Its iterations count here, too.
+
+        Parameters
+        ----------
+        share : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        Deadline
+        """
+        left, iterations = self.left, self.iterations_left
+        part = Deadline(
+            None if left is None else left * share,
+            None if iterations is None else int(iterations * share),
+            self.workers,
+        )
+        part._whole = self
+        return part
+
+    def count(self) -> None:
+        """Count an iteration."""
+        self.iterations += 1
+        if self._whole is not None:
+            self._whole.count()
 
     @property
     def elapsed(self) -> float:
@@ -106,9 +152,36 @@ class Deadline:
         return None if self._end is None else max(self._end - time.perf_counter(), 0.0)
 
     @property
+    def iterations_left(self) -> int | None:
+        """Iterations that are left; None for no limit."""
+        return None if self._max_iter is None else max(self._max_iter - self.iterations, 0)
+
+    @property
     def passed(self) -> bool:
-        """Whether the moment has come."""
-        return self.left == 0.0
+        """Whether one of the limits is met: no new work is begun."""
+        return self.left == 0.0 or self.iterations_left == 0
+
+    @property
+    def met(self) -> str:
+        """The limit that was met, as a status of a solution."""
+        return "time_limit" if self.left == 0.0 else "max_iter"
+
+
+def ended_by(status: str, what: str) -> str:
+    """Say that a limit ended a search, with a space behind it; nothing for other statuses.
+
+    Parameters
+    ----------
+    status : str
+        Of the solution.
+    what : str
+        What it ended, as in "the search for better rows".
+
+    Returns
+    -------
+    str
+    """
+    return f"{_LIMITS[status]} ended {what}. " if status in _LIMITS else ""
 
 
 class Quantity(Protocol):

@@ -71,7 +71,7 @@ def decompose(
     rounds : int
         Number of programs.
     status : str
-        ``"converged"`` or ``"time_limit"``.
+        ``"converged"``, ``"max_iter"`` or ``"time_limit"``.
     """
     mixture = criterion.mixture()
     # Single cells, lifted, and what they make up have all columns' sums 1 in their midst, so some
@@ -90,7 +90,7 @@ def decompose(
             if values[-1] - before <= _GAIN * abs(before):
                 return mixture, len(values) - 1, "converged"
         if deadline.passed:
-            return mixture, len(values) - 1, "time_limit"
+            return mixture, len(values) - 1, deadline.met
         rows = _touched(mixture, weights, requirements, len(values))
         mixture.add(_best_for(mixture.slopes(rows), criterion, requirements, deadline))
 
@@ -154,9 +154,10 @@ def _best_for(
     cost = ExpectedCost(-slopes / mass, criterion.distribution)
     blocks = path_blocks(path_requirements(requirements))
     assert blocks is not None  # lower bounds have a central path
-    path = CentralPath(cost, blocks)
+    path = CentralPath(cost, blocks, workers=deadline.workers)
     for _ in range(_MOST_STEPS):
         going = path.advance()
+        deadline.count()
         if not going or path.gap <= _GAP * criterion.scale or deadline.passed:
             break
     return repair(np.maximum(path.rows, 0.0), requirements)

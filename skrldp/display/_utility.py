@@ -30,6 +30,7 @@ __all__ = ["PrivacyUtilityDisplay"]
 _EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _GRR = "GRR (plain LDP)"
 _NON_ROBUST = "non-robust (not private)"
+_LIMITS = ("max_iter", "time_limit", "n_jobs")  # parameters of a design, not of its promise
 
 
 class PrivacyUtilityDisplay:
@@ -223,10 +224,10 @@ def _baselines(templates: dict[str, Any]) -> dict[str, Any]:
         if any(not (t.robust_privacy or t.robust_utility) for t in templates.values()):
             return {}
         return {_NON_ROBUST: clone(first).set_params(robust_privacy=False, robust_utility=False)}
-    limit = {"time_limit": first.time_limit} if hasattr(first, "time_limit") else {}
+    limits = {name: getattr(first, name) for name in _LIMITS if hasattr(first, name)}
     added = {
         _GRR: read_as(first, GRRSanitizer),
-        _NON_ROBUST: read_as(first, NonRobustSanitizer, **limit),
+        _NON_ROBUST: read_as(first, NonRobustSanitizer, **limits),
     }
     kinds = {type(template) for template in templates.values()}
     return {

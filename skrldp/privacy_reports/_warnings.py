@@ -16,6 +16,11 @@ _LARGE_ODDS = 10.0  # a promise beyond this factor gets a warning
 _SHOWN = 5  # secrets that are named
 _MOST_CHARACTERS = 60  # of a parameter's value
 _MORE = 1e-6  # share by which a leakage must be more than another to be called more
+# Limits that end a design: how they are named, and what more to say.
+_LIMITS = {
+    "time_limit": ("its time limit", ", and another fit may differ"),
+    "max_iter": ("max_iter", ""),
+}
 
 
 def _brief(value: Any) -> str:
@@ -72,10 +77,11 @@ def warnings_of(report: PrivacyReport, fitted: Any, rare_cells: str) -> tuple[st
             f"change odds of 1 : 1 into {odds(report.eps_proven)} : 1."
         )
     said += _beyond_one_report(report, getattr(fitted, "eps_all", None))
-    if report.status == "time_limit":
+    if report.status in _LIMITS:
+        limit, more = _LIMITS[report.status]
         said.append(
-            f"The design stopped at its time limit, {report.gap:.1%} from its bound: privacy is "
-            "proven all the same, but there may be more utility, and another fit may differ."
+            f"The design stopped at {limit}, {report.gap:.1%} from its bound: privacy is proven "
+            f"all the same, but there may be more utility{more}."
         )
     said += error_warnings(report)
     said += warnings_by_secret(report)

@@ -23,7 +23,7 @@ from skrldp.sanitizers._checks import (
     larger_designs,
     parts_of,
     warn_of_first_column,
-    warn_of_time_limit,
+    warn_of_limits,
     warn_of_weak_sets,
 )
 from skrldp.sanitizers._fitted_state import (
@@ -170,7 +170,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             If privacy holds for fewer distributions than a user may think, or if the table's
             columns have names and `sensitive` is None.
         ConvergenceWarning
-            If the design stopped at its time limit.
+            If the design stopped at a limit of iterations or time.
         """
         self._check_parameters()
         codec, codes = learn(
@@ -213,7 +213,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         warn_of_weak_sets(around, joint, promise.statements)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
         design = self._design(promise, named_record(joint, names))
-        warn_of_time_limit(design.solution)
+        warn_of_limits(design.solution)
         guarantee = guarantee_of(
             design.certificate,
             eps_of_pairs(self.eps, joint.secrets),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from skrldp._params import is_finite, is_number
+from skrldp._params import is_finite, is_number, is_whole
 from skrldp._typing import Floats
 from skrldp.alphabet import plain
 from skrldp.design import Solution
@@ -24,9 +24,9 @@ from skrldp.uncertainty_set import FittedSet, LikelihoodRatioSet, estimated_miss
 __all__ = [
     "MOST_CELLS",
     "MOST_CELLS_OF_IR",
+    "check_limits",
     "check_outputs",
     "check_smoothing",
-    "check_time_limit",
     "check_tolerance",
     "check_uncertainty",
     "check_verbose",
@@ -37,7 +37,7 @@ __all__ = [
     "larger_designs",
     "parts_of",
     "warn_of_first_column",
-    "warn_of_time_limit",
+    "warn_of_limits",
     "warn_of_weak_sets",
 ]
 
@@ -51,11 +51,21 @@ _RECORDS_PER_ROW = 3
 _ROOM = __name__.rpartition(".")[0]
 
 
-def check_time_limit(time_limit: Any) -> None:
-    """Refuse a time limit that is neither None nor a positive number."""
+def check_limits(sanitizer: Any) -> None:
+    """Refuse limits of a design that are neither None nor positive numbers, and other `n_jobs`."""
+    time_limit, max_iter, n_jobs = sanitizer.time_limit, sanitizer.max_iter, sanitizer.n_jobs
     if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
         raise ValueError(
             f"time_limit={time_limit!r} must be a positive number of seconds, or None for no limit."
+        )
+    if max_iter is not None and not (is_whole(max_iter) and max_iter > 0):
+        raise ValueError(
+            f"max_iter={max_iter!r} must be a positive number of iterations, or None for no limit."
+        )
+    if n_jobs is not None and not (is_whole(n_jobs) and n_jobs != 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be a number of threads, -1 for one for each processor, or "
+            "None."
         )
 
 
@@ -217,13 +227,26 @@ def warn_of_first_column(names: Sequence[Any]) -> None:
     )
 
 
-def warn_of_time_limit(solution: Solution) -> None:
-    """Warn where a design stopped at its time limit with something left to gain."""
-    if solution.status == "time_limit" and solution.gap > 0:
+_STOPPED = {
+    "time_limit": (
+        "its time limit after {seconds:.3g} s",
+        "more utility, and another fit may differ. Give a larger time_limit, or None for none.",
+    ),
+    "max_iter": (
+        "max_iter after {iterations} iterations",
+        "more utility. Give a larger max_iter, or None for no limit.",
+    ),
+}
+
+
+def warn_of_limits(solution: Solution) -> None:
+    """Warn where a design stopped at one of its limits with something left to gain."""
+    if solution.status in _STOPPED and solution.gap > 0:
+        where, remedy = _STOPPED[solution.status]
+        where = where.format(seconds=solution.seconds, iterations=solution.iterations)
         _warn(
-            f"the design stopped at its time limit after {solution.seconds:.3g} s, "
-            f"{solution.gap:.1%} from its bound: privacy is proven all the same, but there may be "
-            "more utility, and another fit may differ. Give a larger time_limit, or None for none.",
+            f"the design stopped at {where}, {solution.gap:.1%} from its bound: privacy is proven "
+            f"all the same, but there may be {remedy}",
             ConvergenceWarning,
         )
 

@@ -61,6 +61,8 @@ class DistortionSanitizer(BaseSanitizer):
             solver=self.solver,
             gap=self.tol,
             time_limit=self.time_limit,
+            max_iter=self.max_iter,
+            n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
         assert solution.matrix is not None  # only closed forms have none

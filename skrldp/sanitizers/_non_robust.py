@@ -69,9 +69,16 @@ class NonRobustSanitizer(OptimalSanitizer):
         they are needed, and is the best for some dozens of cells. "alternation" improves decoder
         and mechanism in turn, for up to a thousand cells. "auto" takes "vertices" where that is
         fast; otherwise it takes "alternation", followed by "columns" where that can help.
-    time_limit : float or None, default=60.0
-        Seconds that the solver may take; None for no limit. The best solution found by then is
-        repaired, certified and used, so a `fit` that meets the limit may not be repeatable.
+    max_iter : int or None, default=10_000
+        Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
+        limit. The best solution found by then is repaired, certified and used.
+    time_limit : float, optional
+        Seconds that the solver may take; None for no limit. Without it, `fit` is a function of its
+        input: two fits give the same mechanism on one machine with one version of each library.
+        With it, the mechanism depends on how fast the machine is, and how busy.
+    n_jobs : int, optional
+        Number of threads; -1 for one for each processor. None is 1, unless in a
+        :func:`joblib.parallel_config` context. The mechanism does not depend on it.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
         of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
@@ -131,7 +138,7 @@ class NonRobustSanitizer(OptimalSanitizer):
         By every `fit`: privacy holds for the public distribution alone. Also if the table's columns
         have names and `sensitive` is None.
     ConvergenceWarning
-        By `fit`, if the solver met its time limit.
+        By `fit`, if the solver met a limit of iterations or time.
 
     See Also
     --------
@@ -185,7 +192,9 @@ class NonRobustSanitizer(OptimalSanitizer):
         alphabet_fraction: float | None = None,
         uncertainty: Any = None,
         solver: str = "auto",
-        time_limit: float | None = 60.0,
+        max_iter: int | None = 10_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
         encode: str | None = None,
         handle_unknown: str = "error",
         random_state: Any = None,
@@ -209,7 +218,9 @@ class NonRobustSanitizer(OptimalSanitizer):
         self.eps_known = eps_known
         self.protect = protect
         self.solver = solver
+        self.max_iter = max_iter
         self.time_limit = time_limit
+        self.n_jobs = n_jobs
 
     def _uncertainty_set(self) -> Any:
         return RenyiBall(radius=0.0)

@@ -6,7 +6,7 @@ from skrldp.design.criteria import Criterion
 from skrldp.design.objectives.criterion import SOLVERS, solve
 from skrldp.requirements import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._checks import check_time_limit
+from skrldp.sanitizers._checks import check_limits
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._promised import drawn_from
 
@@ -23,7 +23,7 @@ class OptimalSanitizer(BaseSanitizer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("solver", self.solver, self._solvers)
-        check_time_limit(self.time_limit)
+        check_limits(self)
 
     def _optimum(
         self,
@@ -38,6 +38,8 @@ class OptimalSanitizer(BaseSanitizer):
             criterion=criterion,
             solver=self.solver,
             time_limit=self.time_limit,
+            max_iter=self.max_iter,
+            n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
         assert solution.matrix is not None  # only closed forms have none

@@ -96,9 +96,16 @@ class PolyOptSanitizer(OptimalSanitizer):
         they are needed, and is the best for some dozens of cells. "alternation" improves decoder
         and mechanism in turn, for up to a thousand cells. "auto" takes "vertices" where that is
         fast; otherwise it takes "alternation", followed by "columns" where that can help.
-    time_limit : float or None, default=60.0
-        Seconds that the solver may take; None for no limit. The best solution found by then is
-        repaired, certified and used, so a `fit` that meets the limit may not be repeatable.
+    max_iter : int or None, default=10_000
+        Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
+        limit. The best solution found by then is repaired, certified and used.
+    time_limit : float, optional
+        Seconds that the solver may take; None for no limit. Without it, `fit` is a function of its
+        input: two fits give the same mechanism on one machine with one version of each library.
+        With it, the mechanism depends on how fast the machine is, and how busy.
+    n_jobs : int, optional
+        Number of threads; -1 for one for each processor. None is 1, unless in a
+        :func:`joblib.parallel_config` context. The mechanism does not depend on it.
     smoothing : float, default=0.5
         Number of records added to the public table, spread evenly over all cells, for the objective
         only; without them, the reports of a cell that has no public records would not matter for
@@ -168,7 +175,7 @@ class PolyOptSanitizer(OptimalSanitizer):
         By `fit`, if there are too few public records for the asymptotic radius of the set to be
         reliable, if the radius is 0, or if the table's columns have names and `sensitive` is None.
     ConvergenceWarning
-        By `fit`, if the solver met its time limit.
+        By `fit`, if the solver met a limit of iterations or time.
 
     See Also
     --------
@@ -228,7 +235,9 @@ class PolyOptSanitizer(OptimalSanitizer):
         region: str = "joint",
         same_secret: bool = False,
         solver: str = "auto",
-        time_limit: float | None = 60.0,
+        max_iter: int | None = 10_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
         smoothing: float = 0.5,
         encode: str | None = None,
         handle_unknown: str = "error",
@@ -256,7 +265,9 @@ class PolyOptSanitizer(OptimalSanitizer):
         self.region = region
         self.same_secret = same_secret
         self.solver = solver
+        self.max_iter = max_iter
         self.time_limit = time_limit
+        self.n_jobs = n_jobs
         self.smoothing = smoothing
         self.objective = objective
 

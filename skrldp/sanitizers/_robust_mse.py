@@ -5,7 +5,7 @@ from typing import Any
 from skrldp._params import OBSERVED, check_choice, check_flag
 from skrldp.design.objectives.distortion import SOLVERS
 from skrldp.row_privacy import REGIONS
-from skrldp.sanitizers._checks import check_time_limit, check_tolerance
+from skrldp.sanitizers._checks import check_limits, check_tolerance
 from skrldp.sanitizers._distortion_base import DistortionSanitizer
 from skrldp.sanitizers._utility_set import check_utility_uncertainty
 
@@ -115,10 +115,16 @@ class RobustMSESanitizer(DistortionSanitizer):
         Relative gap between the distance and its proven lower bound at which "cuts" stops. It also
         stops at an absolute gap of 1e-9 times the least expected distance that a constant report
         has, and when it makes no progress for long.
-    time_limit : float or None, default=60.0
-        Seconds that the search may take; None for no limit. The best mechanism it has by then is
-        used, and ``solution_.status`` says so; such a `fit` may not be repeatable. The time for the
-        proof, which is never left out, is not included.
+    max_iter : int or None, default=10_000
+        Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
+        limit. The best solution found by then is repaired, certified and used.
+    time_limit : float, optional
+        Seconds that the solver may take; None for no limit. Without it, `fit` is a function of its
+        input: two fits give the same mechanism on one machine with one version of each library.
+        With it, the mechanism depends on how fast the machine is, and how busy.
+    n_jobs : int, optional
+        Number of threads; -1 for one for each processor. None is 1, unless in a
+        :func:`joblib.parallel_config` context. The mechanism does not depend on it.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports. "symbol": one column of integers, which number the outputs that are in
         use. "onehot": a column of 0 and 1 for each of these outputs. "posterior": the probability
@@ -189,7 +195,7 @@ class RobustMSESanitizer(DistortionSanitizer):
         reliable, if privacy holds at the public distribution alone, or if the table's columns have
         names and `sensitive` is None.
     ConvergenceWarning
-        By `fit`, if the solver met its time limit.
+        By `fit`, if the solver met a limit of iterations or time.
 
     See Also
     --------
@@ -254,7 +260,9 @@ class RobustMSESanitizer(DistortionSanitizer):
         region: str = "joint",
         solver: str = "auto",
         tol: float = 1e-4,
-        time_limit: float | None = 60.0,
+        max_iter: int | None = 10_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
         encode: str | None = None,
         handle_unknown: str = "error",
         random_state: Any = None,
@@ -286,7 +294,9 @@ class RobustMSESanitizer(DistortionSanitizer):
         self.region = region
         self.solver = solver
         self.tol = tol
+        self.max_iter = max_iter
         self.time_limit = time_limit
+        self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -297,4 +307,4 @@ class RobustMSESanitizer(DistortionSanitizer):
         check_choice("region", self.region, REGIONS)
         check_choice("solver", self.solver, SOLVERS)
         check_tolerance(self.tol)
-        check_time_limit(self.time_limit)
+        check_limits(self)

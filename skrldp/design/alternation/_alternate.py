@@ -29,6 +29,7 @@ _DISTINCT = 0.75  # part of a run's reports that must differ for the next run to
 
 # Numbers of reports.
 _FEWEST = 8  # that are worth another run
+_FEWEST_STEPS = 20  # Newton steps that are
 _MOST = 64  # that are gathered
 # Entries of the matrices of all reports, of which some five sets are kept at a time: 1.6 GB.
 _ENTRIES = 40_000_000
@@ -76,9 +77,9 @@ def alternate(
     runs : list of Annealing
         At least one.
     status : str
-        ``"converged"`` or ``"time_limit"``.
+        ``"converged"``, ``"max_iter"`` or ``"time_limit"``.
     """
-    distribution = criterion.distribution
+    distribution, workers = criterion.distribution, deadline.workers
     if not requirements.any_pair:  # nothing is secret, so records are reported as they are
         whole = np.eye(distribution.size)
         run = Annealing(criterion, requirements, whole, callback)
@@ -96,13 +97,14 @@ def alternate(
         b = _affordable(b, runs[-1:], deadline)
         if b < min(_FEWEST, 2 * distribution.size):
             break
-        run = Annealing(criterion, requirements, starts(requirements.shape, b, seed), callback)
+        start = starts(requirements.shape, b, seed)
+        run = Annealing(criterion, requirements, start, callback, workers)
         run.anneal(factor, deadline)
         runs.append(run)
         if gathers and len(runs) >= _GATHERED:
             rows = gather([*runs, *gathered[-1:]], distribution, requirements.shape)
             if _affordable(len(rows), runs[-1:], deadline) == len(rows):
-                joined = Annealing(criterion, requirements, rows, callback)
+                joined = Annealing(criterion, requirements, rows, callback, workers)
                 joined.solve_fixed(deadline)
                 joined.refine(deadline)
                 gathered.append(joined)
@@ -113,7 +115,7 @@ def alternate(
             return [*runs, *gathered], "converged"
     else:
         return [*runs, *gathered], "converged"
-    return [*runs, *gathered], "time_limit"
+    return [*runs, *gathered], deadline.met
 
 
 def _most(distribution: Floats) -> int:
@@ -122,9 +124,13 @@ def _most(distribution: Floats) -> int:
 
 
 def _affordable(b: int, before: list[Annealing], deadline: Deadline) -> int:
-    """As many reports as there is time for, judging by the run before."""
-    left = deadline.left
-    if left is None or not before:
+    """As many reports as there is time for, judging by the run before; 0 without steps left."""
+    left, steps = deadline.left, deadline.iterations_left
+    if not before:
+        return b
+    if steps is not None and steps < _FEWEST_STEPS:
+        return 0
+    if left is None:
         return b
     (run,) = before
     needed = max(_PLANNED_TIME * run.seconds, _LEAST_SECONDS)

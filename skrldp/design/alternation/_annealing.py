@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Deadline
+from skrldp.design._workers import Workers
 from skrldp.design.criteria import Expandable
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
 from skrldp.requirements import Requirement, Requirements, repair
@@ -106,6 +107,8 @@ class Annealing:
         Mechanism, private or not, around which the criterion is expanded first.
     callback : callable, optional
         Gets each private mechanism.
+    workers : Workers, optional
+        Who does the work; None is the thread that calls.
 
     Attributes
     ----------
@@ -127,6 +130,7 @@ class Annealing:
         requirements: Requirements,
         start: Floats,
         callback: Callback | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self.criterion, self.requirements, self.callback = criterion, requirements, callback
         self.matrix: Floats = np.full(start.shape, 1.0 / len(start))
@@ -136,7 +140,7 @@ class Annealing:
         blocks = path_blocks(path_requirements(requirements))
         assert blocks is not None  # lower bounds have a central path
         gap = _FIRST_GAP * criterion.scale
-        self._path = CentralPath(cost, blocks, scale=1.0, gap=gap)
+        self._path = CentralPath(cost, blocks, scale=1.0, gap=gap, workers=workers)
         self._path.set_cost(expansion.cost, expansion.curvature)
 
     @property
@@ -157,6 +161,7 @@ class Annealing:
         path, schedule, began = self._path, _Schedule(deadline, factor), deadline.elapsed
         end, going = _LAST_GAP * self.criterion.scale, True
         while going and path.gap > _NEAR * end and not deadline.passed:
+            deadline.count()
             going = path.advance(least_gap=end, centring=schedule.factor(path, end))
             self._expand()
             end = _LAST_GAP * self._unit()
@@ -176,6 +181,7 @@ class Annealing:
         """
         path, end, going = self._path, _FIXED_GAP * self.criterion.scale, True
         while going and path.gap > _NEAR * end and not deadline.passed:
+            deadline.count()
             going = path.advance(least_gap=end)
             end = _FIXED_GAP * self._unit()
         self.finished = path.gap <= _NEAR * end
@@ -196,8 +202,7 @@ class Annealing:
             self._expand()
             going = self._centre(gap, deadline)
             seconds = (deadline.elapsed - began) / max(path.steps - first, 1)
-            left = deadline.left
-            if left is not None and left < _RESERVED_TIME * _FINAL_STEPS * seconds:
+            if _steps_left(deadline, seconds) < _RESERVED_TIME * _FINAL_STEPS:
                 break
         self._centre(gap, deadline, _FINAL_STEPS)
 
@@ -207,6 +212,7 @@ class Annealing:
         for _ in range(most):
             if deadline.passed or not going:
                 break
+            deadline.count()
             factor = min(max(gap / self._path.gap, _LEAST_FACTOR), 1.0)
             going = self._path.advance(least_gap=gap, centring=factor)
             if self._path.step_length >= 1.0 and self._path.gap <= _NEAR * gap:
@@ -263,6 +269,13 @@ def distinct_reports(matrix: Floats, distribution: Floats) -> NDArray[np.intp]:
     return np.array(kept, dtype=np.intp)
 
 
+def _steps_left(deadline: Deadline, seconds: float) -> float:
+    """Newton steps that are left, each of which takes so long; infinite without limits."""
+    left, steps = deadline.left, deadline.iterations_left
+    by_time = np.inf if left is None else left / max(seconds, _TINY)
+    return min(by_time, np.inf if steps is None else float(steps))
+
+
 class _Schedule:
     """The cooling factor of each step, so that the end is reached in time."""
 
@@ -271,10 +284,9 @@ class _Schedule:
         self.began = deadline.elapsed
 
     def factor(self, path: CentralPath, end: float) -> float:
-        left = self.deadline.left
-        if left is None or path.steps < _REPAIR_EVERY:
+        if path.steps < _REPAIR_EVERY:
             return self.slowest
         seconds = (self.deadline.elapsed - self.began) / path.steps
-        steps = max(_PLANNED_TIME * left / seconds - _CENTRING_STEPS, 1.0)
+        steps = max(_PLANNED_TIME * _steps_left(self.deadline, seconds) - _CENTRING_STEPS, 1.0)
         needed = (end / max(path.gap, end)) ** (1.0 / steps)
         return min(self.slowest, max(needed, _LEAST_FACTOR))

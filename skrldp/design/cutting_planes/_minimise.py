@@ -163,10 +163,11 @@ class _Search:
         blocks = path_blocks(self.requirements)
         if blocks is None or b * a**2 > _LARGEST_HESSIANS:
             return
-        path = CentralPath(self.cost, blocks)
+        path = CentralPath(self.cost, blocks, workers=self.deadline.workers)
         arrived = 0
         while not (self.closed() or self.deadline.passed) and arrived < _CENTRING_STEPS:
             allowed = self.allowed(min(path.value, self.upper))
+            self.deadline.count()
             if not path.advance(_PATH_GAP * allowed):
                 break
             arrived += path.gap <= _NEAR * _PATH_GAP * allowed
@@ -229,11 +230,12 @@ class _Search:
         while not self.closed():
             try:
                 if self.deadline.passed:
-                    return "time_limit"
+                    return self.deadline.met
                 matrix, bound = self.program.solve(self.deadline.left)
             except TimeoutError:
                 return "time_limit"
             self.programs += 1
+            self.deadline.count()
             self.lower = max(self.lower, bound)
             for weight in _MIXTURES:
                 self.offer(weight * matrix + (1.0 - weight) * self.best)
@@ -259,6 +261,7 @@ class _Search:
             return ""
         reason = {
             "time_limit": "The time limit ended the search",
+            "max_iter": "max_iter ended the search",
             "converged": f"The last {_STALLED} linear programs gained next to nothing",
         }[status]
         gap = (self.upper - self.lower) / max(abs(self.upper), self.negligible)

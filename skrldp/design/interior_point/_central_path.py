@@ -110,10 +110,10 @@ class CentralPath:
             self._objective.distribution + 1.0 / self._objective.distribution.size
         ) / 2.0
         mean_cost = float(np.abs(distribution * self._cost).mean())
-        b = len(self._cost)
+        b, a = self._cost.shape
         mean = _FIRST_COMPLEMENTARITY * mean_cost / b or 1.0
-        uniform = np.full(self._cost.shape, 1.0 / b)
-        places = parts_of(b, uniform.shape[1])
+        uniform = np.full((b, a), 1.0 / b)
+        places = parts_of(b, a)
         self._parts = [Part(place, uniform[place], blocks, mean) for place in places]
         self._top, self._dual_cost = 0.0, np.zeros(0)
         if self._objective.robust:

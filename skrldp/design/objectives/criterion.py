@@ -8,7 +8,8 @@ from threadpoolctl import threadpool_limits
 
 from skrldp._params import check_choice
 from skrldp._typing import Floats
-from skrldp.design._run import Deadline, Progress, Solution
+from skrldp.design._run import Deadline, Progress, Solution, ended_by
+from skrldp.design._workers import Workers
 from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
@@ -38,7 +39,9 @@ def solve(
     *,
     criterion: Criterion | None = None,
     solver: str = "auto",
-    time_limit: float | None = 60.0,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Solution:
     """Maximise a criterion over private mechanisms.
@@ -60,6 +63,10 @@ def solve(
         exact cone can be searched it goes on by columns. It needs no optional dependency.
     time_limit : float or None
         Seconds after which the best mechanism found is returned; None for no limit.
+    max_iter : int or None
+        Newton steps and rounds of linear programs after which it is; None for no limit.
+    n_jobs : int or None
+        Number of threads; see :class:`skrldp.design._workers.Workers`.
     verbose : int
         Show a progress bar, and print a line on what was done, if positive.
 
@@ -76,7 +83,8 @@ def solve(
     """
     expandable = criterion is None or isinstance(criterion, Expandable)
     check_choice("solver", solver, SOLVERS if expandable else SOLVERS_OF_MIXTURES)
-    search = _Design(joint, requirements, criterion, Deadline(time_limit), verbose)
+    deadline = Deadline(time_limit, max_iter, Workers(n_jobs))
+    search = _Design(joint, requirements, criterion, deadline, verbose)
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.solve(solver)
@@ -87,6 +95,8 @@ def solve(
             f"values (solver={solver!r}): {error} Try solver='columns', another region, or fewer "
             "categories."
         ) from error
+    finally:
+        deadline.workers.close()
     if verbose:
         print(
             f"[skrldp] {solution.solver}: {search.progress.words(solution.objective)} "
@@ -180,7 +190,7 @@ class _Design:
         runs, status = alternate(
             criterion,
             self.requirements,
-            deadline=self.part(_TIME_ALTERNATING if more else 1.0),
+            deadline=self.deadline.part(_TIME_ALTERNATING) if more else self.deadline,
             callback=self.show,
             gathers=not more,
         )
@@ -193,7 +203,8 @@ class _Design:
             matrix = self.known[1]
             message += " A closed form was better."
         steps = sum(run.steps for run in runs)
-        return self.found("alternation", "time_limit" if more else status, matrix, steps, message)
+        status = self.deadline.met if more else status
+        return self.found("alternation", status, matrix, steps, message)
 
     def decomposed(self, more: bool) -> Solution:
         """Mix the rows of linear programs; go on by columns if there is more to gain."""
@@ -202,7 +213,7 @@ class _Design:
             self.criterion,
             self.requirements,
             known,
-            deadline=self.part(_TIME_DECOMPOSING if more else 1.0),
+            deadline=self.deadline.part(_TIME_DECOMPOSING) if more else self.deadline,
             callback=self.show,
         )
         matrix = mixture.mechanism(mixture.solve().weights)
@@ -210,20 +221,14 @@ class _Design:
         if more and not self.deadline.passed:
             solution = self.columns(np.concatenate([matrix, known]))
             return replace(solution, message=f"{solution.message} {message}")
-        status = "time_limit" if more else status
+        status = self.deadline.met if more else status
         return self.found("decomposition", status, matrix, rounds, message)
-
-    def part(self, share: float) -> Deadline:
-        """Limit to a share of the time that is left."""
-        left = self.deadline.left
-        return Deadline(None if left is None else left * share)
 
     def found(
         self, solver: str, status: str, matrix: Floats, iterations: int, message: str
     ) -> Solution:
         """Say what was found."""
-        if status == "time_limit":
-            message = f"The time limit ended the search for better mechanisms. {message}"
+        message = ended_by(status, "the search for better mechanisms") + message
         return Solution(
             status=status,
             solver=solver,

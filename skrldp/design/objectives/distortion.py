@@ -19,6 +19,7 @@ from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Deadline, Solution
+from skrldp.design._workers import Workers
 from skrldp.design.cutting_planes import CutProgram, cheapest, minimise
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
@@ -191,7 +192,9 @@ def solve(
     *,
     solver: str = "auto",
     gap: float = 1e-4,
-    time_limit: float | None = 60.0,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Solution:
     """Minimise the expected distance over private mechanisms.
@@ -209,6 +212,10 @@ def solve(
         Relative gap between the cost and the lower bound at which to stop.
     time_limit : float or None
         Seconds after which the best mechanism found is returned; None for no limit.
+    max_iter : int or None
+        Newton steps and linear programs after which it is; None for no limit. Not for "conic".
+    n_jobs : int or None
+        Number of threads; see :class:`skrldp.design._workers.Workers`.
     verbose : int
         Print a line on what was done if positive, and on each step if greater than 1.
 
@@ -225,7 +232,7 @@ def solve(
         If it fails; the message names ε, the region and the alphabets.
     """
     check_choice("solver", solver, SOLVERS)
-    deadline = Deadline(time_limit)
+    deadline = Deadline(time_limit, max_iter, Workers(n_jobs))
     # Sending an output that is nowhere nearer than another instead of that one is no use: to merge
     # the two is private as well.
     useful = _undominated(cost.cost)
@@ -241,6 +248,8 @@ def solve(
             f"outputs x {cost.cost.shape[1]} cells (solver={solver!r}): {error} Try "
             f"{_OTHER[solver]}, another region, or fewer categories."
         ) from error
+    finally:
+        deadline.workers.close()
     assert solution.matrix is not None
     matrix = np.zeros(cost.cost.shape)
     matrix[useful] = solution.matrix

@@ -15,7 +15,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design._master_program import LEAST_GAIN
-from skrldp.design._run import Deadline, Solution
+from skrldp.design._run import Deadline, Solution, ended_by
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Information
 from skrldp.design.rows._choose_cone import SEARCH_TOLERANCES, Cones
@@ -103,7 +103,7 @@ def generate_columns(
     search = _Search(cones, criterion, known, first, callback)
     status = search.run()
     matrix = search.mixture.mechanism(search.mixture.solve()[0])
-    left = "The time limit ended the search for better rows. " if status == "time_limit" else ""
+    left = ended_by(status, "the search for better rows")
     n_rows = len(search.mixture.rows)
     return Solution(
         status=status,
@@ -161,7 +161,7 @@ class _Search:
             values: list[float] = []
             while len(values) <= turn or values[-1] - values[-1 - turn] > least * abs(values[-1]):
                 if self.deadline.passed:
-                    return "time_limit"
+                    return self.deadline.met
                 weights, _, value = self.mixture.solve()
                 values.append(value)
                 if self.callback is not None:
@@ -176,6 +176,7 @@ class _Search:
         new, dropped = np.ones(len(every), dtype=bool), self.mixture.dropped
         while not self.deadline.passed:
             self.rounds += 1
+            self.deadline.count()
             self.mixture.solve()
             profits = np.where(new, self.mixture.profits(every), -np.inf)
             best = np.argsort(-profits)[:_MOST_KEPT]
@@ -186,14 +187,14 @@ class _Search:
             if self.mixture.dropped > dropped:
                 dropped, new[:] = self.mixture.dropped, True
             new[best] = False
-        return "time_limit"
+        return self.deadline.met
 
     def _refine(self) -> str:
         """Push the rows in use to the very boundary."""
         self.cone.tolerance = _LAST_TOLERANCE
         for _ in range(_LAST_ROUNDS):
             if self.deadline.passed:
-                return "time_limit"
+                return self.deadline.met
             weights = self.mixture.solve()[0]
             gain = self._climb_and_keep(
                 self.mixture.rows[self.mixture.support(weights)], LEAST_GAIN

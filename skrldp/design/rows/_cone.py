@@ -162,6 +162,7 @@ class PrivacyCone(Cone):
             except TimeoutError:
                 return self.inside(rows)
             heights[active], cut = self._separate(rows[active])
+            self.deadline.count()
             active = active[cut]
             if len(active) == 0 or self.deadline.passed:
                 break
@@ -239,6 +240,7 @@ class CompactCone(Cone):
         n_cells = directions.shape[1]
         rows = np.full(directions.shape, 1.0 / n_cells)
         cost = np.zeros(self._program.n_columns)
+        self.deadline.count()
         for i, direction in enumerate(directions):
             cost[:n_cells] = direction
             self._program.set_cost(cost)

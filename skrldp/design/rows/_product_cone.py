@@ -222,6 +222,7 @@ class ProductCone(Cone):
         rows = np.full(directions.shape, 1.0 / directions.shape[1])
         values = directions.mean(axis=1)
         active = np.arange(len(directions))
+        self.deadline.count()
         for _ in range(_MOST_REFINEMENTS):
             if len(active) == 0 or self.deadline.passed:
                 break
