@@ -74,8 +74,8 @@ def warnings_of(report: PrivacyReport, fitted: Any, rare_cells: str) -> tuple[st
     said += _beyond_one_report(report, getattr(fitted, "eps_all", None))
     if report.status == "time_limit":
         said.append(
-            f"The design stopped at its time limit, {report.gap:.1%} from its bound: privacy is "
-            "proven all the same, but there may be more utility, and another fit may differ."
+            f"The design stopped at its time limit, {report.gap_in_words}. Privacy is proven all "
+            "the same, but there may be more utility, and another fit may differ."
         )
     said += error_warnings(report)
     said += warnings_by_secret(report)

@@ -8,11 +8,13 @@ from threadpoolctl import threadpool_limits
 
 from skrldp._params import check_choice
 from skrldp._typing import Floats
+from skrldp.design._bound import Bound
 from skrldp.design._run import Deadline, Progress, Solution
 from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
 from skrldp.design.decomposition import decompose
+from skrldp.design.non_robust import optimum_at_public
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
@@ -55,7 +57,8 @@ def solve(
         What is maximised, at a distribution that is positive where the public one is; None is
         I(X; Y) at the public one. The solution's objective and bound are about the public one.
     solver : {"auto", "vertices", "columns", "alternation", "decomposition"}
-        ``"auto"`` enumerates vertices where that is the global optimum and fast; otherwise it
+        ``"auto"`` takes the optimum for the public distribution alone from its formula, and
+        enumerates vertices where that is the global optimum and fast; otherwise it
         alternates (or decomposes, for a criterion that no central path follows), and where the
         exact cone can be searched it goes on by columns. It needs no optional dependency.
     time_limit : float or None
@@ -76,7 +79,7 @@ def solve(
     """
     expandable = criterion is None or isinstance(criterion, Expandable)
     check_choice("solver", solver, SOLVERS if expandable else SOLVERS_OF_MIXTURES)
-    search = _Design(joint, requirements, criterion, Deadline(time_limit), verbose)
+    search = _Design(joint, requirements, criterion, Deadline(time_limit), verbose, solver)
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.solve(solver)
@@ -109,6 +112,7 @@ class _Design:
         criterion: Criterion | None,
         deadline: Deadline,
         verbose: int,
+        solver: str,
     ) -> None:
         self.joint, self.requirements = joint, requirements.at_most(_LARGEST_EPS)
         self.cones = Cones(self.requirements, deadline)
@@ -116,10 +120,18 @@ class _Design:
         self.criterion = criterion or Information(public)
         self.public = self.criterion.at(public)
         self.deadline = deadline
-        self.bound = self.public.bound(joint, self.requirements)
-        self.progress = Progress(verbose, deadline, self.bound, self.public)
+        self.by_formula: Solution | None = None
+        if solver == "auto":
+            self.by_formula = optimum_at_public(joint, self.requirements, self.criterion, deadline)
+        if self.by_formula is None:
+            self.bound = self.public.bound(joint, self.requirements)
+        else:
+            self.bound = Bound(self.by_formula.bound, self.by_formula.bound_by)
+        self.progress = Progress(verbose, deadline, self.bound.value, self.public)
 
     def solve(self, solver: str) -> Solution:
+        if self.by_formula is not None:
+            return self.by_formula
         notes: list[str] = []
         if solver == "vertices" or (solver == "auto" and is_polyhedral(self.requirements)):
             try:
@@ -171,6 +183,7 @@ class _Design:
             known=self.forms[:2],  # SRR and IR; the best of all splits is among the first rows
             cones=self.cones,
             callback=self.show,
+            bound=self.bound,
         )
 
     def annealed(self, criterion: Expandable, more: bool) -> Solution:
@@ -228,7 +241,8 @@ class _Design:
             status=status,
             solver=solver,
             objective=self.public.stated(matrix),
-            bound=self.bound,
+            bound=self.bound.value,
+            bound_by=self.bound.by,
             iterations=iterations,
             seconds=self.deadline.elapsed,
             message=message,
