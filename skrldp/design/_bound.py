@@ -58,11 +58,11 @@ def distance_in_words(objective: float, bound: float, by: str, gap: float) -> st
 
     Examples
     --------
-    >>> distance_in_words(0.75, 1.0, "the optimum for the public distribution alone", 0.25)
-    '25% below the optimum for the public distribution alone; no mechanism can be better than that'
+    >>> distance_in_words(0.75, 1.0, "telling all of U", 0.25)
+    '25% below telling all of U; no private mechanism can be better than that'
     """
     by = by or "its bound"
     if gap <= _EQUAL:
-        return f"equal to {by} to six digits; no mechanism can be better"
+        return f"equal to {by} to six digits; no private mechanism can be better"
     side = "below" if objective < bound else "above"
-    return f"{100.0 * gap:.3g}% {side} {by}; no mechanism can be better than that"
+    return f"{100.0 * gap:.3g}% {side} {by}; no private mechanism can be better than that"

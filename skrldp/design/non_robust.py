@@ -20,13 +20,13 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design._bound import Bound
-from skrldp.design._information_bound import AT_PUBLIC, information_bound
+from skrldp.design._information_bound import AT_PUBLIC, NEAR_PUBLIC, information_bound
 from skrldp.design._run import Deadline, Solution
 from skrldp.design.criteria import Criterion, Information
 from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.subset import optimal_response
 from skrldp.exceptions import SolverError
-from skrldp.information import entropy, mutual_information
+from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirement, Requirements
 from skrldp.row_privacy import Layout, PointRegion
@@ -34,9 +34,9 @@ from skrldp.row_privacy import Layout, PointRegion
 __all__ = ["coupled", "optimum_at_public"]
 
 
-_GAP = 1e-6  # of the report of S from its optimum, relatively
-# Linear programs for the report of S: so many by the number of secrets, within the range.
-_ROUNDS, _ROUND_RANGE = 10_000, (20, 250)
+_GAP = 1e-6  # relative distance from the optimum
+# Linear programs for the report of S: so many by the squared number of secrets, within the range.
+_ROUNDS, _ROUND_RANGE = 400_000, (20, 250)
 _SAME = 1e-11  # cuts that are nearer, in units of their block, are one
 
 
@@ -75,8 +75,9 @@ def optimum_at_public(
 
     Notes
     -----
-    The optimum is at the public distribution, also for a criterion at a smoothed one. A cell
-    without records is reported as what is least probable: nothing says more about it.
+    The optimum is at the public distribution. Nothing is required of a cell without records, if
+    its secret has some. Where the criterion's distribution gives it a probability, it has a report
+    of its own, which is best; else it is reported as what is least probable.
     """
     one = _on_secrets(joint, requirements)
     if one is None or not isinstance(criterion, Information) or criterion.about is not None:
@@ -117,12 +118,16 @@ def _response(joint: JointDistribution, one: Requirement, deadline: Deadline) ->
     seen = counts > 0
     of_values = joint.entropy - entropy(joint.marginal)
     if one.region.compared is None and np.ndim(one.eps) == 0:
-        rounds = int(np.clip(_ROUNDS // len(counts), *_ROUND_RANGE))
-        best = optimal_response(counts[seen], float(one.eps), gap=_GAP, rounds=rounds)
+        eps = float(one.eps)
+        rounds = int(np.clip(_ROUNDS // len(counts) ** 2, *_ROUND_RANGE))
+        # What is told of S may be little beside what is told of U.
+        most = mutual_information_bound(joint.marginal[:, None], eps)
+        gap = _GAP * (1.0 + of_values / most) if most > 0 else 1.0
+        best = optimal_response(counts[seen], eps, gap=gap, rounds=rounds)
         # A secret without records is reported as the most frequent one is.
         place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
-        near = best.bound - best.information <= 2.0 * _GAP * max(best.information, _GAP)
-        bound = Bound(of_values + best.bound, AT_PUBLIC if near else f"a bound on {AT_PUBLIC}")
+        near = best.bound - best.information <= 2.0 * _GAP * (of_values + best.information)
+        bound = Bound(of_values + best.bound, AT_PUBLIC if near else NEAR_PUBLIC)
         status = "optimal" if near else "optimal_inaccurate"
         return _Response(best.matrix[:, place], bound, status, best.rounds)
     secrets = JointDistribution(counts[:, None])
@@ -194,11 +199,9 @@ def coupled(response: Floats, conditionals: Floats) -> Floats:
 
 
 def _with_cells_without_records(matrix: Floats, distribution: Floats) -> Floats:
-    """Report each cell whose column is zero as what is least probable by then."""
-    full = matrix.copy()
-    probability = full @ distribution
-    for cell in np.flatnonzero(~matrix.any(axis=0)):
-        least = int(probability.argmin())
-        full[least, cell] = 1.0
-        probability[least] += distribution[cell]
+    """Report cells whose columns are zero: by reports of their own, or by the rarest one."""
+    empty = ~matrix.any(axis=0)
+    own = np.eye(matrix.shape[1])[empty & (distribution > 0)]
+    full = np.concatenate([matrix, own])
+    full[int((matrix @ distribution).argmin()), empty & (distribution <= 0)] = 1.0
     return full
