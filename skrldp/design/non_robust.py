@@ -17,8 +17,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skrldp._typing import Floats
+from skrldp._typing import Booleans, Floats
 from skrldp.design._bound import Bound
 from skrldp.design._information_bound import AT_PUBLIC, NEAR_PUBLIC, information_bound
 from skrldp.design._run import Deadline, Solution
@@ -36,7 +37,8 @@ __all__ = ["coupled", "optimum_at_public"]
 
 _GAP = 1e-6  # relative distance from the optimum
 # Linear programs for the report of S: so many by the squared number of secrets, within the range.
-_ROUNDS, _ROUND_RANGE = 400_000, (20, 250)
+_ROUNDS, _ROUND_RANGE = 400_000, (5, 250)
+_GROUPS = 50  # of more secrets than these, groups are told apart first
 _SAME = 1e-11  # cuts that are nearer, in units of their block, are one
 
 
@@ -123,7 +125,8 @@ def _response(joint: JointDistribution, one: Requirement, deadline: Deadline) ->
         # What is told of S may be little beside what is told of U.
         most = mutual_information_bound(joint.marginal[:, None], eps)
         gap = _GAP * (1.0 + of_values / most) if most > 0 else 1.0
-        best = optimal_response(counts[seen], eps, gap=gap, rounds=rounds)
+        first = _sets_of_groups(counts[seen], eps, gap) if seen.sum() > _GROUPS else None
+        best = optimal_response(counts[seen], eps, gap=gap, rounds=rounds, first=first)
         # A secret without records is reported as the most frequent one is.
         place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
         near = best.bound - best.information <= 2.0 * _GAP * (of_values + best.information)
@@ -145,6 +148,17 @@ def _response(joint: JointDistribution, one: Requirement, deadline: Deadline) ->
         bound = information_bound(joint, Requirements.of(one.region, one.eps))
     assert found.matrix is not None
     return _Response(found.matrix, bound, found.status, found.iterations)
+
+
+def _sets_of_groups(counts: NDArray[np.int64], eps: float, gap: float) -> Booleans:
+    """Find the sets of the best report of groups of secrets that have about as many records."""
+    group = np.zeros(len(counts), dtype=np.intp)
+    size = np.zeros(_GROUPS, dtype=np.int64)
+    for secret in np.argsort(-counts, kind="stable"):
+        group[secret] = size.argmin()
+        size[group[secret]] += counts[secret]
+    rounds = int(_ROUNDS // _GROUPS**2)
+    return optimal_response(size, eps, gap=gap, rounds=rounds).sets[:, group]
 
 
 def coupled(response: Floats, conditionals: Floats) -> Floats:

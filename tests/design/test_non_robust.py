@@ -72,7 +72,7 @@ def test_no_vertices_say_more(seed, shape, eps, by_pair):
 
 
 @pytest.mark.parametrize("shape", [(15, 4), (42, 3), (4, 60)])
-@pytest.mark.parametrize("eps", [0.1, 1.5, 4.0])
+@pytest.mark.parametrize("eps", [0.1, 4.0])
 def test_many_cells(shape, eps):
     promise = promise_of(draw(1, shape, n=20_000), eps)
     found = best(promise)
