@@ -142,8 +142,8 @@ def line(name, eps, limit, kind, region="joint"):
 
 
 def yardstick(names, epsilons, limit):
-    """The optimum at the public distribution alone, as far as it was found."""
-    print(f"\nNot robust (private at the public distribution alone), {limit} s each:")
+    """The optimum at the public distribution alone."""
+    print("\nNot robust (private at the public distribution alone):")
     for name in names:
         values = [alone(design, name, eps, limit, "renyi", "joint", False) for eps in epsilons]
         found = "  ".join(f"{e}: {v['nmi']:.4f}" for e, v in zip(epsilons, values, strict=True))

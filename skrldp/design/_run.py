@@ -10,7 +10,7 @@ The statuses of every solver stand here, and nowhere else:
 ``"closed form"``
     The mechanism is given by a formula: nothing was searched.
 ``"optimal_inaccurate"``
-    The conic solver stopped near the optimum, short of its tolerances.
+    The solver stopped near the optimum, short of its tolerances.
 ``"max_iter"``, ``"time_limit"``
     The limit of iterations, or that of time, ended the search; the mechanism is the best found by
     then, and the message begins with what was left to do.
@@ -27,6 +27,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp.design._bound import distance_in_words
 from skrldp.design._workers import Workers
 
 __all__ = ["Deadline", "Progress", "Solution", "ended_by"]
@@ -54,6 +55,8 @@ class Solution:
         Value of the design before repair and rounding, in nats for mutual information.
     bound : float
         No mechanism that is private over the region has a better value.
+    bound_by : str
+        What has the bound's value, in a few words.
     iterations : int
         Rounds of the solver.
     seconds : float
@@ -72,6 +75,12 @@ class Solution:
     seconds: float
     message: str = ""
     matrix: NDArray[np.float64] | None = field(default=None, repr=False)
+    bound_by: str = ""
+
+    @property
+    def gap_in_words(self) -> str:
+        """How far the objective is from the bound, and from which bound."""
+        return distance_in_words(self.objective, self.bound, self.bound_by, self.gap)
 
     @property
     def gap(self) -> float:

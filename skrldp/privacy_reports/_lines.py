@@ -274,5 +274,4 @@ def _table_and_utility(report: "PrivacyReport") -> list[Line]:
                 f"{report.worst_case_set}",
             )
         )
-    gap = "" if report.status == "closed form" else f", {report.gap:.2%} from its bound"
-    return [*shown, ("design", f"{report.status}{gap}")]
+    return [*shown, ("design", f"{report.status}; {report.gap_in_words}")]

@@ -125,6 +125,8 @@ class PrivacyReport:
         Status of the solver, as in ``solution_.status``.
     gap : float
         Relative gap between the design's objective and its bound.
+    gap_in_words : str
+        The same, and which bound that is.
     zero_cells : int
         Number of cells without public records.
     unseen_secrets : tuple
@@ -182,6 +184,7 @@ class PrivacyReport:
     worst_case_set: str | None
     status: str
     gap: float
+    gap_in_words: str
     zero_cells: int
     unseen_secrets: tuple[Any, ...]
     few_records: bool

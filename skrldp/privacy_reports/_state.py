@@ -97,6 +97,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
         "worst_case_set": _set_for_utility(getattr(fitted, "utility_uncertainty_", None)),
         "status": fitted.solution_.status,
         "gap": fitted.solution_.gap,
+        "gap_in_words": fitted.solution_.gap_in_words,
         "zero_cells": int((joint.counts == 0).sum()),
         "unseen_secrets": tuple(
             secret

@@ -80,8 +80,8 @@ def warnings_of(report: PrivacyReport, fitted: Any, rare_cells: str) -> tuple[st
     if report.status in _LIMITS:
         limit, more = _LIMITS[report.status]
         said.append(
-            f"The design stopped at {limit}, {report.gap:.1%} from its bound: privacy is proven "
-            f"all the same, but there may be more utility{more}."
+            f"The design stopped at {limit}, {report.gap_in_words}. Privacy is proven all the "
+            f"same, but there may be more utility{more}."
         )
     said += error_warnings(report)
     said += warnings_by_secret(report)

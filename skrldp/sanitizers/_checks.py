@@ -245,8 +245,8 @@ def warn_of_limits(solution: Solution) -> None:
         where, remedy = _STOPPED[solution.status]
         where = where.format(seconds=solution.seconds, iterations=solution.iterations)
         _warn(
-            f"the design stopped at {where}, {solution.gap:.1%} from its bound: privacy is proven "
-            f"all the same, but there may be {remedy}",
+            f"the design stopped at {where}, {solution.gap_in_words}. Privacy is proven all the "
+            f"same, but there may be {remedy}",
             ConvergenceWarning,
         )
 

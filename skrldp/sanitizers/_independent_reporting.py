@@ -254,11 +254,13 @@ class IRSanitizer(BaseSanitizer):
             name = "independent reporting"
             return release_blocks(lambda: blocks, name, promise)
         mechanism, certificate = release(best.matrix, promise)
+        bound = information_bound(joint, requirements, quick=True)
         solution = Solution(
             status="converged",
             solver="independent reporting",
             objective=best.information,
-            bound=information_bound(joint, requirements),
+            bound=bound.value,
+            bound_by=bound.by,
             iterations=best.splits,
             seconds=time.perf_counter() - start,
             message=best.describe(),

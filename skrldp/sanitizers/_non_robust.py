@@ -12,7 +12,7 @@ __all__ = ["NonRobustSanitizer"]
 
 
 class NonRobustSanitizer(OptimalSanitizer):
-    """The optimum at the public distribution: a baseline, not private at other distributions.
+    r"""The optimum at the public distribution: a baseline, not private at other distributions.
 
     Parameters
     ----------
@@ -64,16 +64,17 @@ class NonRobustSanitizer(OptimalSanitizer):
     uncertainty : optional
         Ignored: the only distribution is the public one.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
-        How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
-        global optimum, for about ten cells and polyhedral regions. "columns" generates vertices as
-        they are needed, and is the best for some dozens of cells. "alternation" improves decoder
-        and mechanism in turn, for up to a thousand cells. "auto" takes "vertices" where that is
-        fast; otherwise it takes "alternation", followed by "columns" where that can help.
+        "auto" takes the optimum from its formula (see the notes): nothing is searched but the best
+        report of S alone. The others search among all mechanisms, as "auto" does if `eps_all`,
+        `known` or ``protect="each"`` ask for more; they are there for comparisons. "vertices"
+        enumerates the vertices of the region, for about ten cells. "columns" generates vertices as
+        they are needed, for some dozens of cells. "alternation" improves decoder and mechanism in
+        turn, for up to a thousand cells.
     max_iter : int or None, default=10_000
         Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
         limit. The best solution found by then is repaired, certified and used.
     time_limit : float, optional
-        Seconds that the solver may take; None for no limit. Without it, `fit` is a function of its
+        Seconds that a search may take; None for no limit. Without it, `fit` is a function of its
         input: two fits give the same mechanism on one machine with one version of each library.
         With it, the mechanism depends on how fast the machine is, and how busy.
     n_jobs : int, optional
@@ -111,6 +112,7 @@ class NonRobustSanitizer(OptimalSanitizer):
         distributions.
     solution_ : Solution
         How the mechanism was found: solver, status, objective and its bound, time.
+        ``solution_.gap_in_words`` says how far the objective is from the bound.
     mutual_information_ : float
         I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float
@@ -153,6 +155,13 @@ class NonRobustSanitizer(OptimalSanitizer):
     exactly, so this sanitizer serves to measure what robustness costs, and protects nobody. Use
     :class:`PolyOptSanitizer` to protect people.
 
+    The optimum is :math:`H(U|S) + C_\epsilon(S)`, with :math:`C_\epsilon(S)` the most that a local
+    report of S alone tells about S. It is attained: for each secret, the probabilities of that
+    report's symbols are laid on an interval, which is cut into the values of U; a report is a part
+    of the common refinement, so that S and the report determine U. ``solution_.bound`` proves the
+    optimum to a millionth, and bounds every mechanism that is private over a set of distributions:
+    see :doc:`the mathematics </mathematics>`, section 7.4.
+
     The promise is for **one report about each person**, to somebody who knows nothing else about
     them. `eps_all` bounds what further reports add and what a report tells somebody who knows U:
     ``certify(..., reports=k)`` gives the number for k reports. Without it two reports, or one and
@@ -165,6 +174,9 @@ class NonRobustSanitizer(OptimalSanitizer):
     ----------
     Mechanisms for Robust Local Differential Privacy, Entropy 2024, section 8 (the baseline NR).
 
+    P. Kairouz, S. Oh and P. Viswanath, *Extremal mechanisms for local differential privacy*,
+    Journal of Machine Learning Research 17, 2016 (the report of S alone).
+
     Examples
     --------
     >>> import warnings
@@ -175,6 +187,8 @@ class NonRobustSanitizer(OptimalSanitizer):
     ...     sanitizer = NonRobustSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57])
     >>> sanitizer.certificate_.holds(1.0), sanitizer.certificate_.radius
     (True, 0.0)
+    >>> sanitizer.solution_.status, sanitizer.solution_.bound_by
+    ('optimal', 'the optimum for the public distribution alone')
     """
 
     def __init__(

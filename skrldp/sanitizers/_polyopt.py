@@ -95,7 +95,8 @@ class PolyOptSanitizer(OptimalSanitizer):
         global optimum, for about ten cells and polyhedral regions. "columns" generates vertices as
         they are needed, and is the best for some dozens of cells. "alternation" improves decoder
         and mechanism in turn, for up to a thousand cells. "auto" takes "vertices" where that is
-        fast; otherwise it takes "alternation", followed by "columns" where that can help.
+        fast; otherwise it takes "alternation", followed by "columns" where that can help. For a set
+        of one distribution it takes the optimum from a formula; see :class:`NonRobustSanitizer`.
     max_iter : int or None, default=10_000
         Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
         limit. The best solution found by then is repaired, certified and used.
@@ -146,8 +147,9 @@ class PolyOptSanitizer(OptimalSanitizer):
         Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
         distributions.
     solution_ : Solution
-        How the mechanism was found: solver, status, objective and its bound, time. The objective is
-        in nats, but for "min I(U;Y|S=s)", where it is a share.
+        How the mechanism was found: solver, status, objective and its bound, time;
+        ``solution_.gap_in_words`` says how far the two are apart, and whose the bound is. They are
+        in nats, but for "min I(U;Y|S=s)", where they are shares.
     mutual_information_ : float
         I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skrldp._typing import Booleans, Floats
+from skrldp.design._bound import Bound
 from skrldp.design._master_program import used
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements
@@ -229,7 +230,7 @@ class Criterion(ABC):
         return self.sense * self.value(matrix)
 
     @abstractmethod
-    def bound(self, joint: JointDistribution, requirements: Requirements) -> float:
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> Bound:
         """Bound what readers know of every mechanism that meets some requirements.
 
         Parameters
@@ -241,7 +242,7 @@ class Criterion(ABC):
 
         Returns
         -------
-        float
+        Bound
         """
 
     @abstractmethod

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from skrldp._typing import Floats, Indices
+from skrldp.design._bound import Bound, least
 from skrldp.design._information_bound import information_bound
 from skrldp.design._master_program import RowMixture
 from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
@@ -114,10 +115,12 @@ class Information(Expandable):
         """Return the information itself."""
         return max(self.value(matrix), _TINY)
 
-    def bound(self, joint: JointDistribution, requirements: Requirements) -> float:
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> Bound:
         """Bound the information of every mechanism that meets some requirements, in nats."""
-        bound = information_bound(joint, requirements)
-        return bound if self.about is None else min(bound, entropy(self._reduced))
+        of_records = information_bound(joint, requirements)
+        if self.about is None:
+            return of_records
+        return least([of_records, Bound(entropy(self._reduced), "all that there is to tell")])
 
     def bound_at(self, distribution: Floats, value: float) -> float:
         r"""Bound the information of every mechanism at another distribution, in nats.

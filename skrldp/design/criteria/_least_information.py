@@ -4,6 +4,7 @@ import numpy as np
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Floats, Indices
+from skrldp.design._bound import Bound
 from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
 from skrldp.information import entropy, row_information, row_information_gradient
 from skrldp.joint import JointDistribution
@@ -111,9 +112,9 @@ class LeastInformation(Expandable):
         """Return the least share itself."""
         return max(self.value(matrix), _TINY)
 
-    def bound(self, joint: JointDistribution, requirements: Requirements) -> float:
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> Bound:
         """Nothing is told beyond all of U."""
-        return 1.0
+        return Bound(1.0, "telling all of U")
 
     def bound_at(self, distribution: Floats, value: float) -> float:
         """Bound the least share of every mechanism at another distribution.

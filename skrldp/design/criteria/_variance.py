@@ -13,6 +13,7 @@ private rows. A row v has the price :math:`v^T G v / (v \cdot \pi)` with
 import numpy as np
 
 from skrldp._typing import Floats
+from skrldp.design._bound import Bound
 from skrldp.design.criteria._criterion import Criterion, Mixture
 from skrldp.design.criteria._variance_mixture import VarianceMixture
 from skrldp.joint import JointDistribution
@@ -49,10 +50,11 @@ class Variance(Criterion):
         """Return the same criterion at another distribution."""
         return Variance(distribution, self.functions)
 
-    def bound(self, joint: JointDistribution, requirements: Requirements) -> float:
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> Bound:
         """Return the sum of the variances from records themselves."""
         means = self.functions @ self.distribution
-        return float(((self.functions**2) @ self.distribution).sum() - means @ means)
+        value = float(((self.functions**2) @ self.distribution).sum() - means @ means)
+        return Bound(value, "estimates from the records themselves")
 
     def variances(self, matrix: Floats) -> Floats:
         """Return the asymptotic variances of the estimates, times the number of reports.

@@ -96,6 +96,7 @@ def minimise(
         solver="cuts",
         objective=search.upper,
         bound=search.lower,
+        bound_by="the dual of a linear program",
         iterations=search.path_steps + search.programs,
         seconds=deadline.elapsed,
         message=search.left(status) + search.message(),

@@ -8,12 +8,14 @@ from threadpoolctl import threadpool_limits
 
 from skrldp._params import check_choice
 from skrldp._typing import Floats
+from skrldp.design._bound import Bound
 from skrldp.design._run import Deadline, Progress, Solution, ended_by
 from skrldp.design._workers import Workers
 from skrldp.design.alternation import Annealing, alternate
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
 from skrldp.design.decomposition import decompose
+from skrldp.design.non_robust import optimum_at_public
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
@@ -58,7 +60,8 @@ def solve(
         What is maximised, at a distribution that is positive where the public one is; None is
         I(X; Y) at the public one. The solution's objective and bound are about the public one.
     solver : {"auto", "vertices", "columns", "alternation", "decomposition"}
-        ``"auto"`` enumerates vertices where that is the global optimum and fast; otherwise it
+        ``"auto"`` takes the optimum for the public distribution alone from its formula, and
+        enumerates vertices where that is the global optimum and fast; otherwise it
         alternates (or decomposes, for a criterion that no central path follows), and where the
         exact cone can be searched it goes on by columns. It needs no optional dependency.
     time_limit : float or None
@@ -84,7 +87,7 @@ def solve(
     expandable = criterion is None or isinstance(criterion, Expandable)
     check_choice("solver", solver, SOLVERS if expandable else SOLVERS_OF_MIXTURES)
     deadline = Deadline(time_limit, max_iter, Workers(n_jobs))
-    search = _Design(joint, requirements, criterion, deadline, verbose)
+    search = _Design(joint, requirements, criterion, deadline, verbose, solver)
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.solve(solver)
@@ -119,6 +122,7 @@ class _Design:
         criterion: Criterion | None,
         deadline: Deadline,
         verbose: int,
+        solver: str,
     ) -> None:
         self.joint, self.requirements = joint, requirements.at_most(_LARGEST_EPS)
         self.cones = Cones(self.requirements, deadline)
@@ -126,10 +130,18 @@ class _Design:
         self.criterion = criterion or Information(public)
         self.public = self.criterion.at(public)
         self.deadline = deadline
-        self.bound = self.public.bound(joint, self.requirements)
-        self.progress = Progress(verbose, deadline, self.bound, self.public)
+        self.by_formula: Solution | None = None
+        if solver == "auto":
+            self.by_formula = optimum_at_public(joint, self.requirements, self.criterion, deadline)
+        if self.by_formula is None:
+            self.bound = self.public.bound(joint, self.requirements)
+        else:
+            self.bound = Bound(self.by_formula.bound, self.by_formula.bound_by)
+        self.progress = Progress(verbose, deadline, self.bound.value, self.public)
 
     def solve(self, solver: str) -> Solution:
+        if self.by_formula is not None:
+            return self.by_formula
         notes: list[str] = []
         if solver == "vertices" or (solver == "auto" and is_polyhedral(self.requirements)):
             try:
@@ -181,6 +193,7 @@ class _Design:
             known=self.forms[:2],  # SRR and IR; the best of all splits is among the first rows
             cones=self.cones,
             callback=self.show,
+            bound=self.bound,
         )
 
     def annealed(self, criterion: Expandable, more: bool) -> Solution:
@@ -233,7 +246,8 @@ class _Design:
             status=status,
             solver=solver,
             objective=self.public.stated(matrix),
-            bound=self.bound,
+            bound=self.bound.value,
+            bound_by=self.bound.by,
             iterations=iterations,
             seconds=self.deadline.elapsed,
             message=message,

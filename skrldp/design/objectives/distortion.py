@@ -291,8 +291,9 @@ def _conic(
     status, left = found.status, _LEFT.get(found.status, "")
     try:
         _, bound = program.solve(deadline.left)
+        bound_by = "a linear program of some of the constraints"
     except TimeoutError:
-        bound = cheapest(cost)[1]
+        bound, bound_by = cheapest(cost)[1], "mechanisms without privacy"
         if status == "optimal":
             status, left = "time_limit", _LEFT["bound"]
     matrix = repair(clean, requirements)
@@ -301,6 +302,7 @@ def _conic(
         solver="conic",
         objective=cost.worst(matrix)[0],
         bound=bound,
+        bound_by=bound_by,
         iterations=found.iterations,
         seconds=deadline.elapsed,
         message=(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from skrldp._typing import Floats
+from skrldp.design._bound import Bound
 from skrldp.design._master_program import LEAST_GAIN
 from skrldp.design._run import Deadline, Solution, ended_by
 from skrldp.design.closed_form import closed_forms
@@ -69,6 +70,7 @@ def generate_columns(
     known: list[Floats] | None = None,
     cones: Cones | None = None,
     callback: Callable[[Floats], None] | None = None,
+    bound: Bound | None = None,
 ) -> Solution:
     """Maximise a criterion over private mechanisms.
 
@@ -90,6 +92,8 @@ def generate_columns(
         The cones of private rows, if they were asked for before.
     callback : callable, optional
         Gets the mechanism of each round.
+    bound : Bound, optional
+        What no mechanism is better than, if it was computed before.
 
     Returns
     -------
@@ -100,6 +104,7 @@ def generate_columns(
     cones = cones or Cones(requirements, deadline)
     criterion = criterion or Information(public)
     known = closed_forms(joint, requirements) if known is None else known
+    bound = bound or criterion.at(public).bound(joint, requirements)
     search = _Search(cones, criterion, known, first, callback)
     status = search.run()
     matrix = search.mixture.mechanism(search.mixture.solve()[0])
@@ -109,7 +114,8 @@ def generate_columns(
         status=status,
         solver="columns",
         objective=criterion.at(public).stated(matrix),
-        bound=criterion.at(public).bound(joint, requirements),
+        bound=bound.value,
+        bound_by=bound.by,
         iterations=search.rounds,
         seconds=deadline.elapsed,
         message=f"{left}{n_rows} rows generated, {search.cone.solves} linear programs.",

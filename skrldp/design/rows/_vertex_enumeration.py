@@ -102,6 +102,7 @@ def enumerate_vertices(
         objective=objective,
         # They may differ in the last digit.
         bound=max(bound, objective) if criterion.sense > 0 else min(bound, objective),
+        bound_by="the optimum over all vertices of the region",
         iterations=1,
         seconds=deadline.elapsed,
         message=f"{n_vertices} rows, among them the vertices of {len(inequalities)} facets.",

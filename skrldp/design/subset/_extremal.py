@@ -21,6 +21,9 @@ from skrldp.information import entropy, mutual_information_bound, row_informatio
 __all__ = ["LocalOptimum", "optimal_response"]
 
 
+_ROUNDING = 64.0 * np.finfo(float).eps  # of the sums of dual variables, for each value
+
+
 @dataclass(frozen=True, eq=False)
 class LocalOptimum:
     """The most informative local mechanism.
@@ -53,6 +56,7 @@ def optimal_response(
     gap: float = 1e-6,
     rounds: int = 200,
     first: Booleans | None = None,
+    quick: bool = False,
 ) -> LocalOptimum:
     r"""Find the most informative local mechanism for an attribute with known counts.
 
@@ -72,12 +76,16 @@ def optimal_response(
         values.
     first : boolean array of shape (m, k), optional
         Sets to begin with.
+    quick : bool
+        Search for the bound more than for the mechanism, in a time that the number of records does
+        not matter for.
 
     Returns
     -------
     LocalOptimum
-        With more than ten values and more than ten million for the number of values times the
-        number of records, counts are rounded while searching, and the bound is a simple one.
+        Its bound is proven, whatever the tolerance of the linear programs. With more than ten
+        values and more than ten million for the number of values times the number of records,
+        counts are rounded while searching, and the bound is a little less close.
 
     Raises
     ------
@@ -113,7 +121,7 @@ def optimal_response(
     if eps == 0 or len(whole) == 1:
         return LocalOptimum(np.ones((1, len(whole))), 0.0, 0.0, 0, start[:1])
     drop = float(np.exp(-eps))
-    pricing = best_sets(whole)
+    pricing = best_sets(whole, quick)
     mixture = SetMixture(distribution)
     mixture.add(start if first is None else np.concatenate([start, first]), drop)
     bound = _simple_bound(distribution, eps)
@@ -122,13 +130,15 @@ def optimal_response(
         done += 1
         _, duals, value = mixture.solve()
         sets, most = pricing.best(duals, drop)
-        if pricing.exact:
-            bound = min(bound, value + max(most, 0.0))
-        if most <= max(LEAST_GAIN, gap * value) or not mixture.add(sets, drop):
+        # With this multiple of the distribution added, the dual variables are feasible.
+        rounding = _ROUNDING * len(whole) * float(np.abs(duals).sum())
+        bound = min(bound, float(duals.sum()) + max(most, 0.0) + rounding)
+        near = bound - value <= max(LEAST_GAIN, gap * value)
+        if near or not mixture.add(sets, drop):
             break
     matrix = mixture.matrix()
     information = max(0.0, float(row_information(matrix, distribution).sum()))
-    return LocalOptimum(matrix, information, max(bound, information), done, mixture.used())
+    return LocalOptimum(matrix, information, float(max(bound, information)), done, mixture.used())
 
 
 def _simple_bound(distribution: Floats, eps: float) -> float:

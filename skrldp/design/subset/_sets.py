@@ -5,13 +5,18 @@ rows is a linear program; with its dual variables each row that is not there has
 and a set with the greatest can be found without listing all of them.
 """
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats
 from skrldp.design._master_program import LEAST_GAIN, RowMixture, used
+from skrldp.design.subset._branching import best_set
+from skrldp.information import most_of_small_shares
 
 __all__ = [
+    "Pricing",
     "SetMixture",
     "all_sets",
     "best_sets",
@@ -30,6 +35,9 @@ _EXACT = 1e-9  # the linear program's tolerance: by how much mended weights may 
 # Stretches of counts of which the best set each is taken: four for each value, at most 200.
 _STRETCHES, _MOST_STRETCHES = 4, 200
 _NEW = 2  # sets for each value that join the mixture at once, where all are listed
+# Branches that a search by branch and bound may look at, and how near to the best it comes, as a
+# part of what can be told about many values of small shares.
+_BRANCHES, _NEAR = 512, 1e-7
 
 
 def simple_sets(size: int) -> Booleans:
@@ -200,28 +208,49 @@ def _stochastic(matrix: Floats, drop: Floats) -> Floats:
     return mended / (1.0 + level)
 
 
-def best_sets(counts: NDArray[np.int64]) -> "_Listing | _Counting":
+def best_sets(counts: NDArray[np.int64], quick: bool = False) -> "Pricing":
     """Choose how the sets with the greatest reduced profits are found.
 
     Parameters
     ----------
     counts : array of shape (k,)
         Whole numbers with a positive sum.
+    quick : bool
+        Bound the greatest profit within milliseconds, whatever the number of records, in place of
+        finding it.
 
     Returns
     -------
-    object
-        Its ``best(duals, drop)`` returns sets and the greatest reduced profit that was found;
-        ``exact`` says whether no set has a greater one.
+    Pricing
     """
-    few = len(counts) <= _LISTED
-    return _Listing(counts / counts.sum()) if few else _Counting(counts)
+    if len(counts) <= _LISTED:
+        return _Listing(counts / counts.sum())
+    return _Branching(counts / counts.sum()) if quick else _Counting(counts)
+
+
+class Pricing(Protocol):
+    """A way to find sets with great reduced profits."""
+
+    def best(self, duals: Floats, drop: float) -> tuple[Booleans, float]:
+        """Find sets with positive reduced profits, and bound the greatest one.
+
+        Parameters
+        ----------
+        duals : array of shape (k,)
+            Dual variables.
+        drop : float
+            What rows are outside their set.
+
+        Returns
+        -------
+        sets : boolean array of shape (m, k)
+        most : float
+            No set has a greater reduced profit, for each unit of its row's probability.
+        """
 
 
 class _Listing:
     """All sets at once, for few values."""
-
-    exact = True
 
     def __init__(self, distribution: Floats) -> None:
         self.sets = all_sets(len(distribution))
@@ -231,6 +260,27 @@ class _Listing:
         gains = reduced_profit(self.mass, self.sets @ duals, float(duals.sum()), drop)
         order = np.argsort(-gains, kind="stable")[: _NEW * len(duals)]
         return self.sets[order[gains[order] > LEAST_GAIN]], float(gains.max())
+
+
+class _Branching:
+    """Some good sets and a bound, by branch and bound."""
+
+    def __init__(self, distribution: Floats) -> None:
+        self.distribution = distribution
+
+    def best(self, duals: Floats, drop: float) -> tuple[Booleans, float]:
+        whole = float(duals.sum())
+        if drop <= 0:
+            return np.zeros((0, len(duals)), dtype=bool), np.inf
+
+        def profit(sets: Booleans) -> Floats:
+            return reduced_profit(sets @ self.distribution, sets @ duals, whole, drop)
+
+        gap = _NEAR * most_of_small_shares(-float(np.log(drop)))
+        found = best_set(self.distribution, duals, drop, profit, gap=gap, nodes=_BRANCHES)
+        gains = profit(found.sets)
+        order = np.argsort(-gains, kind="stable")[: 1 * len(duals)]
+        return found.sets[order[gains[order] > LEAST_GAIN]], found.bound
 
 
 class _Counting:
@@ -245,6 +295,7 @@ class _Counting:
         self.counts = whole
         self.total = int(whole.sum())
         self.distribution = counts / counts.sum()
+        self.bounding = _Branching(self.distribution)
 
     def best(self, duals: Floats, drop: float) -> tuple[Booleans, float]:
         least, taken = self._least_sums(duals)
@@ -257,8 +308,10 @@ class _Counting:
         sets = self._trace(peaks[gains[peaks] > LEAST_GAIN], taken)
         if self.exact:
             return sets, float(gains.max())
+        others, most = self.bounding.best(duals, drop)
+        sets = np.concatenate([sets, others])
         true = reduced_profit(sets @ self.distribution, sets @ duals, whole, drop)
-        return sets[true > LEAST_GAIN], float(true.max(initial=0.0))
+        return sets[true > LEAST_GAIN], most
 
     def _least_sums(self, duals: Floats) -> tuple[Floats, Booleans]:
         """Least sum of duals of a set for each count, and which values were taken on the way."""

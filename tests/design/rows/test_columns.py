@@ -6,6 +6,7 @@ from conftest import EXAMPLE
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
+from skrldp.design import information_bound
 from skrldp.design._run import Deadline
 from skrldp.design.closed_form import independent_reporting, srr
 from skrldp.design.criteria import Information
@@ -15,7 +16,7 @@ from skrldp.design.rows import _column_generation as columns_module
 from skrldp.design.rows import _product_cone as product_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.exceptions import CertificateError
-from skrldp.information import block_information, mutual_information, mutual_information_bound
+from skrldp.information import block_information, mutual_information
 from skrldp.requirements import Promise, Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
@@ -49,8 +50,8 @@ def check(found, joint, region, eps):
     assert found.objective == pytest.approx(
         mutual_information(found.matrix, distribution), rel=1e-6
     )
-    expected = mutual_information_bound(joint.probabilities, eps)
-    assert found.bound == pytest.approx(expected, rel=1e-15)
+    expected = information_bound(joint, Requirements.of(region, eps))
+    assert (found.bound, found.bound_by) == (expected.value, expected.by)
     assert found.objective <= found.bound
     # never worse than what is known beforehand
     a1, a2 = joint.counts.shape

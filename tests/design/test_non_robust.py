@@ -1,0 +1,197 @@
+"""The optimum for the public distribution alone: against all vertices, and as it is released."""
+
+import numpy as np
+import pytest
+from conftest import REFERENCE
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import JointDistribution, RenyiBall
+from skrldp.certificate import release
+from skrldp.design import information_bound
+from skrldp.design.closed_form import grr
+from skrldp.design.criteria import Information
+from skrldp.design.non_robust import coupled
+from skrldp.design.objectives.criterion import solve
+from skrldp.design.subset import optimal_response
+from skrldp.exceptions import SolverError
+from skrldp.information import entropy, mutual_information
+from skrldp.requirements import Promise
+from skrldp.uncertainty_set import RenyiSet
+
+POINT = RenyiSet(2.0, 0.0)
+AT_PUBLIC = "the optimum for the public distribution alone"
+
+
+def draw(seed, shape, n=400):
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(n, rng.dirichlet(np.full(np.prod(shape), 0.6))).reshape(shape)
+
+
+def promise_of(counts, eps, **options):
+    return Promise.of(JointDistribution(counts), POINT, eps, **options)
+
+
+def best(promise, **options):
+    return solve(promise.joint, promise.requirements(), **options)
+
+
+def assert_kept(found, promise):
+    """Nothing is lost by the repair, the rounding and the proof."""
+    mechanism, certificate = release(found.matrix, promise)
+    public = promise.joint.probabilities
+    assert mechanism.mutual_information(public) == pytest.approx(found.objective, rel=1e-6)
+    assert certificate.eps <= promise.statements[0].eps.max()
+    assert found.matrix.shape[0] <= promise.joint.counts.size
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([(2, 2), (2, 3), (3, 2), (2, 4)]),
+    st.floats(0.05, 3.0),
+    st.booleans(),
+)
+def test_no_vertices_say_more(seed, shape, eps, by_pair):
+    """Against the list of all extreme rays of the whole cone; tables have cells without records."""
+    asked = eps
+    if by_pair:
+        asked = eps * np.random.default_rng(seed).uniform(0.5, 1.0, size=shape[:1] * 2)
+        asked = np.maximum(asked, asked.T)
+    promise = promise_of(draw(seed, shape), asked)
+    found = best(promise)
+    assert (found.solver, found.status) == ("coupling", "optimal")
+    try:
+        listed = best(promise, solver="vertices")
+    except SolverError:  # a cone that is not listed without cddlib, or not by it
+        listed = found
+    assert found.objective == pytest.approx(listed.objective, rel=1e-6, abs=1e-9)
+    assert listed.objective <= found.bound + 1e-9
+    assert found.bound == pytest.approx(found.objective, rel=1e-6)
+    assert_kept(found, promise)
+
+
+@pytest.mark.parametrize("shape", [(15, 4), (42, 3), (4, 60)])
+@pytest.mark.parametrize("eps", [0.1, 4.0])
+def test_many_cells(shape, eps):
+    promise = promise_of(draw(1, shape, n=20_000), eps)
+    found = best(promise)
+    assert (found.status, found.bound_by) == ("optimal", AT_PUBLIC)
+    assert found.objective <= found.bound <= found.objective * (1.0 + 1e-5)
+    assert_kept(found, promise)
+
+
+@pytest.mark.parametrize("case", REFERENCE["mi"], ids=lambda case: str(np.shape(case["counts"])))
+def test_the_chain_rule(case):
+    """The optimum is H(U|S) and the best that an independent program finds for S alone."""
+    promise = promise_of(case["counts"], case["eps"])
+    found, joint = best(promise), promise.joint
+    of_secret = optimal_response(joint.counts.sum(axis=1), case["eps"]).information
+    of_values = joint.entropy - entropy(joint.marginal)
+    assert found.objective == pytest.approx(of_values + of_secret, rel=1e-9)
+    columns = best(promise, solver="columns", time_limit=None)
+    assert columns.objective <= found.bound + 1e-9
+    assert columns.objective == pytest.approx(found.objective, rel=2e-3)
+    assert columns.bound == pytest.approx(found.objective, rel=1e-4)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 6), st.floats(0.1, 5.0))
+def test_coupling(seed, n_secrets, n_values, eps):
+    conditionals = np.random.default_rng(seed).dirichlet(np.full(n_values, 0.3), size=n_secrets)
+    conditionals[conditionals < 1e-6] = 0.0
+    conditionals /= conditionals.sum(axis=1, keepdims=True)
+    same, other, _, _ = grr(eps, n_secrets)
+    response = other + (same - other) * np.eye(n_secrets)
+    matrix = coupled(response, conditionals)
+    assert len(matrix) <= n_secrets * n_values
+    seen = conditionals.ravel() > 0
+    np.testing.assert_allclose(matrix[:, seen].sum(axis=0), 1.0, atol=1e-12)
+    assert not matrix[:, ~seen].any()
+    table = matrix.reshape(-1, n_secrets, n_values)
+    assert (table > 0).sum(axis=2).max() == 1  # the report and s tell u
+    given_s = np.einsum("ysu,su->ys", table, conditionals)
+    assert np.all(given_s.max(axis=1) <= np.exp(eps) * given_s.min(axis=1) * (1 + 1e-9) + 1e-14)
+
+
+def test_what_nobody_has():
+    """Cells without records are reported, and so are secrets without any, at no price."""
+    counts = np.array([[30, 0, 10], [0, 0, 0], [5, 5, 50], [0, 40, 0]])
+    promise = promise_of(counts, 0.8)
+    found = best(promise)
+    np.testing.assert_allclose(found.matrix.sum(axis=0), 1.0, atol=1e-12)
+    assert_kept(found, promise)
+    without = best(promise_of(counts[[0, 2, 3]], 0.8))
+    assert found.objective == pytest.approx(without.objective, rel=1e-9)
+    pairs = np.full((4, 4), 0.8)
+    pairs[0, 2] = pairs[2, 0] = np.inf  # two secrets that are not compared
+    freer = promise_of(counts, pairs)
+    assert best(freer).objective > found.objective
+    assert release(best(freer).matrix, freer)[1].eps <= 0.8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_smoothing(seed):
+    """As good as all vertices at the public distribution, nearly so at a smoothed one."""
+    counts = draw(seed, (3, 3), n=60)
+    assert (counts == 0).any() and counts.sum(axis=1).all()
+    promise = promise_of(counts, 1.0)
+    smoothed = Information(promise.joint.smoothed(0.5).ravel())
+    found = best(promise, criterion=smoothed)
+    listed = best(promise, criterion=smoothed, solver="vertices")
+    assert smoothed.value(found.matrix) == pytest.approx(smoothed.value(listed.matrix), rel=2e-3)
+    assert found.objective >= listed.objective * (1.0 - 1e-9)
+    assert_kept(found, promise)
+
+
+def test_nothing_to_hide_or_to_say():
+    one_value = promise_of([[30], [10], [20]], 1.0)
+    response = optimal_response([30, 10, 20], 1.0)
+    assert best(one_value).objective == pytest.approx(response.information, rel=1e-9)
+    alone = promise_of([[30, 10], [0, 0]], 1.0)  # all have one secret
+    assert best(alone).objective == pytest.approx(alone.joint.entropy)
+
+
+@pytest.mark.parametrize(
+    "options", [{"observe": "nonsensitive"}, {"eps_all": 2.0}], ids=["blind", "eps_all"]
+)
+def test_what_else_is_asked_for_is_searched(options):
+    found = best(promise_of(draw(5, (2, 3)), 1.0, **options), time_limit=None)
+    assert found.solver != "coupling"
+
+
+# -- as a bound on other designs ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (12, 2), (60, 2)])
+def test_it_bounds_robust_designs(shape):
+    counts = draw(7, shape, n=50_000) + 1
+    point = best(promise_of(counts, 1.0))
+    joint = JointDistribution(counts)
+    ball = RenyiSet(2.0, RenyiBall().radius_for(joint.n, joint.counts.size))
+    requirements = Promise.of(joint, ball, 1.0).requirements()
+    bound = information_bound(joint, requirements)
+    rough = information_bound(joint, requirements, quick=True)
+    assert point.objective * (1.0 - 1e-12) <= bound.value <= rough.value + 1e-12
+    assert bound.value <= point.objective * (1.0002 if shape[0] < 50 else 1.01)
+    assert rough.value <= point.objective * 1.1
+    if shape[0] == 2:
+        assert bound.by == AT_PUBLIC
+        robust = solve(joint, requirements, time_limit=None)
+        assert robust.objective <= robust.bound == bound.value
+        assert robust.gap_in_words == (
+            f"{100 * robust.gap:.3g}% below {AT_PUBLIC}; no private mechanism can be better than "
+            "that"
+        )
+
+
+def test_several_secrets_have_bounds_of_their_own():
+    secrets = [(a, b) for a in "xy" for b in "pqr"]
+    joint = JointDistribution(draw(3, (6, 2), n=5_000) + 1, secrets, [0, 1])
+    each = Promise.of(joint, POINT, 0.4, each=True).requirements()
+    jointly = Promise.of(joint, POINT, 0.4).requirements()
+    bound = information_bound(joint, each).value
+    assert information_bound(joint, jointly).value < bound < joint.entropy
+    found = solve(joint, each, time_limit=None, solver="columns")
+    assert found.objective <= bound
+    assert mutual_information(found.matrix, joint.probabilities.ravel()) <= bound
