@@ -10,6 +10,7 @@ from skrldp._params import check_choice
 from skrldp._typing import Floats
 from skrldp.design._run import Deadline, Progress, Solution
 from skrldp.design.alternation import Annealing, alternate
+from skrldp.design.bounds import MOST_PRICED_CELLS, priced_bound
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
 from skrldp.design.decomposition import decompose
@@ -79,7 +80,7 @@ def solve(
     search = _Design(joint, requirements, criterion, Deadline(time_limit), verbose)
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
-            solution = search.solve(solver)
+            solution = search.bounded(search.solve(solver))
     except (SolverError, InfeasibleError) as error:
         a1, a2 = joint.counts.shape
         raise type(error)(
@@ -143,6 +144,25 @@ class _Design:
         else:
             solution = self.decomposed(more)
         return replace(solution, message=" ".join([solution.message, *notes]))
+
+    def bounded(self, solution: Solution) -> Solution:
+        """Bound what was not proven optimal by pricing all rows, where that is quick.
+
+        The rows that are found on the way make the mechanism a little better.
+        """
+        plain = isinstance(self.criterion, Information) and self.criterion.about is None
+        few = self.requirements.n_cells <= MOST_PRICED_CELLS
+        matrix = solution.matrix
+        if not (plain and few) or matrix is None or solution.status == "optimal":
+            return solution
+        found = priced_bound(self.joint, self.requirements, matrix, deadline=self.deadline)
+        if found is None:
+            return solution
+        if self.criterion.value(found.matrix) > self.criterion.value(matrix):
+            matrix = found.matrix
+        bound, objective = min(found.value, solution.bound), self.public.stated(matrix)
+        seconds = self.deadline.elapsed
+        return replace(solution, bound=bound, objective=objective, matrix=matrix, seconds=seconds)
 
     def show(self, matrix: Floats) -> None:
         """Show how good a mechanism is at the public distribution."""
