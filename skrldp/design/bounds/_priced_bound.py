@@ -19,11 +19,13 @@ from skrldp.design.bounds._search import search
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirement, Requirements
 
-__all__ = ["MOST_PRICED_CELLS", "PricedBound", "priced_bound"]
+__all__ = ["MOST_PRICED_CELLS", "PricedBound", "priced_bound", "proven", "relaxation_of"]
 
 
 # Cells up to which this pays: the boxes have as many dimensions.
 MOST_PRICED_CELLS = 12
+# A larger ε is as good as none, and its exponential is too far from the other coefficients.
+_GREATEST_EPS = 10.0
 _MOST_KEPT = 40  # new rows of one search
 _NEARLY_TIGHT = -1e-5  # violation of the privacy constraints that are there from the start
 # Nats that are added to a bound. What the program's sums and the cuts' conditionals lose by
@@ -59,7 +61,7 @@ def priced_bound(
     matrix: Floats,
     *,
     goal: float = 1e-3,
-    solves: int = 400,
+    solves: int = 1_000,
     deadline: Deadline | None = None,
 ) -> PricedBound | None:
     """Bound I(X; Y) at the public distribution from above, by pricing all private rows.
@@ -87,18 +89,41 @@ def priced_bound(
         None where this does not apply: rows are not about all cells of S and U, or a secret has no
         records, or cells have none and nothing bounds their entries.
     """
-    relaxation = _relaxation(joint, requirements)
+    relaxation = relaxation_of(joint.probabilities, joint.conditionals, requirements)
     if relaxation is None:
         return None
-    deadline = deadline or Deadline(None)
-    distribution = joint.probabilities.ravel()
-    mixture = RowMixture(distribution)
-    mixture.add(requirements.lift(np.concatenate([np.ones((1, matrix.shape[1])), matrix])))
+    return proven(relaxation, matrix, goal, solves, deadline or Deadline(None))
+
+
+def proven(
+    relaxation: Relaxation, matrix: Floats, goal: float, solves: int, deadline: Deadline
+) -> PricedBound:
+    """Bound the information of all mixtures of private rows; see :func:`priced_bound`.
+
+    Parameters
+    ----------
+    relaxation : Relaxation
+        Bounds on what rows are worth, over boxes.
+    matrix, goal, solves, deadline
+        As in :func:`priced_bound`.
+
+    Returns
+    -------
+    PricedBound
+    """
+    requirements, mixture = relaxation.requirements, RowMixture(relaxation.distribution)
+
+    def add(rows: Floats) -> None:
+        private = requirements.lift(rows)
+        mixture.add(private, relaxation.prices(private))
+
+    add(np.concatenate([np.ones((1, matrix.shape[1])), matrix]))
     relaxation.cut(mixture.rows, _NEARLY_TIGHT)
     value = np.inf
     while True:
         weights, duals, reached = mixture.solve()
-        found = search(relaxation, duals, goal * reached, solves - relaxation.solves, deadline)
+        left = solves - relaxation.solves
+        found = search(relaxation, duals, goal * reached, left, deadline)
         before = value
         value = min(value, float(duals.sum()) + max(found.bound, 0.0) + _SLACK)
         new = sorted(found.rows, key=lambda one: -one[0])[:_MOST_KEPT]
@@ -107,21 +132,44 @@ def priced_bound(
         if enough or stuck or relaxation.solves >= solves or deadline.passed:
             break
         if new:
-            mixture.add(requirements.lift(np.array([row for _, row in new])))
+            add(np.array([row for _, row in new]))
     rows = mixture.rows[: len(weights)]
     best = rows[used(weights)] * weights[used(weights), None]
     return PricedBound(value, reached, best, relaxation.solves)
 
 
-def _relaxation(joint: JointDistribution, requirements: Requirements) -> Relaxation | None:
-    """Make the bounds over boxes, with limits on entries and means that hold for all rows."""
-    weight, distribution = joint.marginal, joint.probabilities
-    if requirements.n_cells != distribution.size or np.any(weight <= 0):
+def relaxation_of(
+    distribution: Floats,
+    conditionals: Floats,
+    requirements: Requirements,
+    about_secrets: bool = True,
+) -> Relaxation | None:
+    """Make the bounds over boxes, with limits on entries and means that hold for all rows.
+
+    Parameters
+    ----------
+    distribution : array of shape (a1, a2)
+        Distribution of the cells.
+    conditionals : array of shape (a1, a2)
+        Its conditionals of U.
+    requirements : Requirements
+        What a row must satisfy.
+    about_secrets : bool
+        Whether the information is about S and U, or about U given S.
+
+    Returns
+    -------
+    Relaxation or None
+        None where there are no such limits.
+    """
+    weight = distribution.sum(axis=1)
+    greatest = max(float(one.pair_eps.max(initial=0.0)) for one in requirements)
+    if requirements.n_cells != distribution.size or np.any(weight <= 0) or greatest > _GREATEST_EPS:
         return None
     with np.errstate(divide="ignore"):
         most = 1.0 / distribution.ravel()
     means = np.zeros(len(weight)), 1.0 / weight
-    plain = [one for one in requirements if _compares_all_secrets(one, joint)]
+    plain = [one for one in requirements if _compares_all_secrets(one, conditionals)]
     if plain:
         # The secrets' means differ by a factor of at most exp(ε), and average to 1. A cell's entry
         # is limited by the greatest probability that it may have, against another secret's mean.
@@ -137,16 +185,16 @@ def _relaxation(joint: JointDistribution, requirements: Requirements) -> Relaxat
             most = np.minimum(most, (factor * others[:, None] / highest).ravel())
     if not np.all(np.isfinite(most)):
         return None
-    return Relaxation(requirements, distribution, most * (1.0 + 1e-9), means)
+    return Relaxation(requirements, distribution, most * (1.0 + 1e-9), means, about_secrets)
 
 
-def _compares_all_secrets(one: Requirement, joint: JointDistribution) -> bool:
+def _compares_all_secrets(one: Requirement, conditionals: Floats) -> bool:
     """Whether a requirement is about the secrets as they are, and compares every two."""
     region = one.region
     return (
         region.compared is None
         and len(region.marginal) > 1
         and region.rows.in_order
-        and region.conditionals.shape == joint.counts.shape
-        and bool(np.allclose(region.conditionals, joint.conditionals, rtol=0.0, atol=1e-12))
+        and region.conditionals.shape == conditionals.shape
+        and bool(np.allclose(region.conditionals, conditionals, rtol=0.0, atol=1e-12))
     )

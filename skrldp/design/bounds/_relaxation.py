@@ -24,6 +24,7 @@ from scipy.special import xlogy
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
 from skrldp.design._constraints import Cuts
+from skrldp.information import row_information
 from skrldp.requirements import Requirement, Requirements
 
 __all__ = ["Box", "Priced", "Relaxation"]
@@ -119,6 +120,9 @@ class Relaxation:
         No private row has a greater entry.
     means : pair of arrays of shape (a1,)
         No private row has a smaller or a greater mean.
+    about_secrets : bool
+        Whether the information is about S and U; otherwise it is about U given S, without the terms
+        of the means.
 
     Attributes
     ----------
@@ -132,16 +136,18 @@ class Relaxation:
         distribution: Floats,
         most: Floats,
         means: tuple[Floats, Floats],
+        about_secrets: bool = True,
     ) -> None:
         self.requirements, self.solves = requirements, 0
         self.distribution, self.weight = distribution.ravel(), distribution.sum(axis=1)
+        self._worth = self.weight * about_secrets  # of the means' terms
         a1, a2 = distribution.shape
         self._a, self._a1, self._most = a1 * a2, a1, most
         self._secret = np.repeat(np.arange(a1), a2)
         self._share = self.distribution / self.weight[self._secret]
         self._seen = np.flatnonzero(self.distribution > 0)
         self._of = self._secret[self._seen]  # the secret of each cell with records
-        shapes = np.minimum(1.0 / self._share[self._seen], most[self._seen] / means[0][self._of])
+        shapes = 1.0 / self._share[self._seen]
         self.box = Box(
             np.concatenate([np.zeros(len(self._seen)), means[0]]),
             np.concatenate([shapes, means[1]]) * _WIDER,
@@ -224,6 +230,25 @@ class Relaxation:
 
     # -- bounds -----------------------------------------------------------------------------------
 
+    def prices(self, rows: Floats) -> Floats:
+        """Return the information of rows, of any scale.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Non-negative rows.
+
+        Returns
+        -------
+        array of shape (b,)
+        """
+        parts = rows.reshape(len(rows), self._a1, -1)
+        within = row_information(rows, self.distribution)
+        if np.all(self._worth > 0):
+            return within
+        means = np.einsum("bsu,su->bs", parts, self._share.reshape(self._a1, -1))
+        return within - row_information(means, self.weight)
+
     def price(self, box: Box, duals: Floats, level: float) -> Priced | None:
         """Bound the reduced profits of the private rows in a box.
 
@@ -255,11 +280,11 @@ class Relaxation:
         self, box: Box, duals: Floats, slope: Floats, offset: Floats, level: float
     ) -> Priced | None:
         a, a1, c = self._a, self._a1, len(self._seen)
-        cost_of_v, cost_of_m = -duals, self.weight * slope[c:]
+        cost_of_v, cost_of_m = -duals, self._worth * slope[c:]
         cost_of_v = cost_of_v.copy()
         cost_of_v[self._seen] += self.distribution[self._seen] * slope[:c]
         cost_of_m += np.bincount(self._of, self.distribution[self._seen] * offset[:c], a1)
-        constant = float(self.weight @ offset[c:])
+        constant = float(self._worth @ offset[c:])
         x, y = self._optimum(box, np.concatenate([cost_of_v, cost_of_m]))
         # Weak duality: whatever the dual variables are, this bounds the program.
         on_means, on_upper, on_lower = y[1 : 1 + a1], y[1 + a1 : 1 + a1 + c], y[1 + a1 + c :][:c]
@@ -280,10 +305,10 @@ class Relaxation:
         row = np.maximum(x[:a], 0.0)
         mean = np.bincount(self._secret, self._share * row, a1)
         point = np.concatenate([row[self._seen] / np.maximum(mean[self._of], 1e-300), mean])
-        size = np.concatenate([self.distribution[self._seen] * mean[self._of], self.weight])
+        size = np.concatenate([self.distribution[self._seen] * mean[self._of], self._worth])
         point = np.clip(point, box.lower, box.upper)
         gaps = size * (slope * point + offset - xlogy(point, point))
-        profit = float(self.distribution @ xlogy(row, row) - duals @ row)
+        profit = float(self.prices(row[None])[0] - duals @ row)
         return Priced(bound, row, profit, gaps, point, smaller)
 
     def _optimum(self, box: Box, cost: Floats) -> tuple[Floats, Floats]:

@@ -5,9 +5,10 @@ import pytest
 from scipy.special import xlogy
 
 from skrldp import LikelihoodRatioSet, RenyiBall
-from skrldp.design.bounds import priced_bound
-from skrldp.design.bounds._priced_bound import _relaxation
+from skrldp.design.bounds import merged_bound, priced_bound
+from skrldp.design.bounds._priced_bound import relaxation_of
 from skrldp.design.bounds._relaxation import Box
+from skrldp.design.criteria import Information
 from skrldp.design.objectives.criterion import solve
 from skrldp.information import mutual_information
 from skrldp.joint import JointDistribution
@@ -66,7 +67,7 @@ def test_no_private_row_is_lost_or_undervalued(name, kind):
     rng = np.random.default_rng(3)
     joint, requirements = problem(TABLES[name], 0.7, kind)
     distribution, a = joint.probabilities.ravel(), joint.counts.size
-    relaxation = _relaxation(joint, requirements)
+    relaxation = relaxation_of(joint.probabilities, joint.conditionals, requirements)
     seen = distribution > 0
     rows = requirements.lift(rng.dirichlet(np.full(a, 0.3), size=150))
     rows /= (rows @ distribution)[:, None]
@@ -105,3 +106,20 @@ def test_where_it_does_not_apply():
         TABLES["2x3"], 1.0, layout=Layout.plain(2, 3, observe="nonsensitive")
     )
     assert priced_bound(joint, requirements, np.ones((1, 3))) is None
+
+
+def test_merged_values_bound_larger_tables():
+    counts = np.random.default_rng(5).integers(5, 60, size=(2, 8))
+    joint, requirements = problem(counts, 1.0)
+    general = Information(joint.probabilities.ravel()).bound(joint, requirements)
+    found = solve(joint, requirements, solver="columns", time_limit=1.0)
+    value = merged_bound(joint, requirements, found.matrix, groups=3, solves=500)
+    assert found.objective < value < general
+
+
+def test_values_that_are_not_merged_change_nothing():
+    joint, requirements = problem([[30, 50], [80, 40]], 1.0)
+    uninformed = np.ones((1, 4))
+    merged = merged_bound(joint, requirements, uninformed, groups=2)
+    whole = priced_bound(joint, requirements, uninformed)
+    assert whole.reached <= merged == pytest.approx(whole.value, rel=1.1e-3)
