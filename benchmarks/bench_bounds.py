@@ -58,7 +58,8 @@ def line(name, counts, eps, kind, solves, seconds):
     proof = time.process_time() - start
     print(
         f"{name:<22} {kind:<8} {eps:4} {design.objective:8.5f} "
-        f"{1 - design.objective / general:8.2%} {1 - reached / min(value, general):7.2%} {reached / design.objective - 1:8.0e} "
+        f"{1 - design.objective / general:8.2%} {1 - reached / min(value, general):7.2%} "
+        f"{reached / design.objective - 1:8.0e} "
         f"{fit:6.1f} {proof:6.1f}",
         flush=True,
     )

@@ -15,8 +15,7 @@ Its dual variables prove the bound, whatever the solver's tolerance: any of them
 duality (Lagrange). They tell too which parts of the box hold no row that is worth enough.
 """
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import xlogy
@@ -24,10 +23,11 @@ from scipy.special import xlogy
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
 from skrldp.design._constraints import Cuts
+from skrldp.design.bounds._box import Box, Priced
 from skrldp.information import row_information
 from skrldp.requirements import Requirement, Requirements
 
-__all__ = ["Box", "Priced", "Relaxation"]
+__all__ = ["Relaxation"]
 
 
 # Nats for a violation by 1 of what the box says: the program then always has a solution. It bears
@@ -41,70 +41,6 @@ _MOST_CUTS, _MEMORY = 250, 150
 # Of what makes a bound too large, from this share on a range counts; it has become much smaller
 # if less than this share of it is left; and so often the program is solved anew at most.
 _LARGE_SHARE, _SMALLER, _MOST_ROUNDS = 0.05, 0.8, 3
-
-
-@dataclass(frozen=True, eq=False)
-class Box:
-    """Ranges of the shapes, one for each cell with records, and then of the means.
-
-    Attributes
-    ----------
-    lower, upper : arrays of shape (c + a1,)
-        Ends of the ranges.
-    """
-
-    lower: Floats
-    upper: Floats
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing is inside."""
-        return bool(np.any(self.lower > self.upper))
-
-    def halves(self, which: int, at: float) -> "tuple[Box, Box]":
-        """Cut one range in two.
-
-        Parameters
-        ----------
-        which : int
-            Place of the range.
-        at : float
-            Where.
-
-        Returns
-        -------
-        tuple of two Box
-        """
-        upper, lower = self.upper.copy(), self.lower.copy()
-        upper[which] = lower[which] = at
-        return replace(self, upper=upper), replace(self, lower=lower)
-
-
-class Priced(NamedTuple):
-    """What the rows in a box are worth.
-
-    Attributes
-    ----------
-    bound : float
-        No private row in the box has a greater reduced profit, or else it is below the level.
-    row : array of shape (a,)
-        The row that the program found.
-    profit : float
-        Its reduced profit.
-    gaps : array of shape (c + a1,)
-        By how much the chord of each range makes it too large there.
-    point : array of shape (c + a1,)
-        Its shapes and means.
-    box : Box
-        The box, less some parts without rows that are worth more than the level.
-    """
-
-    bound: float
-    row: Floats
-    profit: float
-    gaps: Floats
-    point: Floats
-    box: Box
 
 
 class Relaxation:
@@ -280,13 +216,48 @@ class Relaxation:
         self, box: Box, duals: Floats, slope: Floats, offset: Floats, level: float
     ) -> Priced | None:
         a, a1, c = self._a, self._a1, len(self._seen)
-        cost_of_v, cost_of_m = -duals, self._worth * slope[c:]
-        cost_of_v = cost_of_v.copy()
-        cost_of_v[self._seen] += self.distribution[self._seen] * slope[:c]
+        cost_of_m = self._worth * slope[c:]
         cost_of_m += np.bincount(self._of, self.distribution[self._seen] * offset[:c], a1)
+        cost_of_v = -duals
+        cost_of_v[self._seen] += self.distribution[self._seen] * slope[:c]
         constant = float(self._worth @ offset[c:])
         x, y = self._optimum(box, np.concatenate([cost_of_v, cost_of_m]))
-        # Weak duality: whatever the dual variables are, this bounds the program.
+        bound, smaller = self.proven(box, cost_of_v, cost_of_m, y, level - constant)
+        if bound + constant <= level:
+            return None
+        row = np.maximum(x[:a], 0.0)
+        mean = np.bincount(self._secret, self._share * row, a1)
+        point = np.concatenate([row[self._seen] / np.maximum(mean[self._of], 1e-300), mean])
+        size = np.concatenate([self.distribution[self._seen] * mean[self._of], self._worth])
+        point = np.clip(point, box.lower, box.upper)
+        gaps = size * (slope * point + offset - xlogy(point, point))
+        profit = float(self.prices(row[None])[0] - duals @ row)
+        return Priced(bound + constant, row, profit, gaps, point, smaller)
+
+    def proven(
+        self, box: Box, cost_of_v: Floats, cost_of_m: Floats, y: Floats, level: float
+    ) -> tuple[float, Box]:
+        """Bound a linear function of private rows and their means, by weak duality.
+
+        Parameters
+        ----------
+        box : Box
+            Ranges of shapes and means.
+        cost_of_v, cost_of_m : arrays of shape (a,) and (a1,)
+            The function.
+        y : array of shape (n_rows,)
+            Any dual variables of the program.
+        level : float
+            Value below which rows are of no interest.
+
+        Returns
+        -------
+        bound : float
+            The function is not greater for any private row in the box.
+        smaller : Box
+            The box, less some parts where it is below the level.
+        """
+        a1, c = self._a1, len(self._seen)
         on_means, on_upper, on_lower = y[1 : 1 + a1], y[1 + a1 : 1 + a1 + c], y[1 + a1 + c :][:c]
         on_upper, on_lower = np.maximum(on_upper, 0.0), np.maximum(on_lower, 0.0)
         on_cuts = np.maximum(y[self._fixed :], 0.0)
@@ -297,19 +268,9 @@ class Relaxation:
         left_m = cost_of_m + on_means + np.bincount(self._of, pull, a1)
         most = self._most.copy()
         most[self._seen] = np.minimum(most[self._seen], box.upper[:c] * box.upper[c:][self._of])
-        bound = constant + float(y[0]) + float(np.maximum(left_v * most, 0.0).sum())
+        bound = float(y[0]) + float(np.maximum(left_v * most, 0.0).sum())
         bound += float(np.maximum(left_m * box.lower[c:], left_m * box.upper[c:]).sum())
-        if bound <= level:
-            return None
-        smaller = self._without(box, bound - level, left_v, left_m, on_upper, on_lower)
-        row = np.maximum(x[:a], 0.0)
-        mean = np.bincount(self._secret, self._share * row, a1)
-        point = np.concatenate([row[self._seen] / np.maximum(mean[self._of], 1e-300), mean])
-        size = np.concatenate([self.distribution[self._seen] * mean[self._of], self._worth])
-        point = np.clip(point, box.lower, box.upper)
-        gaps = size * (slope * point + offset - xlogy(point, point))
-        profit = float(self.prices(row[None])[0] - duals @ row)
-        return Priced(bound, row, profit, gaps, point, smaller)
+        return bound, self._without(box, bound - level, left_v, left_m, on_upper, on_lower)
 
     def _optimum(self, box: Box, cost: Floats) -> tuple[Floats, Floats]:
         """Solve the program over a box; return its solution and dual variables."""

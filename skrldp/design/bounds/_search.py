@@ -8,7 +8,8 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design._run import Deadline
-from skrldp.design.bounds._relaxation import Box, Priced, Relaxation
+from skrldp.design.bounds._box import Box, Priced
+from skrldp.design.bounds._relaxation import Relaxation
 
 __all__ = ["Search", "search"]
 

@@ -6,8 +6,8 @@ from scipy.special import xlogy
 
 from skrldp import LikelihoodRatioSet, RenyiBall
 from skrldp.design.bounds import merged_bound, priced_bound
+from skrldp.design.bounds._box import Box
 from skrldp.design.bounds._priced_bound import relaxation_of
-from skrldp.design.bounds._relaxation import Box
 from skrldp.design.criteria import Information
 from skrldp.design.objectives.criterion import solve
 from skrldp.information import mutual_information
@@ -82,12 +82,20 @@ def test_no_private_row_is_lost_or_undervalued(name, kind):
         duals = distribution * rng.normal(0.5, 0.5, size=a)
         profit = distribution @ xlogy(row, row) - duals @ row
         spread = rng.uniform(0.0, 0.3, size=(2, len(point)))
+        spread *= rng.random(spread.shape) < 0.5  # some ranges end at the row
         box = Box(point * (1.0 - spread[0]), point * (1.0 + spread[1]))
         priced = relaxation.price(box, duals, profit - 1e-3)
         assert priced is not None
         assert priced.bound >= profit - 1e-12
         assert np.all(priced.box.lower <= point + 1e-12)
         assert np.all(priced.box.upper >= point - 1e-12)
+        # Whatever the dual variables are, they prove a bound, and leave no such row out.
+        costs, length = rng.normal(size=a), relaxation._program.n_rows
+        y = rng.normal(size=length) * (rng.random(length) < 0.3)
+        value = costs @ row
+        bound, smaller = relaxation.proven(box, costs, np.zeros(len(means[0])), y, value - 0.1)
+        assert bound >= value - 1e-12
+        assert np.all((smaller.lower <= point + 1e-12) & (smaller.upper >= point - 1e-12))
         shrunk += np.any(priced.box.upper - priced.box.lower < 0.9 * (box.upper - box.lower))
     assert shrunk > 5  # so the test has seen what could go wrong
 
