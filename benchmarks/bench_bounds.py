@@ -1,0 +1,83 @@
+"""How far PolyOpt is from the proven optimum of robust mechanisms, and what the proof takes.
+
+Run it with ``python benchmarks/bench_bounds.py``: some minutes on one core. *General* is the gap
+from the bound that only knows that mechanisms are private at the public distribution, *proven* that
+from pricing: all private rows up to twelve cells, those of merged values beyond. *Gain* is what the
+rows found by pricing add to the information. The tables of Adult need its file: ``SKRLDP_ADULT``,
+or ``../shared/data/adult/adult.data``.
+"""
+
+import argparse
+import time
+
+import numpy as np
+import pandas as pd
+from bench_large import COLUMNS, adult_file
+from statsmodels.datasets import fair
+
+from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
+from skrldp.design.bounds import MOST_PRICED_CELLS, merged_bound, priced_bound
+from skrldp.design.criteria import Information
+from skrldp.design.objectives import criterion
+from skrldp.requirements import Requirements
+from skrldp.row_privacy import privacy_region
+
+SMALL = [("sex", "race"), ("race", "sex")]
+SETS = {"default": LikelihoodRatioSet, "ball": RenyiBall}
+
+
+def adult(secret, value):
+    records = pd.read_csv(adult_file(), names=COLUMNS, skipinitialspace=True)
+    return pd.crosstab(records[secret], records[value]).to_numpy()
+
+
+def survey():
+    """Fair's survey as the demo has it, all records: an affair, against two answers."""
+    data = fair.load_pandas().data
+    values = data["religious"].astype(int) * 10 + data["rate_marriage"].astype(int)
+    return pd.crosstab(data["affairs"] > 0, values).to_numpy()
+
+
+def line(name, counts, eps, kind, solves, seconds):
+    joint = JointDistribution(counts)
+    around = SETS[kind]().fit_set(joint)
+    requirements = Requirements.of(privacy_region(joint, around), eps)
+    few = counts.size <= MOST_PRICED_CELLS
+    general = Information(joint.probabilities.ravel()).bound(joint, requirements)
+    criterion.MOST_PRICED_CELLS = 0  # the design alone, first
+    start = time.process_time()
+    design = criterion.solve(joint, requirements, time_limit=seconds)
+    fit = time.process_time() - start
+    start = time.process_time()
+    if few:
+        found = priced_bound(joint, requirements, design.matrix, solves=solves)
+        value, reached = found.value, max(found.reached, design.objective)
+    else:
+        value = merged_bound(joint, requirements, design.matrix, groups=5, solves=solves)
+        reached = design.objective
+    proof = time.process_time() - start
+    print(
+        f"{name:<22} {kind:<8} {eps:4} {design.objective:8.5f} "
+        f"{1 - design.objective / general:8.2%} {1 - reached / min(value, general):7.2%} "
+        f"{reached / design.objective - 1:8.0e} "
+        f"{fit:6.1f} {proof:6.1f}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--solves", type=int, default=3_000, help="linear programs for a proof")
+    parser.add_argument("--seconds", type=float, default=20.0, help="limit of each design")
+    options = parser.parse_args()
+    print(
+        f"{'table':<22} {'set':<8} {'eps':>4} {'I(X;Y)':>8} {'general':>8} {'proven':>7} "
+        f"{'gain':>8} {'fit s':>6} {'proof s':>7}"
+    )
+    np.seterr(all="raise", under="ignore")
+    for secret, value in SMALL:
+        for kind in SETS:
+            for eps in (0.1, 0.5, 1.0, 2.5):
+                counts = adult(secret, value)
+                line(f"{secret} x {value}", counts, eps, kind, options.solves, options.seconds)
+    line("affair x two answers", survey(), 1.0, "default", options.solves, options.seconds)

@@ -1,0 +1,74 @@
+"""Ranges of the shapes and means of rows, and what the rows within are worth."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from skrldp._typing import Floats
+
+__all__ = ["Box", "Priced"]
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Ranges of the shapes, one for each cell with records, and then of the means.
+
+    Attributes
+    ----------
+    lower, upper : arrays of shape (c + a1,)
+        Ends of the ranges.
+    """
+
+    lower: Floats
+    upper: Floats
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is inside."""
+        return bool(np.any(self.lower > self.upper))
+
+    def halves(self, which: int, at: float) -> "tuple[Box, Box]":
+        """Cut one range in two.
+
+        Parameters
+        ----------
+        which : int
+            Place of the range.
+        at : float
+            Where.
+
+        Returns
+        -------
+        tuple of two Box
+        """
+        upper, lower = self.upper.copy(), self.lower.copy()
+        upper[which] = lower[which] = at
+        return replace(self, upper=upper), replace(self, lower=lower)
+
+
+class Priced(NamedTuple):
+    """What the rows in a box are worth.
+
+    Attributes
+    ----------
+    bound : float
+        No private row in the box has a greater reduced profit, or else it is below the level.
+    row : array of shape (a,)
+        The row that the program found.
+    profit : float
+        Its reduced profit.
+    gaps : array of shape (c + a1,)
+        By how much the chord of each range makes it too large there.
+    point : array of shape (c + a1,)
+        Its shapes and means.
+    box : Box
+        The box, less some parts without rows that are worth more than the level.
+    """
+
+    bound: float
+    row: Floats
+    profit: float
+    gaps: Floats
+    point: Floats
+    box: Box

@@ -1,0 +1,93 @@
+r"""A bound for more cells: that of a table whose values are merged into a few groups.
+
+Merge the values of U into groups G, for each secret by itself. Merging maps a ball of conditionals
+onto the ball of the same radius (docs/mathematics.md, section 5), so a private mechanism, averaged
+over the values of a group, is private for the merged set. By the chain rule
+
+.. math:: I(X;Y) = I(S,G;Y) + I(U;Y|S,G) \le I(S,G;Y) + H(U|S,G),
+
+and the first term is bounded by pricing.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design._run import Deadline
+from skrldp.design.bounds._priced_bound import proven, relaxation_of
+from skrldp.information import entropy
+from skrldp.joint import JointDistribution
+from skrldp.requirements import Requirements
+from skrldp.row_privacy import ProductRegion
+
+__all__ = ["merged_bound"]
+
+
+_SLACK = 1e-9  # nats: for the rounding of the merged table and of the entropies
+
+
+def merged_bound(
+    joint: JointDistribution,
+    requirements: Requirements,
+    matrix: Floats,
+    *,
+    groups: int,
+    goal: float = 1e-3,
+    solves: int = 1_000,
+    deadline: Deadline | None = None,
+) -> float | None:
+    """Bound I(X; Y) at the public distribution from above, by pricing rows of merged cells.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    requirements : Requirements
+        What a row must satisfy.
+    matrix : array of shape (b, a)
+        A good mechanism; it need not be quite private.
+    groups : int
+        Number of groups of values of each secret.
+    goal, solves, deadline
+        As in :func:`priced_bound`, for the merged table.
+
+    Returns
+    -------
+    float or None
+        In nats. None where this does not apply: there are several requirements, or one that is not
+        about balls of conditionals of the secrets, or a secret has no records.
+    """
+    one, shape = requirements.only, joint.counts.shape
+    if (
+        one is None
+        or not isinstance(one.region, ProductRegion)
+        or one.region.compared is not None
+        or not one.region.rows.in_order
+        or one.region.conditionals.shape != shape
+        or np.any(joint.marginal <= 0)
+    ):
+        return None
+    groups = min(groups, int((joint.counts > 0).sum(axis=1).min()))
+    member = np.stack([_balanced(conditional, groups) for conditional in joint.conditionals])
+    merged = np.einsum("sug,su->sg", member, joint.conditionals)
+    distribution = np.einsum("sug,su->sg", member, joint.probabilities)
+    region = replace(one.region, conditionals=merged, layout=None)
+    relaxation = relaxation_of(distribution, merged, Requirements.of(region, one.eps))
+    if relaxation is None:
+        return None
+    parts = matrix.reshape(-1, *shape) * joint.conditionals
+    rows = (np.einsum("bsu,sug->bsg", parts, member) / merged).reshape(len(matrix), -1)
+    found = proven(relaxation, rows, goal, solves, deadline or Deadline(None))
+    rest = entropy(joint.probabilities.ravel()) - entropy(distribution.ravel())
+    return found.value + rest + _SLACK
+
+
+def _balanced(conditional: Floats, count: int) -> Floats:
+    """Part values into groups of nearly equal probability, shape (a2, count)."""
+    member, mass = np.zeros((len(conditional), count)), np.zeros(count)
+    for u in np.argsort(-conditional, kind="stable"):
+        group = int(np.argmin(mass))
+        member[u, group] = 1.0
+        mass[group] += conditional[u]
+    return member

@@ -1,0 +1,344 @@
+r"""The most that a private row can be worth, over a box: a linear program that is never too small.
+
+A row v with :math:`P \cdot v = 1` has the information :math:`\mu(v) = \sum_x P_x v_x \log v_x`.
+With the mean of each secret, :math:`m_s = P_{U|s} \cdot v_s`, and the shape
+:math:`c_x = v_x / m_s`, it is
+
+.. math:: \mu(v) = \sum_s P_s m_s \log m_s + \sum_x P_x m_s c_x \log c_x .
+
+Both are sums of convex functions of one variable. Over a *box*, a range for each mean and each
+shape, a convex function is at most its chord. With the chords the information is linear in v and m,
+and privacy is outside no finite list of cuts: so a linear program bounds the reduced profit
+:math:`\mu(v) - \lambda \cdot v` of all private rows in the box.
+
+Its dual variables prove the bound, whatever the solver's tolerance: any of them give one, by weak
+duality (Lagrange). They tell too which parts of the box hold no row that is worth enough.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import xlogy
+
+from skrldp._highs import LinearProgram
+from skrldp._typing import Booleans, Floats
+from skrldp.design._constraints import Cuts
+from skrldp.design.bounds._box import Box, Priced
+from skrldp.information import row_information
+from skrldp.requirements import Requirement, Requirements
+
+__all__ = ["Relaxation"]
+
+
+# Nats for a violation by 1 of what the box says: the program then always has a solution. It bears
+# on no bound, as the proof is about the program without violations.
+_PENALTY = 100.0
+_WIDER = 1.0 + 1e-9  # relative: ranges are made wider than they were computed, for rounding
+_NO_DUAL = 1e-12  # a dual variable that is none
+_CLOSED = 1e-12  # a range that is none
+# More cuts than this are purged of those that held no optimum of the last so many programs.
+_MOST_CUTS, _MEMORY = 250, 150
+# Of what makes a bound too large, from this share on a range counts; it has become much smaller
+# if less than this share of it is left; and so often the program is solved anew at most.
+_LARGE_SHARE, _SMALLER, _MOST_ROUNDS = 0.05, 0.8, 3
+
+
+class Relaxation:
+    """Bounds on the reduced profits of private rows v with ``P . v = 1``.
+
+    Parameters
+    ----------
+    requirements : Requirements
+        What a row must satisfy.
+    distribution : array of shape (a1, a2)
+        Distribution of the cells, with records of every secret.
+    most : array of shape (a,)
+        No private row has a greater entry.
+    means : pair of arrays of shape (a1,)
+        No private row has a smaller or a greater mean.
+    about_secrets : bool
+        Whether the information is about S and U; otherwise it is about U given S, without the terms
+        of the means.
+
+    Attributes
+    ----------
+    solves : int
+        Linear programs solved.
+    """
+
+    def __init__(
+        self,
+        requirements: Requirements,
+        distribution: Floats,
+        most: Floats,
+        means: tuple[Floats, Floats],
+        about_secrets: bool = True,
+    ) -> None:
+        self.requirements, self.solves = requirements, 0
+        self.distribution, self.weight = distribution.ravel(), distribution.sum(axis=1)
+        self._worth = self.weight * about_secrets  # of the means' terms
+        a1, a2 = distribution.shape
+        self._a, self._a1, self._most = a1 * a2, a1, most
+        self._secret = np.repeat(np.arange(a1), a2)
+        self._share = self.distribution / self.weight[self._secret]
+        self._seen = np.flatnonzero(self.distribution > 0)
+        self._of = self._secret[self._seen]  # the secret of each cell with records
+        shapes = 1.0 / self._share[self._seen]
+        self.box = Box(
+            np.concatenate([np.zeros(len(self._seen)), means[0]]),
+            np.concatenate([shapes, means[1]]) * _WIDER,
+        )
+        self._cuts = np.zeros((0, self._a))
+        self._touched: Floats = np.zeros(0)
+        self._program = self._begin()
+        for one in requirements:
+            self._cut_by_centre(one)
+
+    def _begin(self) -> LinearProgram:
+        """Write the program without its cuts; columns: v, m, and violations of the rest."""
+        a, a1, c = self._a, self._a1, len(self._seen)
+        self._columns = a + a1 + 1 + 2 * a1
+        program = LinearProgram(np.zeros(self._columns))
+        equal = np.zeros((1 + a1, self._columns))
+        equal[0, :a] = self.distribution
+        equal[1 + self._secret, np.arange(a)] = self._share
+        for place, sign in ((a, -1.0), (a + a1 + 1, 1.0), (a + 2 * a1 + 1, -1.0)):
+            equal[1 + np.arange(a1), place + np.arange(a1)] = sign
+        right = np.zeros(1 + a1)
+        right[0] = 1.0
+        program.add_rows(equal, right, right)
+        shapes, some = np.zeros((2 * c, self._columns)), np.arange(c)
+        shapes[some, self._seen], shapes[some, a + self._of] = 1.0, -1.0
+        shapes[c + some, self._seen], shapes[c + some, a + self._of] = -1.0, 1.0
+        shapes[:, a + a1] = -1.0
+        program.add_rows(shapes, -np.inf, 0.0)
+        self._ends: Floats = np.ones(2 * c)
+        self._fixed = program.n_rows
+        return program
+
+    # -- cuts -------------------------------------------------------------------------------------
+
+    def _cut_by_centre(self, one: Requirement) -> None:
+        first, second = one.region.pairs
+        differ = first != second
+        first, second, eps = first[differ], second[differ], one.pair_eps[differ]
+        centre = one.region.conditionals
+        pairs = np.stack([centre[first], centre[second]], axis=1)
+        row = np.zeros(len(first), dtype=np.intp)
+        self._add(Cuts.of(one.region, row, first, second, pairs, eps))
+
+    def cut(self, rows: Floats, above: float) -> int:
+        """Add the privacy constraints that rows violate by more than this.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Non-negative rows.
+        above : float
+            Violation of a row of unit sum; may be negative.
+
+        Returns
+        -------
+        int
+            Number of constraints.
+        """
+        count, unit = 0, rows / rows.sum(axis=1, keepdims=True)
+        for one in self.requirements:
+            found = one.region.worst(unit, one.pair_eps, above=above, conditionals=True)
+            if len(found.row):
+                found = replace(found, row=np.zeros_like(found.row))
+                self._add(Cuts.worst(one.region, found))
+                count += len(found.row)
+        return count
+
+    def _add(self, cuts: Cuts) -> None:
+        table = cuts.coefficients(1, self._a).toarray()
+        more = np.zeros((len(table), self._columns - self._a))
+        self._program.add_rows(np.concatenate([table, more], axis=1), -np.inf, 0.0)
+        self._cuts = np.concatenate([self._cuts, table])
+        self._touched = np.append(self._touched, np.full(len(table), float(self.solves)))
+
+    def _purge(self) -> None:
+        stale = self._touched < self.solves - _MEMORY
+        if len(stale) > _MOST_CUTS and stale.any():
+            self._program.delete_rows((np.flatnonzero(stale) + self._fixed).tolist())
+            self._cuts, self._touched = self._cuts[~stale], self._touched[~stale]
+
+    # -- bounds -----------------------------------------------------------------------------------
+
+    def prices(self, rows: Floats) -> Floats:
+        """Return the information of rows, of any scale.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Non-negative rows.
+
+        Returns
+        -------
+        array of shape (b,)
+        """
+        parts = rows.reshape(len(rows), self._a1, -1)
+        within = row_information(rows, self.distribution)
+        if np.all(self._worth > 0):
+            return within
+        means = np.einsum("bsu,su->bs", parts, self._share.reshape(self._a1, -1))
+        return within - row_information(means, self.weight)
+
+    def price(self, box: Box, duals: Floats, level: float) -> Priced | None:
+        """Bound the reduced profits of the private rows in a box.
+
+        Parameters
+        ----------
+        box : Box
+            Ranges of shapes and means.
+        duals : array of shape (a,)
+            What each row costs, λ.
+        level : float
+            Reduced profit below which rows are of no interest, in nats.
+
+        Returns
+        -------
+        Priced or None
+            None if there is no row of interest in the box.
+        """
+        for _ in range(_MOST_ROUNDS):
+            if box.empty:
+                return None
+            slope, offset = _chords(box)
+            found = self._solve(box, duals, slope, offset, level)
+            if found is None or not _much_smaller(box, found):
+                return found
+            box = found.box
+        return found
+
+    def _solve(
+        self, box: Box, duals: Floats, slope: Floats, offset: Floats, level: float
+    ) -> Priced | None:
+        a, a1, c = self._a, self._a1, len(self._seen)
+        cost_of_m = self._worth * slope[c:]
+        cost_of_m += np.bincount(self._of, self.distribution[self._seen] * offset[:c], a1)
+        cost_of_v = -duals
+        cost_of_v[self._seen] += self.distribution[self._seen] * slope[:c]
+        constant = float(self._worth @ offset[c:])
+        x, y = self._optimum(box, np.concatenate([cost_of_v, cost_of_m]))
+        bound, smaller = self.proven(box, cost_of_v, cost_of_m, y, level - constant)
+        if bound + constant <= level:
+            return None
+        row = np.maximum(x[:a], 0.0)
+        mean = np.bincount(self._secret, self._share * row, a1)
+        point = np.concatenate([row[self._seen] / np.maximum(mean[self._of], 1e-300), mean])
+        size = np.concatenate([self.distribution[self._seen] * mean[self._of], self._worth])
+        point = np.clip(point, box.lower, box.upper)
+        gaps = size * (slope * point + offset - xlogy(point, point))
+        profit = float(self.prices(row[None])[0] - duals @ row)
+        return Priced(bound + constant, row, profit, gaps, point, smaller)
+
+    def proven(
+        self, box: Box, cost_of_v: Floats, cost_of_m: Floats, y: Floats, level: float
+    ) -> tuple[float, Box]:
+        """Bound a linear function of private rows and their means, by weak duality.
+
+        Parameters
+        ----------
+        box : Box
+            Ranges of shapes and means.
+        cost_of_v, cost_of_m : arrays of shape (a,) and (a1,)
+            The function.
+        y : array of shape (n_rows,)
+            Any dual variables of the program.
+        level : float
+            Value below which rows are of no interest.
+
+        Returns
+        -------
+        bound : float
+            The function is not greater for any private row in the box.
+        smaller : Box
+            The box, less some parts where it is below the level.
+        """
+        a1, c = self._a1, len(self._seen)
+        on_means, on_upper, on_lower = y[1 : 1 + a1], y[1 + a1 : 1 + a1 + c], y[1 + a1 + c :][:c]
+        on_upper, on_lower = np.maximum(on_upper, 0.0), np.maximum(on_lower, 0.0)
+        on_cuts = np.maximum(y[self._fixed :], 0.0)
+        left_v = cost_of_v - y[0] * self.distribution - on_means[self._secret] * self._share
+        left_v[self._seen] += on_lower - on_upper
+        left_v -= on_cuts @ self._cuts
+        pull = on_upper * box.upper[:c] - on_lower * box.lower[:c]
+        left_m = cost_of_m + on_means + np.bincount(self._of, pull, a1)
+        most = self._most.copy()
+        most[self._seen] = np.minimum(most[self._seen], box.upper[:c] * box.upper[c:][self._of])
+        bound = float(y[0]) + float(np.maximum(left_v * most, 0.0).sum())
+        bound += float(np.maximum(left_m * box.lower[c:], left_m * box.upper[c:]).sum())
+        return bound, self._without(box, bound - level, left_v, left_m, on_upper, on_lower)
+
+    def _optimum(self, box: Box, cost: Floats) -> tuple[Floats, Floats]:
+        """Solve the program over a box; return its solution and dual variables."""
+        self._purge()
+        a, a1, c = self._a, self._a1, len(self._seen)
+        ends = np.concatenate([-box.upper[:c], box.lower[:c]])
+        changed = np.flatnonzero(ends != self._ends)
+        self._program.set_coefficients(
+            1 + a1 + changed, a + np.tile(self._of, 2)[changed], ends[changed]
+        )
+        self._ends = ends
+        lower, upper = np.zeros(self._columns), np.full(self._columns, np.inf)
+        upper[:a] = self._most
+        lower[a : a + a1], upper[a : a + a1] = box.lower[c:], box.upper[c:]
+        self._program.set_bounds(lower, upper)
+        penalties = np.full(self._columns - len(cost), -_PENALTY)
+        self._program.set_cost(np.concatenate([cost, penalties]))
+        x, y, _ = self._program.solve()
+        self.solves += 1
+        self._touched[np.abs(y[self._fixed :]) > _NO_DUAL] = self.solves
+        return x, y
+
+    def _without(
+        self,
+        box: Box,
+        room: float,
+        left_v: Floats,
+        left_m: Floats,
+        on_upper: Floats,
+        on_lower: Floats,
+    ) -> Box:
+        """Leave out of a box what the dual variables show to be worth less than the level.
+
+        A row that keeps a distance from a constraint is worth less than the bound, by at least the
+        distance times the constraint's dual variable.
+        """
+        c = len(self._seen)
+        room = room * _WIDER + _CLOSED
+        lower, upper = box.lower.copy(), box.upper.copy()
+        least = np.maximum(box.lower[c:][self._of], 0.0)  # of the means
+        lower[:c] = np.maximum(lower[:c], box.upper[:c] - _distance(room, on_upper * least))
+        from_zero = _distance(room, -left_v[self._seen] * least)
+        from_end = box.lower[:c] + _distance(room, on_lower * least)
+        upper[:c] = np.minimum(upper[:c], np.minimum(from_zero, from_end))
+        lower[c:] = np.maximum(lower[c:], box.upper[c:] - _distance(room, left_m))
+        upper[c:] = np.minimum(upper[c:], box.lower[c:] + _distance(room, -left_m))
+        return Box(lower, upper)
+
+
+def _distance(room: float, dual: Floats) -> Floats:
+    """How far from a constraint a row may be; infinitely, where the dual variable is none."""
+    far = np.full(dual.shape, np.inf)
+    np.divide(room, dual, out=far, where=dual > _NO_DUAL)
+    return far
+
+
+def _chords(box: Box) -> tuple[Floats, Floats]:
+    """Slopes of the chords of ``x log x`` over ranges, and their values at 0."""
+    low, high = xlogy(box.lower, box.lower), xlogy(box.upper, box.upper)
+    width = box.upper - box.lower
+    slope = np.zeros(len(width))
+    np.divide(high - low, width, out=slope, where=width > _CLOSED)
+    # Over a range that is none, a constant that is not smaller at either end.
+    return slope, np.maximum(low - slope * box.lower, high - slope * box.upper)
+
+
+def _much_smaller(box: Box, found: Priced) -> bool:
+    """Whether a range that matters became much smaller."""
+    matters: Booleans = found.gaps > _LARGE_SHARE * found.gaps.sum()
+    left = found.box.upper - found.box.lower
+    return bool(np.any((left < _SMALLER * (box.upper - box.lower)) & matters))

@@ -1,0 +1,113 @@
+"""Pricing by branch and bound: the most that any private row can be worth."""
+
+import heapq
+from dataclasses import dataclass, field
+from itertools import count
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design._run import Deadline
+from skrldp.design.bounds._box import Box, Priced
+from skrldp.design.bounds._relaxation import Relaxation
+
+__all__ = ["Search", "search"]
+
+
+# A violation of a row of unit sum that is cut off, while the chords are far from the function and
+# when they are not: gaps that sum up to less than the share of the profit, or the amount in nats.
+_COARSE, _FINE = 1e-6, 1e-9
+_SMALL_SHARE, _NO_GAP = 0.02, 1e-7
+# A range is cut where the row is, but this part of it away from its ends.
+_FROM_END = 0.1
+# While the chords are far from the function, cuts are tried as long as they help: so many failures
+# more than successes, which count twice, end that.
+_CREDIT = 60
+# A row that is worth more than the level and than this share of the bound ends a search: the bound
+# cannot come down to the level with these dual variables.
+_ENOUGH = 0.5
+_LEAST_PROFIT = 1e-7  # nats: rows with a greater profit are kept
+
+
+@dataclass
+class Search:
+    """What a search found.
+
+    Attributes
+    ----------
+    bound : float
+        No private row has a greater reduced profit, or else it is below the level.
+    rows : list of (profit, row)
+        Rows that are nearly private, with their reduced profits.
+    """
+
+    bound: float
+    rows: list[tuple[float, Floats]] = field(default_factory=list)
+
+
+def search(
+    relaxation: Relaxation, duals: Floats, level: float, solves: int, deadline: Deadline
+) -> Search:
+    """Bound the reduced profits of all private rows, best box first.
+
+    Parameters
+    ----------
+    relaxation : Relaxation
+        Bounds over boxes; it learns cuts.
+    duals : array of shape (a,)
+        What each row costs.
+    level : float
+        Reduced profit that is near enough to zero, in nats.
+    solves : int
+        Number of linear programs after which the bound is returned as it is.
+    deadline : Deadline
+        When to return it at the latest.
+
+    Returns
+    -------
+    Search
+    """
+    found, number, end = Search(level), count(), relaxation.solves + solves
+    heap: list[tuple[float, int, Priced]] = []
+    credit, best = _CREDIT, 0.0
+
+    def push(priced: Priced | None, most: float) -> None:
+        if priced is not None:
+            heapq.heappush(heap, (-min(priced.bound, most), next(number), priced))
+
+    push(relaxation.price(relaxation.box, duals, level), np.inf)
+    while heap and relaxation.solves < end and not deadline.passed:
+        negative, _, priced = heapq.heappop(heap)
+        if priced.profit > _LEAST_PROFIT:
+            found.rows.append((priced.profit, priced.row))
+        gap = float(priced.gaps.sum())
+        near = gap < max(_NO_GAP, _SMALL_SHARE * -negative)
+        if near or credit > 0:
+            if not relaxation.cut(priced.row[None], _FINE if near else _COARSE):
+                best = max(best, priced.profit)
+            else:
+                again = relaxation.price(priced.box, duals, level)
+                # Branching is better where the cuts hardly help.
+                if again is None or again.bound < -negative - max(_NO_GAP, _SMALL_SHARE * gap):
+                    credit = min(credit + 2, _CREDIT)
+                    push(again, -negative)
+                    continue
+                priced = again
+        credit -= not near
+        if gap < _NO_GAP or best > max(level, _ENOUGH * -negative):  # λ has to change first
+            heapq.heappush(heap, (negative, next(number), priced))
+            break
+        for half in _halves(priced):
+            push(relaxation.price(half, duals, level), -negative)
+    if heap:
+        found.bound = max(found.bound, -heap[0][0])
+    return found
+
+
+def _halves(priced: Priced) -> tuple[Box, Box]:
+    """Cut the range whose chord is farthest from the function."""
+    which = int(np.argmax(priced.gaps))
+    low, high = float(priced.box.lower[which]), float(priced.box.upper[which])
+    margin = _FROM_END * (high - low)
+    at = float(np.clip(priced.point[which], low + margin, high - margin))
+    return priced.box.halves(which, at)
