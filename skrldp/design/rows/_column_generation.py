@@ -19,7 +19,10 @@ from skrldp.design._master_program import LEAST_GAIN
 from skrldp.design._run import Deadline, Solution, ended_by
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Information
+from skrldp.design.interior_point import Block, path_blocks
 from skrldp.design.rows._choose_cone import SEARCH_TOLERANCES, Cones
+from skrldp.design.rows._climbs import climb_paths
+from skrldp.design.rows._cone import PrivacyCone
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone
 from skrldp.joint import JointDistribution
@@ -36,9 +39,17 @@ __all__ = ["generate_columns"]
 # rounds are twice and once the kinds of start. A polyhedral cone is cheap to search and has many
 # local maxima, a curved one is dear and smooth.
 _KINDS = 6
+_KINDS_OF_STARTS = (0, 1, 2, 4, 5)  # without random directions, which are no rows
 _POLYHEDRAL, _BALL = (12, 5e-6), (6, 5e-5)
-# The last rounds: the rows in use are pushed to within this tolerance of the boundary.
-_LAST_TOLERANCE, _LAST_ROUNDS = 1e-8, 10
+# The last rounds: the rows in use are pushed to within this tolerance of the boundary, until that
+# gains less than this, relatively.
+_LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 10, 1e-6
+
+# Climbs along central paths: of each kind so many at once, and of all these so many are climbed to
+# the end by programs. They end when so many rounds have gained less than this, relatively.
+_PATHS, _FINISHED = 25, 6
+_PATH_ROUNDS, _PATH_GAIN = 2, 1e-4
+_ALIKE_DIGITS = 3  # decimals in which rows agree that would climb to the same place
 
 # Climbs.
 _MOST_CLIMB = 6  # linear programs for one
@@ -161,6 +172,10 @@ class _Search:
         cone = self.cone
         if isinstance(cone, ProductCone) and cone.listable:
             return self._exhaust(cone.rows())
+        if isinstance(cone, PrivacyCone) and not self.polyhedral:
+            blocks = path_blocks(cone.requirements)
+            if blocks is not None:
+                return self._climb_along_paths(blocks)
         turn, least = _POLYHEDRAL if self.polyhedral else _BALL
         for tolerance in (0.0,) if isinstance(cone, ProductCone) else SEARCH_TOLERANCES:
             cone.tolerance = tolerance
@@ -172,10 +187,48 @@ class _Search:
                 values.append(value)
                 if self.callback is not None:
                     self.callback(self.mixture.rows * weights[:, None])
-                starts = self._starts(self.mixture.rows[self.mixture.support(weights)])
+                support = self.mixture.rows[self.mixture.support(weights)]
+                starts = self._starts(self.rounds % _KINDS, support, self.batch)
                 self._climb_and_keep(starts, _LEAST_PROFIT)
                 self.rounds += 1
         return self._refine()
+
+    def _climb_along_paths(self, blocks: list[Block]) -> str:
+        """Climb along paths, from the rows in use and from everywhere."""
+        self.cone.tolerance = SEARCH_TOLERANCES[-1]
+        values: list[float] = []
+        while True:
+            weights, _, value = self.mixture.solve()
+            values.append(value)
+            if self.callback is not None:
+                self.callback(self.mixture.rows * weights[:, None])
+            if len(values) > _PATH_ROUNDS and (
+                value - values[-1 - _PATH_ROUNDS] <= _PATH_GAIN * abs(value)
+            ):
+                return self._refine()
+            if self.deadline.passed:
+                return self.deadline.met
+            support = self.mixture.rows[self.mixture.support(weights)]
+            if _LP:
+                self._climb_and_keep(support, _LEAST_PROFIT)
+                support = self.mixture.rows[self.mixture.support(self.mixture.solve().weights)]
+            starts = [self._starts(kind, support, _PATHS) for kind in _KINDS_OF_STARTS]
+            random = self.rng.normal(size=(_PATHS, support.shape[1])) * self.scale
+            slopes = np.concatenate([self.mixture.slopes(np.concatenate(starts)), random])
+            self._keep_best(*climb_paths(self.mixture, slopes, blocks, self.deadline))
+            self.rounds += 1
+
+    def _keep_best(self, rows: Floats, profits: Floats) -> None:
+        """Keep what paths found where it has a profit; climb to the end from the best."""
+        private = self.cone.inside(rows)
+        reached = self.mixture.profits(private)
+        good = reached > _LEAST_PROFIT
+        if good.any():
+            self.mixture.add(_different(private[good], reached[good]))
+        promising = profits > _LEAST_PROFIT
+        if promising.any():
+            best = _different(rows[promising], profits[promising], _ALIKE_DIGITS)
+            self._climb_and_keep(best[:_FINISHED], _LEAST_PROFIT)
 
     def _exhaust(self, every: Floats) -> str:
         """Take the most profitable of all extreme rays until none has a profit."""
@@ -197,16 +250,15 @@ class _Search:
 
     def _refine(self) -> str:
         """Push the rows in use to the very boundary."""
-        self.cone.tolerance = _LAST_TOLERANCE
+        self.cone.tolerance, before = _LAST_TOLERANCE, -np.inf
         for _ in range(_LAST_ROUNDS):
             if self.deadline.passed:
                 return self.deadline.met
-            weights = self.mixture.solve()[0]
-            gain = self._climb_and_keep(
-                self.mixture.rows[self.mixture.support(weights)], LEAST_GAIN
-            )
-            if gain == 0.0:
+            weights, _, value = self.mixture.solve()
+            if value - before <= _LAST_GAIN * abs(value):
                 break
+            before = value
+            self._climb_and_keep(self.mixture.rows[self.mixture.support(weights)], LEAST_GAIN)
         return "converged"
 
     def _climb_and_keep(self, starts: Floats, least: float) -> float:
@@ -244,12 +296,10 @@ class _Search:
         for i in range(0, len(directions), self.batch):
             yield directions[i : i + self.batch]
 
-    def _starts(self, support: Floats) -> Floats:
+    def _starts(self, kind: int, support: Floats, count: int) -> Floats:
         """Rows to climb from; each kind finds maxima that the others miss, so they take turns."""
         rng, (a1, a2), a = self.rng, self.shape, len(self.distribution)
-        count = self.batch
         some = support[rng.integers(len(support), size=count)]
-        kind = self.rounds % _KINDS
         if kind == 0:  # the rows in use, with the new duals
             starts = support
         elif kind == 1:  # perturbed
@@ -269,8 +319,8 @@ class _Search:
         return np.maximum(starts, _LEAST_ENTRY)
 
 
-def _different(rows: Floats, profits: Floats) -> Floats:
+def _different(rows: Floats, profits: Floats, digits: int = _SAME_DIGITS) -> Floats:
     """Return the most profitable rows, each once."""
     order = np.argsort(-profits, kind="stable")
-    _, first = np.unique(np.round(rows[order], _SAME_DIGITS), axis=0, return_index=True)
+    _, first = np.unique(np.round(rows[order], digits), axis=0, return_index=True)
     return rows[order][np.sort(first)[:_MOST_KEPT]]

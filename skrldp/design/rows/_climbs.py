@@ -1,0 +1,63 @@
+"""Climbs of many rows at once, each on a central path of its own."""
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design._run import Deadline
+from skrldp.design.criteria import Mixture
+from skrldp.design.interior_point import Block, RowPaths
+
+__all__ = ["climb_paths"]
+
+# Gaps, in units of the range of a row's slopes: from the first on the slopes follow the row, as
+# they do from program to program in other climbs; at the second a climb ends.
+_FOLLOW, _END = 3e-3, 1e-5
+# A batch goes on while fewer than this part of its rows have come so far: some are slow.
+_MOST_FOLLOW, _MOST_END = 0.7, 0.9
+_MOST_STEPS = 40
+_LEAST_ENTRY = 1e-300
+
+
+def climb_paths(
+    mixture: Mixture, slopes: Floats, blocks: list[Block], deadline: Deadline
+) -> tuple[Floats, Floats]:
+    """Climb the reduced profit of a mixture, from many slopes.
+
+    Where a way down the central path goes is decided by its first slopes; once it is near the
+    boundary, the slopes are those at the row itself.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Whose profits are climbed.
+    slopes : array of shape (m, a)
+        Linear functions to begin with.
+    blocks : list of Block
+        The requirements on each row.
+    deadline : Deadline
+        When to stop.
+
+    Returns
+    -------
+    rows : array of shape (m, a)
+        Rows of unit sum. They are private up to errors of the paths.
+    profits : array of shape (m,)
+        What their reduced profits may be: those of the rows, and the gaps of their paths.
+    """
+    paths = RowPaths(slopes, blocks, workers=deadline.workers)
+    rows, unit, follow = paths.rows, np.ptp(slopes, axis=1), False
+    for _ in range(_MOST_STEPS):
+        going = paths.advance(_END * unit)
+        deadline.count()
+        rows = np.maximum(paths.rows, _LEAST_ENTRY)
+        rows /= rows.sum(axis=1, keepdims=True)
+        if not going or deadline.passed:
+            break
+        if follow and np.mean(paths.gaps <= 2.0 * _END * unit) > _MOST_END:
+            break
+        follow = follow or bool(np.mean(paths.gaps <= _FOLLOW * unit) > _MOST_FOLLOW)
+        if follow:
+            slopes = mixture.slopes(rows)
+            unit = np.ptp(slopes, axis=1)
+            paths.set_slopes(slopes)
+    return rows, mixture.profits(rows) + paths.gaps
