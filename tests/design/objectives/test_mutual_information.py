@@ -69,8 +69,8 @@ def test_enumerated_optima(case, key, same_secret):
 
 
 @pytest.mark.parametrize(
-    "case", [case for case, name in zip(CASES, NAMES, strict=True) if name != "2x4"]
-)  # 2 x 4 takes as long as all others
+    "case", [case for case, name in zip(CASES, NAMES, strict=True) if name not in ("2x4", "3x3")]
+)  # these take longer than all others
 def test_exact_ball(case):
     joint = JointDistribution(case["counts"])
     region = region_of(joint)
@@ -201,10 +201,7 @@ def test_never_worse_than_the_closed_forms(counts):
         assert found.objective <= found.bound + 1e-12
 
 
-@pytest.mark.parametrize(
-    ("counts", "eps"),
-    [(MANY, 1.2), ([[46, 11], [43, 0]], 0.8)],
-)
+@pytest.mark.parametrize(("counts", "eps"), [(MANY, 1.2)])
 def test_utility_never_falls_from_region_to_region(counts, eps):
     order = ("simplex", "lower", "box", "product", "joint", "point")
     values = [optimum(counts, eps, kind) for kind in order]
