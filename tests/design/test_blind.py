@@ -298,17 +298,16 @@ def test_vertices_and_columns_agree(kind, table, cdd):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_seeing_less_tells_less(kind):
-    for counts in TABLES[::3]:
-        joint = JointDistribution(counts)
-        all_, alone = (
-            most_information(
-                joint, Requirements.of(region_of(joint, kind, observe=o), 0.7), time_limit=None
-            )
-            for o in OBSERVED[::-1]
+    joint = JointDistribution(TABLES[2])  # the others take seconds
+    all_, alone = (
+        most_information(
+            joint, Requirements.of(region_of(joint, kind, observe=o), 0.7), time_limit=None
         )
-        assert alone.objective <= all_.objective * (1.0 + TOL)
-        assert alone.objective <= entropy(joint.probabilities.sum(axis=0)) + 1e-9
-        assert alone.objective > 0.0
+        for o in OBSERVED[::-1]
+    )
+    assert alone.objective <= all_.objective * (1.0 + TOL)
+    assert alone.objective <= entropy(joint.probabilities.sum(axis=0)) + 1e-9
+    assert alone.objective > 0.0
 
 
 @pytest.mark.parametrize("solver", ["vertices", "columns"])
