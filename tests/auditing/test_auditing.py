@@ -291,8 +291,10 @@ def test_reports_in_every_encoding(cls, encode):
     assert found.passed, str(found)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-@pytest.mark.parametrize("output", ["default", "pandas"])
+@pytest.mark.parametrize(
+    ("library", "output"),
+    [("pandas", "default"), ("polars", "default"), ("pyarrow", "default"), ("polars", "pandas")],
+)
 def test_frames_of_every_library(library, output):
     """Several columns of S and of U, of all kinds, one with missing values. False alarms: 1e-3."""
     rng = np.random.default_rng(5)
