@@ -360,7 +360,8 @@ def smallest_n(
             f"the reports do not determine {unknown:,} of the {len(errors):,} shares, however many "
             "there are. Take other columns, or another sanitizer."
         )
-    needed = (float(errors.max()) / std_error) ** 2
+    ratio = float(errors.max()) / std_error
+    needed = ratio * ratio  # infinite where a power would be an error
     if needed > _MOST_REPORTS:
         raise ValueError(
             f"std_error={std_error!r} would take more than 2**53 reports; allow a greater one."

@@ -8,8 +8,11 @@ from conftest import ROOT
 
 FRESH = """
 import importlib, sys
+last = ""
 for name in {names}:
-    if "." in name:  # its room is not loaded yet
+    room = name.rpartition(".")[0]
+    if room and room != last:  # once for each room: it is not loaded yet
+        last = room
         for module in [m for m in sys.modules if m.split(".")[0] == "skrldp"]:
             del sys.modules[module]
     thing = importlib.import_module("skrldp")

@@ -294,7 +294,9 @@ def test_nothing_private_of_scikit_learn():
     found = {
         str(path.relative_to(ROOT)): names
         for path in files
-        if path != Path(__file__).resolve() and (names := private_names(path.read_text("utf-8")))
+        if path != Path(__file__).resolve()
+        and "sklearn" in (text := path.read_text("utf-8"))  # parsing all would take seconds
+        and (names := private_names(text))
     }
     assert not found
 

@@ -165,6 +165,8 @@ def test_smallest_n_is_the_least():
             smallest_n(sanitizer, wrong)
     with pytest.raises(ValueError, match=r"more than 2\*\*53 reports"):
         smallest_n(sanitizer, 1e-12)
+    with pytest.raises(ValueError, match=r"more than 2\*\*53 reports"):
+        smallest_n(sanitizer, 1e-200)
     with pytest.raises(ValueError, match="give distribution="):
         smallest_n(sanitizer.mechanism_, 0.1)
     blind = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive").fit(X)

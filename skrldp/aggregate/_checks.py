@@ -18,6 +18,7 @@ from skrldp.uncertainty_set import FittedSet
 
 __all__ = [
     "MOST_DENSE",
+    "check_names",
     "check_parameters",
     "check_possible",
     "read_prior",
@@ -75,7 +76,7 @@ def read_prior(estimator: Any, mechanism: Mechanism, channel: Channel) -> Floats
     """Return how many reports of each cell a prior stands for, (a,); None if there is none."""
     if estimator.prior is None or estimator.prior_weight == 0:
         return None
-    _check_names("the prior", estimator.prior, mechanism)
+    check_names("the prior", estimator.prior, mechanism)
     _check_dense("a prior", channel)
     return float(estimator.prior_weight) * estimator.prior.counts.ravel().astype(float)
 
@@ -101,22 +102,22 @@ def read_restriction(estimator: Any, source: Source, channel: Channel) -> Restri
             "restrict_to must be an uncertainty set such as a sanitizer's `uncertainty_`, got "
             f"{type(wanted).__name__}."
         )
-    _check_names("the public distribution", public, source.mechanism)
+    check_names("the public distribution", public, source.mechanism)
     _check_dense("restrict_to", channel)
     fitted = wanted if isinstance(wanted, FittedSet) else wanted.fit_set(public)
     return restriction(fitted, public)
 
 
-def _check_names(what: str, joint: JointDistribution, mechanism: Mechanism) -> None:
+def check_names(what: str, joint: JointDistribution, mechanism: Mechanism) -> None:
+    """Refuse a distribution of other secrets or values than a mechanism's."""
     for name, own, its in (
         ("secrets", mechanism.secrets, joint.secrets),
         ("values", mechanism.values, joint.values),
     ):
         if tuple(own) != tuple(its):
             raise ValueError(
-                f"{what} has other {name} than the mechanism: {list(its)[:4]}, not "
-                f"{list(own)[:4]}; make it with JointDistribution(counts, mechanism.secrets, "
-                "mechanism.values)."
+                f"{what} has other {name} than the mechanism, or in another order; make it with "
+                "JointDistribution(counts, mechanism.secrets, mechanism.values)."
             )
 
 

@@ -3,10 +3,11 @@
 from abc import ABC, abstractmethod
 
 import numpy as np
+from scipy.special import logsumexp, softmax
 
 from skrldp._typing import Floats, Indices
 
-__all__ = ["Convex", "Logarithms", "Means", "Powers", "diagonal"]
+__all__ = ["Convex", "Divergence", "Logarithms", "Means", "diagonal"]
 
 
 class Convex(ABC):
@@ -66,37 +67,46 @@ class Logarithms(Convex):
                 total[place] += scaled.T @ scaled
 
 
-class Powers(Convex):
-    """± Σ_x w_x x^p − offset, with the sign that makes it convex: a power divergence.
+class Divergence(Convex):
+    """Rényi's D_α(centre ‖ x) − radius, which is convex in x (van Erven and Harremoës 2014).
 
     Parameters
     ----------
-    weights : array of shape (a,)
-        Weights w >= 0.
-    power : float
-        Any number < 1 but 0.
-    offset : float
+    centre : array of shape (a,)
+        A distribution.
+    alpha : float
+        Its order, any positive number but 1.
+    radius : float
         What is subtracted.
     """
 
-    def __init__(self, weights: Floats, power: float, offset: float) -> None:
-        self.power, self.offset = power, offset
-        self.weights = weights if power < 0 else -weights
+    def __init__(self, centre: Floats, alpha: float, radius: float) -> None:
+        self.cells = np.flatnonzero(centre > 0)
+        self.logs, self.alpha, self.radius = np.log(centre[self.cells]), alpha, radius
+
+    def _terms(self, points: Floats) -> Floats:
+        """Logarithms of centre^α x^(1−α)."""
+        terms: Floats = self.alpha * self.logs + (1.0 - self.alpha) * np.log(points[:, self.cells])
+        return terms
 
     def value(self, points: Floats) -> Floats:
         """Values at the points: (m, a) to (m,)."""
-        values: Floats = points**self.power @ self.weights - self.offset
+        values: Floats = logsumexp(self._terms(points), axis=1) / (self.alpha - 1.0) - self.radius
         return values
 
     def slope(self, points: Floats) -> Floats:
         """Gradients at the points: (m, a) to (m, a)."""
-        slopes: Floats = self.power * self.weights * points ** (self.power - 1.0)
+        slopes = np.zeros_like(points)
+        slopes[:, self.cells] = -softmax(self._terms(points), axis=1) / points[:, self.cells]
         return slopes
 
     def add_curvature(self, points: Floats, factors: Floats, total: Floats) -> None:
         """Add the Hessians at the points, times factors (m,), to `total`, (m, a, a)."""
-        second = self.power * (self.power - 1.0) * self.weights
-        diagonal(total)[...] += factors[:, None] * second * points ** (self.power - 2.0)
+        shares, own = softmax(self._terms(points), axis=1), points[:, self.cells]
+        slopes = shares / own
+        block = (1.0 - self.alpha) * factors[:, None, None] * slopes[:, :, None] * slopes[:, None]
+        diagonal(block)[...] += self.alpha * factors[:, None] * shares / own**2
+        total[:, self.cells[:, None], self.cells] += block
 
 
 class Means(Convex):

@@ -25,6 +25,7 @@ from skrldp._html import page
 from skrldp._numbers import at_most
 from skrldp._typing import Floats
 from skrldp.aggregate._channels import Channel
+from skrldp.aggregate._checks import check_names
 from skrldp.aggregate._fit import one_thread
 from skrldp.aggregate._likelihood import maximise
 from skrldp.aggregate._restricted import restricted_maximum
@@ -108,9 +109,7 @@ def set_around(source: Source, within: Any, joint: Any) -> tuple[FittedSet, Join
             "the public distribution is not known: fit the estimator with the fitted sanitizer "
             "in place of its mechanism, or give joint=JointDistribution(counts, secrets, values)."
         )
-    own = tuple(source.mechanism.secrets), tuple(source.mechanism.values)
-    if (tuple(joint.secrets), tuple(joint.values)) != own:
-        raise ValueError("joint has other secrets or values than the mechanism.")
+    check_names("the public distribution", joint, source.mechanism)
     within = source.uncertainty if within is None else within
     if within is None:
         raise ValueError(

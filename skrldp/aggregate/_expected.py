@@ -9,7 +9,7 @@ from skrldp._arrays import real_numbers
 from skrldp._params import check_choice, is_finite
 from skrldp._typing import Floats
 from skrldp.aggregate._channels import BlockChannel, Channel, channel_of
-from skrldp.aggregate._checks import METHODS, MOST_DENSE
+from skrldp.aggregate._checks import METHODS, MOST_DENSE, check_names
 from skrldp.aggregate._fit import Fit, one_thread
 from skrldp.aggregate._numeric import mean
 from skrldp.aggregate._source import read_mechanism
@@ -127,7 +127,7 @@ def expected_std_error_of_mean(
     -------
     float
         In the column's unit; that of :meth:`~skrldp.FrequencyEstimator.mean`. Infinite if the
-        reports do not determine the mean.
+        reports do not determine the mean, or no record has a number.
 
     Raises
     ------
@@ -172,15 +172,7 @@ def _distribution_of(own: Mechanism, sanitizer: Any, distribution: Any) -> Float
         public: Floats = sanitizer.joint_.probabilities
         return public
     if isinstance(distribution, JointDistribution):
-        for name, mine, its in (
-            ("secrets", own.secrets, distribution.secrets),
-            ("values", own.values, distribution.values),
-        ):
-            if tuple(mine) != tuple(its):
-                raise ValueError(
-                    f"the distribution has other {name} than the mechanism, or in another order; "
-                    "make it with JointDistribution(counts, mechanism.secrets, mechanism.values)."
-                )
+        check_names("the distribution", distribution, own)
         return distribution.probabilities
     table = _numbers(distribution)
     shape = len(own.secrets), len(own.values)

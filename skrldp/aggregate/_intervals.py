@@ -167,7 +167,7 @@ def critical_value(level: Any, n_intervals: int = 1) -> float:
         raise ValueError(f"level={level!r} must be a number between 0 and 1.")
     # 1 - level ** (1 / k), without losing digits.
     outside = -np.expm1(np.log(level) / max(n_intervals, 1))
-    return NormalDist().inv_cdf(1.0 - outside / 2.0)
+    return -NormalDist().inv_cdf(outside / 2.0)
 
 
 def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floats:

@@ -37,8 +37,8 @@ class NumericEstimate:
     Attributes
     ----------
     value : float
-        The estimate; NaN if least squares cannot determine it from the reports. A category if it
-        is a quantile of ordered categories.
+        The estimate; NaN if least squares cannot determine it from the reports, or if no record
+        has a number. A category if it is a quantile of ordered categories.
     std_error : float
         Its standard error (of a quantile, Woodruff's: the 95 % interval's length over 2 · 1.96);
         NaN if the reports do not determine it, and for ordered categories.
@@ -113,6 +113,8 @@ def mean(group: CellGroups, evaluate: Evaluate) -> NumericEstimate:
     """
     numbers, present = numbers_of_cells(group)
     share = _share(present, evaluate)
+    if share == 0.0:
+        return NumericEstimate(np.nan, np.nan)
     origin = float(numbers[present > 0].mean())
     value = origin + float(evaluate(((numbers - origin) * present)[None])[0][0]) / share
     error = evaluate(((numbers - value) * present / share)[None])[1][0]
@@ -135,6 +137,8 @@ def variance(group: CellGroups, evaluate: Evaluate) -> NumericEstimate:
     """
     numbers, present = numbers_of_cells(group)
     centre, share = mean(group, evaluate), _share(present, evaluate)
+    if share == 0.0:
+        return centre
     squares = (numbers - centre.value) ** 2
     value = float(evaluate((squares * present)[None])[0][0]) / share
     error = evaluate(((squares - value) * present / share)[None])[1][0]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.aggregate._convex import Convex, Logarithms, Means, Powers
+from skrldp.aggregate._convex import Convex, Divergence, Logarithms, Means
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty_set import ConditionalsSet, FittedSet, RenyiSet
 
@@ -73,14 +73,10 @@ def restriction(fitted: FittedSet, joint: JointDistribution) -> Restriction:
 
 def _ball(fitted: RenyiSet, centre: Floats) -> list[Convex]:
     """D_α(centre ‖ x) <= radius."""
-    alpha, exponent = fitted.alpha, (fitted.alpha - 1.0) * fitted.radius
-    if alpha == 1.0:
+    if fitted.alpha == 1.0:
         seen = centre[centre > 0]
         return [Logarithms(centre, fitted.radius - float(seen @ np.log(seen)))]
-    if exponent > _LARGEST_EXPONENT:
-        return []
-    limit = float(np.exp(exponent))
-    return [Powers(centre**alpha, 1.0 - alpha, limit if alpha > 1.0 else -limit)]
+    return [Divergence(centre, fitted.alpha, fitted.radius)]
 
 
 def _conditionals(fitted: ConditionalsSet, joint: JointDistribution) -> list[Convex]:

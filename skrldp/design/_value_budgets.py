@@ -1,6 +1,7 @@
 """How much a report of U may say without telling too much about the secret."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ __all__ = ["least_odds", "theorem5_distance", "value_budget"]
 
 
 _PAIRS_AT_ONCE = 1 << 16  # pairs of secrets whose conditionals are in memory together
+_MOST_ROUGH = 1 << 22  # upper bounds that are in memory together
 _FIRST_GAPS = 64  # pairs of secrets and values whose exact worst case is taken at once
 
 
@@ -49,12 +51,18 @@ def theorem5_distance(region: Region) -> float:
     return min(2.0, 2.0 * float(reach.max()) + apart)
 
 
-def _theorem5_budget(distance: float) -> Callable[[float], float]:
+# δ of each of some ε2, of shape (n,).
+_Budget = Callable[[Floats], Floats]
+
+
+def _theorem5_budget(distance: float) -> _Budget:
     """δ as a function of ε2, from the ℓ1 distance of the conditionals."""
-    return lambda part: float(np.log1p(2.0 * np.expm1(part) / distance)) if distance > 0 else np.inf
+    if distance <= 0:
+        return lambda parts: np.full(parts.shape, np.inf)
+    return lambda parts: np.log1p(2.0 * np.expm1(parts) / distance)
 
 
-def value_budget(requirements: Requirements, budget: str = "tight") -> Callable[[float], float]:
+def value_budget(requirements: Requirements, budget: str = "tight") -> Callable[[Any], Any]:
     """Find δ, the budget of the report of U, as a function of what is left of the least ε.
 
     Parameters
@@ -68,24 +76,31 @@ def value_budget(requirements: Requirements, budget: str = "tight") -> Callable[
     Returns
     -------
     callable
-        From ε2, the least ε less that of the report of S, to δ, which may be infinite.
+        From ε2, the least ε less that of the report of S, to δ, which may be infinite; or from an
+        array of some ε2 to one of their δ, which takes little longer than one.
     """
     least = requirements.least_eps
     budgets = [_budget(one, least, budget) for one in requirements]
-    return lambda part: min(of(part) for of in budgets)
+
+    def value_eps(part: Any) -> Any:
+        parts = np.atleast_1d(np.asarray(part, dtype=float))
+        found = np.min([of(parts) for of in budgets], axis=0)
+        return found if np.ndim(part) else float(found[0])
+
+    return value_eps
 
 
-def _budget(one: Requirement, least: float, budget: str) -> Callable[[float], float]:
+def _budget(one: Requirement, least: float, budget: str) -> _Budget:
     """δ as a function of ε2, as far as one requirement goes."""
     telling, first, second = _telling_pairs(one.region)
     spare = one.pair_eps[telling] - least
     if len(first) == 0:  # no report of U tells anything
-        return lambda _: np.inf
+        return lambda parts: np.full(parts.shape, np.inf)
     if one.everywhere:
-        return lambda part: part + float(spare.min())
+        return lambda parts: parts + float(spare.min())
     if budget == "theorem5":
         of_distance = _theorem5_budget(theorem5_distance(one.region))
-        return lambda part: of_distance(part + float(spare.min()))
+        return lambda parts: of_distance(parts + float(spare.min()))
     return _tight_budget(one.region, first, second, spare)
 
 
@@ -100,28 +115,31 @@ def _telling_pairs(region: Region) -> tuple[Indices, Indices, Indices]:
     return telling, first[telling], second[telling]
 
 
-def _tight_budget(
-    region: Region, first: Indices, second: Indices, spare: Floats
-) -> Callable[[float], float]:
+def _tight_budget(region: Region, first: Indices, second: Indices, spare: Floats) -> _Budget:
     """δ as a function of ε2, from the exact worst pair for each value of U."""
     lower, upper = region.cell_bounds()
     real = region.rows.real[region.rows.place]
     counts = (real[first] | real[second]).T
 
-    def value_eps(part: float) -> float:
-        eps = part + spare
+    def some(parts: Floats) -> Floats:
+        eps = parts[:, None] + spare
         room = np.expm1(eps)
         # Each conditional alone is an upper bound.
-        rough = least_odds((upper[first] - odds_factor(eps)[:, None] * lower[second]).T, room)
-        rough = np.where(counts, rough, 0.0)
+        rough = upper[first].T - odds_factor(eps)[:, None] * lower[second].T
+        rough = np.where(counts, least_odds(rough, room[:, None]), 0.0)
 
-        def exact(_: Indices, entry: Indices) -> Floats:
-            value, pair = np.unravel_index(entry, rough.shape)
-            gap = region.value_gap(value, first[pair], second[pair], eps[pair])
-            return least_odds(gap, room[pair])
+        def exact(row: Indices, entry: Indices) -> Floats:
+            value, pair = np.unravel_index(entry, counts.shape)
+            gap = region.value_gap(value, first[pair], second[pair], eps[row, pair])
+            return least_odds(gap, room[row, pair])
 
-        worst = float(screened_maxima(rough.reshape(1, -1), exact, _FIRST_GAPS)[0])
-        return float(np.log1p(1.0 / worst)) if worst > 0 else np.inf
+        worst = screened_maxima(rough.reshape(len(parts), -1), exact, _FIRST_GAPS)
+        with np.errstate(divide="ignore"):
+            return np.log1p(1.0 / worst)
+
+    def value_eps(parts: Floats) -> Floats:
+        size = max(1, _MOST_ROUGH // counts.size)
+        return np.concatenate([some(parts[rows]) for rows in chunks(len(parts), size)])
 
     return value_eps
 

@@ -214,8 +214,12 @@ def independent_reporting(
     eps = requirements.least_eps
     value_eps = value_budget(requirements, budget)
 
-    def split(part: float) -> IndependentReporting:
-        return _reports(joint, eps - part, value_eps(part))
+    def split(parts: Floats) -> list[IndependentReporting]:
+        deltas = value_eps(parts)
+        return [
+            _reports(joint, eps - float(part), float(delta))
+            for part, delta in zip(parts, deltas, strict=True)
+        ]
 
     return best_split(split, eps, _SPLITS)
 
@@ -259,7 +263,8 @@ def closed_forms(
         if splits and requirements.any_pair:
             value_eps, eps = value_budget(requirements), requirements.least_eps
             parts = np.linspace(0.0, eps, _LISTED_SPLITS)
-            forms += [_product(eps - part, value_eps(part), shape) for part in parts]
+            deltas = value_eps(parts)
+            forms += [_product(eps - p, d, shape) for p, d in zip(parts, deltas, strict=True)]
     return [block_matrix(form, shape) for form in forms]
 
 
@@ -308,13 +313,13 @@ class _Informative(Protocol):
 _T = TypeVar("_T", bound=_Informative)
 
 
-def best_split(split: Callable[[float], _T], eps: float, search: SplitSearch) -> _T:
+def best_split(split: Callable[[Floats], list[_T]], eps: float, search: SplitSearch) -> _T:
     """Search ε2 on a grid, then around its two best points: there are two local maxima.
 
     Parameters
     ----------
     split : callable
-        Makes the reports of a given ε2; their ``information`` is maximised.
+        Makes the reports of each of some ε2, an array; their ``information`` is maximised.
     eps : float
         Greatest ε2, in nats.
     search : SplitSearch
@@ -324,15 +329,21 @@ def best_split(split: Callable[[float], _T], eps: float, search: SplitSearch) ->
     -------
     The best that ``split`` returned.
     """
-    tried = {float(part): split(float(part)) for part in np.linspace(0.0, eps, search.grid)}
+    tried: dict[float, _T] = {}
+
+    def reports(parts: Floats) -> dict[float, _T]:
+        new = [part for part in parts.tolist() if part not in tried]
+        if new:
+            tried.update(zip(new, split(np.array(new)), strict=True))
+        return {part: tried[part] for part in parts.tolist()}
+
+    reports(np.linspace(0.0, eps, search.grid))
     width = eps / (search.grid - 1)
     ranked = sorted(tried, key=lambda part: -tried[part].information)
     for centre in ranked[:2]:
         low, high = max(0.0, centre - width), min(eps, centre + width)
         for _ in range(search.levels):
-            parts = np.linspace(low, high, search.fine)
-            found = {float(part): tried.get(float(part)) or split(float(part)) for part in parts}
-            tried.update(found)
+            found = reports(np.linspace(low, high, search.fine))
             best = max(found, key=lambda part: found[part].information)
             step = (high - low) / (search.fine - 1)
             low, high = max(0.0, best - step), min(eps, best + step)

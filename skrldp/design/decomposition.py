@@ -26,9 +26,7 @@ from skrldp.requirements import Requirements, repair
 __all__ = ["decompose", "set_indicators"]
 
 
-# Chosen by hand on four tables of Adult with 10 to 90 cells: doubled or halved one at a time, the
-# number of reports, the gap and the perturbation changed the sum of variances after 20 s by less
-# than one part in a hundred.
+# Chosen by hand.
 _REPORTS = 48  # of each program
 _GAP = 2e-2  # at which a program ends, in units of the criterion's scale
 _MOST_STEPS = 100  # Newton steps of one program
@@ -48,7 +46,7 @@ def decompose(
     *,
     deadline: Deadline,
     callback: Callable[[Floats], None] | None = None,
-) -> tuple[Mixture, int, str]:
+) -> tuple[Floats, int, int, str]:
     """Search for rows by linear programs, and mix them.
 
     Parameters
@@ -66,8 +64,10 @@ def decompose(
 
     Returns
     -------
-    mixture : Mixture
-        All rows, private.
+    matrix : array of shape (b, a)
+        The best mechanism.
+    n_rows : int
+        Number of rows that were mixed.
     rounds : int
         Number of programs.
     status : str
@@ -80,19 +80,20 @@ def decompose(
     if requirements.any_pair:
         mixture.add(requirements.lift(set_indicators(requirements)))
     values: list[float] = []
-    while True:
+    status = ""
+    while not status:
         weights, _, value = mixture.solve()
         values.append(value)
         if callback is not None:
             callback(mixture.rows * weights[:, None])
-        if len(values) > _PATIENCE:
-            before = values[-1 - _PATIENCE]
-            if values[-1] - before <= _GAIN * abs(before):
-                return mixture, len(values) - 1, "converged"
-        if deadline.passed:
-            return mixture, len(values) - 1, deadline.met
-        rows = _touched(mixture, weights, requirements, len(values))
-        mixture.add(_best_for(mixture.slopes(rows), criterion, requirements, deadline))
+        if _gained_little(values):
+            status = "converged"
+        elif deadline.passed:
+            status = deadline.met
+        else:
+            rows = _touched(mixture, weights, requirements, len(values))
+            mixture.add(_best_for(mixture.slopes(rows), criterion, requirements, deadline))
+    return mixture.mechanism(weights), len(mixture.rows), len(values) - 1, status
 
 
 def set_indicators(requirements: Requirements) -> Floats:
@@ -129,6 +130,14 @@ def set_indicators(requirements: Requirements) -> Floats:
             whole = sets.reshape(n, *what) if what != shape[:1] else sets[:, :, None]
             rows.append(np.broadcast_to(whole.reshape(n, -1, whole.shape[-1]), (n, *shape)))
     return np.concatenate(rows).reshape(-1, requirements.n_cells)
+
+
+def _gained_little(values: list[float]) -> bool:
+    """Whether the last rounds gained too little to go on."""
+    if len(values) <= _PATIENCE:
+        return False
+    before = values[-1 - _PATIENCE]
+    return values[-1] - before <= _GAIN * abs(before)
 
 
 def _touched(mixture: Mixture, weights: Floats, requirements: Requirements, seed: int) -> Floats:

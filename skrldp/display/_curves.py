@@ -12,7 +12,7 @@ from sklearn.base import clone
 from skrldp._typing import Floats
 from skrldp.display._style import COLOURS, GRID, LINES, MARKERS
 from skrldp.exceptions import PrivacyLeakWarning
-from skrldp.sanitizers import BaseSanitizer, RobustMSESanitizer
+from skrldp.sanitizers import BaseSanitizer, RobustMSESanitizer, fitted_sanitizer
 
 __all__ = [
     "DISTORTION",
@@ -21,6 +21,7 @@ __all__ = [
     "Utility",
     "checked_curves",
     "curve_style",
+    "fitted_by_name",
     "is_by_pair",
     "read_as",
     "scale_utility",
@@ -92,6 +93,41 @@ def checked_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> dict[st
     return checked
 
 
+def _by_name(sanitizer: Any) -> dict[Any, Any]:
+    """Name a sanitizer after its class, if there is no mapping."""
+    if isinstance(sanitizer, Mapping):
+        named = dict(sanitizer)
+    else:
+        named = {type(sanitizer).__name__.removesuffix("Sanitizer"): sanitizer}
+    if not named:
+        raise ValueError("the dict of sanitizers is empty.")
+    return named
+
+
+def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
+    """Return fitted sanitizers by name.
+
+    Parameters
+    ----------
+    sanitizer : fitted sanitizer or mapping of name to fitted sanitizer
+        Also as the last step of a Pipeline, or in a FrozenEstimator.
+
+    Returns
+    -------
+    dict of name to sanitizer
+
+    Raises
+    ------
+    TypeError, NotFittedError
+        If one is no sanitizer, or has not been fitted.
+    ValueError
+        If there is none.
+    """
+    if isinstance(sanitizer, Mapping):
+        return {name: fitted_sanitizer(one) for name, one in _by_name(sanitizer).items()}
+    return _by_name(fitted_sanitizer(sanitizer))
+
+
 def templates_of(sanitizer: Any) -> dict[str, Any]:
     """Return templates by name.
 
@@ -111,12 +147,7 @@ def templates_of(sanitizer: Any) -> dict[str, Any]:
     ValueError
         If there is none.
     """
-    if isinstance(sanitizer, Mapping):
-        templates = dict(sanitizer)
-    else:
-        templates = {type(sanitizer).__name__.removesuffix("Sanitizer"): sanitizer}
-    if not templates:
-        raise ValueError("the dict of sanitizers is empty.")
+    templates = _by_name(sanitizer)
     for template in templates.values():
         if not isinstance(template, BaseSanitizer):
             what = template.__name__ if isinstance(template, type) else type(template).__name__

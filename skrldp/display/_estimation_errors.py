@@ -11,10 +11,18 @@ from numpy.typing import ArrayLike
 from skrldp._params import check_choice, check_flag, check_positive
 from skrldp._typing import Floats
 from skrldp.aggregate import expected_std_error
-from skrldp.display._curves import Fits, curve_style, is_by_pair, templates_of, utility_of, visible
+from skrldp.display._curves import (
+    Fits,
+    curve_style,
+    fitted_by_name,
+    is_by_pair,
+    templates_of,
+    utility_of,
+    visible,
+)
 from skrldp.display._style import BASELINE, GRID, legend, new_axes, number, texts
 from skrldp.mechanism import Mechanism
-from skrldp.sanitizers import GRRSanitizer, fitted_sanitizer
+from skrldp.sanitizers import GRRSanitizer
 
 __all__ = ["EstimationErrorDisplay"]
 
@@ -125,27 +133,19 @@ class EstimationErrorDisplay:
             As by :func:`~skrldp.expected_std_error`, or if there are no sanitizers or no n.
         """
         check_flag("baselines", baselines)
-        named = sanitizers if isinstance(sanitizers, Mapping) else {"": sanitizers}
-        fitted = {name: fitted_sanitizer(one) for name, one in named.items()}
-        fitted = {name or _plain_name(one): one for name, one in fitted.items()}
-        if not fitted:
-            raise ValueError("the dict of sanitizers is empty.")
+        fitted = fitted_by_name(sanitizers)
         first = next(iter(fitted.values()))
         grid = _grid("n", n)
         found = first.joint_ if distribution is None else distribution
         mechanisms = {name: one.mechanism_ for name, one in fitted.items()}
         added = _baselines(first.mechanism_, list(fitted.values())) if baselines else {}
+        wanted: dict[str, Any] = {"columns": columns, "part": part, "method": method}
         curves = {
             name: (
                 grid,
-                [
-                    expected_std_error(
-                        mechanism, size, columns, part=part, distribution=found, method=method
-                    )
-                    for size in grid
-                ],
+                [expected_std_error(one, size, distribution=found, **wanted) for size in grid],
             )
-            for name, mechanism in (mechanisms | added).items()
+            for name, one in (mechanisms | added).items()
         }
         of = _what(columns, part)
         return cls(curves, of=of, baselines=tuple(added)).plot(ax, **options)
@@ -206,7 +206,8 @@ class EstimationErrorDisplay:
         """
         check_flag("baselines", baselines)
         templates, grid = templates_of(sanitizer), _grid("eps", eps)
-        fits, curves, wanted = Fits(X, sample_weight, verbose), {}, (n, columns)
+        fits, curves = Fits(X, sample_weight, verbose), {}
+        wanted: dict[str, Any] = {"columns": columns, "part": part, "method": method}
         for name, template in templates.items():
             if is_by_pair(template):
                 raise ValueError(f"{name!r} has one ε for each pair of secrets: give it a number.")
@@ -214,7 +215,7 @@ class EstimationErrorDisplay:
             errors = []
             for level in grid:
                 _, copy = fits.fit(name, template, own, eps=level)
-                errors.append(expected_std_error(copy, *wanted, part=part, method=method))
+                errors.append(expected_std_error(copy, n, **wanted))
             curves[name] = grid, errors
         added: dict[str, list[Mechanism]] = {}
         if baselines:
@@ -223,13 +224,8 @@ class EstimationErrorDisplay:
                 added["GRR (plain LDP)"] = [_grr(like, level) for level in grid]
             added[_RAW] = [_grr(like, np.inf)] * len(grid)
         for name, mechanisms in added.items():
-            curves[name] = (
-                grid,
-                [
-                    expected_std_error(mechanism, *wanted, part=part, distribution=distribution)
-                    for mechanism in mechanisms
-                ],
-            )
+            same = {"distribution": distribution, **wanted}
+            curves[name] = grid, [expected_std_error(one, n, **same) for one in mechanisms]
         of = f"{_what(columns, part)}, n = {n:,}"
         return cls(curves, against="eps", of=of, baselines=tuple(added)).plot(ax, **options)
 
@@ -364,10 +360,6 @@ def _what(columns: Any, part: str) -> str:
         return _PARTS[part]
     several = isinstance(columns, list | tuple)
     return f"share of {', '.join(map(str, columns if several else [columns]))}"
-
-
-def _plain_name(sanitizer: Any) -> str:
-    return type(sanitizer).__name__.removesuffix("Sanitizer")
 
 
 def _grey(place: int) -> dict[str, Any]:

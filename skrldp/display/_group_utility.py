@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skrldp._params import check_choice
 from skrldp._typing import Floats
-from skrldp.display._curves import visible
+from skrldp.display._curves import fitted_by_name, visible
 from skrldp.display._style import (
     BASELINE,
     COLOURS,
@@ -22,7 +22,6 @@ from skrldp.display._style import (
     texts,
 )
 from skrldp.information import shares_of_entropy
-from skrldp.sanitizers import fitted_sanitizer
 
 __all__ = ["GroupUtilityDisplay"]
 
@@ -141,13 +140,7 @@ class GroupUtilityDisplay:
         ValueError
             If there is none, or they were fitted to different tables; as by :meth:`plot`.
         """
-        if isinstance(sanitizer, Mapping):
-            fitted = {name: fitted_sanitizer(one) for name, one in sanitizer.items()}
-        else:
-            one = fitted_sanitizer(sanitizer)
-            fitted = {type(one).__name__.removesuffix("Sanitizer"): one}
-        if not fitted:
-            raise ValueError("the dict of sanitizers is empty.")
+        fitted = fitted_by_name(sanitizer)
         first = next(iter(fitted.values())).joint_
         for name, one in fitted.items():
             same = one.joint_.secrets == first.secrets and one.joint_.values == first.values

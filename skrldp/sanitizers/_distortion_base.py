@@ -9,7 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from skrldp._numbers import at_most
 from skrldp.alphabet import Record
 from skrldp.certificate import release
-from skrldp.design.objectives.distortion import distance_matrix, expected_distance, solve
+from skrldp.design.objectives.distortion import (
+    distance_matrix,
+    expected_distance,
+    solve,
+    suited_distance,
+)
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Promise
@@ -33,6 +38,7 @@ class DistortionSanitizer(BaseSanitizer):
 
     _most_cells = 2_000  # a design and its proof take minutes there
 
+    distance_ = FromFit("figures.distance_")
     distortion_ = FromFit("figures.distortion_")
     utility_uncertainty_ = FromFit("figures.utility_uncertainty_")
     worst_case_distortion_ = FromFit("figures.worst_case_distortion_")
@@ -85,7 +91,9 @@ class DistortionSanitizer(BaseSanitizer):
         own, useful = self._utility_set(joint, uncertainty)
         mean, _ = worst_distance(joint, design, useful.public_alone)
         worst, distribution = worst_distance(joint, design, useful)
+        auto = isinstance(self.distance, str) and self.distance == "auto"
         figures = {
+            "distance_": suited_distance(joint.values) if auto else self.distance,
             "utility_uncertainty_": own,
             "distortion_": mean,
             "worst_case_distortion_": worst,

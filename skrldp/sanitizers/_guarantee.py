@@ -1,12 +1,12 @@
 """The figures of a certificate that are stored with a mechanism."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from skrldp._typing import Floats
 from skrldp.certificate import Certificate
 from skrldp.mechanism import Guarantee, StatedLikelihoodRatioSet, StatedRenyiSet, Statement
 from skrldp.sanitizers._promised import greatest_eps
@@ -14,16 +14,14 @@ from skrldp.uncertainty_set import ConditionalsSet, FittedSet, RenyiSet
 
 __all__ = ["guarantee_of"]
 
-Eps = float | ArrayLike | Mapping[Any, float]
-
 
 def guarantee_of(
     certificate: Certificate,
-    eps: Eps,
+    eps: float | Floats,
     *,
     columns: Sequence[tuple[Any, bool]] = (),
     known: Sequence[int] = (),
-    eps_known: Eps | None = None,
+    eps_known: float | None = None,
 ) -> Guarantee:
     """Make the guarantee of a mechanism from its certificate.
 
@@ -31,7 +29,7 @@ def guarantee_of(
     ----------
     certificate : Certificate
         The proof, with the set that it holds for.
-    eps : float, array or mapping
+    eps : float or array of shape (a1, a1)
         The ε that was asked for, in nats: one, or one for each pair of secrets, of which the
         greatest finite one is stated.
     columns : sequence of (name, bool)
@@ -39,7 +37,7 @@ def guarantee_of(
         certificate is about some of them, by ``known`` or ``each``.
     known : sequence of int
         Places of the columns that observers may know.
-    eps_known : float, array, mapping or None
+    eps_known : float or None
         The ε that was asked for within each of their values; None for `eps`.
 
     Returns
@@ -61,7 +59,7 @@ def guarantee_of(
         eps_all = math.inf  # `eps` says it already
     given_u = min(max(proof.eps_given_u for proof in every), eps_all)
     asked = greatest_eps(eps)
-    asked_known = asked if eps_known is None else greatest_eps(eps_known)
+    asked_known = asked if eps_known is None else float(eps_known)
     main = _figures(certificate, asked, eps_all)
     main["eps"] = max(_figures(proof, asked, eps_all)["eps"] for proof in every)
 

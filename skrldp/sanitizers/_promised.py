@@ -6,7 +6,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skrldp._arrays import refuse_masked
 from skrldp._params import check_choice, check_positive, is_number
@@ -291,19 +290,19 @@ def _from_mapping(eps: Mapping[Any, Any], secrets: Sequence[Any]) -> Floats:
     return matrix
 
 
-def greatest_eps(eps: float | ArrayLike | Mapping[Any, float]) -> float:
+def greatest_eps(eps: float | Floats) -> float:
     """Return the greatest ε of a pair that is compared, in nats.
 
     Parameters
     ----------
-    eps : float, array of shape (a1, a1) or mapping of pairs to float
-        Of all pairs, or of each.
+    eps : float or array of shape (a1, a1)
+        Of all pairs, or of each, some of them finite: what :func:`eps_of_pairs` returns.
 
     Returns
     -------
     float
     """
-    numbers = np.asarray(list(eps.values()) if isinstance(eps, Mapping) else eps, dtype=float)
+    numbers = np.asarray(eps, dtype=float)
     return float(numbers[np.isfinite(numbers)].max())
 
 

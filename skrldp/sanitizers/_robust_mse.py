@@ -90,11 +90,13 @@ class RobustMSESanitizer(DistortionSanitizer):
     robust_privacy : bool, default=True
         Whether to be private at every distribution of `uncertainty`. False is private at the public
         distribution alone: **for comparisons, not to protect people**.
-    distance : {"squared", "absolute", "hamming"}, callable or array, default="squared"
-        Distance d(u, y) of an output y from a value u. The first two need numbers in one column.
-        "hamming" is 1 for different values; if U has several columns, the number that differ. A
-        callable is given u and y (tuples if U has several columns). An array has shape
-        (a2, b): values of U in the order of ``joint_.values`` by outputs.
+    distance : {"auto", "squared", "absolute", "hamming"}, callable or array, default="auto"
+        Distance d(u, y) of an output y from a value u. "squared" and "absolute" need numbers in one
+        column. "hamming" is 1 for different values; if U has several columns, the number that
+        differ. "auto" is "squared" where U is one column of numbers alone (of at most 1e100; truth
+        values and missing ones are none) and "hamming" elsewhere; ``distance_`` tells which. A
+        callable is given u and y (tuples if U has several columns). An array has shape (a2, b):
+        values of U in the order of ``joint_.values`` by outputs.
     outputs : list, optional
         The values that a report may have, such as midpoints of bins; None: those of U. Numbers
         where the distance needs them; tuples if U has several columns.
@@ -166,6 +168,8 @@ class RobustMSESanitizer(DistortionSanitizer):
     information_by_secret_, normalized_information_by_secret_ : ndarray of shape (a1,)
         I(U; Y | S=s) for each secret, in nats, and divided by H(U | S=s); NaN where there is
         nothing to tell.
+    distance_ : str, callable or array
+        The distance that was taken: "squared" or "hamming" for "auto", and else `distance`.
     distortion_ : float
         Expected distance at the public distribution of the mechanism as it is sampled.
     worst_case_distortion_ : float
@@ -254,7 +258,7 @@ class RobustMSESanitizer(DistortionSanitizer):
         utility_uncertainty: Any = None,
         robust_utility: bool = True,
         robust_privacy: bool = True,
-        distance: Any = "squared",
+        distance: Any = "auto",
         outputs: Any = None,
         observe: str = "all",
         region: str = "joint",

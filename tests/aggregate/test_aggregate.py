@@ -963,6 +963,7 @@ def test_intervals():
 def test_what_is_not_identifiable_does_not_widen_the_others(fitted):
     """Simultaneous intervals count what is random and known only."""
     assert critical_value(0.95, 1) == critical_value(0.95)
+    assert critical_value(np.nextafter(1.0, 0.0)) == pytest.approx(8.2923611, abs=1e-6)
     response = np.array([[0.75, 0.25, 0.5, 0.5], [0.25, 0.75, 0.5, 0.5]])
     tags = np.kron(np.eye(2), np.ones((1, 2)))  # whether the cell is one of the first two
     estimator = fit_counts(plain(np.vstack([response, tags]) / 2), [30, 20, 40, 10])

@@ -1,8 +1,8 @@
-"""Estimates over thousands of samples: unbiased, with errors and intervals that are right.
+"""Estimates over a thousand samples: unbiased, with errors and intervals that are right.
 
-Counts are drawn from the distribution of the report, 2,000 times, and fitted one by one. Seeds are
-fixed. A coverage of 95 % lies within 93-97 % but for a chance of 5e-5 (four standard deviations)
-for each interval, some 0.5 % for all of them here if the seeds were new.
+Counts are drawn from the distribution of the report, 1,000 times, and fitted one by one. Seeds are
+fixed. A coverage of 95 % lies within 92.2-97.8 % but for a chance of 1e-4 (four standard
+deviations) for each interval, some 0.5 % for all of them here if the seeds were new.
 """
 
 import warnings
@@ -20,7 +20,7 @@ from skrldp import (
     SRRSanitizer,
 )
 
-REPEAT = 2_000
+REPEAT = 1_000
 DISTRIBUTION = np.array([[0.12, 0.18, 0.10], [0.15, 0.28, 0.17]])
 TABLE = pd.DataFrame([(s, u) for s in ("no", "yes") for u in (1, 2, 4)], columns=["ill", "visits"])
 COUNTS = [130, 190, 80, 140, 290, 170]
@@ -55,20 +55,20 @@ def covers(intervals, truth):
     return (intervals[..., 0] <= truth) & (truth <= intervals[..., 1])
 
 
-def assert_covers(intervals, truth, least=0.93, most=0.97):
+def assert_covers(intervals, truth, least=0.922, most=0.978):
     share = covers(intervals, truth).mean(axis=0)
     assert np.all((share >= least) & (share <= most)), share
 
 
 def assert_unbiased(values, errors, truth):
-    """Within four standard deviations of the mean; the errors are the spread, to 7 %.
+    """Within four standard deviations of the mean; the errors are the spread, to 9 %.
 
-    The spread of 2,000 values has a relative error of 1.6 %.
+    The spread of 1,000 values has a relative error of 2.2 %.
     """
     values, errors = np.asarray(values), np.asarray(errors)
     spread = values.std(axis=0)
     assert np.all(np.abs(values.mean(axis=0) - truth) < 4 * spread / np.sqrt(len(values)))
-    np.testing.assert_allclose(np.sqrt((errors**2).mean(axis=0)), spread, rtol=0.07)
+    np.testing.assert_allclose(np.sqrt((errors**2).mean(axis=0)), spread, rtol=0.09)
 
 
 @pytest.mark.parametrize("name", ["GRR", "PolyOpt", "RobustMSE", "blind"])
@@ -96,12 +96,12 @@ def test_least_squares(mechanisms, name):
         assert_unbiased(found[:, 0], found[:, 1], exact)
         half = 1.959964 * found[:, 1]
         assert_covers(np.stack([found[:, 0] - half, found[:, 0] + half], axis=-1), exact)
-    # All three at once: in at least 95 %, less two deviations; one by one is not enough for that.
-    assert covers(together, truth).all(axis=1).mean() > 0.94
+    # All three at once: in at least 95 %, less three deviations; one by one is not enough for that.
+    assert covers(together, truth).all(axis=1).mean() > 0.929
     values = np.array(values)
     z = np.abs(values[:, 0] - truth) / values[:, 1]
     assert (z < 1.959964).all(axis=1).mean() < 0.92
-    assert covers(medians, 2.0).mean() > 0.93
+    assert covers(medians, 2.0).mean() > 0.922
 
 
 @pytest.mark.parametrize("name", ["GRR", "PolyOpt", "RobustMSE"])
@@ -109,7 +109,7 @@ def test_maximum_likelihood(mechanisms, name):
     """Away from the boundary, 95 %; with a cell at 0 now and then, at least that.
 
     800 samples put 95 % within 92-98 % but for a chance of 1e-4. Intervals by the likelihood ratio
-    take longer: 150 samples, within 89-99.4 % but for a chance of 2e-3 for each of three.
+    take longer: 75 samples, at least 85 % but for a chance of 4e-4 for each of three.
     """
     mechanism = mechanisms[name]
     estimator = FrequencyEstimator(mechanism, "ml", encode="symbol", tol=1e-8)
@@ -119,10 +119,10 @@ def test_maximum_likelihood(mechanisms, name):
         cells.append(estimator.confidence_interval(method="wald"))
         of_value = estimator.marginal("visits")
         values.append(of_value.confidence_interval(method="wald"))
-        if name == "PolyOpt" and len(values) <= 150:
+        if name == "PolyOpt" and len(values) <= 75:
             ratios.append(of_value.confidence_interval())
     if ratios:
-        assert_covers(ratios, DISTRIBUTION.sum(axis=0), 0.89, 0.994)
+        assert_covers(ratios, DISTRIBUTION.sum(axis=0), 0.85, 1.0)
     if name != "RobustMSE":
         assert_covers(cells, DISTRIBUTION, 0.92, 0.99)
     assert_covers(values, DISTRIBUTION.sum(axis=0), 0.92, 0.98)

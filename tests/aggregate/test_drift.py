@@ -93,7 +93,7 @@ def test_where_there_is_nothing_to_test():
         alone.drift_test(LikelihoodRatioSet())
     with pytest.raises(ValueError, match="set is not known"):
         alone.drift_test(joint=grr.joint_)
-    with pytest.raises(ValueError, match="other secrets or values"):
+    with pytest.raises(ValueError, match="the public distribution has other"):
         alone.drift_test(LikelihoodRatioSet(), joint=JointDistribution([[1, 2]]))
     with pytest.raises(TypeError, match="uncertainty set such as"):
         fitted.drift_test(within=0.05)

@@ -15,6 +15,7 @@ from skrldp import (
     JointDistribution,
     Mechanism,
     PolyOptSanitizer,
+    SRRSanitizer,
     expected_std_error,
 )
 from skrldp.aggregate import expected_std_error_of_mean
@@ -120,6 +121,22 @@ def test_means(method):
     blind = PolyOptSanitizer(1.0, sensitive="visits", region="lower", observe="nonsensitive")
     blind.fit(TABLE, sample_weight=COUNTS.ravel())
     assert expected_std_error_of_mean(blind, 100, "visits") == np.inf
+
+
+def test_the_mean_of_no_number():
+    rows = [(s, u) for s in ("no", "yes") for u in (1.0, 2.0, None)]
+    table = pd.DataFrame(rows, columns=["s", "u"])
+    sanitizer = SRRSanitizer(1.0, sensitive="s").fit(table)
+    missing = np.zeros((2, 3))
+    missing[:, sanitizer.joint_.values.index(None)] = 0.5
+    assert expected_std_error_of_mean(sanitizer, 100, "u", distribution=missing) == np.inf
+    whole = Mechanism.from_matrix(np.eye(6), sanitizer.joint_.secrets, sanitizer.joint_.values)
+    whole = replace(whole, columns=sanitizer.mechanism_.columns)
+    estimator = FrequencyEstimator(whole, encode="symbol").fit(
+        np.flatnonzero(missing.ravel())  # reports of missing values alone
+    )
+    for found in (estimator.mean("u"), estimator.variance("u")):
+        assert np.isnan(found.value) and np.isnan(found.std_error)
 
 
 def test_cells_without_records():

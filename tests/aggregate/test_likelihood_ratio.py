@@ -18,12 +18,18 @@ from skrldp import (
     PolyOptSanitizer,
     RenyiBall,
 )
-from skrldp.aggregate._convex import Logarithms, Means, Powers
+from skrldp.aggregate._convex import Divergence, Logarithms, Means
 from skrldp.aggregate._intervals import likelihood_drops
 
 HALF = chi2.ppf(0.95, 1) / 2.0  # nats
 COUNTS = np.array([[40, 12, 3], [9, 30, 26]])
-SETS = (RenyiBall(), RenyiBall(1.0), RenyiBall(0.4), LikelihoodRatioSet())
+SETS = (
+    RenyiBall(),
+    RenyiBall(1.0),
+    RenyiBall(0.4),
+    RenyiBall(100.0, radius=6.0),
+    LikelihoodRatioSet(),
+)
 
 
 def estimate(matrix, counts, shape=None, **options):
@@ -198,8 +204,8 @@ def test_all_distributions_are_no_restriction():
     [
         Logarithms(np.array([2.0, 0.5]), 0.1, np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])),
         Logarithms(np.array([0.5, 0.0, 0.2]), 0.3),
-        Powers(np.array([0.5, 0.0, 0.2]), -1.0, 0.3),
-        Powers(np.array([0.5, 0.1, 0.2]), 0.5, 0.3),
+        Divergence(np.array([0.7, 0.0, 0.3]), 2.0, 0.3),
+        Divergence(np.array([0.6, 0.1, 0.3]), 0.5, 0.3),
         Means(np.array([0, 2]), np.array([0.3, 0.7]), 0.4),
     ],
     ids=lambda function: type(function).__name__,

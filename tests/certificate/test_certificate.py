@@ -170,49 +170,47 @@ def test_a_mechanism_for_other_cells_is_refused():
 
 
 @pytest.mark.parametrize("alpha", (0.3, *ALPHAS))
-@pytest.mark.parametrize("radius", [1e-3, 0.05, 0.6])
-def test_no_distribution_of_the_set_leaks_more(alpha, radius):
+@pytest.mark.parametrize(("radius", "seed"), [(1e-3, 0), (0.05, 1), (0.6, 0)])
+def test_no_distribution_of_the_set_leaks_more(alpha, radius, seed):
     rng = np.random.default_rng(4)
-    for seed in range(2):
-        joint = table(seed)
-        matrix = private(seed, joint, alpha, radius, 0.8)
-        found = certify(matrix, RenyiBall(alpha, radius=radius), joint)
-        distributions = distributions_of_the_ball(rng, joint, alpha, radius)
-        assert leak(matrix, distributions).max() <= found.eps + 1e-12
-        around = found.distribution.ravel() * np.exp(rng.normal(size=(1500, 12)) * 0.05)
-        around = around / around.sum(axis=1, keepdims=True)
-        centre = joint.probabilities.ravel()
-        around = np.maximum(centre + 1.1 * (around - centre), 0.0)
-        around /= around.sum(axis=1, keepdims=True)
-        near = on_the_boundary(centre, around, alpha, radius).reshape(-1, 3, 4)
-        near = near[near.sum(axis=2).min(axis=1) > 0]
-        worst = leak(matrix, near).max()
-        assert worst <= found.eps + 1e-12
-        if alpha >= 0.5:  # the random distributions come near, so the test can tell
-            assert worst > 0.75 * found.eps
+    joint = table(seed)
+    matrix = private(seed, joint, alpha, radius, 0.8)
+    found = certify(matrix, RenyiBall(alpha, radius=radius), joint)
+    distributions = distributions_of_the_ball(rng, joint, alpha, radius)
+    assert leak(matrix, distributions).max() <= found.eps + 1e-12
+    around = found.distribution.ravel() * np.exp(rng.normal(size=(1500, 12)) * 0.05)
+    around = around / around.sum(axis=1, keepdims=True)
+    centre = joint.probabilities.ravel()
+    around = np.maximum(centre + 1.1 * (around - centre), 0.0)
+    around /= around.sum(axis=1, keepdims=True)
+    near = on_the_boundary(centre, around, alpha, radius).reshape(-1, 3, 4)
+    near = near[near.sum(axis=2).min(axis=1) > 0]
+    worst = leak(matrix, near).max()
+    assert worst <= found.eps + 1e-12
+    if alpha >= 0.5:  # the random distributions come near, so the test can tell
+        assert worst > 0.75 * found.eps
 
 
 @pytest.mark.parametrize("alpha", (0.3, *ALPHAS))
-@pytest.mark.parametrize("radius", [0.0, 1e-4, 0.05, 0.6])
+@pytest.mark.parametrize(("radius", "seed"), [(0.0, 0), (1e-4, 1), (0.05, 0), (0.6, 1)])
 @pytest.mark.parametrize("unseen", [False, True])
-def test_the_attained_leakage_is_attained(alpha, radius, unseen):
-    for seed in range(2):
-        joint = table(seed, unseen=unseen)
-        matrix = private(seed, joint, alpha, radius, 0.8)
-        found = certify(matrix, RenyiBall(alpha, radius=radius), joint)
-        assert found.distribution.shape == (3, 4) and found.distribution.min() >= 0
-        assert found.distribution.sum() == pytest.approx(1.0, abs=1e-12)
-        inside = renyi(joint.probabilities.ravel(), found.distribution.ravel(), alpha)
-        assert inside <= radius * (1 + 1e-9) + (1e-8 if unseen else 1e-13)
-        mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
-        assert mechanism.leakage(found.distribution) == pytest.approx(found.eps_attained, abs=1e-6)
-        assert found.eps_attained <= found.eps
-        if alpha >= 0.5:
-            slack = (
-                1e-3 if unseen else 1e-6
-            )  # a distribution can only come near an unseen secret's limit
-            assert found.eps - found.eps_attained <= slack
-        assert (found.alpha, found.radius) == (alpha, radius)
+def test_the_attained_leakage_is_attained(alpha, radius, seed, unseen):
+    joint = table(seed, unseen=unseen)
+    matrix = private(seed, joint, alpha, radius, 0.8)
+    found = certify(matrix, RenyiBall(alpha, radius=radius), joint)
+    assert found.distribution.shape == (3, 4) and found.distribution.min() >= 0
+    assert found.distribution.sum() == pytest.approx(1.0, abs=1e-12)
+    inside = renyi(joint.probabilities.ravel(), found.distribution.ravel(), alpha)
+    assert inside <= radius * (1 + 1e-9) + (1e-8 if unseen else 1e-13)
+    mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
+    assert mechanism.leakage(found.distribution) == pytest.approx(found.eps_attained, abs=1e-6)
+    assert found.eps_attained <= found.eps
+    if alpha >= 0.5:
+        slack = (
+            1e-3 if unseen else 1e-6
+        )  # a distribution can only come near an unseen secret's limit
+        assert found.eps - found.eps_attained <= slack
+    assert (found.alpha, found.radius) == (alpha, radius)
 
 
 @pytest.mark.parametrize("alpha", (0.3, *ALPHAS))
@@ -246,7 +244,7 @@ def test_planted_violations_are_caught(alpha):
     """Move probability between two reports until one known distribution of the set leaks eps +
     1e-6."""
     eps, radius = 0.7, 0.08
-    for seed in range(2):
+    for seed in range(1 if alpha < 0.6 else 2):  # the first orders take long
         joint = table(seed)
         mechanism, proof = release(
             sharp(seed, joint), Promise.of(joint, RenyiSet(alpha, radius), eps)

@@ -57,7 +57,7 @@ def in_the_ball(joint, alpha, radius, count=600):
 
 
 @pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
-@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2)])
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
 @pytest.mark.parametrize("zeros", [0.0, 0.25])
 def test_no_combination_of_reports_leaks_more_and_one_leaks_as_much(shape, alpha, zeros):
     for k, radius in ((1, 0.05), (2, 1e-3), (2, 0.05), (3, 0.3)):

@@ -126,7 +126,7 @@ NASTY = {
         [LONG.format(i) for i in range(4)], [LONG.format(i) for i in range(3)], IRSanitizer
     ),
     "forty secrets": lambda: named([f"secret {i}" for i in range(40)], [1.0, 2.5]),
-    "200 symbols": lambda: named(["no", "yes"], list(range(100))),
+    "100 symbols": lambda: named(["no", "yes"], list(range(50))),
 }
 
 

@@ -119,12 +119,12 @@ def test_the_example_runs(tmp_path, monkeypatch):
         text=True,
         check=True,
     )
-    assert "2 of 2 instances (40 fits)" in done.stderr  # the plain form of the progress bar
+    assert "1 of 1 instances (20 fits)" in done.stderr  # the plain form of the progress bar
     assert "\r" not in done.stderr
-    assert "With n = 75 public records (2 instances):" in done.stdout
+    assert "With n = 75 public records (1 instances):" in done.stdout
     assert len(list(tmp_path.glob("*.png"))) == 2
     saved = json.loads((tmp_path / "isit_section_v.json").read_text("utf-8"))
-    assert saved["instances"] == 2
+    assert saved["instances"] == 1
     assert set(saved["problems"]) == set(isit.PROBLEMS)
     again = isit.run(1, saved["sizes"][:1], progress=False)
     row = saved["problems"]["NURP"][0]

@@ -88,7 +88,7 @@ def test_no_distribution_of_the_ball_beats_any_region(name, alpha):
         rows, eps = rows_of(seed, joint, b=4), 0.5
         centre = joint.probabilities.ravel()
         distributions = on_the_boundary(
-            centre, random_directions(rng, 2000, centre.size), alpha, radius
+            centre, random_directions(rng, 800, centre.size), alpha, radius
         )
         distributions = distributions.reshape(-1, *joint.counts.shape)
         distributions = distributions[distributions.sum(axis=2).min(axis=1) > 0]

@@ -610,7 +610,7 @@ def test_missing_values_are_a_value():
     assert found.mechanism_.symbols == (2, None)
     assert found.transform(numbers)["u"].dtype == float
     with pytest.raises(ValueError, match="'squared' needs numbers, but U has missing values; use"):
-        RobustMSESanitizer(sensitive=0).fit(numbers)
+        RobustMSESanitizer(sensitive=0, distance="squared").fit(numbers)
 
 
 def words(value):
@@ -626,8 +626,8 @@ def wrong_table(value):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"distance": "euclidean"}, "distance='euclidean' must be one of 'squared', 'absolute'"),
-        ({"distance": None}, "distance must be 'squared', .* a table of numbers .*, got None"),
+        ({"distance": "euclidean"}, "distance='euclidean' must be one of 'auto', 'squared'"),
+        ({"distance": None}, "distance must be 'auto', .* a table of numbers .*, got None"),
         ({"distance": [0, 1, 2]}, r"or a table of numbers .*, got a list"),
         ({"distance": [[0, 1], [1]]}, r"or a table of numbers .*, got a list"),
         ({"distance": [["x"] * 3] * 3}, "or a table of numbers"),
@@ -683,9 +683,17 @@ STRINGS = pd.DataFrame({"s": ["n", "y"] * 40, "u": list("abba" * 20), "v": [1, 2
 @pytest.mark.parametrize(
     ("columns", "parameters", "message"),
     [
-        (["s", "u"], {}, "distance='squared' needs numbers, but U has the value 'a'; use distance"),
+        (
+            ["s", "u"],
+            {"distance": "squared"},
+            "distance='squared' needs numbers, but U has the value 'a'; use distance",
+        ),
         (["s", "u"], {"distance": "absolute"}, "'absolute' needs numbers.*distance='hamming'"),
-        (["s", "v", "u"], {}, "distance='squared' needs numbers, but U has several columns; use"),
+        (
+            ["s", "v", "u"],
+            {"distance": "squared"},
+            "distance='squared' needs numbers, but U has several columns; use",
+        ),
         (
             ["s", "u", "v"],
             {"outputs": ["a", "b"]},
@@ -700,6 +708,42 @@ STRINGS = pd.DataFrame({"s": ["n", "y"] * 40, "u": list("abba" * 20), "v": [1, 2
 def test_values_and_outputs_are_checked(columns, parameters, message):
     with pytest.raises(ValueError, match=message):
         RobustMSESanitizer(sensitive=0, **parameters).fit(STRINGS[columns])
+
+
+@pytest.mark.parametrize(
+    ("values", "taken"),
+    [
+        ([1, 2], "squared"),
+        ([0.5, -1e100], "squared"),
+        ([1.0, None], "hamming"),
+        ([1.0, 1e101], "hamming"),
+        ([False, True], "hamming"),
+        (["1", "2"], "hamming"),
+        ([datetime(2026, 1, day) for day in (1, 2)], "hamming"),
+    ],
+    ids=str,
+)
+def test_the_default_distance_suits_the_values(values, taken):
+    table = pd.DataFrame({"s": [0, 0, 1, 1], "u": values * 2})
+    found, named = (
+        RobustMSESanitizer(0.1, sensitive=0, time_limit=1e-6, **options).fit(
+            table, sample_weight=[90, 10, 20, 80]
+        )
+        for options in ({}, {"distance": taken})
+    )
+    assert found.distance_ == named.distance_ == taken
+    assert found.mechanism_.to_json() == named.mechanism_.to_json()
+    assert found.distortion_ == named.distortion_ > 0
+
+
+def test_the_default_distance_of_columns_and_groups():
+    two = RobustMSESanitizer(sensitive=0, time_limit=1e-6).fit(STRINGS[["s", "v", "u"]])
+    table = pd.DataFrame({"s": [0, 1] * 30, "u": [1, 2, 1, 2, 1, 3] * 10})
+    grouped = RobustMSESanitizer(sensitive=0, time_limit=1e-6, min_frequency=15).fit(table)
+    assert "other" in grouped.joint_.values
+    assert two.distance_ == grouped.distance_ == "hamming"
+    far = np.eye(3)
+    assert fit(COUNTS, distance=far, time_limit=1e-6).distance_ is far
 
 
 # --- Outputs -------------------------------------------------------------------------------------
@@ -955,17 +999,30 @@ def test_a_table_of_another_library():
     assert isinstance(found.set_output(transform="polars").transform(X), pl.DataFrame)
 
 
+@pytest.fixture(scope="module")
+def reporters():
+    """Fitted once for each library."""
+    found = {}
+
+    def fitted(library, X):
+        if library not in found:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PrivacyLeakWarning)
+                found[library] = RobustMSESanitizer(2.0, random_state=0, time_limit=0.1).fit(X)
+        return found[library]
+
+    return fitted
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "numpy"])
 @pytest.mark.parametrize("encode", ["symbol", "onehot", "posterior", "cells"])
 @pytest.mark.parametrize("container", ["default", "pandas", "polars"])
-def test_names_and_containers(library, encode, container):
+def test_names_and_containers(library, encode, container, reporters):
     X = frame_of(library)[["ill", "age"]] if library != "numpy" else rows_of(SPARSE)
     if "polars" in (library, container):
         pytest.importorskip("pyarrow")
-    found = RobustMSESanitizer(2.0, encode=encode, random_state=0, time_limit=0.1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        Y = found.set_output(transform=container).fit_transform(X)
+    found = reporters(library, X).set_params(encode=encode)
+    Y = found.set_output(transform=container).transform(X)
     names, n_symbols = list(found.get_feature_names_out()), found.mechanism_.shape[0]
     assert Y.shape == (len(X), len(names))
     native = {"numpy": np.ndarray, "pandas": pd.DataFrame}

@@ -82,12 +82,12 @@ def test_no_random_distribution_beats_the_bound(alpha, radius, zeros):
     rest = joint[2:] / joint[2:].sum(axis=1, keepdims=True)
     centre = joint.ravel()
     best = completed(np.concatenate([worst, rest]), joint, alpha).ravel()
-    near = best * np.exp(rng.normal(size=(3000, 12)) * rng.choice([1e-3, 0.03, 0.3], (3000, 1)))
-    near += rng.random((3000, 1)) * 1e-2 * (rng.random((3000, 12)) < 0.2)
+    near = best * np.exp(rng.normal(size=(1500, 12)) * rng.choice([1e-3, 0.03, 0.3], (1500, 1)))
+    near += rng.random((1500, 1)) * 1e-2 * (rng.random((1500, 12)) < 0.2)
     near /= near.sum(axis=1, keepdims=True)
     near = np.maximum(centre + 1.3 * (near - centre), 0.0)  # beyond the boundary, then back
     near /= near.sum(axis=1, keepdims=True)
-    towards = np.concatenate([random_directions(rng, 3000, 12), near])
+    towards = np.concatenate([random_directions(rng, 1500, 12), near])
     distributions = on_the_boundary(centre, towards, alpha, radius).reshape(-1, 3, 4)[:, :2]
     distributions = distributions[distributions.sum(axis=2).min(axis=1) > 0]
     values = (distributions / distributions.sum(axis=2, keepdims=True) * q).sum(axis=(1, 2))
@@ -196,7 +196,7 @@ def test_is_the_least_of_the_dual_expressions(alpha, families, radius):
 @pytest.mark.parametrize("radius", [1e-3, 0.03, 0.4])
 def test_zero_cells_of_small_secrets_near_one_half(alpha, radius):
     """The powers are steep there: (1/phi - 1) and 1/(1 - phi) grow without bound."""
-    for seed in (6, 24, 26, 30, 46, 54, 60, 94):
+    for seed in (6, 26, 46, 94):
         joint, q = instance(seed, 2, 2, zeros=True)
         joint[0] *= 10.0 ** -(seed % 4)
         joint /= joint.sum()
@@ -404,7 +404,7 @@ def test_continuous_at_alpha_one_half(gap):
 @pytest.mark.parametrize("radius", [1e-12, 1e-9, 1e-3, 1.0, 30.0, 1e3])
 def test_finite_and_sane_at_the_extremes(alpha, radius):
     """No warning either: the test suite turns them into errors."""
-    for seed in range(4):
+    for seed in range(2):
         joint, q = instance(seed, 2, 5, zeros=seed % 2 == 0)
         joint = joint * np.array([10.0**-seed, 1.0, 1.0])[:, None]
         joint /= joint.sum()

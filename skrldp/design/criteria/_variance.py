@@ -52,9 +52,12 @@ class Variance(Criterion):
 
     def bound(self, joint: JointDistribution, requirements: Requirements) -> Bound:
         """Return the sum of the variances from records themselves."""
-        means = self.functions @ self.distribution
-        value = float(((self.functions**2) @ self.distribution).sum() - means @ means)
-        return Bound(value, "estimates from the records themselves")
+        return Bound(self._of_records(self.distribution), "estimates from the records themselves")
+
+    def _of_records(self, distribution: Floats) -> float:
+        """Sum of the variances of the functions of one record."""
+        means = self.functions @ distribution
+        return float((self.functions**2 @ distribution).sum() - means @ means)
 
     def variances(self, matrix: Floats) -> Floats:
         """Return the asymptotic variances of the estimates, times the number of reports.
@@ -96,8 +99,7 @@ class Variance(Criterion):
         share = float((distribution / self.distribution).min())
         others = self.functions @ distribution
         at_least = share * (float(means @ means) - value) - float(others @ others)
-        raw = float((self.functions**2 @ distribution).sum() - others @ others)
-        return max(at_least, raw)
+        return max(at_least, self._of_records(distribution))
 
     def mixture(self) -> Mixture:
         """Begin a mixture: a convex program."""

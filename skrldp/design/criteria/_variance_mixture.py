@@ -48,7 +48,7 @@ class VarianceMixture(Mixture):
         self._weights = np.zeros(0)
         self._duals = np.zeros(len(distribution))
         self._price = np.zeros((len(distribution),) * 2)
-        self._total: float | None = None
+        self._total = -np.inf  # sum of variances at the best weights, with the means' squares
 
     def add(self, rows: Floats) -> None:
         """Add rows; those of no use make room, but for the first ones."""
@@ -105,13 +105,12 @@ class VarianceMixture(Mixture):
 
     def mechanism(self, weights: Floats) -> Floats:
         """Write a mixture as a mechanism, without rows that hardly matter where that can be."""
-        least = -np.inf if self._total is None else self._total
         for share in _SHARES:
             some = self.rows[weights * (self.rows @ self.distribution) > share]
             if not len(some):
                 continue
             point = self._best(some)
-            if point.good and point.total <= least * (1.0 + _LOSS):
+            if point.good and point.total <= self._total * (1.0 + _LOSS):
                 return some * point.weights[:, None]
         return super().mechanism(weights)
 
@@ -138,20 +137,22 @@ class _Point:
         self._scaled = rows * root / np.sqrt(rows @ root**2)[:, None]
         self.weights = np.full(len(rows), len(root) / len(rows))
         self.duals = np.zeros(len(root))
-        self.total = 1.0
-        self._unit: float | None = None
+        self._unit = self._invert()
         self._evaluate()
         self._multipliers = self._prices + self._prices.mean() + _REGULARISATION
 
-    def _evaluate(self) -> None:
+    def _invert(self) -> float:
+        """Invert the information matrix; return the sum of variances."""
         information = (self._scaled * self.weights[:, None]).T @ self._scaled
         information[np.diag_indices_from(information)] += _PART
         self._inverse = np.linalg.inv(information)
-        half = self._inverse @ self._functions.T
-        total = float(np.vdot(half, self._functions.T))
-        self._unit = total if self._unit is None else self._unit
-        self.total = total
-        self._weighting = half @ half.T / self._unit
+        self._half = self._inverse @ self._functions.T
+        self.total = float(np.vdot(self._half, self._functions.T))
+        return self.total
+
+    def _evaluate(self) -> None:
+        """Price the rows."""
+        self._weighting = self._half @ self._half.T / self._unit
         self._along = self._scaled @ self._weighting
         self._prices = (self._along * self._scaled).sum(axis=1)
 
@@ -163,8 +164,7 @@ class _Point:
     @property
     def gap(self) -> float:
         """Duality gap, relative to the sum of variances."""
-        total = self.total / self._unit if self._unit else 1.0
-        return float(self.weights @ self._multipliers) / total
+        return float(self.weights @ self._multipliers) * self._unit / self.total
 
     @property
     def residual(self) -> float:
@@ -202,6 +202,7 @@ class _Point:
         self.weights = weights + length * change
         self.duals = self.duals + dual_length * duals
         self._multipliers = multipliers + dual_length * multiplier_change
+        self._invert()
         self._evaluate()
         return True
 

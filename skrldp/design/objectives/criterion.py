@@ -136,7 +136,7 @@ class _Design:
         public = requirements.fold(joint.probabilities)
         self.criterion = criterion or Information(public)
         self.public = self.criterion.at(public)
-        self.deadline = deadline
+        self.deadline, self.verbose = deadline, verbose
         self.by_formula: Solution | None = None
         if solver == "auto":
             self.by_formula = optimum_at_public(joint, self.requirements, self.criterion, deadline)
@@ -207,8 +207,9 @@ class _Design:
         )
 
     def show(self, matrix: Floats) -> None:
-        """Show how good a mechanism is at the public distribution."""
-        self.progress.show(self.public.stated(matrix))
+        """Show how good a mechanism is at the public distribution, if asked to."""
+        if self.verbose:
+            self.progress.show(self.public.stated(matrix))
 
     @cached_property
     def forms(self) -> list[Floats]:
@@ -262,15 +263,14 @@ class _Design:
     def decomposed(self, more: bool) -> Solution:
         """Mix the rows of linear programs; go on by columns if there is more to gain."""
         known = repair(self.known[1], self.requirements)  # closed forms fit sets, not regions
-        mixture, rounds, status = decompose(
+        matrix, n_rows, rounds, status = decompose(
             self.criterion,
             self.requirements,
             known,
             deadline=self.deadline.part(_TIME_DECOMPOSING) if more else self.deadline,
             callback=self.show,
         )
-        matrix = mixture.mechanism(mixture.solve().weights)
-        message = f"{rounds} linear programs over mechanisms, {len(mixture.rows)} rows mixed."
+        message = f"{rounds} linear programs over mechanisms, {n_rows} rows mixed."
         if more and not self.deadline.passed:
             solution = self.columns(np.concatenate([matrix, known]))
             return replace(solution, message=f"{solution.message} {message}")

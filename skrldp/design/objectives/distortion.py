@@ -26,10 +26,18 @@ from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements, repair
 from skrldp.uncertainty_set import RenyiSet
 
-__all__ = ["DISTANCES", "SOLVERS", "ExpectedCost", "distance_matrix", "expected_distance", "solve"]
+__all__ = [
+    "DISTANCES",
+    "SOLVERS",
+    "ExpectedCost",
+    "distance_matrix",
+    "expected_distance",
+    "solve",
+    "suited_distance",
+]
 
 
-DISTANCES = ("squared", "absolute", "hamming")
+DISTANCES = ("auto", "squared", "absolute", "hamming")
 SOLVERS = ("auto", "cuts", "conic")
 _OTHER = {"auto": "solver='conic'", "cuts": "solver='conic'", "conic": "solver='cuts'"}
 _LARGEST = 1e100  # greatest size of numbers whose squares are taken: those stay finite
@@ -44,9 +52,10 @@ def distance_matrix(
 
     Parameters
     ----------
-    distance : {"squared", "absolute", "hamming"}, callable or array of shape (a2, b)
+    distance : {"auto", "squared", "absolute", "hamming"}, callable or array of shape (a2, b)
         A name, a function of a value and an output, or the table itself. Hamming's distance is 1
-        between different values, and the number of different columns if U has several.
+        between different values, and the number of different columns if U has several. "auto" is
+        the one of :func:`suited_distance`.
     values : sequence of length a2
         The values of U.
     outputs : sequence of length b
@@ -91,6 +100,33 @@ def distance_matrix(
     return table
 
 
+def suited_distance(values: Sequence[Any]) -> str:
+    """Name the distance that suits some values of U.
+
+    Parameters
+    ----------
+    values : sequence of length a2
+        The values of U.
+
+    Returns
+    -------
+    {"squared", "hamming"}
+        "squared" if all are real numbers of moderate size. Truth values are no numbers here; of two
+        of them both distances are the same.
+
+    Examples
+    --------
+    >>> suited_distance((1, 2.5)), suited_distance((1, None)), suited_distance((1, "other"))
+    ('squared', 'hamming', 'hamming')
+    """
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return "hamming"
+        if not abs(value) <= _LARGEST:  # type: ignore[operator]
+            return "hamming"
+    return "squared"
+
+
 def _as_table(distance: Any) -> Floats:
     refuse_masked(distance, "the table `distance`")
     try:
@@ -101,8 +137,8 @@ def _as_table(distance: Any) -> Floats:
         pass
     kind = f"a {type(distance).__name__}" if hasattr(distance, "__len__") else repr(distance)
     raise ValueError(
-        "distance must be 'squared', 'absolute', 'hamming', a function of a value and an output, "
-        f"or a table of numbers (real, values by outputs), got {kind}."
+        "distance must be 'auto', 'squared', 'absolute', 'hamming', a function of a value and an "
+        f"output, or a table of numbers (real, values by outputs), got {kind}."
     )
 
 
@@ -112,6 +148,8 @@ def _named(name: str, values: Sequence[Any], outputs: Sequence[Any]) -> Floats:
             f"distance={name!r} must be one of {', '.join(map(repr, DISTANCES))}, a function of a "
             "value and an output, or a table."
         )
+    if name == "auto":
+        name = suited_distance(values)
     if name == "hamming":
         return np.array([[_hamming(u, y) for y in outputs] for u in values])
     gap = np.subtract.outer(_numbers(name, values, "U"), _numbers(name, outputs, "outputs"))

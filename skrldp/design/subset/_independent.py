@@ -166,7 +166,7 @@ def optimal_reporting(
         tried += 1
         return _best_pair(joint, secrets, values, eps - part, part)
 
-    best = best_split(split, eps, _SPLITS)
+    best = best_split(lambda parts: [split(float(part)) for part in parts], eps, _SPLITS)
     # There the search is worth some more effort.
     secrets.design(best.secret_eps, _programs(len(secrets.counts)))
     values.improve(best.leak)

@@ -312,7 +312,8 @@ def test_steps_grow_longer_when_time_is_short():
 
 @pytest.mark.parametrize("kind", ["joint", "lower"])
 def test_auto_is_no_worse_than_its_parts(kind):
-    joint, region = JointDistribution(TABLE), region_of(TABLE, kind)
+    table = TABLE if kind == "lower" else TABLE[:2]
+    joint, region = JointDistribution(table), region_of(table, kind)
     found = {
         solver: solve(joint, Requirements.of(region, 1.0), solver=solver, time_limit=None)
         for solver in ("auto", "alternation", "columns")

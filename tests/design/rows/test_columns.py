@@ -161,7 +161,7 @@ def by_programs(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["lower", "box", "simplex", "point"])
-@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (3, 3)])
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
 def test_three_ways_to_price(monkeypatch, kind, shape):
     """From a list, by climbing over products, and by linear programs."""
     joint = JointDistribution(np.random.default_rng(8).integers(1, 150, size=shape))
@@ -252,7 +252,7 @@ def test_large_tables(shape, cone):
         Cones(Requirements.of(region, 1.0), Deadline(0.0)), Information(distribution), []
     )
     assert isinstance(search.cone, cone)
-    found = generate_columns(joint, Requirements.of(region, 1.0), deadline=Clock(800))
+    found = generate_columns(joint, Requirements.of(region, 1.0), deadline=Clock(700))
     assert found.status == "time_limit"
     check(found, joint, region, 1.0)
     known = independent_reporting(joint, Requirements.of(region, 1.0)).information

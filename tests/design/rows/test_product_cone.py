@@ -1,5 +1,7 @@
 """The cone taken apart by secret: against linear programs and against cddlib."""
 
+import itertools
+
 import numpy as np
 import pytest
 from conftest import EXAMPLE, excess
@@ -40,7 +42,7 @@ def region_of(table, kind, same_secret=False, alpha=2.0):
     return privacy_region(joint, RenyiSet(alpha, radius), region=kind, same_secret=same_secret)
 
 
-def directions_for(size, count=15, seed=0):
+def directions_for(size, count=6, seed=0):
     """Random ones, and those whose maximum is a whole face: one report probability."""
     random = np.random.default_rng(seed).normal(size=(count, size))
     return np.concatenate([random, np.eye(size), -np.eye(size)])
@@ -85,8 +87,13 @@ def test_maxima(kind, table, same_secret):
         np.testing.assert_allclose((directions @ listed.T).max(axis=1), expected, atol=1e-7)
 
 
-@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)])
-@pytest.mark.parametrize("kind", KINDS)
+SHAPES = [(2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)]
+LONG = ("box", (3, 3))  # it takes longer than all others
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"), [case for case in itertools.product(KINDS, SHAPES) if case != LONG]
+)
 def test_every_vertex_is_listed(kind, shape, cdd):
     rng = np.random.default_rng(shape[0] + 10 * shape[1])
     region = region_of(rng.integers(1, 200, size=shape), kind)
@@ -161,7 +168,7 @@ def jeffreys(seed):
     return JointDistribution(rng.multinomial(n, rng.dirichlet(np.full(10, 0.5))).reshape(shape))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_ten_cells(seed, cdd):
     """Both solvers reach the optimum over cddlib's vertices."""
     joint, eps = jeffreys(seed), (0.1, 0.5, 1.0, 1.5, 2.5)[seed % 5]

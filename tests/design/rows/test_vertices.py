@@ -114,7 +114,7 @@ def test_vertices_of_a_box(seed, size):
     free = (found > lower + 1e-9) & (found < upper - 1e-9)
     assert np.all(free.sum(axis=1) <= 1)
     assert len(np.unique(np.round(found, 9), axis=0)) == len(found)
-    for direction in rng.normal(size=(200, size)):
+    for direction in rng.normal(size=(40, size)):
         bounds = list(zip(lower, upper, strict=True))
         best = -linprog(-direction, A_eq=np.ones((1, size)), b_eq=[1.0], bounds=bounds).fun
         assert (found @ direction).max() == pytest.approx(best, abs=1e-9)

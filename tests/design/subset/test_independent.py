@@ -116,7 +116,7 @@ def test_budgets_may_differ_between_pairs():
     np.testing.assert_allclose(tight, 0.0, atol=1e-9)  # each set meets its limit in some pair
 
 
-@pytest.mark.parametrize(("seed", "eps"), [(1, 0.1), (2, 1.0)])
+@pytest.mark.parametrize(("seed", "eps"), [(2, 1.0)])
 def test_search_finds_what_enumeration_finds(seed, eps, monkeypatch):
     joint = table(seed, 2, 9, n=20_000)
     region = proof_region(joint, RenyiSet(2.0, 0.0005))
