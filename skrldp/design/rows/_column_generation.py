@@ -209,9 +209,6 @@ class _Search:
             if self.deadline.passed:
                 return self.deadline.met
             support = self.mixture.rows[self.mixture.support(weights)]
-            if _LP:
-                self._climb_and_keep(support, _LEAST_PROFIT)
-                support = self.mixture.rows[self.mixture.support(self.mixture.solve().weights)]
             starts = [self._starts(kind, support, _PATHS) for kind in _KINDS_OF_STARTS]
             random = self.rng.normal(size=(_PATHS, support.shape[1])) * self.scale
             slopes = np.concatenate([self.mixture.slopes(np.concatenate(starts)), random])
