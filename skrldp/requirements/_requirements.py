@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from skrldp._typing import Floats, Indices
-from skrldp.row_privacy import Region, SimplexRegion, odds_factor
+from skrldp.row_privacy import Region, SimplexRegion
 
 __all__ = ["Requirement", "Requirements"]
 
@@ -194,14 +194,8 @@ class Requirements:
         """
         heights = np.zeros(len(rows))
         for one in self:
-            spare = rounding * (1.0 + odds_factor(one.pair_eps))
-            above = -float(spare.max(initial=0.0))
-            for part in one.region.parts(len(rows)):
-                others = None if against is None else against[part]
-                found = one.region.worst(rows[part], one.pair_eps, against=others, above=above)
-                missing = found.bound + rounding * (1.0 + odds_factor(found.eps))
-                needed = replace(found, bound=missing).per_row(len(rows[part]))
-                heights[part] = np.maximum(heights[part], needed)
+            needed = one.region.heights(rows, one.pair_eps, rounding, against)
+            heights = np.maximum(heights, needed)
         return heights
 
     def lift(self, rows: Floats) -> Floats:

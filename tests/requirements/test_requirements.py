@@ -33,7 +33,8 @@ def told(rows, distribution, of_secret, known):
     groups = sorted(set(keys))
     member = np.array([[key == group for key in keys] for group in groups])
     mass = member * distribution.ravel()
-    return rows @ mass.T / mass.sum(axis=1), groups
+    with np.errstate(invalid="ignore"):  # a group of no mass
+        return rows @ mass.T / mass.sum(axis=1), groups
 
 
 def leakage(reports, groups, different):
