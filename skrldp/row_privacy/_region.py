@@ -20,7 +20,7 @@ __all__ = ["Region"]
 
 
 # Rows times pairs of secrets whose bounds are held at a time: 2 megabytes for each array.
-_PAIRS = 1 << 18
+_PAIRS = 1 << 20
 
 # Pairs of each row that are looked at closely to begin with, when the worst is sought.
 _FIRST_PAIRS = 2
