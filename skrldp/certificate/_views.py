@@ -1,6 +1,6 @@
 """The rows that a proof compares over a region, and the least ε that holds for them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -177,7 +177,9 @@ def _parts(blocks: Blocks, n_values: int) -> tuple[list[float], list[float]]:
     return [same, same_secret], [same_value, other]
 
 
-def least_provable(view: View, start: float) -> tuple[float, Pair | None]:
+def least_provable(
+    view: View, start: float, callback: Callable[[int], None] | None = None
+) -> tuple[float, Pair | None]:
     """Smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
 
     Each step goes to the greatest log-ratio among the worst conditionals found, which cannot pass
@@ -189,6 +191,8 @@ def least_provable(view: View, start: float) -> tuple[float, Pair | None]:
         screened = view.region.screened(view.rows[part], view.against[part])
         eps, pair = _raised(screened, eps)
         found = found if pair is None else pair
+        if callback is not None:
+            callback(len(screened.parts))
     return eps, found
 
 

@@ -1,6 +1,6 @@
 """Requirements on the rows of a mechanism, and how far rows are from meeting them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -172,7 +172,13 @@ class Requirements:
             return distribution.ravel()
         return distribution.sum(axis=0)
 
-    def heights(self, rows: Floats, rounding: float = 0.0, against: Floats | None = None) -> Floats:
+    def heights(
+        self,
+        rows: Floats,
+        rounding: float = 0.0,
+        against: Floats | None = None,
+        callback: Callable[[int], None] | None = None,
+    ) -> Floats:
         r"""Find what must be added to all entries of each row, so that it meets the requirements.
 
         If a row violates the privacy of a pair by at most δ, adding
@@ -187,6 +193,8 @@ class Requirements:
             By how much each entry may be changed afterwards; the row stays private then.
         against : array of the same shape, optional
             Take the second secret's part from these rows instead.
+        callback : callable, optional
+            Is called with the number of rows done for a requirement since the last call.
 
         Returns
         -------
@@ -194,7 +202,7 @@ class Requirements:
         """
         heights = np.zeros(len(rows))
         for one in self:
-            needed = one.region.heights(rows, one.pair_eps, rounding, against)
+            needed = one.region.heights(rows, one.pair_eps, rounding, against, callback)
             heights = np.maximum(heights, needed)
         return heights
 

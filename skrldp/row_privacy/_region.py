@@ -1,7 +1,7 @@
 """What every region can do: bound the worst pair of conditionals for each row."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -164,6 +164,7 @@ class Region(ABC):
         eps: float | Floats,
         rounding: float = 0.0,
         against: Floats | None = None,
+        callback: Callable[[int], None] | None = None,
     ) -> Floats:
         """Find what must be added to all entries of each row to make it private.
 
@@ -177,6 +178,8 @@ class Region(ABC):
             By how much each entry may be changed afterwards; the row stays private then.
         against : array of the same shape, optional
             Take the second secret's part from these rows instead.
+        callback : callable, optional
+            Is called with the number of rows done since the last call.
 
         Returns
         -------
@@ -194,6 +197,8 @@ class Region(ABC):
 
             rough = heights_of(screened.gaps(eps) + spare, eps)
             heights[part] = screened_maxima(rough, closely, _FIRST_PAIRS)
+            if callback is not None:
+                callback(len(heights[part]))
         return heights
 
     def _extremes(self, parts: Floats, others: Floats) -> tuple[Floats, Floats]:

@@ -65,7 +65,9 @@ class DistortionSanitizer(BaseSanitizer):
         )
         assert solution.matrix is not None  # only closed forms have none
         stand_in = drawn_from(self, promise)
-        mechanism, certificate = release(solution.matrix, promise, stand_in=stand_in)
+        mechanism, certificate = release(
+            solution.matrix, promise, stand_in=stand_in, verbose=self.verbose
+        )
         if not self.robust_privacy and not uncertainty.is_point:
             warnings.warn(
                 "robust_privacy=False: privacy holds for the public distribution alone, not for "

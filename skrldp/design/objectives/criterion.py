@@ -14,6 +14,7 @@ from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
 from skrldp.design.decomposition import decompose
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
+from skrldp.design.subset import reports_of_one
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements, repair
@@ -121,6 +122,8 @@ class _Design:
 
     def solve(self, solver: str) -> Solution:
         notes: list[str] = []
+        if self.deadline.left is not None:
+            _ = self.simple  # in time, for a search that is cut short
         if solver == "vertices" or (solver == "auto" and is_polyhedral(self.requirements)):
             try:
                 return enumerate_vertices(
@@ -142,7 +145,18 @@ class _Design:
             solution = self.annealed(self.criterion, more)
         else:
             solution = self.decomposed(more)
+        if solution.unfinished:
+            solution = self.at_least_simple(solution)
         return replace(solution, message=" ".join([solution.message, *notes]))
+
+    def at_least_simple(self, solution: Solution) -> Solution:
+        """Return what a search was too short for: the best mechanism that takes none."""
+        assert solution.matrix is not None
+        value, best = self.simple
+        if value <= self.criterion.value(solution.matrix):
+            return solution
+        message = f"{solution.message} A mechanism that takes no search was better."
+        return replace(solution, objective=self.public.stated(best), message=message, matrix=best)
 
     def show(self, matrix: Floats) -> None:
         """Show how good a mechanism is at the public distribution."""
@@ -159,6 +173,15 @@ class _Design:
         """Value of the best closed form, and its matrix."""
         values = [self.criterion.value(form) for form in self.forms]
         return max(values), self.forms[int(np.argmax(values))]
+
+    @cached_property
+    def simple(self) -> tuple[float, Floats]:
+        """Value of the best mechanism that takes no search, and its matrix."""
+        if not self.requirements.any_pair:
+            return self.known
+        alone = reports_of_one(self.joint, self.requirements)
+        found = [self.known, *((self.criterion.value(form), form) for form in alone)]
+        return max(found, key=lambda pair: pair[0])
 
     def columns(self, first: Floats | None) -> Solution:
         """Generate columns, from some rows if there are any."""

@@ -40,7 +40,7 @@ from skrldp.information import Blocks, product_information
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements
 
-__all__ = ["ProductReporting", "optimal_reporting"]
+__all__ = ["OwnBudgets", "ProductReporting", "optimal_reporting"]
 
 
 # Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py), on a table whose sets are
@@ -157,7 +157,7 @@ def optimal_reporting(
     eps = requirements.least_eps
     parts = [eps * part for part in _FIRST_SPLITS]
     secrets = _LocalReports(joint.counts.sum(axis=1), parts)
-    kind = _SharedBudget if budget == "theorem5" else _OwnBudgets
+    kind = _SharedBudget if budget == "theorem5" else OwnBudgets
     values = kind(joint, requirements, parts)
     tried = 0
 
@@ -193,7 +193,7 @@ def _by_responses(joint: JointDistribution, plain: IndependentReporting) -> Prod
 def _best_pair(
     joint: JointDistribution,
     secrets: "_LocalReports",
-    values: "_SharedBudget | _OwnBudgets",
+    values: "_SharedBudget | OwnBudgets",
     secret_eps: float,
     leak: float,
 ) -> ProductReporting:
@@ -255,7 +255,7 @@ class _SharedBudget:
         self.local.design(self.delta(part), _programs(len(self.local.counts)))
 
 
-class _OwnBudgets:
+class OwnBudgets:
     """For each set of values the budget that the requirements allow it."""
 
     def __init__(
