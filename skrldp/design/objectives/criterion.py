@@ -14,7 +14,7 @@ from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
 from skrldp.design.decomposition import decompose
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
-from skrldp.design.subset import reports_of_one
+from skrldp.design.subset import quick_reporting
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements, repair
@@ -177,11 +177,9 @@ class _Design:
     @cached_property
     def simple(self) -> tuple[float, Floats]:
         """Value of the best mechanism that takes no search, and its matrix."""
-        if not self.requirements.any_pair:
-            return self.known
-        alone = reports_of_one(self.joint, self.requirements)
-        found = [self.known, *((self.criterion.value(form), form) for form in alone)]
-        return max(found, key=lambda pair: pair[0])
+        quick = quick_reporting(self.joint, self.requirements)
+        value = -np.inf if quick is None else self.criterion.value(quick)
+        return self.known if quick is None or value <= self.known[0] else (value, quick)
 
     def columns(self, first: Floats | None) -> Solution:
         """Generate columns, from some rows if there are any."""
