@@ -1,4 +1,4 @@
-"""The speed and size targets: designs, support function, large closed forms, encoding, import.
+"""The speed and size targets: designs, repair and proof, large closed forms, encoding, import.
 
 Run it with ``python benchmarks/bench_core.py``. Each line names what is done and the target that
 it is compared with. The targets are those of the project for two cores. Designs are over the
@@ -20,13 +20,16 @@ import pandas as pd
 from skrldp import (
     GRRSanitizer,
     JointDistribution,
+    LikelihoodRatioSet,
     PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
     SRRSanitizer,
 )
+from skrldp.certificate import release
+from skrldp.design.closed_form import block_matrix, independent_reporting
 from skrldp.design.objectives.criterion import solve
-from skrldp.requirements import Requirements
+from skrldp.requirements import Promise, Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.table import learn
 from skrldp.uncertainty_set import RenyiSet
@@ -84,6 +87,29 @@ def support_function():
     rows = rng.random((24, 15, 16))
     seconds = median_time(lambda: region.worst(rows, 0.5), 11)
     line("support function, all pairs of 24 such rows", f"{seconds * 1e3:.2f} ms", "")
+
+
+def proofs():
+    """Repair and proof of independent reporting, and what a search for each pair would take."""
+    rng = np.random.default_rng(0)
+    for shape, uncertainty in product(
+        ((15, 16), (42, 6), (100, 10), (200, 5), (25, 40)), (LikelihoodRatioSet(), RenyiBall())
+    ):
+        counts = rng.multinomial(10**6, rng.dirichlet(np.full(np.prod(shape), 0.5)))
+        joint = JointDistribution(counts.reshape(shape))
+        promise = Promise.of(joint, uncertainty.fit_set(joint), 1.0)
+        requirements = promise.requirements()
+        form = block_matrix(independent_reporting(joint, requirements).blocks, shape)
+        start = time.process_time()
+        release(form, promise)
+        seconds = time.process_time() - start
+        region, some = requirements.items[0].region, form[:8]
+        start = time.process_time()
+        for row in some:  # all pairs of each, as if nothing were screened
+            region.worst(row[None], 1.0)
+        every = (time.process_time() - start) * len(form) / len(some)
+        what = f"repair and proof, {shape[0]} x {shape[1]}, {type(uncertainty).__name__}"
+        line(what, f"{seconds:.2f} s", f"{2.0 * every / seconds:.0f} times as fast as every pair")
 
 
 def large_closed_forms():
@@ -150,7 +176,7 @@ def main():
     print(f"{'what':<62} {'measured':>16}   target or value")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        for part in (designs, support_function, large_closed_forms, encoding, imports):
+        for part in (designs, support_function, proofs, large_closed_forms, encoding, imports):
             part()
 
 

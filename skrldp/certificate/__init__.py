@@ -13,11 +13,12 @@ from skrldp.certificate._certify import (
     prove_reports,
 )
 from skrldp.certificate._promises import keeps, prove_promise
-from skrldp.certificate._release import may_stand_in, release
+from skrldp.certificate._release import expected_seconds, may_stand_in, release
 
 __all__ = [
     "Certificate",
     "certify",
+    "expected_seconds",
     "keeps",
     "may_stand_in",
     "proof_region",

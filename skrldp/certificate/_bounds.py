@@ -35,6 +35,7 @@ def bound_over(
     joint: JointDistribution,
     uncertainty: FittedSet,
     most: float = math.inf,
+    callback: Callable[[int], None] | None = None,
 ) -> Bound:
     """Prove a bound for all rows of some views.
 
@@ -48,6 +49,8 @@ def bound_over(
         The set of distributions.
     most : float
         A bound that is proven already. Once no smaller one can be proven, it is returned.
+    callback : callable, optional
+        Is called with the number of rows proven since the last call.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def bound_over(
     witness: tuple[View, Pair] | None = None
     for view in views():
         attained = max(attained, leakage_at_centre(view))
-        proven, found = least_provable(view, max(proven, attained))
+        proven, found = least_provable(view, max(proven, attained), callback)
         if found is not None:
             witness = view, found
         if proven >= most:

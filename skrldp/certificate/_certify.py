@@ -1,7 +1,7 @@
 """The certificate: a proven bound, and the worst distribution found."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -262,7 +262,12 @@ def _checked(matrix: ArrayLike, joint: JointDistribution) -> Floats:
     return table
 
 
-def prove(mechanism: Mechanism, joint: JointDistribution, uncertainty: FittedSet) -> Certificate:
+def prove(
+    mechanism: Mechanism,
+    joint: JointDistribution,
+    uncertainty: FittedSet,
+    callback: Callable[[int], None] | None = None,
+) -> Certificate:
     """Certify a mechanism over a set that is fitted already; see :func:`certify`.
 
     Parameters
@@ -273,12 +278,14 @@ def prove(mechanism: Mechanism, joint: JointDistribution, uncertainty: FittedSet
         The public distribution.
     uncertainty : FittedSet
         The set of distributions.
+    callback : callable, optional
+        Is called with the number of rows proven since the last call.
 
     Returns
     -------
     Certificate
     """
-    return _series(mechanism, joint, uncertainty, [1])[0]
+    return _first(mechanism, proof_region(joint, uncertainty), joint, uncertainty, callback)
 
 
 def prove_reports(
@@ -359,7 +366,11 @@ def _series(
 
 
 def _first(
-    mechanism: Mechanism | Floats, region: Region, joint: JointDistribution, uncertainty: FittedSet
+    mechanism: Mechanism | Floats,
+    region: Region,
+    joint: JointDistribution,
+    uncertainty: FittedSet,
+    callback: Callable[[int], None] | None = None,
 ) -> Certificate:
     """Certify one report."""
     everywhere, given_u = leakage_over_all(mechanism, region.n_secrets)
@@ -367,31 +378,16 @@ def _first(
         views = list(mechanism_views(mechanism, region))
     else:
         views = [dense_view(mechanism, region)]
-    found = bound_over(lambda: views, joint, uncertainty)
+    found = bound_over(lambda: views, joint, uncertainty, callback=callback)
     proven = min(found.eps, everywhere)
-    return Certificate(
-        proven,
-        min(found.attained, proven),
-        found.distribution,
-        uncertainty,
-        joint.alphabet,
-        everywhere,
-        given_u,
-    )
+    figures = proven, min(found.attained, proven), found.distribution
+    return Certificate(*figures, uncertainty, joint.alphabet, everywhere, given_u)
 
 
 def _several(first: Certificate, k: int, bound: Bound) -> Certificate:
     """Make the certificate of k reports from that of one."""
     if k == 1:
         return first
-    return Certificate(
-        bound.eps,
-        bound.attained,
-        bound.distribution,
-        first.uncertainty,
-        first.alphabet,
-        times(k, first.eps_all),
-        times(k, first.eps_given_u),
-        reports=k,
-        enumerated=bound.enumerated,
-    )
+    figures = bound.eps, bound.attained, bound.distribution, first.uncertainty, first.alphabet
+    everywhere = times(k, first.eps_all), times(k, first.eps_given_u)
+    return Certificate(*figures, *everywhere, reports=k, enumerated=bound.enumerated)

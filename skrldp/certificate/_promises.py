@@ -16,7 +16,9 @@ from skrldp.requirements import Promise, Statement
 __all__ = ["keeps", "prove_promise"]
 
 
-def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
+def prove_promise(
+    mechanism: Mechanism, promise: Promise, callback: Callable[[int], None] | None = None
+) -> Certificate:
     """Certify a mechanism for every statement of a promise.
 
     Parameters
@@ -25,6 +27,8 @@ def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
         On the cells of ``promise.joint``, in its order, which is not checked.
     promise : Promise
         What is promised.
+    callback : callable, optional
+        Is called with the number of rows proven since the last call.
 
     Returns
     -------
@@ -36,9 +40,9 @@ def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
     everywhere = leakage_over_all(mechanism, len(promise.joint.secrets), promise.compared)
     for one in promise.statements:
         if one.joint is promise.joint and promise.compared is None and np.ndim(one.pair_eps) == 0:
-            certificate = prove(mechanism, promise.joint, one.uncertainty)
+            certificate = prove(mechanism, promise.joint, one.uncertainty, callback)
         else:
-            certificate = _prove_statement(mechanism, promise, one, everywhere)
+            certificate = _prove_statement(mechanism, promise, one, everywhere, callback)
         if one.known:
             found[one.secret] = replace(found[one.secret], known=certificate)
         else:
@@ -52,7 +56,11 @@ def prove_promise(mechanism: Mechanism, promise: Promise) -> Certificate:
 
 
 def _prove_statement(
-    mechanism: Mechanism, promise: Promise, one: Statement, everywhere: tuple[float, float]
+    mechanism: Mechanism,
+    promise: Promise,
+    one: Statement,
+    everywhere: tuple[float, float],
+    callback: Callable[[int], None] | None = None,
 ) -> Certificate:
     """Certify a mechanism for secrets and values in another arrangement than the table's."""
     eps_all, eps_given_u = everywhere
@@ -63,7 +71,8 @@ def _prove_statement(
     for eps in np.unique(wanted):
         chosen = wanted == eps
         of_pairs = views(first[chosen], second[chosen])
-        bounds.append((chosen, bound_over(of_pairs, one.joint, one.uncertainty)))
+        bound = bound_over(of_pairs, one.joint, one.uncertainty, callback=callback)
+        bounds.append((chosen, bound))
     nothing = Bound(0.0, 0.0, one.joint.probabilities)
     worst = max((bound for _, bound in bounds), key=lambda bound: bound.eps, default=nothing)
     eps_pairs = None

@@ -1,5 +1,8 @@
 """From a design to what may be released: repair, round, prove."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from skrldp._numbers import at_most
@@ -9,15 +12,20 @@ from skrldp.certificate._promises import keeps, prove_promise
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
-from skrldp.requirements import Promise, constant_rows, repair
+from skrldp.requirements import Promise, Requirements, constant_rows, repair
 
-__all__ = ["may_stand_in", "release"]
+__all__ = ["expected_seconds", "may_stand_in", "release"]
 
 
 # Proofs that are tried, each with eight times the slack of the one before. The last has 3e4 times
 # the slack that rounding calls for: where that fails, something else is wrong.
 _ATTEMPTS = 6
 _MORE = 8.0
+
+# Seconds for each report and cell, and for each report and pair of secrets. On one core mechanisms
+# of 1,000 reports took 1.7 s (100 x 10 cells) and 4.9 s (200 x 5), nearly all for what is counted.
+_SECONDS_CELL, _SECONDS_PAIR = 1.5e-6, 1e-7
+_LINE = "{desc}: {n} reports, {elapsed}"  # how tqdm writes it
 
 
 def may_stand_in(mechanism: Mechanism, distribution: Floats, promise: Promise) -> bool:
@@ -54,8 +62,39 @@ def may_stand_in(mechanism: Mechanism, distribution: Floats, promise: Promise) -
     )
 
 
+def expected_seconds(requirements: Requirements) -> float:
+    """Estimate how long repair and proof take for a mechanism with a report for each cell.
+
+    Parameters
+    ----------
+    requirements : Requirements
+        What a row must satisfy.
+
+    Returns
+    -------
+    float
+        By counting what there is to do, at the pace of an ordinary core.
+    """
+    return requirements.n_cells * sum(
+        one.region.conditionals.size * _SECONDS_CELL + len(one.region.pairs[0]) * _SECONDS_PAIR
+        for one in requirements
+    )
+
+
+@contextmanager
+def _counted(what: str, verbose: int) -> Iterator[Callable[[int], None] | None]:
+    """Show a line on what is being done, with the number of reports done."""
+    if not verbose:
+        yield None
+        return
+    from tqdm.auto import tqdm  # loaded when needed
+
+    with tqdm(desc=f"[skrldp] {what}", bar_format=_LINE, leave=False) as line:
+        yield line.update
+
+
 def release(
-    matrix: Floats, promise: Promise, *, stand_in: Floats | None = None
+    matrix: Floats, promise: Promise, *, stand_in: Floats | None = None, verbose: int = 0
 ) -> tuple[Mechanism, Certificate]:
     """Repair a design, round it to what will be sampled, and prove it private.
 
@@ -68,6 +107,8 @@ def release(
     stand_in : array of shape (a2,), optional
         What unknown values of U may be drawn from, if U alone is observed; see
         :func:`may_stand_in`.
+    verbose : int
+        If positive, show how many reports are repaired and proven.
 
     Returns
     -------
@@ -83,9 +124,11 @@ def release(
     requirements = promise.requirements()
     rounding = 2.0 * 2.0 ** -slot_bits(len(matrix))
     for _ in range(_ATTEMPTS):
-        repaired = repair(matrix, requirements, rounding, stand_in)
+        with _counted("repairing", verbose) as callback:
+            repaired = repair(matrix, requirements, rounding, stand_in, callback)
         mechanism = _sampled(repaired, promise.joint, promise.observe)
-        certificate = prove_promise(mechanism, promise)
+        with _counted("proving", verbose) as callback:
+            certificate = prove_promise(mechanism, promise, callback)
         if keeps(certificate, promise) and (
             stand_in is None or may_stand_in(mechanism, stand_in, promise)
         ):

@@ -1,6 +1,6 @@
 """The rows that a proof compares over a region, and the least ε that holds for them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats, Indices
 from skrldp.information import Blocks, conditionals_of
 from skrldp.mechanism import Mechanism
-from skrldp.row_privacy import Region, SimplexRegion, WorstPairs
+from skrldp.row_privacy import Region, Screened, SimplexRegion, WorstPairs
 
 __all__ = [
     "Pair",
@@ -28,6 +28,8 @@ __all__ = [
 # Least rise of the trial ε while closing in on the proven one, in nats; it doubles from there. What
 # is proven is at most about as much above what is true; twice as much saves a step at most.
 _STEP = 1e-12
+# Pairs that are looked at closely at a time to begin with; twice as many each time all are proven.
+_FIRST_PAIRS = 64
 _HOPELESS = 1e3  # a rise by this much proves nothing: infinite
 
 Pair = tuple[int, int, Floats]  # two secrets, and a conditional of each, shape (2, k)
@@ -175,51 +177,63 @@ def _parts(blocks: Blocks, n_values: int) -> tuple[list[float], list[float]]:
     return [same, same_secret], [same_value, other]
 
 
-def least_provable(view: View, start: float) -> tuple[float, Pair | None]:
+def least_provable(
+    view: View, start: float, callback: Callable[[int], None] | None = None
+) -> tuple[float, Pair | None]:
     """Smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
 
     Each step goes to the greatest log-ratio among the worst conditionals found, which cannot pass
     the true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
+    The rows are taken part by part: what is proven stays so as ε grows.
     """
-    eps, step = start, _STEP
-    rows, against = view.rows, view.against
-    found: Pair | None = None
-    while np.isfinite(eps):
-        kept, ratio, pair = _unproven(view.region, rows, against, eps)
-        if len(kept) == 0:
-            return eps, found
-        if ratio > eps + step:
-            eps, found = ratio, pair
-        else:
-            eps, step = eps + step, 2.0 * step
-        rows, against = rows[kept], against[kept]  # a row that is proven stays so as ε grows
-        if step > _HOPELESS:
-            return float("inf"), found
+    eps, found = start, None
+    for part in view.region.parts(len(view.rows)):
+        screened = view.region.screened(view.rows[part], view.against[part])
+        eps, pair = _raised(screened, eps)
+        found = found if pair is None else pair
+        if callback is not None:
+            callback(len(screened.parts))
     return eps, found
 
 
-def _unproven(
-    region: Region, rows: Floats, against: Floats, eps: float
-) -> tuple[Indices, float, Pair | None]:
-    """Return the rows that are not proven at an ε, and the greatest log-ratio found, with its pair.
+def _raised(screened: Screened, eps: float) -> tuple[float, Pair | None]:
+    """Raise ε until it is proven for some rows; give the last pair that called for more.
 
-    The rows are taken part by part, so that the conditionals of all pairs need not be held at once.
+    The pairs that seem to leak most come first, few at a time: they raise ε, and most of the
+    others are then cleared by bounds of each secret alone.
     """
-    kept: list[Indices] = [np.empty(0, dtype=np.intp)]
-    greatest, pair = -np.inf, None
-    for part in region.parts(len(rows)):
-        some, others = rows[part], against[part]
-        worst = region.worst(some, eps, against=others, above=0.0, conditionals=True)
-        if len(worst.row) == 0:
+    found: Pair | None = None
+    step, number = _STEP, _FIRST_PAIRS
+    row, pair = np.nonzero(screened.gaps(_each(eps, screened)) > 0.0)
+    order = np.argsort(-screened.leakages(row, pair), kind="stable")
+    row, pair = row[order], pair[order]
+    while len(row) and np.isfinite(eps):
+        some = slice(number)
+        asked = np.full(len(row[some]), eps)
+        worst, unproven = screened.closely(row[some], pair[some], asked, 0.0, conditionals=True)
+        row = np.concatenate([row[some][unproven], row[number:]])
+        pair = np.concatenate([pair[some][unproven], pair[number:]])
+        number *= 2
+        if not len(worst.row):
+            step = _STEP
             continue
-        kept.append(part.start + np.unique(worst.row))
-        ratio = _log_ratios(worst, some, others)
-        best = int(ratio.argmax())
-        if ratio[best] > greatest:
+        ratios = _log_ratios(worst, screened.parts, screened.others)
+        best = int(ratios.argmax())
+        if ratios[best] > eps + step:
             assert worst.conditionals is not None
-            greatest = float(ratio[best])
-            pair = int(worst.first[best]), int(worst.second[best]), worst.conditionals[best]
-    return np.concatenate(kept), greatest, pair
+            eps, step = float(ratios[best]), _STEP
+            found = int(worst.first[best]), int(worst.second[best]), worst.conditionals[best]
+        else:
+            eps, step = eps + step, 2.0 * step
+            if step > _HOPELESS:
+                return float("inf"), found
+        left = screened.gaps(_each(eps, screened))[row, pair] > 0.0
+        row, pair = row[left], pair[left]
+    return eps, found
+
+
+def _each(eps: float, screened: Screened) -> Floats:
+    return np.full(len(screened.region.pairs[0]), eps)
 
 
 def _log_ratios(worst: WorstPairs, rows: Floats, against: Floats) -> Floats:
@@ -249,11 +263,25 @@ def _ratio_of(view: View, conditionals: Floats, seen: NDArray[np.bool_]) -> floa
     rows, against = view.rows, view.against
     if view.rounded:  # the other way round, so that no more is said than is attained
         rows, against = against, rows
-    most = np.einsum("bsu,su->bs", rows, conditionals)
-    least = np.einsum("bsu,su->bs", against, conditionals)
     first, second = view.region.pairs
     both = seen[first] & seen[second]
-    upper, lower = most[:, first[both]], least[:, second[both]]
+    pairs = first[both], second[both]
+    return max(
+        (
+            _greatest_ratio(rows[part], against[part], conditionals, pairs)
+            for part in view.region.parts(len(rows))
+        ),
+        default=0.0,
+    )
+
+
+def _greatest_ratio(
+    rows: Floats, against: Floats, conditionals: Floats, pairs: tuple[Indices, Indices]
+) -> float:
+    """Log of the greatest ratio of two secrets' probabilities of a report; at least 0."""
+    most = np.einsum("bsu,su->bs", rows, conditionals)
+    least = np.einsum("bsu,su->bs", against, conditionals)
+    upper, lower = most[:, pairs[0]], least[:, pairs[1]]
     if np.any((upper > 0) & (lower <= 0)):
         return float("inf")
     if not upper.size:

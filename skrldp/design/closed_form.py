@@ -21,6 +21,7 @@ __all__ = [
     "Blocks",
     "IndependentReporting",
     "SplitSearch",
+    "about_whole_secrets",
     "best_split",
     "block_matrix",
     "closed_forms",
@@ -248,9 +249,9 @@ def closed_forms(
     Returns
     -------
     list of arrays
-        SRR and, where all requirements are about the whole secret, independent reporting, of shape
-        (a, a). If U alone is observed, randomised response to U with the largest budget that is
-        private, of shape (a2, a2).
+        SRR, independent reporting where all requirements are about the whole secret, and GRR, of
+        shape (a, a). If U alone is observed, randomised response to U with the largest budget
+        that is private, of shape (a2, a2).
     """
     shape = joint.counts.shape
     if requirements.n_cells < joint.counts.size:
@@ -258,13 +259,14 @@ def closed_forms(
         delta = value_budget(requirements)(requirements.least_eps) if compared else np.inf
         return [response_matrix(delta, shape[1])]
     forms = [srr(min(requirements.least_eps, _OVERFLOW), *shape)]
-    if all(_about_whole_secrets(one, joint) for one in requirements):
+    if all(about_whole_secrets(one, joint) for one in requirements):
         forms.append(independent_reporting(joint, requirements).blocks)
         if splits and requirements.any_pair:
             value_eps, eps = value_budget(requirements), requirements.least_eps
             parts = np.linspace(0.0, eps, _LISTED_SPLITS)
             deltas = value_eps(parts)
             forms += [_product(eps - p, d, shape) for p, d in zip(parts, deltas, strict=True)]
+    forms.append(grr(min(requirements.least_eps, _OVERFLOW), joint.counts.size))
     return [block_matrix(form, shape) for form in forms]
 
 
@@ -298,8 +300,20 @@ def response_matrix(eps: float, size: int) -> Floats:
     return other + (same - other) * np.eye(size)
 
 
-def _about_whole_secrets(one: Requirement, joint: JointDistribution) -> bool:
-    """Whether each part belongs to one secret of the joint distribution."""
+def about_whole_secrets(one: Requirement, joint: JointDistribution) -> bool:
+    """Tell whether each part belongs to one secret of the joint distribution.
+
+    Parameters
+    ----------
+    one : Requirement
+        What rows of cells must satisfy.
+    joint : JointDistribution
+        The joint distribution.
+
+    Returns
+    -------
+    bool
+    """
     a2 = joint.counts.shape[1]
     of_cell = one.region.rows.parts // a2
     return bool(np.all(of_cell == of_cell[:, :1]))

@@ -1,5 +1,7 @@
 """The repair of mechanisms that are not quite private: mix in a little of each report."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from skrldp._typing import Floats
@@ -13,6 +15,7 @@ def repair(
     requirements: Requirements,
     rounding: float = 0.0,
     stand_in: Floats | None = None,
+    callback: Callable[[int], None] | None = None,
 ) -> Floats:
     """Make any stochastic matrix private by mixing in a little of each report.
 
@@ -31,6 +34,8 @@ def repair(
     stand_in : array of shape (a2,), optional
         A distribution of U that reports about unknown values are made from; see
         :func:`skrldp.certificate.may_stand_in`. U alone must be observed.
+    callback : callable, optional
+        Is called with the number of rows looked at since the last call.
 
     Returns
     -------
@@ -39,11 +44,12 @@ def repair(
     """
     clean = np.clip(matrix, 0.0, None)
     clean = clean / clean.sum(axis=0)
-    heights = requirements.heights(clean, rounding)
+    heights = requirements.heights(clean, rounding, callback=callback)
     if stand_in is not None:
         constant = constant_rows(clean, stand_in)
         for first, second in ((clean, constant), (constant, clean)):
-            heights = np.maximum(heights, requirements.heights(first, rounding, second))
+            needed = requirements.heights(first, rounding, second, callback)
+            heights = np.maximum(heights, needed)
     heights[~clean.any(axis=1)] = 0.0  # a report that is never sent tells nothing
     return (clean + heights[:, None]) / (1.0 + heights.sum())
 

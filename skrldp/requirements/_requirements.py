@@ -1,13 +1,13 @@
 """Requirements on the rows of a mechanism, and how far rows are from meeting them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from skrldp._typing import Floats, Indices
-from skrldp.row_privacy import Region, SimplexRegion, odds_factor
+from skrldp.row_privacy import Region, SimplexRegion
 
 __all__ = ["Requirement", "Requirements"]
 
@@ -172,7 +172,13 @@ class Requirements:
             return distribution.ravel()
         return distribution.sum(axis=0)
 
-    def heights(self, rows: Floats, rounding: float = 0.0, against: Floats | None = None) -> Floats:
+    def heights(
+        self,
+        rows: Floats,
+        rounding: float = 0.0,
+        against: Floats | None = None,
+        callback: Callable[[int], None] | None = None,
+    ) -> Floats:
         r"""Find what must be added to all entries of each row, so that it meets the requirements.
 
         If a row violates the privacy of a pair by at most δ, adding
@@ -187,6 +193,8 @@ class Requirements:
             By how much each entry may be changed afterwards; the row stays private then.
         against : array of the same shape, optional
             Take the second secret's part from these rows instead.
+        callback : callable, optional
+            Is called with the number of rows done for a requirement since the last call.
 
         Returns
         -------
@@ -194,14 +202,8 @@ class Requirements:
         """
         heights = np.zeros(len(rows))
         for one in self:
-            spare = rounding * (1.0 + odds_factor(one.pair_eps))
-            above = -float(spare.max(initial=0.0))
-            for part in one.region.parts(len(rows)):
-                others = None if against is None else against[part]
-                found = one.region.worst(rows[part], one.pair_eps, against=others, above=above)
-                missing = found.bound + rounding * (1.0 + odds_factor(found.eps))
-                needed = replace(found, bound=missing).per_row(len(rows[part]))
-                heights[part] = np.maximum(heights[part], needed)
+            needed = one.region.heights(rows, one.pair_eps, rounding, against, callback)
+            heights = np.maximum(heights, needed)
         return heights
 
     def lift(self, rows: Floats) -> Floats:

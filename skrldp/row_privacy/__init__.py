@@ -16,7 +16,10 @@ from skrldp.row_privacy._balls import JointRegion, ProductRegion
 from skrldp.row_privacy._build import REGIONS, privacy_region
 from skrldp.row_privacy._layout import Layout
 from skrldp.row_privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
-from skrldp.row_privacy._region import Region, WorstPairs, odds_factor
+from skrldp.row_privacy._region import Region
+from skrldp.row_privacy._screened import Screened
+from skrldp.row_privacy._screened_maximum import screened_maxima
+from skrldp.row_privacy._worst_pairs import WorstPairs, odds_factor
 
 __all__ = [
     "REGIONS",
@@ -27,8 +30,10 @@ __all__ = [
     "PointRegion",
     "ProductRegion",
     "Region",
+    "Screened",
     "SimplexRegion",
     "WorstPairs",
     "odds_factor",
     "privacy_region",
+    "screened_maxima",
 ]

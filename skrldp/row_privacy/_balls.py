@@ -1,14 +1,15 @@
 """The regions that a Rényi ball allows: each conditional alone, and all together."""
 
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
-from skrldp.row_privacy._polyhedra import SimplexRegion, summits
-from skrldp.row_privacy._region import ROUNDING, Region, WorstPairs, odds_factor
+from skrldp.row_privacy._polyhedra import summits
+from skrldp.row_privacy._region import Region
+from skrldp.row_privacy._screened import ROUNDING
+from skrldp.row_privacy._worst_pairs import odds_factor
 from skrldp.support_function import conditional_radius, pull_in, support, worst_conditionals
 
 __all__ = ["JointRegion", "ProductRegion"]
@@ -80,16 +81,13 @@ class JointRegion(ProductRegion):
         shared = self.uncertainty.pair_budgets(self.marginal[pair])
         return shared, self.single_budgets[pair] if self.uncertainty.limits_singles else None
 
-    def _screen(
-        self, parts: Floats, others: Floats, eps: Floats, above: float, conditionals: bool
-    ) -> WorstPairs:
-        """Leave out pairs that a coarser region clears already."""
+    def _extremes(self, parts: Floats, others: Floats) -> tuple[Floats, Floats]:
+        """Upper bounds of what the conditionals make of each part, and of minus that."""
         unshared = bool((self.marginal <= 0).any()) or self.same_secret
         few = len(parts) * len(self.pairs[0]) <= _FEW_PAIRS
         if few and not unshared:  # then the ball of each conditional costs more than it saves
-            everything = SimplexRegion(self.conditionals, self.marginal, compared=self.pairs)
-            return everything._worst(parts, others, eps, above, False)
-        return super()._worst(parts, others, eps, above, conditionals and unshared)
+            return parts.max(axis=2), -others.min(axis=2)
+        return super()._extremes(parts, others)
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix pairs of conditionals with the public ones until they keep the budget.
@@ -141,46 +139,44 @@ class JointRegion(ProductRegion):
             gap[shared] = np.fmin(gap[shared], best.bound)  # of two bounds, what is a number
         return gap
 
-    def _worst(
-        self, parts: Floats, others: Floats, eps: Floats, above: float, conditionals: bool
-    ) -> WorstPairs:
-        rough = self._screen(parts, others, eps, above, conditionals)
+    def _closely(
+        self,
+        part: Floats,
+        other: Floats,
+        first: Indices,
+        second: Indices,
+        eps: Floats,
+        rough: Floats,
+        above: float,
+        conditionals: bool,
+    ) -> tuple[Floats, Floats | None]:
+        """Bound pairs that share a budget by what both take of it."""
         # A free secret costs nothing, so the other has the whole budget: nothing to refine.
-        shared = (
-            (self.marginal > 0)[rough.first]
-            & (self.marginal > 0)[rough.second]
-            & (rough.first != rough.second)
-        )
-        if not shared.any():
-            if conditionals and rough.conditionals is None:
-                return replace(rough, conditionals=np.empty((len(rough.row), 2, parts.shape[2])))
-            return rough
-        row, first, second = (part[shared] for part in (rough.row, rough.first, rough.second))
-        pair = np.stack([first, second], axis=1)
-        factor = odds_factor(rough.eps[shared])[:, None]
-        q = np.stack([parts[row, first], -factor * others[row, second]], axis=1)
+        shared = (self.marginal > 0)[first] & (self.marginal > 0)[second] & (first != second)
+        pair = np.stack([first[shared], second[shared]], axis=1)
+        factor = odds_factor(eps[shared])[:, None]
+        q = np.stack([part[shared], -factor * other[shared]], axis=1)
         problem = q, self.conditionals[pair], self.marginal[pair]
         radius, own = self._shared_budget(pair)
         best = support(*problem, self.alpha, radius, own)
-        bound = rough.bound.copy()
+        bound = rough.copy()
         exact = best.bound + ROUNDING * np.abs(q).max(axis=(1, 2))
         bound[shared] = np.fmin(bound[shared], exact)  # of two bounds, what is a number
-        keep = bound > above
-        found = rough.conditionals
-        if conditionals:
-            wanted = keep[shared]
-            part = tuple(array[wanted] for array in problem)
-            if found is None:
-                found = np.empty((len(bound), 2, parts.shape[2]))
-            found[np.flatnonzero(shared)[wanted]] = worst_conditionals(
-                part[0],
-                part[1],
-                part[2],
-                self.alpha,
-                radius[wanted],
-                best.slack[wanted],
-                None if own is None else own[wanted],
-            )
-            found = found[keep]
-        names = (rough.row[keep], rough.first[keep], rough.second[keep])
-        return WorstPairs(*names, bound[keep], rough.eps[keep], found)
+        if not conditionals:
+            return bound, None
+        kept = bound > above
+        found = np.empty((np.count_nonzero(kept), 2, part.shape[1]))
+        alone = kept & ~shared
+        single = part[alone], other[alone], first[alone], second[alone], eps[alone], rough[alone]
+        found[~shared[kept]] = super()._closely(*single, -np.inf, True)[1]
+        wanted = kept[shared]
+        found[shared[kept]] = worst_conditionals(
+            q[wanted],
+            problem[1][wanted],
+            problem[2][wanted],
+            self.alpha,
+            radius[wanted],
+            best.slack[wanted],
+            None if own is None else own[wanted],
+        )
+        return bound, found

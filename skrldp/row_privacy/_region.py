@@ -1,124 +1,31 @@
 """What every region can do: bound the worst pair of conditionals for each row."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from skrldp._arrays import chunks
-from skrldp._typing import Booleans, Floats, Indices
+from skrldp._typing import Floats, Indices
 from skrldp.row_privacy._layout import Layout
+from skrldp.row_privacy._screened import Screened
+from skrldp.row_privacy._screened_maximum import screened_maxima
+from skrldp.row_privacy._worst_pairs import WorstPairs, heights_of, odds_factor
 from skrldp.support_function import cell_bounds
 from skrldp.uncertainty_set import FittedSet, RenyiSet
 
-__all__ = ["MOST_EPS", "ROUNDING", "Region", "WorstPairs", "odds_factor"]
+__all__ = ["Region"]
 
 
-# Relative: covers the products and sums that make a bound of bounds. Twice as much would raise
-# proven bounds by some 1e-15.
-ROUNDING = 8.0 * np.finfo(float).eps
+# Rows times pairs of secrets whose bounds are held at a time: 2 megabytes for each array.
+_PAIRS = 1 << 20
 
-# Cells of all pairs of all rows that are compared at a time: bounds the memory. Arrays of twice as
-# many, 4 megabytes each, are held for the two conditionals of a pair.
-_PAIR_CELLS = 1 << 18
-
-# By how much more than needed rows are lifted, relatively: covers rounding. Twice as much costs
-# utility of the same order.
-_MARGIN = 1e-9
-
-# Above this ε, exp(ε) times a few thousand is no float any more: see odds_factor.
-MOST_EPS = 700.0
+# Pairs of each row that are looked at closely to begin with, when the worst is sought.
+_FIRST_PAIRS = 2
 
 _EVERYTHING = RenyiSet(1.0, np.inf)
-
-
-def odds_factor(eps: float | Floats) -> Any:
-    """Return exp(ε), or less where that would overflow: bounds are then too large, never too small.
-
-    Parameters
-    ----------
-    eps : float or array
-        In nats.
-
-    Returns
-    -------
-    float or array of the same shape
-    """
-    return np.exp(np.minimum(eps, MOST_EPS))
-
-
-@dataclass(frozen=True)
-class WorstPairs:
-    """Pairs of secrets and how much they may violate privacy in some row, one entry each.
-
-    Attributes
-    ----------
-    row, first, second : arrays of shape (m,)
-        Row of the mechanism and the two secrets.
-    bound : array of shape (m,)
-        Upper bound on ``R1 . v[first] - exp(eps) R2 . v[second]`` over the region.
-    eps : array of shape (m,)
-        ε of the pair, in nats.
-    conditionals : array of shape (m, 2, k) or None
-        Conditionals of the region that nearly attain it.
-    """
-
-    row: Indices
-    first: Indices
-    second: Indices
-    bound: Floats
-    eps: Floats
-    conditionals: Floats | None
-
-    @property
-    def heights(self) -> Floats:
-        r"""What to add to the rows so that they are private for these pairs, shape (m,).
-
-        If a row violates the privacy of a pair by at most δ, adding
-        :math:`\delta/(e^\epsilon - 1)` to all its entries makes it private for the pair, and so
-        does anything more (docs/proofs.md, the repair lemma).
-        """
-        return self.bound * (1.0 + _MARGIN) / np.expm1(np.minimum(self.eps, MOST_EPS))
-
-    @property
-    def odds_room(self) -> Floats:
-        """The height for a violation by exp(ε), shape (m,)."""
-        return odds_factor(self.eps) / np.expm1(np.minimum(self.eps, MOST_EPS))
-
-    def of(self, chosen: Booleans) -> "WorstPairs":
-        """Take some of the entries.
-
-        Parameters
-        ----------
-        chosen : boolean array of shape (m,)
-            Which.
-
-        Returns
-        -------
-        WorstPairs
-        """
-        conditionals = None if self.conditionals is None else self.conditionals[chosen]
-        names = self.row[chosen], self.first[chosen], self.second[chosen]
-        return WorstPairs(*names, self.bound[chosen], self.eps[chosen], conditionals)
-
-    def per_row(self, n_rows: int) -> Floats:
-        """Greatest height of each row; 0 for a row without entries.
-
-        Parameters
-        ----------
-        n_rows : int
-            Number of rows.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-        """
-        greatest = np.zeros(n_rows)
-        np.maximum.at(greatest, self.row, self.heights)
-        return greatest
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,8 +104,7 @@ class Region(ABC):
         ------
         slice
         """
-        size = len(self.pairs[0]) * self.conditionals.shape[1]
-        return chunks(n_rows, max(1, _PAIR_CELLS // max(1, size)))
+        return chunks(n_rows, max(1, _PAIRS // max(1, len(self.pairs[0]))))
 
     def worst(
         self,
@@ -228,36 +134,103 @@ class Region(ABC):
         -------
         WorstPairs
         """
+        eps = np.broadcast_to(eps, self.pairs[0].shape)
+        screened = self.screened(rows, against)
+        row, pair = np.nonzero(screened.gaps(eps) > above)
+        found, _ = screened.closely(row, pair, eps[pair], above, conditionals)
+        return found
+
+    def screened(self, rows: Floats, against: Floats | None = None) -> Screened:
+        """Bound what each secret's conditional makes of rows, so that few pairs are left.
+
+        Parameters
+        ----------
+        rows : array of shape (b, ...), laid out as :attr:`rows` says
+            Non-negative rows of a mechanism.
+        against : array of the same shape, optional
+            Take the second secret's part from these rows instead.
+
+        Returns
+        -------
+        Screened
+        """
         parts = self.rows.spread(rows)
         others = parts if against is None else self.rows.spread(against)
+        return Screened(self, parts, others, *self._extremes(parts, others))
+
+    def heights(
+        self,
+        rows: Floats,
+        eps: float | Floats,
+        rounding: float = 0.0,
+        against: Floats | None = None,
+        callback: Callable[[int], None] | None = None,
+    ) -> Floats:
+        """Find what must be added to all entries of each row to make it private.
+
+        Parameters
+        ----------
+        rows : array of shape (b, ...), laid out as :attr:`rows` says
+            Non-negative rows of a mechanism.
+        eps : float or array of shape (n_pairs,)
+            Privacy parameter, or one for each of :attr:`pairs`, in nats.
+        rounding : float
+            By how much each entry may be changed afterwards; the row stays private then.
+        against : array of the same shape, optional
+            Take the second secret's part from these rows instead.
+        callback : callable, optional
+            Is called with the number of rows done since the last call.
+
+        Returns
+        -------
+        array of shape (b,)
+        """
         eps = np.broadcast_to(eps, self.pairs[0].shape)
-        return self._worst(parts, others, eps, above, conditionals)
+        spare = rounding * (1.0 + odds_factor(eps))
+        heights = np.zeros(len(rows))
+        for part in self.parts(len(rows)):
+            screened = self.screened(rows[part], None if against is None else against[part])
 
-    def _worst(
-        self, parts: Floats, others: Floats, eps: Floats, above: float, conditionals: bool
-    ) -> WorstPairs:
-        """Bound the violation of rows whose parts are one for each secret."""
-        factor = odds_factor(eps)
-        most, most_conditionals = self._extremes(parts, conditionals)
-        least, least_conditionals = self._extremes(-others, conditionals)
-        first, second = self.pairs
-        gaps = most[:, first] + factor * least[:, second]
-        gaps += ROUNDING * (np.abs(most[:, first]) + factor * np.abs(least[:, second]))
-        gaps[np.isnan(gaps)] = np.inf  # nothing is known of these
-        row, pair = np.nonzero(gaps > above)
-        found = None
-        if most_conditionals is not None and least_conditionals is not None:
-            found = np.stack(
-                [most_conditionals[row, first[pair]], least_conditionals[row, second[pair]]], axis=1
-            )
-        return WorstPairs(row, first[pair], second[pair], gaps[row, pair], eps[pair], found)
+            def closely(row: Indices, pair: Indices, screened: Screened = screened) -> Floats:
+                found, _ = screened.closely(row, pair, eps[pair])
+                return heights_of(found.bound + spare[pair], found.eps)
 
-    def _extremes(self, rows: Floats, conditionals: bool) -> tuple[Floats, Floats | None]:
-        n_rows, n_secrets, n_values = rows.shape
+            rough = heights_of(screened.gaps(eps) + spare, eps)
+            heights[part] = screened_maxima(rough, closely, _FIRST_PAIRS)
+            if callback is not None:
+                callback(len(heights[part]))
+        return heights
+
+    def _extremes(self, parts: Floats, others: Floats) -> tuple[Floats, Floats]:
+        """Upper bounds of what the conditionals make of each part, and of minus that."""
+        n_rows, n_secrets, n_values = parts.shape
         secret = np.tile(np.arange(n_secrets), n_rows)
-        bound, found = self._extreme(rows.reshape(-1, n_values), secret, conditionals)
-        shape = (n_rows, n_secrets)
-        return bound.reshape(shape), None if found is None else found.reshape(*shape, n_values)
+        most, _ = self._extreme(parts.reshape(-1, n_values), secret, False)
+        least, _ = self._extreme(-others.reshape(-1, n_values), secret, False)
+        return most.reshape(n_rows, n_secrets), least.reshape(n_rows, n_secrets)
+
+    def _closely(
+        self,
+        part: Floats,
+        other: Floats,
+        first: Indices,
+        second: Indices,
+        eps: Floats,
+        rough: Floats,
+        above: float,
+        conditionals: bool,
+    ) -> tuple[Floats, Floats | None]:
+        """Bound pairs of parts; give the worst conditionals of those whose bound exceeds a number.
+
+        Where conditionals are free of one another, the rough bounds are as close as any.
+        """
+        if not conditionals:
+            return rough, None
+        kept = rough > above
+        _, most = self._extreme(part[kept], first[kept], True)
+        _, least = self._extreme(-other[kept], second[kept], True)
+        assert most is not None and least is not None
+        return rough, np.stack([most, least], axis=1)
 
     def one_against_rest(self, value: int) -> "Region":
         """Return the region for mechanisms that only ask whether U is this value.

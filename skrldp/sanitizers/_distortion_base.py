@@ -7,17 +7,20 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._numbers import at_most
+from skrldp._typing import Floats
 from skrldp.alphabet import Record
-from skrldp.certificate import release
+from skrldp.certificate import expected_seconds, release
+from skrldp.design.closed_form import closed_forms
 from skrldp.design.objectives.distortion import (
     distance_matrix,
     expected_distance,
     solve,
     suited_distance,
 )
+from skrldp.design.subset import quick_reporting
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Promise
+from skrldp.requirements import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_outputs
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
@@ -61,19 +64,25 @@ class DistortionSanitizer(BaseSanitizer):
         uncertainty = self._uncertainty_set().fit_set(joint)
         _, useful = self._utility_set(joint, uncertainty)
         useful = useful if self.robust_utility else useful.public_alone
+        requirements, limit = promise.requirements(self.region), self.time_limit
+        if limit is not None:  # leave time for repair and proof, but no more than half
+            limit = max(limit - expected_seconds(requirements), limit / 2.0)
         solution = solve(
             expected_distance(joint, distance, useful, observe=self.observe),
-            promise.requirements(self.region),
+            requirements,
             solver=self.solver,
             gap=self.tol,
-            time_limit=self.time_limit,
+            time_limit=limit,
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
+            simple=lambda: _simple(joint, requirements),
         )
         assert solution.matrix is not None  # only closed forms have none
         stand_in = drawn_from(self, promise)
-        mechanism, certificate = release(solution.matrix, promise, stand_in=stand_in)
+        mechanism, certificate = release(
+            solution.matrix, promise, stand_in=stand_in, verbose=self.verbose
+        )
         if not self.robust_privacy and not uncertainty.is_point:
             warnings.warn(
                 "robust_privacy=False: privacy holds for the public distribution alone, not for "
@@ -142,3 +151,9 @@ class DistortionSanitizer(BaseSanitizer):
         if encode == "cells":
             return [names[place] for place in fitted.codec.nonsensitive]
         return names
+
+
+def _simple(joint: JointDistribution, requirements: Requirements) -> list[Floats]:
+    """Return the mechanisms that take no search."""
+    quick = quick_reporting(joint, requirements)
+    return [*closed_forms(joint, requirements), *([] if quick is None else [quick])]

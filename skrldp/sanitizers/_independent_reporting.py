@@ -253,7 +253,7 @@ class IRSanitizer(BaseSanitizer):
         if blocks is not None:
             name = "independent reporting"
             return release_blocks(lambda: blocks, name, promise)
-        mechanism, certificate = release(best.matrix, promise)
+        mechanism, certificate = release(best.matrix, promise, verbose=self.verbose)
         bound = information_bound(joint, requirements, quick=True)
         solution = Solution(
             status="converged",

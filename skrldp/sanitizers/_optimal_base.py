@@ -1,7 +1,7 @@
 """What the sanitizers with an optimised mechanism share."""
 
 from skrldp._params import check_choice
-from skrldp.certificate import release
+from skrldp.certificate import expected_seconds, release
 from skrldp.design.criteria import Criterion
 from skrldp.design.objectives.criterion import SOLVERS, solve
 from skrldp.requirements import Promise, Requirements
@@ -31,20 +31,24 @@ class OptimalSanitizer(BaseSanitizer):
         requirements: Requirements,
         criterion: Criterion | None = None,
     ) -> Designed:
-        joint = promise.joint
+        joint, limit = promise.joint, self.time_limit
+        if limit is not None:  # leave time for repair and proof, but no more than half
+            limit = max(limit - expected_seconds(promise.requirements()), limit / 2.0)
         solution = solve(
             joint,
             requirements,
             criterion=criterion,
             solver=self.solver,
-            time_limit=self.time_limit,
+            time_limit=limit,
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
         assert solution.matrix is not None  # only closed forms have none
         stand_in = drawn_from(self, promise)
-        mechanism, certificate = release(solution.matrix, promise, stand_in=stand_in)
+        mechanism, certificate = release(
+            solution.matrix, promise, stand_in=stand_in, verbose=self.verbose
+        )
         mechanism = mechanism.named(range(mechanism.shape[0]), ())
         likely = mechanism.likely_cells(joint.probabilities)
         return Designed(mechanism, certificate, solution, cells=likely)

@@ -8,7 +8,7 @@ import pytest
 from conftest import excess
 
 from skrldp import AllDistributions, JointDistribution, RenyiBall, certify
-from skrldp.row_privacy import REGIONS, _region, privacy_region
+from skrldp.row_privacy import REGIONS, _region, _screened, privacy_region
 from skrldp.uncertainty_set import RenyiSet
 
 EVEN = JointDistribution([[5, 5], [5, 5]])
@@ -56,11 +56,10 @@ def test_a_bound_that_is_no_number_clears_no_pair(monkeypatch):
     over = privacy_region(EVEN, RenyiSet(2.0, 0.1))
     rows = np.full((1, 2, 2), 0.5)
     assert len(over.worst(rows, 1.0, above=0.0).row) == 0
-    monkeypatch.setattr(
-        type(over), "_extremes", lambda self, rows, _: (np.full(rows.shape[:2], math.nan), None)
-    )
-    worst = super(type(over), over)._worst(rows, rows, np.full(2, 1.0), 0.0, False)
-    assert worst.bound.tolist() == [math.inf, math.inf]
+    unknown = np.full((1, 2), math.nan)
+    monkeypatch.setattr(type(over), "_extremes", lambda *_: (unknown, unknown))
+    assert over.screened(rows).gaps(np.full(2, 1.0)).tolist() == [[math.inf, math.inf]]
+    assert len(over.worst(rows, 0.0, above=0.0).row) == 2  # but the pair's own bound may
 
 
 def test_many_reports_take_no_more_memory(monkeypatch):
@@ -70,8 +69,9 @@ def test_many_reports_take_no_more_memory(monkeypatch):
     matrix = rng.dirichlet(np.full(80, 2.0), 96).T
     matrix /= matrix.sum(axis=0)
     found, peaks = [], []
-    for cells in (1 << 20, 1 << 14):
-        monkeypatch.setattr(_region, "_PAIR_CELLS", cells)
+    for number in (1 << 17, 1 << 11):
+        monkeypatch.setattr(_region, "_PAIRS", number)
+        monkeypatch.setattr(_screened, "_PAIR_CELLS", 8 * number)
         tracemalloc.start()
         found.append(certify(matrix, RenyiBall(), joint))
         peaks.append(tracemalloc.get_traced_memory()[1])

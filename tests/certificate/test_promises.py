@@ -12,7 +12,7 @@ from skrldp.certificate import _release as release_module
 from skrldp.certificate import certify, may_stand_in, release
 from skrldp.certificate._views import View, least_provable
 from skrldp.requirements import Promise
-from skrldp.row_privacy import WorstPairs
+from skrldp.row_privacy import Screened
 from skrldp.uncertainty_set import RenyiSet
 
 EVEN = JointDistribution([[25, 25], [25, 25]])
@@ -109,12 +109,16 @@ def test_blocks_are_proven_for_every_value_and_every_secret(seed, four):
 class Stubborn:
     """A region in which a violation is seen at any ε, and no conditionals that show it."""
 
+    pairs = np.array([0, 1]), np.array([1, 0])
+
     def parts(self, n_rows):
         return [slice(0, n_rows)]
 
-    def worst(self, rows, eps, **_):
-        one = np.zeros(1, dtype=int)
-        return WorstPairs(one, one, one + 1, np.array([1e-3]), np.full(1, eps), np.zeros((1, 2, 2)))
+    def screened(self, rows, against):
+        return Screened(self, rows, against, np.full((1, 2), math.inf), np.zeros((1, 2)))
+
+    def _closely(self, part, *_):
+        return np.full(len(part), 1e-3), np.zeros((len(part), 2, 2))
 
 
 def test_what_cannot_be_proven_is_infinite():

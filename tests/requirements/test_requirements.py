@@ -33,7 +33,9 @@ def told(rows, distribution, of_secret, known):
     groups = sorted(set(keys))
     member = np.array([[key == group for key in keys] for group in groups])
     mass = member * distribution.ravel()
-    return rows @ mass.T / mass.sum(axis=1), groups
+    seen = mass.any(axis=1)
+    told_apart = [group for group, some in zip(groups, seen, strict=True) if some]
+    return rows @ mass[seen].T / mass[seen].sum(axis=1), told_apart
 
 
 def leakage(reports, groups, different):

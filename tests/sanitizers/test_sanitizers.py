@@ -261,7 +261,8 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
     assert type(one.region).__name__ == "LowerRegion" and one.region.same_secret
     assert one.eps == 0.7
     criterion = options.pop("criterion")
-    assert options == {"solver": "columns", "time_limit": 0.5, "verbose": 0}
+    assert 0.49 < options.pop("time_limit") < 0.5  # less what repair and proof will take
+    assert options == {"solver": "columns", "verbose": 0}
     assert criterion.distribution.sum() == pytest.approx(1.0) and (criterion.distribution > 0).all()
     assert criterion.name == "I(X;Y)"
 
@@ -356,7 +357,10 @@ def test_verbose_says_what_was_done(cls, capsys):
     assert capsys.readouterr().out == ""
     fitted(make(cls, verbose=1), GOOD)
     said = f"{cls.__name__}: S = column 0, U = column 1, JointDistribution(2 secrets x 2 values"
-    assert said in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert said in told.out
+    if cls is PolyOptSanitizer:  # after the search there are signs of life too
+        assert "[skrldp] repairing" in told.err and "[skrldp] proving" in told.err
 
 
 # --- Which columns are S -------------------------------------------------------------------------

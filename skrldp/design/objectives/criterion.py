@@ -18,6 +18,7 @@ from skrldp.design.criteria import Criterion, Expandable, Information
 from skrldp.design.decomposition import decompose
 from skrldp.design.non_robust import optimum_at_public
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
+from skrldp.design.subset import quick_reporting
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements, repair
@@ -150,6 +151,8 @@ class _Design:
         if self.by_formula is not None:
             return self.by_formula
         notes: list[str] = []
+        if self.deadline.left is not None:
+            _ = self.simple  # in time, for a search that is cut short
         if solver == "vertices" or (solver == "auto" and is_polyhedral(self.requirements)):
             try:
                 return enumerate_vertices(
@@ -171,6 +174,8 @@ class _Design:
             solution = self.annealed(self.criterion, more)
         else:
             solution = self.decomposed(more)
+        if solution.unfinished:
+            solution = self.at_least_simple(solution)
         return replace(solution, message=" ".join([solution.message, *notes]))
 
     def bounded(self, solution: Solution) -> Solution:
@@ -206,6 +211,15 @@ class _Design:
             seconds=self.deadline.elapsed,
         )
 
+    def at_least_simple(self, solution: Solution) -> Solution:
+        """Return what a search was too short for: the best mechanism that takes none."""
+        assert solution.matrix is not None
+        value, best = self.simple
+        if value <= self.criterion.value(solution.matrix):
+            return solution
+        message = f"{solution.message} A mechanism that takes no search was better."
+        return replace(solution, objective=self.public.stated(best), message=message, matrix=best)
+
     def show(self, matrix: Floats) -> None:
         """Show how good a mechanism is at the public distribution, if asked to."""
         if self.verbose:
@@ -222,6 +236,13 @@ class _Design:
         """Value of the best closed form, and its matrix."""
         values = [self.criterion.value(form) for form in self.forms]
         return max(values), self.forms[int(np.argmax(values))]
+
+    @cached_property
+    def simple(self) -> tuple[float, Floats]:
+        """Value of the best mechanism that takes no search, and its matrix."""
+        quick = quick_reporting(self.joint, self.requirements)
+        value = -np.inf if quick is None else self.criterion.value(quick)
+        return self.known if quick is None or value <= self.known[0] else (value, quick)
 
     def columns(self, first: Floats | None) -> Solution:
         """Generate columns, from some rows if there are any."""

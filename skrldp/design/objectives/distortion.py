@@ -234,6 +234,7 @@ def solve(
     max_iter: int | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    simple: Callable[[], Sequence[Floats]] | None = None,
 ) -> Solution:
     """Minimise the expected distance over private mechanisms.
 
@@ -256,6 +257,9 @@ def solve(
         Number of threads; see :class:`skrldp.design._workers.Workers`.
     verbose : int
         Print a line on what was done if positive, and on each step if greater than 1.
+    simple : callable, optional
+        Returns mechanisms of any reports, shape (b, n_cells). If the search is cut short they are
+        tried, each report as the output that is nearest on average.
 
     Returns
     -------
@@ -292,11 +296,29 @@ def solve(
     matrix = np.zeros(cost.cost.shape)
     matrix[useful] = solution.matrix
     solution = replace(solution, matrix=matrix)
+    if simple is not None and solution.unfinished:
+        solution = _at_least(simple(), solution, cost, requirements)
     if verbose:
         print(
             f"[skrldp] {solution.solver}: {solution.objective:.6g} ({solution.status}, gap "
             f"{solution.gap:.1e}) after {solution.seconds:.1f} s. {solution.message}"
         )
+    return solution
+
+
+def _at_least(
+    simple: Sequence[Floats], solution: Solution, cost: ExpectedCost, requirements: Requirements
+) -> Solution:
+    """Return the best of a solution and mechanisms whose reports are taken for outputs."""
+    message = f"{solution.message} A mechanism that takes no search was better."
+    for form in simple:
+        nearest = ((form * cost.distribution) @ cost.cost.T).argmin(axis=1)
+        merged = np.zeros(cost.cost.shape)
+        np.add.at(merged, nearest, form)
+        private = repair(merged, requirements)
+        value = cost.worst(private)[0]
+        if value < solution.objective:
+            solution = replace(solution, objective=value, matrix=private, message=message)
     return solution
 
 

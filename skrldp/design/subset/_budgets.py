@@ -6,9 +6,8 @@ import numpy as np
 
 from skrldp._arrays import chunks
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.design._screened_maximum import screened_maxima
 from skrldp.design._value_budgets import least_odds
-from skrldp.row_privacy import Region, SimplexRegion, odds_factor
+from skrldp.row_privacy import Region, SimplexRegion, odds_factor, screened_maxima
 
 __all__ = ["secrets_of", "set_drops"]
 

@@ -40,7 +40,7 @@ from skrldp.information import Blocks, product_information
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements
 
-__all__ = ["ProductReporting", "optimal_reporting"]
+__all__ = ["LocalReports", "OwnBudgets", "ProductReporting", "best_pair", "optimal_reporting"]
 
 
 # Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py), on a table whose sets are
@@ -156,15 +156,15 @@ def optimal_reporting(
         return plain
     eps = requirements.least_eps
     parts = [eps * part for part in _FIRST_SPLITS]
-    secrets = _LocalReports(joint.counts.sum(axis=1), parts)
-    kind = _SharedBudget if budget == "theorem5" else _OwnBudgets
+    secrets = LocalReports(joint.counts.sum(axis=1), parts)
+    kind = _SharedBudget if budget == "theorem5" else OwnBudgets
     values = kind(joint, requirements, parts)
     tried = 0
 
     def split(part: float) -> ProductReporting:
         nonlocal tried
         tried += 1
-        return _best_pair(joint, secrets, values, eps - part, part)
+        return best_pair(joint, secrets, values, eps - part, part)
 
     best = best_split(lambda parts: [split(float(part)) for part in parts], eps, _SPLITS)
     # There the search is worth some more effort.
@@ -190,10 +190,10 @@ def _by_responses(joint: JointDistribution, plain: IndependentReporting) -> Prod
     )
 
 
-def _best_pair(
+def best_pair(
     joint: JointDistribution,
-    secrets: "_LocalReports",
-    values: "_SharedBudget | _OwnBudgets",
+    secrets: "LocalReports",
+    values: "_SharedBudget | OwnBudgets",
     secret_eps: float,
     leak: float,
 ) -> ProductReporting:
@@ -216,7 +216,7 @@ def _best_pair(
     return max(found, key=lambda result: result.information)
 
 
-class _LocalReports:
+class LocalReports:
     """The most informative δ-LDP mechanism for given counts, at many δ."""
 
     def __init__(self, counts: NDArray[np.int64], levels: list[float]) -> None:
@@ -240,7 +240,7 @@ class _SharedBudget:
     ) -> None:
         self.delta = value_budget(requirements, "theorem5")
         counts = joint.counts.sum(axis=0)
-        self.local = _LocalReports(counts, [self.delta(part) for part in parts])
+        self.local = LocalReports(counts, [self.delta(part) for part in parts])
 
     def reports(self, first: Floats, secret_eps: float, leak: float) -> dict[str, Floats]:
         """Return mechanisms for U, to go with one for S."""
@@ -255,7 +255,7 @@ class _SharedBudget:
         self.local.design(self.delta(part), _programs(len(self.local.counts)))
 
 
-class _OwnBudgets:
+class OwnBudgets:
     """For each set of values the budget that the requirements allow it."""
 
     def __init__(

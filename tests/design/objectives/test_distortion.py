@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design._constraints import Cuts
 from skrldp.design._run import Deadline
+from skrldp.design.closed_form import closed_forms
 from skrldp.design.cutting_planes import CutProgram, minimise
 from skrldp.design.cutting_planes import _minimise as search_module
 from skrldp.design.cutting_planes._program import weak_duality
@@ -308,3 +309,19 @@ def test_any_multipliers_bound_the_linear_program():
         assert weak_duality(linear, table, multipliers) <= optimum.fun + 1e-9
     best = weak_duality(linear, table, -optimum.ineqlin.marginals)
     assert best == pytest.approx(optimum.fun, abs=1e-9)
+
+
+def test_a_search_without_time_takes_what_needs_none():
+    """Reports of closed forms become outputs, each the nearest; the result is as private."""
+    joint = JointDistribution(np.random.default_rng(0).geometric(0.003, (3, 4)))
+    cost = expected_distance(
+        joint, distance_matrix("absolute", range(4), range(4)), RenyiSet(1.0, 0.0)
+    )
+    asked = Requirements.of(privacy_region(joint, RenyiSet(1.0, 0.001)), 1.0)
+    forms = closed_forms(joint, asked)
+    plain = solve(cost, asked, time_limit=1e-6)
+    found = solve(cost, asked, time_limit=1e-6, simple=lambda: forms)
+    assert found.objective < 0.95 * plain.objective  # a constant
+    check(found, cost, asked.items[0].region, 1.0)
+    told = [form * joint.probabilities.ravel() @ cost.cost.T for form in forms]
+    assert found.objective == pytest.approx(min(by.min(axis=1).sum() for by in told), rel=1e-6)

@@ -15,8 +15,10 @@ from skrldp.design.criteria import Information
 from skrldp.design.objectives.criterion import SOLVERS, solve
 from skrldp.design.rows import _column_generation as columns_module
 from skrldp.design.rows import generate_columns
+from skrldp.design.subset import optimal_reporting, quick_reporting
+from skrldp.design.subset._extremal import optimal_response
 from skrldp.exceptions import SolverError
-from skrldp.information import block_information, row_information
+from skrldp.information import block_information, mutual_information, row_information
 from skrldp.requirements import Promise, Requirements
 from skrldp.row_privacy import privacy_region
 from skrldp.uncertainty_set import RenyiSet
@@ -198,6 +200,34 @@ def test_never_worse_than_the_closed_forms(counts):
             value = block_information(blocks, joint.probabilities)
             assert found.objective >= value * (1.0 - 1e-8)
         assert found.objective <= found.bound + 1e-12
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (5, 3)])
+@pytest.mark.parametrize("eps", [0.3, 4.0])
+def test_a_search_without_time_is_never_worse_than_what_needs_none(shape, eps):
+    """GRR, SRR, independent reporting, optimised or not, and optimal reports of S alone."""
+    a1, a2 = shape
+    for seed in range(1):
+        joint = JointDistribution(np.random.default_rng(seed).geometric(0.003, shape))
+        around = RenyiSet(1.0, 0.003)
+        asked = Requirements.of(privacy_region(joint, around), eps)
+        found = solve(joint, asked, time_limit=1e-6)
+        assert found.status == "time_limit"
+        for blocks in (
+            grr(eps, a1 * a2),
+            srr(eps, a1, a2),
+            independent_reporting(joint, asked).blocks,
+        ):
+            assert found.objective >= block_information(blocks, joint.probabilities) * (1 - 1e-9)
+        of_secrets = optimal_response(joint.counts.sum(axis=1), eps).information
+        assert found.objective >= of_secrets * (1.0 - 1e-5)
+        # Which tries more splits of the budget.
+        assert found.objective >= optimal_reporting(joint, asked).information * (1.0 - 0.01)
+        blind = Requirements.of(privacy_region(joint, around, observe="nonsensitive"), eps)
+        short = solve(joint, blind, time_limit=1e-6)
+        public = joint.probabilities.sum(axis=0)
+        alone = mutual_information(quick_reporting(joint, blind), public)
+        assert alone * (1.0 - 1e-9) <= short.objective <= short.bound
 
 
 @pytest.mark.parametrize(("counts", "eps"), [(MANY, 1.2)])

@@ -131,7 +131,7 @@ def test_pairs_that_s_does_not_tell_apart_leave_more_for_u():
     joint = table(3, 3, 5, n=20_000)
     region = proof_region(joint, RenyiSet(2.0, 0.0005))
     part = np.log(1.5)
-    values = independent._OwnBudgets(joint, Requirements.of(region, part + 0.3), [])
+    values = independent.OwnBudgets(joint, Requirements.of(region, part + 0.3), [])
     join = np.array([[0.6, 0.6, 0.4], [0.4, 0.4, 0.6]])
     together = values.reports(join, part, 0.3)["optimal"]
     alone = values.reports(np.ones((1, 3)), 0.0, 0.3)["optimal"]

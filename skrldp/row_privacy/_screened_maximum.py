@@ -14,7 +14,7 @@ def screened_maxima(
 ) -> Floats:
     """Find the greatest value of each row, evaluating entries in the order of their upper bounds.
 
-    A row is done when no bound of what is left exceeds the greatest value so far.
+    An entry whose bound does not exceed the greatest value of its row so far is left out.
 
     Parameters
     ----------
@@ -31,17 +31,18 @@ def screened_maxima(
     array of shape (n,)
         Greatest values, or 0 if those are negative.
     """
-    order = np.argsort(-upper, axis=1, kind="stable")
-    upper = np.take_along_axis(upper, order, axis=1)
+    left = upper.copy()
     greatest = np.zeros(len(upper))
-    start, width = 0, first
-    while start < upper.shape[1]:
-        active = np.flatnonzero(upper[:, start] > greatest)
-        if len(active) == 0:
-            break
-        columns = order[active, start : start + width]
-        values = exact(np.repeat(active, columns.shape[1]), columns.ravel())
-        values = np.minimum(values.reshape(columns.shape), upper[active, start : start + width])
-        greatest[active] = np.maximum(greatest[active], values.max(axis=1))
-        start, width = start + width, 2 * width
+    width = min(first, upper.shape[1])
+    active = np.flatnonzero(upper.max(axis=1, initial=-np.inf) > 0.0)
+    while len(active):
+        some = left[active]
+        columns = np.argpartition(-some, width - 1, axis=1)[:, :width]
+        promising = np.take_along_axis(some, columns, axis=1) > greatest[active, None]
+        row, column = np.repeat(active, promising.sum(axis=1)), columns[promising]
+        values = np.minimum(exact(row, column), left[row, column])
+        np.maximum.at(greatest, row, values)
+        left[row, column] = -np.inf
+        active = active[left[active].max(axis=1) > greatest[active]]
+        width = min(2 * width, upper.shape[1])
     return greatest

@@ -1,0 +1,120 @@
+"""Pairs of secrets with what they may violate privacy by, and how far that lifts a row."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skrldp._typing import Booleans, Floats, Indices
+
+__all__ = ["MOST_EPS", "WorstPairs", "heights_of", "odds_factor"]
+
+
+# By how much more than needed rows are lifted, relatively: covers rounding. Twice as much costs
+# utility of the same order.
+_MARGIN = 1e-9
+
+# Above this ε, exp(ε) times a few thousand is no float any more: see odds_factor.
+MOST_EPS = 700.0
+
+
+def odds_factor(eps: float | Floats) -> Any:
+    """Return exp(ε), or less where that would overflow: bounds are then too large, never too small.
+
+    Parameters
+    ----------
+    eps : float or array
+        In nats.
+
+    Returns
+    -------
+    float or array of the same shape
+    """
+    return np.exp(np.minimum(eps, MOST_EPS))
+
+
+def heights_of(bound: Floats, eps: Floats) -> Floats:
+    r"""Find what to add to rows so that they are private for pairs of secrets.
+
+    If a row violates the privacy of a pair by at most δ, adding
+    :math:`\delta/(e^\epsilon - 1)` to all its entries makes it private for the pair, and so
+    does anything more (docs/proofs.md, the repair lemma).
+
+    Parameters
+    ----------
+    bound : array
+        Upper bounds of the violations.
+    eps : array of a shape that broadcasts
+        ε of the pairs, in nats.
+
+    Returns
+    -------
+    array of the same shape
+    """
+    return bound * (1.0 + _MARGIN) / np.expm1(np.minimum(eps, MOST_EPS))
+
+
+@dataclass(frozen=True)
+class WorstPairs:
+    """Pairs of secrets and how much they may violate privacy in some row, one entry each.
+
+    Attributes
+    ----------
+    row, first, second : arrays of shape (m,)
+        Row of the mechanism and the two secrets.
+    bound : array of shape (m,)
+        Upper bound on ``R1 . v[first] - exp(eps) R2 . v[second]`` over the region.
+    eps : array of shape (m,)
+        ε of the pair, in nats.
+    conditionals : array of shape (m, 2, k) or None
+        Conditionals of the region that nearly attain it.
+    """
+
+    row: Indices
+    first: Indices
+    second: Indices
+    bound: Floats
+    eps: Floats
+    conditionals: Floats | None
+
+    @property
+    def heights(self) -> Floats:
+        """What to add to the rows so that they are private for these pairs, shape (m,)."""
+        return heights_of(self.bound, self.eps)
+
+    @property
+    def odds_room(self) -> Floats:
+        """The height for a violation by exp(ε), shape (m,)."""
+        return odds_factor(self.eps) / np.expm1(np.minimum(self.eps, MOST_EPS))
+
+    def of(self, chosen: Booleans) -> "WorstPairs":
+        """Take some of the entries.
+
+        Parameters
+        ----------
+        chosen : boolean array of shape (m,)
+            Which.
+
+        Returns
+        -------
+        WorstPairs
+        """
+        conditionals = None if self.conditionals is None else self.conditionals[chosen]
+        names = self.row[chosen], self.first[chosen], self.second[chosen]
+        return WorstPairs(*names, self.bound[chosen], self.eps[chosen], conditionals)
+
+    def per_row(self, n_rows: int) -> Floats:
+        """Greatest height of each row; 0 for a row without entries.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        greatest = np.zeros(n_rows)
+        np.maximum.at(greatest, self.row, self.heights)
+        return greatest
