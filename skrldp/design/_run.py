@@ -58,7 +58,7 @@ class Solution:
     bound_by : str
         What has the bound's value, in a few words.
     iterations : int
-        Rounds of the solver.
+        What the solver counted: Newton steps, rounds of linear programs.
     seconds : float
         Time taken.
     message : str

@@ -42,6 +42,7 @@ class DistortionSanitizer(BaseSanitizer):
     _most_cells = 2_000  # a design and its proof take minutes there
 
     distance_ = FromFit("figures.distance_")
+    n_iter_ = FromFit("solution.iterations")
     distortion_ = FromFit("figures.distortion_")
     utility_uncertainty_ = FromFit("figures.utility_uncertainty_")
     worst_case_distortion_ = FromFit("figures.worst_case_distortion_")

@@ -120,6 +120,8 @@ class NonRobustSanitizer(OptimalSanitizer):
     information_by_secret_, normalized_information_by_secret_ : ndarray of shape (a1,)
         I(U; Y | S=s) for each secret, in nats, and divided by H(U | S=s); NaN where there is
         nothing to tell.
+    n_iter_ : int
+        Iterations that the solver took.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str

@@ -7,7 +7,7 @@ from skrldp.design.objectives.criterion import SOLVERS, solve
 from skrldp.requirements import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_limits
-from skrldp.sanitizers._fitted_state import Designed
+from skrldp.sanitizers._fitted_state import Designed, FromFit
 from skrldp.sanitizers._promised import drawn_from
 
 __all__ = ["OptimalSanitizer"]
@@ -15,6 +15,8 @@ __all__ = ["OptimalSanitizer"]
 
 class OptimalSanitizer(BaseSanitizer):
     """Base class: the best mechanism by a criterion, with parameters of the solver."""
+
+    n_iter_ = FromFit("solution.iterations")
 
     _default_encode = "symbol"
     _solvers: tuple[str, ...] = SOLVERS

@@ -178,6 +178,8 @@ class RobustMSESanitizer(DistortionSanitizer):
         probability ``utility_uncertainty_.beta``, as far as the radius comes from a beta.
     worst_case_distribution_ : array of shape (a1, a2)
         A distribution of that set that (nearly) attains it.
+    n_iter_ : int
+        Iterations that the solver took.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str

@@ -24,6 +24,7 @@ __all__ = ["alternate", "gather", "starts"]
 _RUNS = ((16, 0.8), (24, 0.95), (24, 0.95), (32, 0.95), (32, 0.95), (48, 0.97))
 # Runs before what they found is gathered: fewer are too much alike. Doubled: 1e-3, in less time.
 _GATHERED = 3
+_RUNS_ONLY = 2  # runs where columns follow
 _GAIN = 2e-4  # relative gain of two runs together below which there is no third
 _DISTINCT = 0.75  # part of a run's reports that must differ for the next run to have more
 
@@ -55,7 +56,7 @@ def alternate(
     *,
     deadline: Deadline,
     callback: Callback | None = None,
-    gathers: bool = True,
+    runs_only: bool = False,
 ) -> tuple[list[Annealing], str]:
     """Anneal again and again, and gather what was found.
 
@@ -69,8 +70,9 @@ def alternate(
         When to stop.
     callback : callable, optional
         Gets each private mechanism.
-    gathers : bool
-        Whether to gather the reports of the runs; columns mix them anyway.
+    runs_only : bool
+        Take but the first runs, and do not gather what they found: columns mix their rows anyway,
+        and find others.
 
     Returns
     -------
@@ -101,7 +103,9 @@ def alternate(
         run = Annealing(criterion, requirements, start, callback, workers)
         run.anneal(factor, deadline)
         runs.append(run)
-        if gathers and len(runs) >= _GATHERED:
+        if runs_only and len(runs) == _RUNS_ONLY:
+            return runs, "converged"
+        if len(runs) >= _GATHERED:
             rows = gather([*runs, *gathered[-1:]], distribution, requirements.shape)
             if _affordable(len(rows), runs[-1:], deadline) == len(rows):
                 joined = Annealing(criterion, requirements, rows, callback, workers)

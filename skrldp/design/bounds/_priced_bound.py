@@ -61,7 +61,7 @@ def priced_bound(
     matrix: Floats,
     *,
     goal: float = 1e-3,
-    solves: int = 1_000,
+    solves: int = 300,
     deadline: Deadline | None = None,
 ) -> PricedBound | None:
     """Bound I(X; Y) at the public distribution from above, by pricing all private rows.

@@ -108,6 +108,7 @@ def solve(
         ) from error
     finally:
         deadline.workers.close()
+    solution = replace(solution, iterations=max(deadline.iterations, 1))
     if verbose:
         print(
             f"[skrldp] {solution.solver}: {search.progress.words(solution.objective)} "
@@ -267,7 +268,7 @@ class _Design:
             self.requirements,
             deadline=self.deadline.part(_TIME_ALTERNATING) if more else self.deadline,
             callback=self.show,
-            gathers=not more,
+            runs_only=more,
         )
         if more and not self.deadline.passed:
             solution = self.columns(np.concatenate([run.matrix for run in runs]))

@@ -295,7 +295,9 @@ def solve(
     assert solution.matrix is not None
     matrix = np.zeros(cost.cost.shape)
     matrix[useful] = solution.matrix
-    solution = replace(solution, matrix=matrix)
+    solution = replace(
+        solution, matrix=matrix, iterations=max(solution.iterations, deadline.iterations, 1)
+    )
     if simple is not None and solution.unfinished:
         solution = _at_least(simple(), solution, cost, requirements)
     if verbose:

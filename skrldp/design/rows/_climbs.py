@@ -20,7 +20,7 @@ _LEAST_ENTRY = 1e-300
 
 def climb_paths(
     mixture: Mixture, slopes: Floats, blocks: list[Block], deadline: Deadline
-) -> tuple[Floats, Floats]:
+) -> Floats:
     """Climb the reduced profit of a mixture, from many slopes.
 
     Where a way down the central path goes is decided by its first slopes; once it is near the
@@ -39,10 +39,8 @@ def climb_paths(
 
     Returns
     -------
-    rows : array of shape (m, a)
+    array of shape (m, a)
         Rows of unit sum. They are private up to errors of the paths.
-    profits : array of shape (m,)
-        What their reduced profits may be: those of the rows, and the gaps of their paths.
     """
     paths = RowPaths(slopes, blocks, workers=deadline.workers)
     rows, unit, follow = paths.rows, np.ptp(slopes, axis=1), False
@@ -60,4 +58,4 @@ def climb_paths(
             slopes = mixture.slopes(rows)
             unit = np.ptp(slopes, axis=1)
             paths.set_slopes(slopes)
-    return rows, mixture.profits(rows) + paths.gaps
+    return rows

@@ -43,13 +43,12 @@ _KINDS_OF_STARTS = (0, 1, 2, 4, 5)  # without random directions, which are no ro
 _POLYHEDRAL, _BALL = (12, 5e-6), (6, 5e-5)
 # The last rounds: the rows in use are pushed to within this tolerance of the boundary, until that
 # gains less than this, relatively.
-_LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 10, 1e-6
+_LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 5, 2e-6
 
-# Climbs along central paths: of each kind so many at once, and of all these so many are climbed to
-# the end by programs. They end when so many rounds have gained less than this, relatively.
-_PATHS, _FINISHED = 25, 6
-_PATH_ROUNDS, _PATH_GAIN = 2, 1e-4
-_ALIKE_DIGITS = 3  # decimals in which rows agree that would climb to the same place
+# Climbs along central paths: of each kind so many at once. They end when so many rounds have gained
+# less than this, relatively.
+_PATHS = 12
+_PATH_ROUNDS, _PATH_GAIN = 2, 5e-5
 
 # Climbs.
 _MOST_CLIMB = 6  # linear programs for one
@@ -212,20 +211,12 @@ class _Search:
             starts = [self._starts(kind, support, _PATHS) for kind in _KINDS_OF_STARTS]
             random = self.rng.normal(size=(_PATHS, support.shape[1])) * self.scale
             slopes = np.concatenate([self.mixture.slopes(np.concatenate(starts)), random])
-            self._keep_best(*climb_paths(self.mixture, slopes, blocks, self.deadline))
+            rows = self.cone.inside(climb_paths(self.mixture, slopes, blocks, self.deadline))
+            profits = self.mixture.profits(rows)
+            good = profits > _LEAST_PROFIT
+            if good.any():
+                self.mixture.add(_different(rows[good], profits[good]))
             self.rounds += 1
-
-    def _keep_best(self, rows: Floats, profits: Floats) -> None:
-        """Keep what paths found where it has a profit; climb to the end from the best."""
-        private = self.cone.inside(rows)
-        reached = self.mixture.profits(private)
-        good = reached > _LEAST_PROFIT
-        if good.any():
-            self.mixture.add(_different(private[good], reached[good]))
-        promising = profits > _LEAST_PROFIT
-        if promising.any():
-            best = _different(rows[promising], profits[promising], _ALIKE_DIGITS)
-            self._climb_and_keep(best[:_FINISHED], _LEAST_PROFIT)
 
     def _exhaust(self, every: Floats) -> str:
         """Take the most profitable of all extreme rays until none has a profit."""
@@ -316,8 +307,8 @@ class _Search:
         return np.maximum(starts, _LEAST_ENTRY)
 
 
-def _different(rows: Floats, profits: Floats, digits: int = _SAME_DIGITS) -> Floats:
+def _different(rows: Floats, profits: Floats) -> Floats:
     """Return the most profitable rows, each once."""
     order = np.argsort(-profits, kind="stable")
-    _, first = np.unique(np.round(rows[order], digits), axis=0, return_index=True)
+    _, first = np.unique(np.round(rows[order], _SAME_DIGITS), axis=0, return_index=True)
     return rows[order][np.sort(first)[:_MOST_KEPT]]
