@@ -144,10 +144,11 @@ def test_hessians_of_tied_rows_are_sums_of_blocks(kind):
         block = PairBlock(one, pairs)
         block._lam, block._dual_x, block._slack, block._dual = lam, dual_x, slack, dual
         blocks.append(block)
+    barrier = np.full(b, 0.01)
     found, expected = blocks[0].hessian(rows), blocks[1].hessian(tied)
     added = expected.reshape(b, a1, a2, a1, a2).sum(axis=(1, 3))
     np.testing.assert_allclose(found, added, rtol=1e-10, atol=1e-10)
-    found, expected = blocks[0].gradient(0.01), blocks[1].gradient(0.01)
+    found, expected = blocks[0].gradient(barrier), blocks[1].gradient(barrier)
     np.testing.assert_allclose(found, expected.reshape(b, a1, a2).sum(axis=1), rtol=1e-8, atol=1e-8)
     push = rng.random(x.shape)
     together = seeing.collect(push).reshape(b, a1, a2).sum(axis=1)

@@ -48,7 +48,7 @@ _LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 5, 2e-6
 # Climbs along central paths: of each kind so many at once. They end when so many rounds have gained
 # less than this, relatively.
 _PATHS = 12
-_PATH_ROUNDS, _PATH_GAIN = 2, 5e-5
+_PATH_ROUNDS, _PATH_GAIN = 2, 1e-4
 
 # Climbs.
 _MOST_CLIMB = 6  # linear programs for one

@@ -119,7 +119,7 @@ def test_where_it_does_not_apply():
 def test_merged_values_bound_larger_tables():
     counts = np.random.default_rng(5).integers(5, 60, size=(2, 8))
     joint, requirements = problem(counts, 1.0)
-    general = Information(joint.probabilities.ravel()).bound(joint, requirements)
+    general = Information(joint.probabilities.ravel()).bound(joint, requirements).value
     found = solve(joint, requirements, solver="columns", time_limit=1.0)
     value = merged_bound(joint, requirements, found.matrix, groups=3, solves=500)
     assert found.objective < value < general
