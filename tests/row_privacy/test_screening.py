@@ -113,3 +113,10 @@ def test_greatest_values_without_evaluating_all(seed, first):
     assert asked.max() <= 1
     if first == 1:  # what is asked for might have been the greatest
         assert np.all((asked == 0) | (upper > 0.0))
+
+
+def test_a_bound_that_is_no_number_leaves_nothing_out():
+    upper = np.array([[np.nan, 2.0], [1.0, 0.5]])
+    values = np.array([[3.0, 1.0], [0.2, 0.4]])
+    found = screened_maxima(upper, lambda row, column: values[row, column], 1)
+    assert found.tolist() == [3.0, 0.4]
