@@ -31,10 +31,10 @@ def screened_maxima(
     array of shape (n,)
         Greatest values, or 0 if those are negative.
     """
-    left = upper.copy()
+    left = np.where(np.isnan(upper), np.inf, upper)  # of what is no number nothing is known
     greatest = np.zeros(len(upper))
     width = min(first, upper.shape[1])
-    active = np.flatnonzero(upper.max(axis=1, initial=-np.inf) > 0.0)
+    active = np.flatnonzero(left.max(axis=1, initial=-np.inf) > 0.0)
     while len(active):
         some = left[active]
         columns = np.argpartition(-some, width - 1, axis=1)[:, :width]

@@ -19,6 +19,7 @@ SETS = (
     RenyiSet(3.0, 0.001),
     ConditionalsSet(0.01, 0.013),
     ConditionalsSet(0.01, 0.013, drift=0.02),
+    ConditionalsSet(0.01, 0.02),  # nothing is shared: the rough bounds are exact
 )
 
 
@@ -113,3 +114,10 @@ def test_greatest_values_without_evaluating_all(seed, first):
     assert asked.max() <= 1
     if first == 1:  # what is asked for might have been the greatest
         assert np.all((asked == 0) | (upper > 0.0))
+
+
+def test_a_bound_that_is_no_number_leaves_nothing_out():
+    upper = np.array([[np.nan, 2.0], [1.0, 0.5]])
+    values = np.array([[3.0, 1.0], [0.2, 0.4]])
+    found = screened_maxima(upper, lambda row, column: values[row, column], 1)
+    assert found.tolist() == [3.0, 0.4]
