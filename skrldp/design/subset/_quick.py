@@ -16,10 +16,10 @@ __all__ = ["quick_reporting"]
 # has 199,000.
 _MOST_WORK = 250_000
 _SEARCHES = 3  # for sets of values
-# Splits of the budget: on up to 256 cells some 30, which is within
+# Splits of the budget: on up to 40 cells some 30, which is within
 # a hundredth of the best on small tables; beyond, all of it for one of the two reports.
 _SPLITS, _ENDS = SplitSearch(grid=9, fine=5, levels=3), SplitSearch(grid=2, fine=2, levels=0)
-_FEW_CELLS = 256
+_FEW_CELLS = 40
 
 
 def quick_reporting(joint: JointDistribution, requirements: Requirements) -> Floats | None:
