@@ -7,7 +7,6 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._numbers import at_most
-from skrldp._typing import Floats
 from skrldp.alphabet import Record
 from skrldp.certificate import expected_seconds, release
 from skrldp.design.closed_form import closed_forms
@@ -17,10 +16,9 @@ from skrldp.design.objectives.distortion import (
     solve,
     suited_distance,
 )
-from skrldp.design.subset import quick_reporting
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Promise, Requirements
+from skrldp.requirements import Promise
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_outputs
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
@@ -77,7 +75,7 @@ class DistortionSanitizer(BaseSanitizer):
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-            simple=lambda: _simple(joint, requirements),
+            simple=lambda: closed_forms(joint, requirements),
         )
         assert solution.matrix is not None  # only closed forms have none
         stand_in = drawn_from(self, promise)
@@ -152,9 +150,3 @@ class DistortionSanitizer(BaseSanitizer):
         if encode == "cells":
             return [names[place] for place in fitted.codec.nonsensitive]
         return names
-
-
-def _simple(joint: JointDistribution, requirements: Requirements) -> list[Floats]:
-    """Return the mechanisms that take no search."""
-    quick = quick_reporting(joint, requirements)
-    return [*closed_forms(joint, requirements), *([] if quick is None else [quick])]
