@@ -33,6 +33,7 @@ from skrldp.design.interior_point._block import Block, Kind
 from skrldp.design.interior_point._newton_system import Coupling, Curvature
 from skrldp.design.interior_point._pair_functions import concave_mean
 from skrldp.design.interior_point._part import Part, parts_of
+from skrldp.design.interior_point._step_lengths import step_lengths
 
 __all__ = ["CentralPath"]
 
@@ -42,17 +43,10 @@ __all__ = ["CentralPath"]
 # (benchmarks/bench_constants.py).
 
 _FIRST_COMPLEMENTARITY = 1.0  # in units of the mean cost of a cell and report
-# Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
-_FRACTION_TO_BOUNDARY = 0.97
 # Range of the centring parameter, which is 1 less the length of the last step: a short step tells
 # that the point is far from the path. The first step follows one of _FIRST_LENGTH.
 _CENTRING_RANGE = (0.1, 0.9)
 _FIRST_LENGTH = 0.5
-# Neighbourhood of the path: no product of a variable and its multiplier is less than this part of
-# their mean (usual: 1e-3 to 1e-4). Steps are shortened by the factor until that holds, at most so
-# many times.
-_LEAST_PRODUCT = 1e-4
-_SHORTER, _MOST_SHORTENINGS = 0.8, 12
 _LEAST_LENGTH = 1e-3  # a shorter step is not worth taking: rounding has ended the path
 _LEAST_GAP = 1e-20  # in units of the costs: nothing that could be told from rounding is left
 
@@ -214,14 +208,14 @@ class CentralPath:
         dual = (barrier - self._dual_cost * slack_step) / slack - self._dual_cost
         return slack, slack_step, self._dual_cost, dual
 
-    def _products(self, costs: Kind, lengths: Floats) -> tuple[float, float]:
+    def _products(self, costs: Kind, lengths: Floats) -> tuple[Floats, Floats]:
         """Multiply variables and multipliers after a part of a step: their sum, and the least."""
         slack, slack_step, dual, step = costs
         products = (slack + lengths[0] * slack_step) * (dual + lengths[1] * step)
         found = self._workers.map(lambda part: part.products(_each(lengths, part)), self._parts)
         total = float(products.sum()) + sum(float(of_rows.sum()) for of_rows, _ in found)
-        return total, min(
-            products.min(initial=np.inf), *(float(of_rows.min()) for _, of_rows in found)
+        return np.array([total]), np.array(
+            [min(products.min(initial=np.inf), *(float(of_rows.min()) for _, of_rows in found))]
         )
 
     def advance(self, least_gap: float = 0.0, centring: float | None = None) -> bool:
@@ -260,21 +254,17 @@ class CentralPath:
         found = self._workers.map(lambda part: part.find_steps(step[part.place]), self._parts)
         costs = self._cost_steps(rows, step, top, barrier)
         bounds = np.min([_to_boundary(costs), *(of_part.min(axis=0) for of_part in found)], axis=0)
-        lengths = np.minimum(1.0, _FRACTION_TO_BOUNDARY * bounds)
-        for _ in range(_MOST_SHORTENINGS):
-            total, least = self._products(costs, lengths)
-            mean = total / count
-            if least >= _LEAST_PRODUCT * mean:
-                break
-            lengths = _SHORTER * lengths
-        if not np.isfinite(mean) or lengths.max() < _LEAST_LENGTH:
+        (lengths,), (total,) = step_lengths(
+            bounds[None], lambda lengths: self._products(costs, lengths[0]), count
+        )
+        if not np.isfinite(total) or lengths.max() < _LEAST_LENGTH:
             return False
         self._workers.map(lambda part: part.take(_each(lengths, part)), self._parts)
         self._top += float(lengths[0]) * top
         self._dual_cost = self._dual_cost + lengths[1] * costs[3]
         self.step_length = float(lengths.min())
         self.steps += 1
-        self.gap = mean * count * self.scale
+        self.gap = float(total) * self.scale
         return True
 
     @property

@@ -10,16 +10,14 @@ from skrldp._typing import Floats
 from skrldp.design._workers import Workers
 from skrldp.design.interior_point._block import Block
 from skrldp.design.interior_point._part import Part, parts_of
+from skrldp.design.interior_point._step_lengths import step_lengths
 
 __all__ = ["RowPaths"]
 
 # As in _central_path.py, but that steps are aimed further: a single row is easily centred again.
 _FIRST_GAP = 10.0  # in units of the mean range of the slopes
 _FIRST_LENGTH = 0.5
-_FRACTION_TO_BOUNDARY = 0.97
 _CENTRING_RANGE = (0.05, 0.9)
-_LEAST_PRODUCT = 1e-4
-_SHORTER, _MOST_SHORTENINGS = 0.8, 12
 
 
 class RowPaths:
@@ -100,13 +98,7 @@ class RowPaths:
         missing = 1.0 - part.rows.sum(axis=1)
         multiplier = (missing + alone.sum(axis=1)) / ones.sum(axis=1)
         step = multiplier[:, None] * ones - alone
-        lengths = np.minimum(1.0, _FRACTION_TO_BOUNDARY * part.find_steps(step))
-        for _ in range(_MOST_SHORTENINGS):
-            total, least = part.products(lengths)
-            far = least < _LEAST_PRODUCT * total / count
-            if not far.any():
-                break
-            lengths[far] *= _SHORTER
+        lengths, total = step_lengths(part.find_steps(step), part.products, count)
         if not np.isfinite(total).all():
             return False
         part.take(lengths)
