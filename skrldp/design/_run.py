@@ -144,11 +144,17 @@ class Deadline:
         part._whole = self
         return part
 
-    def count(self) -> None:
-        """Count an iteration."""
-        self.iterations += 1
+    def count(self, number: int = 1) -> None:
+        """Count iterations.
+
+        Parameters
+        ----------
+        number : int
+            How many.
+        """
+        self.iterations += number
         if self._whole is not None:
-            self._whole.count()
+            self._whole.count(number)
 
     @property
     def elapsed(self) -> float:

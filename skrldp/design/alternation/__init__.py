@@ -1,6 +1,8 @@
 """Alternation of decoder and mechanism, annealed along the central path."""
 
-from skrldp.design.alternation._alternate import alternate, starts
+from skrldp.design.alternation._alternate import alternate
 from skrldp.design.alternation._annealing import Annealing, path_requirements
+from skrldp.design.alternation._runs import Run
+from skrldp.design.alternation._starts import starts
 
-__all__ = ["Annealing", "alternate", "path_requirements", "starts"]
+__all__ = ["Annealing", "Run", "alternate", "path_requirements", "starts"]

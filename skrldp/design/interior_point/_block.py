@@ -1,6 +1,7 @@
 """What the central path asks of each requirement: a block of constraints on every row."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
@@ -70,13 +71,13 @@ class Block(ABC):
         """
 
     @abstractmethod
-    def gradient(self, barrier: Floats) -> Floats:
+    def gradient(self, targets: Sequence[Floats]) -> Floats:
         """Eliminate the block's own variables from the right-hand side.
 
         Parameters
         ----------
-        barrier : array of shape (b,)
-            Barrier parameter that each row aims at.
+        targets : sequence of arrays
+            For each kind of variables, the products with their multipliers that are aimed at.
 
         Returns
         -------
@@ -144,19 +145,17 @@ def by_row(of_rows: Floats, like: Floats) -> Floats:
     return of_rows.reshape(-1, *(1,) * (like.ndim - 1))
 
 
-def dual_step(barrier: Floats, amount: Floats, step: Floats, dual: Floats) -> Floats:
-    """Find the step of a multiplier, so that its product with the variable is the barrier.
+def dual_step(target: Floats, amount: Floats, step: Floats, dual: Floats) -> Floats:
+    """Find the step of a multiplier, so that its product with the variable is what is aimed at.
 
     Parameters
     ----------
-    barrier : array of shape (b,)
-        Barrier parameter of each row.
-    amount, step, dual : arrays of shape (b, ...)
-        The variable, its step, and its multiplier.
+    target, amount, step, dual : arrays of shape (b, ...)
+        The product that is aimed at, the variable, its step, and its multiplier.
 
     Returns
     -------
     array of the same shape
     """
-    found: Floats = (by_row(barrier, amount) - dual * step) / amount - dual
+    found: Floats = (target - dual * step) / amount - dual
     return found

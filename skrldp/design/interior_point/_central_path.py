@@ -16,12 +16,17 @@ Every positive variable (rows, x, slacks) has a *multiplier*, the dual variable 
 path the products of all variables and their multipliers are equal; their common value is the
 *barrier parameter*. Elsewhere their mean is the *complementarity*, and their sum the *duality gap*.
 A step aims at a lower barrier parameter, the complementarity times the *centring parameter*.
+Where it ends long before that, because some variable would be zero, its direction is corrected: the
+products that a longer step would have, as far as they are off, are aimed at anew, with the same
+factors of the Hessians (Gondzio 1996).
 
 The multipliers are scaled conditionals: they give a lower bound on the cost, so the method need not
 be trusted. Rounding ends it some 1e-6 from the optimum.
 """
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -33,7 +38,7 @@ from skrldp.design.interior_point._block import Block, Kind
 from skrldp.design.interior_point._newton_system import Coupling, Curvature
 from skrldp.design.interior_point._pair_functions import concave_mean
 from skrldp.design.interior_point._part import Part, parts_of
-from skrldp.design.interior_point._step_lengths import step_lengths
+from skrldp.design.interior_point._step_lengths import farthest, step_lengths
 
 __all__ = ["CentralPath"]
 
@@ -47,8 +52,37 @@ _FIRST_COMPLEMENTARITY = 1.0  # in units of the mean cost of a cell and report
 # that the point is far from the path. The first step follows one of _FIRST_LENGTH.
 _CENTRING_RANGE = (0.1, 0.9)
 _FIRST_LENGTH = 0.5
+# Corrections of a direction, at most so many: each costs a tenth of a step. They try to follow it
+# further, by a factor and a part of the step, and end when the parts of the step for variables and
+# multipliers together have grown by less.
+_MOST_CORRECTIONS = 6
+_FURTHER, _FURTHER_BY, _LEAST_CORRECTION = 1.1, 0.1, 0.01
 _LEAST_LENGTH = 1e-3  # a shorter step is not worth taking: rounding has ended the path
 _LEAST_GAP = 1e-20  # in units of the costs: nothing that could be told from rounding is left
+
+
+@dataclass(frozen=True)
+class _Direction:
+    """Where a step goes, but for what each part keeps of it.
+
+    Attributes
+    ----------
+    top : float
+        Step of the top of a robust cost.
+    costs : Kind
+        A robust cost's slacks and multipliers, with their steps.
+    bounds : array of shape (2,)
+        How many steps it takes until a variable, or a multiplier, is zero.
+    """
+
+    top: float
+    costs: Kind
+    bounds: Floats
+
+    @property
+    def reach(self) -> Floats:
+        """How far it can be followed, up to the whole step."""
+        return farthest(self.bounds)
 
 
 class CentralPath:
@@ -168,27 +202,51 @@ class CentralPath:
         return Coupling(self._parts, self._workers, self._cost, curvature), slope
 
     def _direction(
-        self, rows: Floats, coupling: Coupling, slope: Floats, barrier: float
-    ) -> tuple[Floats, float]:
-        """Newton direction to where the products of all variables and multipliers are equal.
-
-        Of the rows, and of the top of a robust cost.
-        """
-        gradient = np.concatenate(
-            self._workers.map(
-                lambda part: part.gradient(np.full(len(part.rows), barrier)), self._parts
-            )
-        )
+        self,
+        rows: Floats,
+        system: tuple[Coupling, Floats],
+        barrier: float,
+        of_part: Callable[[Part], Floats],
+    ) -> _Direction:
+        """Find the Newton direction, with the gradients of the parts that aim where it goes."""
+        coupling, slope = system
+        gradient = np.concatenate(self._workers.map(of_part, self._parts))
         by_cell, by_top = slope, 0.0
         if self._objective.robust:
             by_cell = slope + barrier / (self._top - self._by_cell(rows))
             by_top = 1.0 - float(by_cell.sum())
         else:
             gradient += self._objective.distribution * self._cost
-        column_residual = 1.0 - rows.sum(axis=0)
+        residual = 1.0 - rows.sum(axis=0)
         if self._curvature is None:
-            return coupling.solve(gradient, column_residual, by_cell, by_top)
-        return coupling.solve_curved(gradient, column_residual, self._bend), 0.0
+            step, top = coupling.solve(gradient, residual, by_cell, by_top)
+        else:
+            step, top = coupling.solve_curved(gradient, residual, self._bend), 0.0
+        found = self._workers.map(lambda part: part.find_steps(step[part.place]), self._parts)
+        costs = self._cost_steps(rows, step, top, barrier)
+        nearest = [_to_boundary(costs), *(of_part.min(axis=0) for of_part in found)]
+        return _Direction(top, costs, np.min(nearest, axis=0))
+
+    def _corrected(
+        self, rows: Floats, system: tuple[Coupling, Floats], barrier: float
+    ) -> _Direction:
+        """Correct the Newton direction, with the same factors, while that takes it further."""
+        found = self._direction(rows, system, barrier, lambda part: part.gradient(barrier))
+        if self._curvature is not None:  # each solution is many
+            return found
+        for _ in range(_MOST_CORRECTIONS):
+            reach = found.reach
+            if reach.min() == 1.0:
+                break
+            trial = np.minimum(_FURTHER * reach + _FURTHER_BY, 1.0)
+            correct = partial(Part.correct, lengths=trial, barrier=barrier)
+            found = self._direction(rows, system, barrier, correct)
+            gain = float(found.reach.sum() - reach.sum())
+            if gain < 0.0:
+                found = self._direction(rows, system, barrier, Part.undo_correction)
+            if gain < _LEAST_CORRECTION:
+                break
+        return found
 
     def _complementarity(self, rows: Floats) -> tuple[float, int]:
         """Mean product of the positive variables and their multipliers, and how many there are."""
@@ -248,19 +306,17 @@ class CentralPath:
             centring = float(np.clip(1.0 - self.step_length, *_CENTRING_RANGE))
         barrier = max(centring * mean, min(mean, least_gap / self.scale / count))
         try:
-            step, top = self._direction(rows, *system, barrier)
+            direction = self._corrected(rows, system, barrier)
         except np.linalg.LinAlgError:
             return False
-        found = self._workers.map(lambda part: part.find_steps(step[part.place]), self._parts)
-        costs = self._cost_steps(rows, step, top, barrier)
-        bounds = np.min([_to_boundary(costs), *(of_part.min(axis=0) for of_part in found)], axis=0)
+        costs = direction.costs
         (lengths,), (total,) = step_lengths(
-            bounds[None], lambda lengths: self._products(costs, lengths[0]), count
+            direction.bounds[None], lambda lengths: self._products(costs, lengths[0]), count
         )
         if not np.isfinite(total) or lengths.max() < _LEAST_LENGTH:
             return False
         self._workers.map(lambda part: part.take(_each(lengths, part)), self._parts)
-        self._top += float(lengths[0]) * top
+        self._top += float(lengths[0]) * direction.top
         self._dual_cost = self._dual_cost + lengths[1] * costs[3]
         self.step_length = float(lengths.min())
         self.steps += 1

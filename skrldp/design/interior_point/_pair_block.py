@@ -5,6 +5,8 @@ complement). What a pair adds to the Hessian of its row is then a diagonal matri
 rank, a quadratic form in two vectors for each secret.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from skrldp._typing import Floats
@@ -92,14 +94,14 @@ class PairBlock(Block):
         forms = gradient_form, -mixed @ inner, -inner
         return _assemble(pairs, gradient, diagonal, forms)
 
-    def gradient(self, barrier: Floats) -> Floats:
+    def gradient(self, targets: Sequence[Floats]) -> Floats:
         """See :class:`Block`."""
-        self._barrier = barrier
-        dual = (by_row(barrier, self._dual) - self._dual * self._residual) / self._slack
+        self._targets = targets
+        dual = (targets[0] - self._dual * self._residual) / self._slack
         by_part = dual[..., None, None] * (self._slope[..., None] * self._gradient)
         self._lam_rhs = np.zeros_like(self._lam_slope)
         if not self.pairs.fixed:
-            dual_x = by_row(barrier, self._here) / self._here
+            dual_x = targets[1] / self._here
             by_part += dual_x
             by_lam = -dual[..., None] * self._lam_slope - dual_x.sum(axis=-1)
             # Minus the step of the λ if the rows stay.
@@ -121,11 +123,11 @@ class PairBlock(Block):
         x = lam[..., None] - parts
         slack = np.einsum("bmi,bmiu,bmiu->bm", self._slope, self._gradient, x)
         slack += self._residual - lam.sum(axis=-1)
-        dual = dual_step(self._barrier, self._slack, slack, self._dual)
+        dual = dual_step(self._targets[0], self._slack, slack, self._dual)
         self._steps = lam, slack, dual, self._dual_x
         kinds: list[Kind] = [(self._slack, slack, self._dual, dual)]
         if not self.pairs.fixed:
-            dual_x = dual_step(self._barrier, self._here, x, self._dual_x)
+            dual_x = dual_step(self._targets[1], self._here, x, self._dual_x)
             self._steps = lam, slack, dual, dual_x
             kinds.append((self._here, x, self._dual_x, dual_x))
         return kinds

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design.interior_point._block import Block, Kind, dual_step
+from skrldp.design.interior_point._block import Block, Kind, by_row, dual_step
 from skrldp.design.interior_point._newton_system import inverses
 
 __all__ = ["Part", "parts_of"]
@@ -15,6 +15,11 @@ __all__ = ["Part", "parts_of"]
 # cache, and for there to be a part for each thread. Fixed, so that sums are the same however many
 # threads there are.
 _ENTRIES, _FEWEST_ROWS = 100_000, 4
+
+
+# Range of the products that a corrected direction aims at, in units of the barrier parameter. Usual
+# values are 0.1 and 10; these end nearer to the path, and the mechanisms found along it are better.
+_PRODUCTS = (0.5, 2.0)
 
 
 class Part:
@@ -111,10 +116,57 @@ class Part:
         array of shape (b, a)
             Gradient by the rows, without that of the cost.
         """
-        self._barrier = np.broadcast_to(barrier, len(self.rows))
-        gradient: Floats = -self._barrier[:, None] / self.rows
+        of_rows = np.broadcast_to(barrier, len(self.rows))
+        self._targets = [[by_row(of_rows, self.rows)]]
         for block in self.blocks:
-            gradient += block.gradient(self._barrier)
+            amounts = [amount for amount, _ in block.variables(self.rows)]
+            self._targets.append([by_row(of_rows, amount) for amount in amounts])
+        return self._gradient()
+
+    def correct(self, lengths: Floats, barrier: float) -> Floats:
+        """Aim anew at what a part of the step misses, where products are far from the barrier.
+
+        Parameters
+        ----------
+        lengths : array of shape (2,)
+            Part of the step for the variables, and for the multipliers.
+        barrier : float
+            Barrier parameter.
+
+        Returns
+        -------
+        array of shape (b, a)
+            Gradient by the rows, as from :meth:`gradient`.
+        """
+        self._before = self._targets
+        low, high = (factor * barrier for factor in _PRODUCTS)
+        kinds, targets = iter(self._kinds), []
+        for of_block in self._targets:
+            corrected = []
+            for target in of_block:
+                amount, step, dual, dual_step = next(kinds)
+                product = (amount + lengths[0] * step) * (dual + lengths[1] * dual_step)
+                missing = np.maximum(np.clip(product, low, high) - product, -high)
+                corrected.append(target + missing)
+            targets.append(corrected)
+        self._targets = targets
+        return self._gradient()
+
+    def undo_correction(self) -> Floats:
+        """Aim at what was aimed at before the last correction.
+
+        Returns
+        -------
+        array of shape (b, a)
+            Gradient by the rows, as from :meth:`gradient`.
+        """
+        self._targets = self._before
+        return self._gradient()
+
+    def _gradient(self) -> Floats:
+        gradient: Floats = -self._targets[0][0] / self.rows
+        for block, targets in zip(self.blocks, self._targets[1:], strict=True):
+            gradient += block.gradient(targets)
         return gradient
 
     def find_steps(self, step: Floats) -> Floats:
@@ -131,7 +183,7 @@ class Part:
             How many steps it takes until the first variable of each row, or the first multiplier,
             is zero.
         """
-        dual = dual_step(self._barrier, self.rows, step, self.dual_rows)
+        dual = dual_step(self._targets[0][0], self.rows, step, self.dual_rows)
         self._step, self._dual_step = step, dual
         self._kinds = [(self.rows, step, self.dual_rows, dual)]
         for block in self.blocks:

@@ -6,6 +6,8 @@ part and a slack for each entry (twice) and pair, where the general form has two
 slacks for each entry of each pair.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -96,10 +98,12 @@ class RangeBlock(Block):
         whole[:, entry, entry] += (above + below).reshape(b, -1)
         return self._layout.gather_forms(whole)
 
-    def gradient(self, barrier: Floats) -> Floats:
+    def gradient(self, targets: Sequence[Floats]) -> Floats:
         """See :class:`Block`."""
-        self._barrier = barrier
-        above, below, between = (by_row(barrier, amount) / amount for amount in self._here)
+        self._targets = targets
+        above, below, between = (
+            target / amount for target, amount in zip(targets, self._here, strict=True)
+        )
         b, p, _ = above.shape
         rhs = np.zeros((b, 2 * p))
         rhs[:, :p] = above.sum(axis=2)
@@ -134,8 +138,10 @@ class RangeBlock(Block):
             self._step_bottom[:, self._second] - self._factor * self._step_top[:, self._first],
         ]
         self._dual_steps = [
-            dual_step(self._barrier, amount, step, dual)
-            for amount, step, dual in zip(self._here, steps, self._duals, strict=True)
+            dual_step(target, amount, step, dual)
+            for target, amount, step, dual in zip(
+                self._targets, self._here, steps, self._duals, strict=True
+            )
         ]
         return list(zip(self._here, steps, self._duals, self._dual_steps, strict=True))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 
-__all__ = ["step_lengths"]
+__all__ = ["farthest", "step_lengths"]
 
 # Usual values of interior-point codes; see _central_path.py.
 
@@ -17,6 +17,22 @@ _FRACTION_TO_BOUNDARY = 0.97
 # many times.
 _LEAST_PRODUCT = 1e-4
 _SHORTER, _MOST_SHORTENINGS = 0.8, 12
+
+
+def farthest(bounds: Floats) -> Floats:
+    """Keep a step away from the boundary.
+
+    Parameters
+    ----------
+    bounds : array of shape (..., 2)
+        How many steps take a variable, or a multiplier, to zero.
+
+    Returns
+    -------
+    array of the same shape
+        Of the variables, and of the multipliers, at most 1.
+    """
+    return np.minimum(1.0, _FRACTION_TO_BOUNDARY * bounds)
 
 
 def step_lengths(
@@ -41,7 +57,7 @@ def step_lengths(
     total : array of shape (m,)
         Sum of the products there.
     """
-    lengths = np.minimum(1.0, _FRACTION_TO_BOUNDARY * bounds)
+    lengths = farthest(bounds)
     for _ in range(_MOST_SHORTENINGS):
         total, least = products(lengths)
         far = ~(least >= _LEAST_PRODUCT * total / count)

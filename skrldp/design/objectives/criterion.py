@@ -11,7 +11,7 @@ from skrldp._typing import Floats
 from skrldp.design._bound import Bound, least
 from skrldp.design._run import Deadline, Progress, Solution, ended_by
 from skrldp.design._workers import Workers
-from skrldp.design.alternation import Annealing, alternate
+from skrldp.design.alternation import Run, alternate
 from skrldp.design.bounds import MOST_PRICED_CELLS, merged_bound, priced_bound
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
@@ -317,7 +317,7 @@ class _Design:
         )
 
 
-def _account(runs: list[Annealing]) -> str:
+def _account(runs: list[Run]) -> str:
     steps = sum(run.steps for run in runs)
     reports = ", ".join(str(len(run.matrix)) for run in runs)
     return f"{len(runs)} runs of annealing with {reports} reports, {steps} Newton steps."

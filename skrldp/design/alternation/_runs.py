@@ -1,0 +1,182 @@
+"""Runs of annealing from several starts, side by side in processes where there are any."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from skrldp._typing import Floats
+from skrldp.design._run import Deadline
+from skrldp.design._workers import Workers
+from skrldp.design.alternation._annealing import Annealing, Callback
+from skrldp.design.alternation._starts import starts
+from skrldp.design.criteria import Expandable
+from skrldp.requirements import Requirements
+
+__all__ = ["Plan", "Run", "affordable", "anneal_each"]
+
+# Cells from which on runs take longer than it takes to start a process, a second.
+_WORTH_A_PROCESS = 60
+_FEWEST = 8  # reports that are worth another run
+_PLANNED_TIME = 0.7  # of the run before, for each report, that a run must have time for
+_LEAST_SECONDS = 1e-300  # of a run that took no time at all
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to anneal.
+
+    Attributes
+    ----------
+    reports : int
+        Number of reports.
+    factor : float
+        Cooling factor: the part of the duality gap that each step leaves.
+    seed : int
+        Which of the fixed starts.
+    """
+
+    reports: int
+    factor: float
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a run found.
+
+    Attributes
+    ----------
+    matrix : array of shape (b, a)
+        Its best mechanism, private.
+    value : float
+        The value of this by the criterion.
+    steps : int
+        Newton steps taken.
+    seconds : float
+        Time taken.
+    """
+
+    matrix: Floats
+    value: float
+    steps: int = 0
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, annealing: Annealing) -> "Run":
+        """Take what a way down the path has found so far.
+
+        Parameters
+        ----------
+        annealing : Annealing
+            The way.
+
+        Returns
+        -------
+        Run
+        """
+        return cls(annealing.matrix, annealing.value, annealing.steps, annealing.seconds)
+
+
+def anneal_each(
+    criterion: Expandable,
+    requirements: Requirements,
+    plans: Sequence[Plan],
+    deadline: Deadline,
+    callback: Callback | None = None,
+) -> list[Run]:
+    """Anneal from several starts.
+
+    Parameters
+    ----------
+    criterion : Expandable
+        What is maximised.
+    requirements : Requirements
+        What a row must satisfy.
+    plans : sequence of Plan
+        One for each run. They share what is left of the iterations equally.
+    deadline : Deadline
+        When to stop, and who does the work.
+    callback : callable, optional
+        Gets private mechanisms; of runs in other processes the best alone.
+
+    Returns
+    -------
+    list of Run
+        They do not depend on the number of workers.
+    """
+    number, left = deadline.workers.number, deadline.iterations_left
+    share = None if left is None else left // (len(plans) + 1)  # one for what follows
+    runs: list[Run] = []
+    if number == 1 or len(plans) == 1 or criterion.distribution.size < _WORTH_A_PROCESS:
+        for plan in plans:
+            b = affordable(plan.reports, runs, deadline)
+            if b < min(plan.reports, _FEWEST):
+                break
+            limits = Deadline(deadline.left, share, deadline.workers)
+            run = _anneal(criterion, requirements, replace(plan, reports=b), limits, callback)
+            runs.append(run)
+    else:
+        together = -(-len(plans) // number)  # runs of one process, one after the other
+        seconds = None if deadline.left is None else deadline.left / together
+        jobs = max(number // len(plans), 1)
+        common = criterion, requirements, seconds, share, jobs
+        alone: Callable[..., Any] = delayed(_anneal_alone)
+        runs = list(Parallel(n_jobs=number)(alone(plan, *common) for plan in plans))
+        for run in runs if callback is not None else ():
+            callback(run.matrix)
+    deadline.count(sum(run.steps for run in runs))
+    return runs
+
+
+def affordable(reports: int, before: Sequence[Run], deadline: Deadline) -> int:
+    """Count the reports that there is time for.
+
+    Parameters
+    ----------
+    reports : int
+        That are wanted.
+    before : sequence of Run
+        Runs before; the last one tells how long a run takes.
+    deadline : Deadline
+        When to stop.
+
+    Returns
+    -------
+    int
+        All of them without a limit of time.
+    """
+    if not before or deadline.left is None:
+        return reports
+    run = before[-1]
+    needed = max(_PLANNED_TIME * run.seconds, _LEAST_SECONDS)
+    return min(reports, int(deadline.left * len(run.matrix) / needed))
+
+
+def _anneal_alone(
+    plan: Plan,
+    criterion: Expandable,
+    requirements: Requirements,
+    seconds: float | None,
+    iterations: int | None,
+    n_jobs: int,
+) -> Run:
+    """Anneal in a process that knows nothing else."""
+    deadline = Deadline(seconds, iterations, Workers(n_jobs))
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _anneal(criterion, requirements, plan, deadline, None)
+
+
+def _anneal(
+    criterion: Expandable,
+    requirements: Requirements,
+    plan: Plan,
+    deadline: Deadline,
+    callback: Callback | None,
+) -> Run:
+    start = starts(requirements.shape, plan.reports, plan.seed)
+    annealing = Annealing(criterion, requirements, start, callback, deadline.workers)
+    annealing.anneal(plan.factor, deadline)
+    return Run.of(annealing)
