@@ -127,7 +127,7 @@ class Relaxation:
         row = np.zeros(len(first), dtype=np.intp)
         self._add(Cuts.of(one.region, row, first, second, pairs, eps))
 
-    def cut(self, rows: Floats, above: float) -> int:
+    def cut(self, rows: Floats, above: float) -> Booleans:
         """Add the privacy constraints that rows violate by more than this.
 
         Parameters
@@ -139,17 +139,18 @@ class Relaxation:
 
         Returns
         -------
-        int
-            Number of constraints.
+        boolean array of shape (b,)
+            Which rows violate some.
         """
-        count, unit = 0, rows / rows.sum(axis=1, keepdims=True)
+        violated = np.zeros(len(rows), dtype=bool)
+        unit = rows / rows.sum(axis=1, keepdims=True)
         for one in self.requirements:
             found = one.region.worst(unit, one.pair_eps, above=above, conditionals=True)
             if len(found.row):
+                violated[found.row] = True
                 found = replace(found, row=np.zeros_like(found.row))
                 self._add(Cuts.worst(one.region, found))
-                count += len(found.row)
-        return count
+        return violated
 
     def _add(self, cuts: Cuts) -> None:
         table = cuts.coefficients(1, self._a).toarray()
@@ -163,6 +164,36 @@ class Relaxation:
         if len(stale) > _MOST_CUTS and stale.any():
             self._program.delete_rows((np.flatnonzero(stale) + self._fixed).tolist())
             self._cuts, self._touched = self._cuts[~stale], self._touched[~stale]
+
+    # -- boxes ------------------------------------------------------------------------------------
+
+    def within(self, box: Box) -> Box:
+        """Leave out of a box what the sums of shapes and of means rule out.
+
+        The shapes of a secret average to 1 over its conditional, and the means over the secrets.
+
+        Parameters
+        ----------
+        box : Box
+            Ranges of shapes and means.
+
+        Returns
+        -------
+        Box
+        """
+        c, a1 = len(self._seen), self._a1
+        lower, upper = box.lower.copy(), box.upper.copy()
+        parts = (slice(0, c), self._share[self._seen], self._of), (slice(c, None), self.weight, 0)
+        for part, weight, group in parts:
+            group = np.broadcast_to(group, weight.shape)
+            for _ in range(2):
+                low, high = weight * lower[part], weight * upper[part]
+                rest_low = np.bincount(group, low, a1)[group] - low
+                rest_high = np.bincount(group, high, a1)[group] - high
+                most, least = (1.0 - rest_low) / weight, (1.0 - rest_high) / weight
+                upper[part] = np.minimum(upper[part], np.maximum(most, 0.0) * _WIDER + _CLOSED)
+                lower[part] = np.maximum(lower[part], least / _WIDER - _CLOSED)
+        return Box(lower, upper)
 
     # -- bounds -----------------------------------------------------------------------------------
 
@@ -203,6 +234,7 @@ class Relaxation:
             None if there is no row of interest in the box.
         """
         for _ in range(_MOST_ROUNDS):
+            box = self.within(box)
             if box.empty:
                 return None
             slope, offset = _chords(box)

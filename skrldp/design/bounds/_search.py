@@ -26,6 +26,7 @@ _CREDIT = 60
 # A row that is worth more than the level and than this share of the bound ends a search: the bound
 # cannot come down to the level with these dual variables.
 _ENOUGH = 0.5
+_AT_ONCE = 8  # boxes whose rows are cut off together
 _LEAST_PROFIT = 1e-7  # nats: rows with a greater profit are kept
 
 
@@ -77,28 +78,41 @@ def search(
 
     push(relaxation.price(relaxation.box, duals, level), np.inf)
     while heap and relaxation.solves < end and not deadline.passed:
-        negative, _, priced = heapq.heappop(heap)
-        if priced.profit > _LEAST_PROFIT:
-            found.rows.append((priced.profit, priced.row))
-        gap = float(priced.gaps.sum())
-        near = gap < max(_NO_GAP, _SMALL_SHARE * -negative)
-        if near or credit > 0:
-            if not relaxation.cut(priced.row[None], _FINE if near else _COARSE):
-                best = max(best, priced.profit)
-            else:
-                again = relaxation.price(priced.box, duals, level)
-                # Branching is better where the cuts hardly help.
-                if again is None or again.bound < -negative - max(_NO_GAP, _SMALL_SHARE * gap):
-                    credit = min(credit + 2, _CREDIT)
-                    push(again, -negative)
-                    continue
-                priced = again
-        credit -= not near
-        if gap < _NO_GAP or best > max(level, _ENOUGH * -negative):  # λ has to change first
-            heapq.heappush(heap, (negative, next(number), priced))
+        batch = [heapq.heappop(heap) for _ in range(min(_AT_ONCE, len(heap)))]
+        found.rows += [(one.profit, one.row) for _, _, one in batch if one.profit > _LEAST_PROFIT]
+        gaps = [float(one.gaps.sum()) for _, _, one in batch]
+        near = [gap < max(_NO_GAP, _SMALL_SHARE * -key) for gap, (key, _, _) in zip(gaps, batch)]
+        tried = [k for k in range(len(batch)) if near[k] or credit > 0]
+        fine = near[0]
+        violated = np.zeros(len(batch), dtype=bool)
+        if tried:
+            rows = np.array([batch[k][2].row for k in tried])
+            violated[tried] = relaxation.cut(rows, _FINE if fine else _COARSE)
+        stop = False
+        for k, (negative, _, priced) in enumerate(batch):
+            if stop or relaxation.solves >= end:
+                heapq.heappush(heap, batch[k])
+                continue
+            gap = gaps[k]
+            if k in tried:
+                if not violated[k]:
+                    best = max(best, priced.profit)
+                else:
+                    again = relaxation.price(priced.box, duals, level)
+                    if again is None or again.bound < -negative - max(_NO_GAP, _SMALL_SHARE * gap):
+                        credit = min(credit + 2, _CREDIT)
+                        push(again, -negative)
+                        continue
+                    priced = again
+            credit -= not near[k]
+            if gap < _NO_GAP or best > max(level, _ENOUGH * -negative):
+                heapq.heappush(heap, (negative, next(number), priced))
+                stop = True
+                continue
+            for half in _halves(priced):
+                push(relaxation.price(half, duals, level), -negative)
+        if stop:
             break
-        for half in _halves(priced):
-            push(relaxation.price(half, duals, level), -negative)
     if heap:
         found.bound = max(found.bound, -heap[0][0])
     return found
