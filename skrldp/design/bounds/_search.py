@@ -122,6 +122,9 @@ def _halves(priced: Priced) -> tuple[Box, Box]:
     """Cut the range whose chord is farthest from the function."""
     which = int(np.argmax(priced.gaps))
     low, high = float(priced.box.lower[which]), float(priced.box.upper[which])
+    left, right = float(priced.hole[0][which]), float(priced.hole[1][which])
+    if left < right:
+        return priced.box.halves(which, left, right)
     margin = _FROM_END * (high - low)
     at = float(np.clip(priced.point[which], low + margin, high - margin))
     return priced.box.halves(which, at)
