@@ -217,6 +217,23 @@ class Relaxation:
         means = np.einsum("bsu,su->bs", parts, self._share.reshape(self._a1, -1))
         return within - row_information(means, self.weight)
 
+    def profits(self, rows: Floats, duals: Floats) -> Floats:
+        """Return the reduced profits of rows that are made private, with ``P . v = 1``.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Non-negative rows.
+        duals : array of shape (a,)
+            What each row costs, λ.
+
+        Returns
+        -------
+        array of shape (b,)
+        """
+        private = self.requirements.lift(rows)
+        return (self.prices(private) - private @ duals) / (private @ self.distribution)
+
     def price(self, box: Box, duals: Floats, level: float) -> Priced | None:
         """Bound the reduced profits of the private rows in a box.
 

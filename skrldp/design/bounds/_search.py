@@ -70,7 +70,7 @@ def search(
     """
     found, number, end = Search(level), count(), relaxation.solves + solves
     heap: list[tuple[float, int, Priced]] = []
-    credit, best = _CREDIT, 0.0
+    credit = _CREDIT
 
     def push(priced: Priced | None, most: float) -> None:
         if priced is not None:
@@ -79,40 +79,40 @@ def search(
     push(relaxation.price(relaxation.box, duals, level), np.inf)
     while heap and relaxation.solves < end and not deadline.passed:
         batch = [heapq.heappop(heap) for _ in range(min(_AT_ONCE, len(heap)))]
+        top = -batch[0][0]
         found.rows += [(one.profit, one.row) for _, _, one in batch if one.profit > _LEAST_PROFIT]
-        gaps = [float(one.gaps.sum()) for _, _, one in batch]
-        near = [gap < max(_NO_GAP, _SMALL_SHARE * -key) for gap, (key, _, _) in zip(gaps, batch)]
-        tried = [k for k in range(len(batch)) if near[k] or credit > 0]
-        fine = near[0]
-        violated = np.zeros(len(batch), dtype=bool)
-        if tried:
-            rows = np.array([batch[k][2].row for k in tried])
-            violated[tried] = relaxation.cut(rows, _FINE if fine else _COARSE)
-        stop = False
-        for k, (negative, _, priced) in enumerate(batch):
-            if stop or relaxation.solves >= end:
-                heapq.heappush(heap, batch[k])
-                continue
-            gap = gaps[k]
-            if k in tried:
-                if not violated[k]:
-                    best = max(best, priced.profit)
-                else:
-                    again = relaxation.price(priced.box, duals, level)
-                    if again is None or again.bound < -negative - max(_NO_GAP, _SMALL_SHARE * gap):
-                        credit = min(credit + 2, _CREDIT)
-                        push(again, -negative)
-                        continue
-                    priced = again
-            credit -= not near[k]
-            if gap < _NO_GAP or best > max(level, _ENOUGH * -negative):
+        gaps = np.array([float(one.gaps.sum()) for _, _, one in batch])
+        near = gaps < np.maximum(_NO_GAP, [_SMALL_SHARE * -key for key, _, _ in batch])
+        tried = near if credit <= 0 else np.ones(len(batch), dtype=bool)
+        cut = np.zeros(len(batch), dtype=bool)
+        for some, above in ((tried & near, _FINE), (tried & ~near, _COARSE)):
+            if some.any():
+                cut[some] = relaxation.cut(np.array([batch[k][2].row for k in np.flatnonzero(some)]), above)
+        good = [batch[k][2] for k in np.flatnonzero(tried & ~cut)]
+        good = [one for one in good if one.profit > max(level, _ENOUGH * top)]
+        if good:
+            rows = np.array([one.row for one in good])
+            profits = relaxation.profits(rows, duals)
+            if profits.max() > max(level, _ENOUGH * top):  # λ has to change first
+                for one in batch:
+                    heapq.heappush(heap, one)
+                break
+            relaxation.cut(rows, _FINE)
+        for (negative, _, priced), gap, is_near, is_cut in zip(batch, gaps, near, cut, strict=True):
+            if relaxation.solves >= end:
                 heapq.heappush(heap, (negative, next(number), priced))
-                stop = True
                 continue
+            if is_cut:
+                again = relaxation.price(priced.box, duals, level)
+                if again is None or again.bound < -negative - max(_NO_GAP, _SMALL_SHARE * gap):
+                    credit = min(credit + 2, _CREDIT)
+                    push(again, -negative)
+                    continue
+                # Branching is better where the cuts hardly help.
+                priced = again
+            credit -= not is_near
             for half in _halves(priced):
                 push(relaxation.price(half, duals, level), -negative)
-        if stop:
-            break
     if heap:
         found.bound = max(found.bound, -heap[0][0])
     return found
