@@ -24,6 +24,7 @@ from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design.bounds._box import Box, Priced
+from skrldp.design.bounds._ranges import Ranges
 from skrldp.information import row_information
 from skrldp.requirements import Requirement, Requirements
 
@@ -89,6 +90,7 @@ class Relaxation:
             np.concatenate([np.zeros(len(self._seen)), means[0]]),
             np.concatenate([shapes, means[1]]) * _WIDER,
         )
+        self._ranges = Ranges(self._share, self._secret, self._seen, self.weight)
         self._cuts = np.zeros((0, self._a))
         self._touched: Floats = np.zeros(0)
         self._program = self._begin()
@@ -158,6 +160,7 @@ class Relaxation:
         more = np.zeros((len(table), self._columns - self._a))
         self._program.add_rows(np.concatenate([table, more], axis=1), -np.inf, 0.0)
         self._cuts = np.concatenate([self._cuts, table])
+        self._ranges.add(table)
         self._touched = np.append(self._touched, np.full(len(table), float(self.solves)))
 
     def _purge(self) -> None:
@@ -165,36 +168,7 @@ class Relaxation:
         if len(stale) > _MOST_CUTS and stale.any():
             self._program.delete_rows((np.flatnonzero(stale) + self._fixed).tolist())
             self._cuts, self._touched = self._cuts[~stale], self._touched[~stale]
-
-    # -- boxes ------------------------------------------------------------------------------------
-
-    def within(self, box: Box) -> Box:
-        """Leave out of a box what the sums of shapes and of means rule out.
-
-        The shapes of a secret average to 1 over its conditional, and the means over the secrets.
-
-        Parameters
-        ----------
-        box : Box
-            Ranges of shapes and means.
-
-        Returns
-        -------
-        Box
-        """
-        c, a1 = len(self._seen), self._a1
-        lower, upper = box.lower.copy(), box.upper.copy()
-        parts = (slice(0, c), self._share[self._seen], self._of), (slice(c, None), self.weight, 0)
-        for part, weight, group in parts:
-            group = np.broadcast_to(group, weight.shape)
-            for _ in range(2):
-                low, high = weight * lower[part], weight * upper[part]
-                rest_low = np.bincount(group, low, a1)[group] - low
-                rest_high = np.bincount(group, high, a1)[group] - high
-                most, least = (1.0 - rest_low) / weight, (1.0 - rest_high) / weight
-                upper[part] = np.minimum(upper[part], np.maximum(most, 0.0) * _WIDER + _CLOSED)
-                lower[part] = np.maximum(lower[part], least / _WIDER - _CLOSED)
-        return Box(lower, upper)
+            self._ranges.keep(~stale)
 
     # -- bounds -----------------------------------------------------------------------------------
 
@@ -252,7 +226,7 @@ class Relaxation:
             None if there is no row of interest in the box.
         """
         for _ in range(_MOST_ROUNDS):
-            box = self.within(box)
+            box = self._ranges.within(box)
             if box.empty:
                 return None
             found = self._solve(box, duals, level)
