@@ -67,7 +67,7 @@ def line(name, counts, eps, kind, solves, seconds):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--solves", type=int, default=3_000, help="linear programs for a proof")
+    parser.add_argument("--solves", type=int, default=1_000, help="linear programs for a proof")
     parser.add_argument("--seconds", type=float, default=20.0, help="limit of each design")
     options = parser.parse_args()
     print(

@@ -114,8 +114,9 @@ class Ranges:
                 rest_low = np.bincount(group, low, self._a1)[group] - low
                 rest_high = np.bincount(group, high, self._a1)[group] - high
                 most, least = (1.0 - rest_low) / weight, (1.0 - rest_high) / weight
-                upper[part] = np.minimum(upper[part], np.maximum(most, 0.0) * _WIDER + _CLOSED)
-                lower[part] = np.maximum(lower[part], least / _WIDER - _CLOSED)
+                spare = _CLOSED / weight  # for the rounding of sums of about 1
+                upper[part] = np.minimum(upper[part], np.maximum(most, 0.0) * _WIDER + spare)
+                lower[part] = np.maximum(lower[part], least / _WIDER - spare)
         return Box(lower, upper)
 
     def _ratios(self, box: Box) -> Floats:

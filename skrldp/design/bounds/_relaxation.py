@@ -349,13 +349,13 @@ def _above(size: Floats, slope: Floats, box: Box, target: Floats) -> tuple[Box, 
     ends = []
     for end in (lower, upper):
         at_end, near = value(end), lowest
+        begins_above = at_end >= target
         for _ in range(_SECANTS):
             drop = at_end - value(near)
             part = np.ones(len(end))
-            np.divide(at_end - target, drop, out=part, where=drop > _NO_DUAL)
+            np.divide(at_end - target, drop, out=part, where=begins_above & (drop > _NO_DUAL))
             near = np.where(part < 1.0, end + part * (near - end), near)
-        # Beyond its end a function that starts below the target has none of it.
-        ends.append((near, at_end >= target))
+        ends.append((near, begins_above))
     (left, from_left), (right, from_right) = ends
     left = left + (_CLOSED + 1e-9 * np.abs(left))
     right = right - (_CLOSED + 1e-9 * np.abs(right))
