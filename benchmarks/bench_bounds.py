@@ -43,7 +43,7 @@ def line(name, counts, eps, kind, solves, seconds):
     around = SETS[kind]().fit_set(joint)
     requirements = Requirements.of(privacy_region(joint, around), eps)
     few = counts.size <= MOST_PRICED_CELLS
-    general = Information(joint.probabilities.ravel()).bound(joint, requirements)
+    general = Information(joint.probabilities.ravel()).bound(joint, requirements).value
     criterion.MOST_PRICED_CELLS = 0  # the design alone, first
     start = time.process_time()
     design = criterion.solve(joint, requirements, time_limit=seconds)

@@ -28,7 +28,7 @@ _CREDIT = 60
 _ENOUGH = 0.5
 _AT_ONCE = 8  # boxes whose rows are cut off together: one call costs little more than one row
 # A search is given up that after so many linear programs has a bound above this part of what is
-# reached. Of 13 tables with 18 to 3,000 records it gives up six, and of these none was proven to
+# reached. Of 13 tables with 30 to 3,000 records it gives up six, and of these none was proven to
 # 13 % by 1,000 programs.
 _HOPELESS = ((100, 1.0), (300, 0.35))
 _LEAST_PROFIT = 1e-7  # nats: rows with a greater profit are kept
