@@ -43,7 +43,7 @@ def line(name, counts, eps, kind, solves, seconds):
     around = SETS[kind]().fit_set(joint)
     requirements = Requirements.of(privacy_region(joint, around), eps)
     few = counts.size <= MOST_PRICED_CELLS
-    general = Information(joint.probabilities.ravel()).bound(joint, requirements)
+    general = Information(joint.probabilities.ravel()).bound(joint, requirements).value
     criterion.MOST_PRICED_CELLS = 0  # the design alone, first
     start = time.process_time()
     design = criterion.solve(joint, requirements, time_limit=seconds)
@@ -67,7 +67,7 @@ def line(name, counts, eps, kind, solves, seconds):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--solves", type=int, default=3_000, help="linear programs for a proof")
+    parser.add_argument("--solves", type=int, default=1_000, help="linear programs for a proof")
     parser.add_argument("--seconds", type=float, default=20.0, help="limit of each design")
     options = parser.parse_args()
     print(

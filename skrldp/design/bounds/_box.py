@@ -28,7 +28,7 @@ class Box:
         """Whether nothing is inside."""
         return bool(np.any(self.lower > self.upper))
 
-    def halves(self, which: int, at: float) -> "tuple[Box, Box]":
+    def halves(self, which: int, at: float, to: float | None = None) -> "tuple[Box, Box]":
         """Cut one range in two.
 
         Parameters
@@ -37,13 +37,15 @@ class Box:
             Place of the range.
         at : float
             Where.
+        to : float, optional
+            What is between the two is left out.
 
         Returns
         -------
         tuple of two Box
         """
         upper, lower = self.upper.copy(), self.lower.copy()
-        upper[which] = lower[which] = at
+        upper[which], lower[which] = at, at if to is None else to
         return replace(self, upper=upper), replace(self, lower=lower)
 
 
@@ -64,6 +66,9 @@ class Priced(NamedTuple):
         Its shapes and means.
     box : Box
         The box, less some parts without rows that are worth more than the level.
+    hole : pair of arrays of shape (c + a1,)
+        Between these two no row in the box is worth more than the level, unless they are in reverse
+        order.
     """
 
     bound: float
@@ -72,3 +77,4 @@ class Priced(NamedTuple):
     gaps: Floats
     point: Floats
     box: Box
+    hole: tuple[Floats, Floats]

@@ -61,7 +61,7 @@ def priced_bound(
     matrix: Floats,
     *,
     goal: float = 1e-3,
-    solves: int = 300,
+    solves: int = 1_000,
     deadline: Deadline | None = None,
 ) -> PricedBound | None:
     """Bound I(X; Y) at the public distribution from above, by pricing all private rows.
@@ -123,12 +123,12 @@ def proven(
     while True:
         weights, duals, reached = mixture.solve()
         left = solves - relaxation.solves
-        found = search(relaxation, duals, goal * reached, left, deadline)
+        found = search(relaxation, duals, goal * reached, left, deadline, reached)
         before = value
         value = min(value, float(duals.sum()) + max(found.bound, 0.0) + _SLACK)
         new = sorted(found.rows, key=lambda one: -one[0])[:_MOST_KEPT]
         enough = value <= reached * (1.0 + goal) + 2.0 * _SLACK
-        stuck = not new and value == before
+        stuck = found.hopeless or (not new and value == before)
         if enough or stuck or relaxation.solves >= solves or deadline.passed:
             break
         if new:

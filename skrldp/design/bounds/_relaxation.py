@@ -24,6 +24,7 @@ from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design.bounds._box import Box, Priced
+from skrldp.design.bounds._ranges import Ranges
 from skrldp.information import row_information
 from skrldp.requirements import Requirement, Requirements
 
@@ -36,6 +37,7 @@ _PENALTY = 100.0
 _WIDER = 1.0 + 1e-9  # relative: ranges are made wider than they were computed, for rounding
 _NO_DUAL = 1e-12  # a dual variable that is none
 _CLOSED = 1e-12  # a range that is none
+_SECANTS = 4  # steps towards where a function meets a target
 # More cuts than this are purged of those that held no optimum of the last so many programs.
 _MOST_CUTS, _MEMORY = 250, 150
 # Of what makes a bound too large, from this share on a range counts; it has become much smaller
@@ -88,6 +90,7 @@ class Relaxation:
             np.concatenate([np.zeros(len(self._seen)), means[0]]),
             np.concatenate([shapes, means[1]]) * _WIDER,
         )
+        self._ranges = Ranges(self._share, self._secret, self._seen, self.weight)
         self._cuts = np.zeros((0, self._a))
         self._touched: Floats = np.zeros(0)
         self._program = self._begin()
@@ -127,7 +130,7 @@ class Relaxation:
         row = np.zeros(len(first), dtype=np.intp)
         self._add(Cuts.of(one.region, row, first, second, pairs, eps))
 
-    def cut(self, rows: Floats, above: float) -> int:
+    def cut(self, rows: Floats, above: float) -> Booleans:
         """Add the privacy constraints that rows violate by more than this.
 
         Parameters
@@ -139,23 +142,25 @@ class Relaxation:
 
         Returns
         -------
-        int
-            Number of constraints.
+        boolean array of shape (b,)
+            Which rows violate some.
         """
-        count, unit = 0, rows / rows.sum(axis=1, keepdims=True)
+        violated = np.zeros(len(rows), dtype=bool)
+        unit = rows / rows.sum(axis=1, keepdims=True)
         for one in self.requirements:
             found = one.region.worst(unit, one.pair_eps, above=above, conditionals=True)
             if len(found.row):
+                violated[found.row] = True
                 found = replace(found, row=np.zeros_like(found.row))
                 self._add(Cuts.worst(one.region, found))
-                count += len(found.row)
-        return count
+        return violated
 
     def _add(self, cuts: Cuts) -> None:
         table = cuts.coefficients(1, self._a).toarray()
         more = np.zeros((len(table), self._columns - self._a))
         self._program.add_rows(np.concatenate([table, more], axis=1), -np.inf, 0.0)
         self._cuts = np.concatenate([self._cuts, table])
+        self._ranges.add(table)
         self._touched = np.append(self._touched, np.full(len(table), float(self.solves)))
 
     def _purge(self) -> None:
@@ -163,6 +168,7 @@ class Relaxation:
         if len(stale) > _MOST_CUTS and stale.any():
             self._program.delete_rows((np.flatnonzero(stale) + self._fixed).tolist())
             self._cuts, self._touched = self._cuts[~stale], self._touched[~stale]
+            self._ranges.keep(~stale)
 
     # -- bounds -----------------------------------------------------------------------------------
 
@@ -185,6 +191,23 @@ class Relaxation:
         means = np.einsum("bsu,su->bs", parts, self._share.reshape(self._a1, -1))
         return within - row_information(means, self.weight)
 
+    def profits(self, rows: Floats, duals: Floats) -> Floats:
+        """Return the reduced profits of rows that are made private, with ``P . v = 1``.
+
+        Parameters
+        ----------
+        rows : array of shape (b, a)
+            Non-negative rows.
+        duals : array of shape (a,)
+            What each row costs, λ.
+
+        Returns
+        -------
+        array of shape (b,)
+        """
+        private = self.requirements.lift(rows)
+        return (self.prices(private) - private @ duals) / (private @ self.distribution)
+
     def price(self, box: Box, duals: Floats, level: float) -> Priced | None:
         """Bound the reduced profits of the private rows in a box.
 
@@ -203,27 +226,25 @@ class Relaxation:
             None if there is no row of interest in the box.
         """
         for _ in range(_MOST_ROUNDS):
+            box = self._ranges.within(box)
             if box.empty:
                 return None
-            slope, offset = _chords(box)
-            found = self._solve(box, duals, slope, offset, level)
+            found = self._solve(box, duals, level)
             if found is None or not _much_smaller(box, found):
                 return found
             box = found.box
         return found
 
-    def _solve(
-        self, box: Box, duals: Floats, slope: Floats, offset: Floats, level: float
-    ) -> Priced | None:
+    def _solve(self, box: Box, duals: Floats, level: float) -> Priced | None:
         a, a1, c = self._a, self._a1, len(self._seen)
+        slope, offset = _chords(box)
         cost_of_m = self._worth * slope[c:]
         cost_of_m += np.bincount(self._of, self.distribution[self._seen] * offset[:c], a1)
         cost_of_v = -duals
         cost_of_v[self._seen] += self.distribution[self._seen] * slope[:c]
-        constant = float(self._worth @ offset[c:])
         x, y = self._optimum(box, np.concatenate([cost_of_v, cost_of_m]))
-        bound, smaller = self.proven(box, cost_of_v, cost_of_m, y, level - constant)
-        if bound + constant <= level:
+        bound, smaller, hole = self.proven(box, duals, y, level)
+        if bound <= level:
             return None
         row = np.maximum(x[:a], 0.0)
         mean = np.bincount(self._secret, self._share * row, a1)
@@ -232,45 +253,55 @@ class Relaxation:
         point = np.clip(point, box.lower, box.upper)
         gaps = size * (slope * point + offset - xlogy(point, point))
         profit = float(self.prices(row[None])[0] - duals @ row)
-        return Priced(bound + constant, row, profit, gaps, point, smaller)
+        return Priced(bound, row, profit, gaps, point, smaller, hole)
 
     def proven(
-        self, box: Box, cost_of_v: Floats, cost_of_m: Floats, y: Floats, level: float
-    ) -> tuple[float, Box]:
-        """Bound a linear function of private rows and their means, by weak duality.
+        self, box: Box, duals: Floats, y: Floats, level: float
+    ) -> tuple[float, Box, tuple[Floats, Floats]]:
+        """Bound the reduced profit of the private rows in a box, by weak duality.
+
+        Given the dual variables of the sum, the means and the cuts, what is left is a sum of convex
+        functions of one shape each, times the mean: greatest at ends of the ranges.
 
         Parameters
         ----------
         box : Box
             Ranges of shapes and means.
-        cost_of_v, cost_of_m : arrays of shape (a,) and (a1,)
-            The function.
+        duals : array of shape (a,)
+            What each row costs, λ.
         y : array of shape (n_rows,)
             Any dual variables of the program.
         level : float
-            Value below which rows are of no interest.
+            Reduced profit below which rows are of no interest.
 
         Returns
         -------
         bound : float
-            The function is not greater for any private row in the box.
+            No private row in the box has a greater reduced profit.
         smaller : Box
-            The box, less some parts where it is below the level.
+            The box, less ends where it is below the level.
+        hole : pair of arrays of shape (c + a1,)
+            Within each range it is below the level between these two.
         """
-        a1, c = self._a1, len(self._seen)
-        on_means, on_upper, on_lower = y[1 : 1 + a1], y[1 + a1 : 1 + a1 + c], y[1 + a1 + c :][:c]
-        on_upper, on_lower = np.maximum(on_upper, 0.0), np.maximum(on_lower, 0.0)
-        on_cuts = np.maximum(y[self._fixed :], 0.0)
-        left_v = cost_of_v - y[0] * self.distribution - on_means[self._secret] * self._share
-        left_v[self._seen] += on_lower - on_upper
-        left_v -= on_cuts @ self._cuts
-        pull = on_upper * box.upper[:c] - on_lower * box.lower[:c]
-        left_m = cost_of_m + on_means + np.bincount(self._of, pull, a1)
-        most = self._most.copy()
-        most[self._seen] = np.minimum(most[self._seen], box.upper[:c] * box.upper[c:][self._of])
-        bound = float(y[0]) + float(np.maximum(left_v * most, 0.0).sum())
-        bound += float(np.maximum(left_m * box.lower[c:], left_m * box.upper[c:]).sum())
-        return bound, self._without(box, bound - level, left_v, left_m, on_upper, on_lower)
+        a1, c, seen = self._a1, len(self._seen), self._seen
+        on_means, on_cuts = y[1 : 1 + a1], np.maximum(y[self._fixed :], 0.0)
+        linear = -duals - y[0] * self.distribution - on_means[self._secret] * self._share
+        linear -= on_cuts @ self._cuts
+        unseen = self.distribution == 0
+        bound = float(y[0]) + float((np.maximum(linear, 0.0) * self._most)[unseen].sum())
+        size = np.concatenate([self.distribution[seen], self._worth])
+        slope = np.concatenate([linear[seen], on_means])
+        most_of_shapes = _greatest(size[:c], slope[:c], box.lower[:c], box.upper[:c])
+        slope[c:] += np.bincount(self._of, most_of_shapes, a1)
+        most_of_means = _greatest(size[c:], slope[c:], box.lower[c:], box.upper[c:])
+        bound += float(most_of_means.sum())
+        # A row is worth less than the bound by what its shape is below the greatest, times the
+        # least mean, or by what its mean is below.
+        room = (bound - level) * _WIDER + _CLOSED
+        least = np.concatenate([np.maximum(box.lower[c:][self._of], 1e-300), np.ones(a1)])
+        target = np.concatenate([most_of_shapes, most_of_means]) - room / least
+        smaller, *hole = _above(size, slope, box, target)
+        return bound, smaller, (hole[0], hole[1])
 
     def _optimum(self, box: Box, cost: Floats) -> tuple[Floats, Floats]:
         """Solve the program over a box; return its solution and dual variables."""
@@ -293,38 +324,47 @@ class Relaxation:
         self._touched[np.abs(y[self._fixed :]) > _NO_DUAL] = self.solves
         return x, y
 
-    def _without(
-        self,
-        box: Box,
-        room: float,
-        left_v: Floats,
-        left_m: Floats,
-        on_upper: Floats,
-        on_lower: Floats,
-    ) -> Box:
-        """Leave out of a box what the dual variables show to be worth less than the level.
 
-        A row that keeps a distance from a constraint is worth less than the bound, by at least the
-        distance times the constraint's dual variable.
-        """
-        c = len(self._seen)
-        room = room * _WIDER + _CLOSED
-        lower, upper = box.lower.copy(), box.upper.copy()
-        least = np.maximum(box.lower[c:][self._of], 0.0)  # of the means
-        lower[:c] = np.maximum(lower[:c], box.upper[:c] - _distance(room, on_upper * least))
-        from_zero = _distance(room, -left_v[self._seen] * least)
-        from_end = box.lower[:c] + _distance(room, on_lower * least)
-        upper[:c] = np.minimum(upper[:c], np.minimum(from_zero, from_end))
-        lower[c:] = np.maximum(lower[c:], box.upper[c:] - _distance(room, left_m))
-        upper[c:] = np.minimum(upper[c:], box.lower[c:] + _distance(room, -left_m))
-        return Box(lower, upper)
+def _greatest(size: Floats, slope: Floats, lower: Floats, upper: Floats) -> Floats:
+    """Maximise ``size x log x + slope x`` over ranges."""
+    at_lower = size * xlogy(lower, lower) + slope * lower
+    return np.maximum(at_lower, size * xlogy(upper, upper) + slope * upper)
 
 
-def _distance(room: float, dual: Floats) -> Floats:
-    """How far from a constraint a row may be; infinitely, where the dual variable is none."""
-    far = np.full(dual.shape, np.inf)
-    np.divide(room, dual, out=far, where=dual > _NO_DUAL)
-    return far
+def _above(size: Floats, slope: Floats, box: Box, target: Floats) -> tuple[Box, Floats, Floats]:
+    """Find where ``size x log x + slope x`` is below a target: at ends of ranges, and within them.
+
+    The functions are convex, so they are below their secants: where these meet the target is on the
+    safe side.
+    """
+    lower, upper = box.lower, box.upper
+
+    def value(x: Floats) -> Floats:
+        return np.asarray(size * xlogy(x, x) + slope * x)
+
+    with np.errstate(over="ignore"):
+        lowest = np.exp(np.minimum(-slope / np.maximum(size, 1e-300) - 1.0, 700.0))
+    lowest = np.clip(lowest, lower, upper)
+    lowest = np.where(size > 0, lowest, np.where(slope > 0, lower, upper))
+    ends = []
+    for end in (lower, upper):
+        at_end, near = value(end), lowest
+        begins_above = at_end >= target
+        for _ in range(_SECANTS):
+            drop = at_end - value(near)
+            part = np.ones(len(end))
+            np.divide(at_end - target, drop, out=part, where=begins_above & (drop > _NO_DUAL))
+            near = np.where(part < 1.0, end + part * (near - end), near)
+        ends.append((near, begins_above))
+    (left, from_left), (right, from_right) = ends
+    left = left + (_CLOSED + 1e-9 * np.abs(left))
+    right = right - (_CLOSED + 1e-9 * np.abs(right))
+    there = value(lowest) < target
+    smaller = Box(
+        np.where(from_left | ~there, lower, np.maximum(lower, right)),
+        np.where(from_right | ~there, upper, np.minimum(upper, left)),
+    )
+    return smaller, np.where(there, left, upper), np.where(there, right, lower)
 
 
 def _chords(box: Box) -> tuple[Floats, Floats]:

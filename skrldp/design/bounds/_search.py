@@ -23,9 +23,14 @@ _FROM_END = 0.1
 # While the chords are far from the function, cuts are tried as long as they help: so many failures
 # more than successes, which count twice, end that.
 _CREDIT = 60
-# A row that is worth more than the level and than this share of the bound ends a search: the bound
-# cannot come down to the level with these dual variables.
+# A row ends a search that, once it is private, is worth more than the level and than this share of
+# the bound: the bound cannot come down to the level with these dual variables.
 _ENOUGH = 0.5
+_AT_ONCE = 8  # boxes whose rows are cut off together: one call costs little more than one row
+# A search is given up that after so many linear programs has a bound above this part of what is
+# reached. Of 13 tables with 30 to 3,000 records it gives up six, and of these none was proven to
+# 13 % by 1,000 programs.
+_HOPELESS = ((100, 1.0), (300, 0.35))
 _LEAST_PROFIT = 1e-7  # nats: rows with a greater profit are kept
 
 
@@ -39,16 +44,51 @@ class Search:
         No private row has a greater reduced profit, or else it is below the level.
     rows : list of (profit, row)
         Rows that are nearly private, with their reduced profits.
+    hopeless : bool
+        Whether it ended because the bound came down too slowly.
     """
 
     bound: float
     rows: list[tuple[float, Floats]] = field(default_factory=list)
+    hopeless: bool = False
+
+
+class _Queue:
+    """Boxes that may hold rows of interest, the most promising first."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Priced]] = []
+        self._number = count()
+
+    def __bool__(self) -> bool:
+        return bool(self._heap)
+
+    @property
+    def top(self) -> float:
+        """The greatest bound."""
+        return -self._heap[0][0]
+
+    def push(self, priced: Priced | None, most: float = np.inf) -> None:
+        """Add a box, whose bound is at most that of the box that it was cut from."""
+        if priced is not None:
+            entry = -min(priced.bound, most), next(self._number), priced
+            heapq.heappush(self._heap, entry)
+
+    def pop(self, most: int) -> list[tuple[float, Priced]]:
+        """Take some boxes out, with their bounds."""
+        first = [heapq.heappop(self._heap) for _ in range(min(most, len(self._heap)))]
+        return [(-negative, priced) for negative, _, priced in first]
 
 
 def search(
-    relaxation: Relaxation, duals: Floats, level: float, solves: int, deadline: Deadline
+    relaxation: Relaxation,
+    duals: Floats,
+    level: float,
+    solves: int,
+    deadline: Deadline,
+    reached: float = np.inf,
 ) -> Search:
-    """Bound the reduced profits of all private rows, best box first.
+    """Bound the reduced profits of all private rows, best boxes first.
 
     Parameters
     ----------
@@ -62,52 +102,66 @@ def search(
         Number of linear programs after which the bound is returned as it is.
     deadline : Deadline
         When to return it at the latest.
+    reached : float
+        What a mechanism reaches, in nats; a bound that stays of that size is given up.
 
     Returns
     -------
     Search
     """
-    found, number, end = Search(level), count(), relaxation.solves + solves
-    heap: list[tuple[float, int, Priced]] = []
-    credit, best = _CREDIT, 0.0
-
-    def push(priced: Priced | None, most: float) -> None:
-        if priced is not None:
-            heapq.heappush(heap, (-min(priced.bound, most), next(number), priced))
-
-    push(relaxation.price(relaxation.box, duals, level), np.inf)
-    while heap and relaxation.solves < end and not deadline.passed:
-        negative, _, priced = heapq.heappop(heap)
-        if priced.profit > _LEAST_PROFIT:
-            found.rows.append((priced.profit, priced.row))
-        gap = float(priced.gaps.sum())
-        near = gap < max(_NO_GAP, _SMALL_SHARE * -negative)
-        if near or credit > 0:
-            if not relaxation.cut(priced.row[None], _FINE if near else _COARSE):
-                best = max(best, priced.profit)
-            else:
-                again = relaxation.price(priced.box, duals, level)
-                # Branching is better where the cuts hardly help.
-                if again is None or again.bound < -negative - max(_NO_GAP, _SMALL_SHARE * gap):
-                    credit = min(credit + 2, _CREDIT)
-                    push(again, -negative)
-                    continue
-                priced = again
-        credit -= not near
-        if gap < _NO_GAP or best > max(level, _ENOUGH * -negative):  # λ has to change first
-            heapq.heappush(heap, (negative, next(number), priced))
+    found, queue, begin = Search(level), _Queue(), relaxation.solves
+    credit, goal = _CREDIT, begin + solves
+    queue.push(relaxation.price(relaxation.box, duals, level))
+    while queue and relaxation.solves < goal and not deadline.passed:
+        done = relaxation.solves - begin
+        if any(done >= after and queue.top > part * reached for after, part in _HOPELESS):
+            found.hopeless = True
             break
-        for half in _halves(priced):
-            push(relaxation.price(half, duals, level), -negative)
-    if heap:
-        found.bound = max(found.bound, -heap[0][0])
+        enough = max(level, _ENOUGH * queue.top)
+        batch = queue.pop(_AT_ONCE)
+        rows = np.array([priced.row for _, priced in batch])
+        profits = np.array([priced.profit for _, priced in batch])
+        gaps = np.array([priced.gaps.sum() for _, priced in batch])
+        near = gaps < np.maximum(_NO_GAP, _SMALL_SHARE * np.array([most for most, _ in batch]))
+        tried, violated = near | (credit > 0), np.zeros(len(batch), dtype=bool)
+        for which, above in ((tried & near, _FINE), (tried & ~near, _COARSE)):
+            if which.any():
+                violated[which] = relaxation.cut(rows[which], above)
+        kept = profits > _LEAST_PROFIT
+        found.rows += list(zip(profits[kept].tolist(), rows[kept], strict=True))
+        good = rows[tried & ~violated & (profits > enough)]
+        if len(good):
+            if relaxation.profits(good, duals).max() > enough:  # λ has to change first
+                for most, priced in batch:
+                    queue.push(priced, most)
+                break
+            relaxation.cut(good, _FINE)  # they are worth that much only because they violate it
+        for k, (most, priced) in enumerate(batch):
+            if relaxation.solves >= goal:
+                queue.push(priced, most)
+                continue
+            if violated[k]:
+                again = relaxation.price(priced.box, duals, level)
+                if again is None or again.bound < most - max(_NO_GAP, _SMALL_SHARE * gaps[k]):
+                    credit = min(credit + 2, _CREDIT)
+                    queue.push(again, most)
+                    continue
+                priced = again  # branching is better where the cuts hardly help
+            credit -= not near[k]
+            for half in _halves(priced):
+                queue.push(relaxation.price(half, duals, level), most)
+    if queue:
+        found.bound = max(found.bound, queue.top)
     return found
 
 
 def _halves(priced: Priced) -> tuple[Box, Box]:
-    """Cut the range whose chord is farthest from the function."""
+    """Cut the range whose chord is farthest from the function, or leave out what is between."""
     which = int(np.argmax(priced.gaps))
     low, high = float(priced.box.lower[which]), float(priced.box.upper[which])
+    left, right = float(priced.hole[0][which]), float(priced.hole[1][which])
+    if left < right:
+        return priced.box.halves(which, left, right)
     margin = _FROM_END * (high - low)
     at = float(np.clip(priced.point[which], low + margin, high - margin))
     return priced.box.halves(which, at)

@@ -8,6 +8,7 @@ from skrldp import LikelihoodRatioSet, RenyiBall
 from skrldp.design.bounds import merged_bound, priced_bound
 from skrldp.design.bounds._box import Box
 from skrldp.design.bounds._priced_bound import relaxation_of
+from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Information
 from skrldp.design.objectives.criterion import solve
 from skrldp.information import mutual_information
@@ -77,27 +78,45 @@ def test_no_private_row_is_lost_or_undervalued(name, kind):
     shapes = rows / np.repeat(means, joint.counts.shape[1], axis=1)
     points = np.concatenate([shapes[:, seen], means], axis=1)
     assert np.all((points >= relaxation.box.lower) & (points <= relaxation.box.upper))
-    shrunk = 0
+    shrunk = left_out = 0
     for row, point in zip(rows, points, strict=True):
         duals = distribution * rng.normal(0.5, 0.5, size=a)
         profit = distribution @ xlogy(row, row) - duals @ row
-        spread = rng.uniform(0.0, 0.3, size=(2, len(point)))
-        spread *= rng.random(spread.shape) < 0.5  # some ranges end at the row
+        spread = rng.uniform(0.0, 0.9, size=(2, len(point)))
+        # Many ranges end at the row, and in some boxes nearly all do.
+        spread *= rng.random(spread.shape) < rng.choice([0.05, 0.5])
         box = Box(point * (1.0 - spread[0]), point * (1.0 + spread[1]))
         priced = relaxation.price(box, duals, profit - 1e-3)
         assert priced is not None
         assert priced.bound >= profit - 1e-12
-        assert np.all(priced.box.lower <= point + 1e-12)
-        assert np.all(priced.box.upper >= point - 1e-12)
+        kept(point, priced.box, priced.hole)
         # Whatever the dual variables are, they prove a bound, and leave no such row out.
-        costs, length = rng.normal(size=a), relaxation._program.n_rows
+        length = relaxation._program.n_rows
         y = rng.normal(size=length) * (rng.random(length) < 0.3)
-        value = costs @ row
-        bound, smaller = relaxation.proven(box, costs, np.zeros(len(means[0])), y, value - 0.1)
-        assert bound >= value - 1e-12
-        assert np.all((smaller.lower <= point + 1e-12) & (smaller.upper >= point - 1e-12))
+        bound, smaller, hole = relaxation.proven(box, duals, y, profit - 0.1)
+        assert bound >= profit - 1e-12
+        kept(point, smaller, hole)
+        kept(point, relaxation._ranges.within(box), hole)
         shrunk += np.any(priced.box.upper - priced.box.lower < 0.9 * (box.upper - box.lower))
+        left, right = priced.hole
+        left_out += np.any((box.lower < left) & (left < right) & (right < box.upper))
     assert shrunk > 5  # so the test has seen what could go wrong
+    assert left_out > 5
+
+
+def kept(point, box, hole):
+    """Assert that the box has the point, and the hole has not."""
+    assert np.all((box.lower <= point + 1e-12) & (point <= box.upper + 1e-12))
+    assert not np.any((hole[0] + 1e-12 < point) & (point < hole[1] - 1e-12))
+
+
+def test_a_bound_that_comes_down_too_slowly_is_given_up():
+    few = [[9, 1, 0, 1, 2, 1], [1, 3, 4, 1, 6, 1]]
+    joint, requirements = problem(few, 1.0)
+    found = priced_bound(joint, requirements, np.ones((1, 12)))
+    assert 100 <= found.solves < 150
+    more = priced_bound(joint, requirements, found.matrix, solves=30)
+    assert found.reached < found.value < more.value
 
 
 def test_designs_state_it():
@@ -117,12 +136,13 @@ def test_where_it_does_not_apply():
 
 
 def test_merged_values_bound_larger_tables():
-    counts = np.random.default_rng(5).integers(5, 60, size=(2, 8))
+    counts = np.random.default_rng(5).integers(50, 600, size=(2, 8))
     joint, requirements = problem(counts, 1.0)
     general = Information(joint.probabilities.ravel()).bound(joint, requirements).value
-    found = solve(joint, requirements, solver="columns", time_limit=1.0)
-    value = merged_bound(joint, requirements, found.matrix, groups=3, solves=500)
-    assert found.objective < value < general
+    forms = closed_forms(joint, requirements)
+    value = merged_bound(joint, requirements, np.concatenate(forms), groups=2)
+    distribution = joint.probabilities.ravel()
+    assert max(mutual_information(form, distribution) for form in forms) < value < general
 
 
 def test_values_that_are_not_merged_change_nothing():
