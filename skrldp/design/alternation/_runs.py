@@ -1,6 +1,6 @@
 """Runs of annealing from several starts, side by side in processes where there are any."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,8 +123,9 @@ def anneal_each(
         seconds = None if deadline.left is None else deadline.left / together
         jobs = max(number // len(plans), 1)
         common = criterion, requirements, seconds, share, jobs
-        alone: Callable[..., Any] = delayed(_anneal_alone)
-        runs = list(Parallel(n_jobs=number)(alone(plan, *common) for plan in plans))
+        parallel: Any = Parallel(n_jobs=number)
+        alone: Any = delayed(_anneal_alone)
+        runs = list(parallel(alone(plan, *common) for plan in plans))
         for run in runs if callback is not None else ():
             callback(run.matrix)
     deadline.count(sum(run.steps for run in runs))
