@@ -2,5 +2,6 @@
 
 from skrldp.design.alternation._alternate import alternate, starts
 from skrldp.design.alternation._annealing import Annealing, path_requirements
+from skrldp.design.alternation._from_known import alternate_from
 
-__all__ = ["Annealing", "alternate", "path_requirements", "starts"]
+__all__ = ["Annealing", "alternate", "alternate_from", "path_requirements", "starts"]
