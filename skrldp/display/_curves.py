@@ -237,7 +237,14 @@ class Fits:
         self._verbose = verbose
 
     def fit(
-        self, name: str, template: Any, utility: Utility, *, quiet: bool = False, **parameters: Any
+        self,
+        name: str,
+        template: Any,
+        utility: Utility,
+        *,
+        quiet: bool = False,
+        again: Any = None,
+        **parameters: Any,
     ) -> tuple[float, Any]:
         """Fit a copy, with some parameters changed.
 
@@ -251,6 +258,9 @@ class Fits:
             Which figure is wanted.
         quiet : bool
             Whether the display itself says of this sanitizer what a warning would.
+        again : sanitizer, optional
+            The copy of an earlier fit: it is fitted again if its parameter ``warm_start`` is True,
+            and so begins where it ended.
         **parameters
             To be set.
 
@@ -262,7 +272,8 @@ class Fits:
         """
         X, sample_weight = self._table
         start = time.perf_counter()
-        copy = clone(template).set_params(**parameters)
+        warm = again is not None and getattr(template, "warm_start", False) is True
+        copy = (again if warm else clone(template)).set_params(**parameters)
         with warnings.catch_warnings():
             if quiet:
                 warnings.simplefilter("ignore", PrivacyLeakWarning)

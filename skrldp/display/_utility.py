@@ -96,7 +96,8 @@ class PrivacyUtilityDisplay:
         Parameters
         ----------
         sanitizer : sanitizer or dict of name to sanitizer
-            Templates, fitted or not: copies of them are fitted.
+            Templates, fitted or not: copies of them are fitted, from the smallest ε to the largest.
+            With ``warm_start=True`` each fit begins at the mechanism of the one before.
         X : array, list of rows, or data frame of shape (n, n_columns)
             The public table, as for `fit`.
         eps : sequence of float, default=(0.25, 0.5, 1, 2, 4)
@@ -130,7 +131,7 @@ class PrivacyUtilityDisplay:
         templates = templates_of(sanitizer)
         utility = utility_of(templates)
         added = _baselines(templates) if baselines else {}
-        grid = np.atleast_1d(np.asarray(eps)).tolist()
+        grid = np.sort(np.atleast_1d(np.asarray(eps))).tolist()
         if not grid:
             raise ValueError("eps is empty: give at least one privacy parameter.")
         for level in grid:
@@ -140,10 +141,12 @@ class PrivacyUtilityDisplay:
         fits, curves = Fits(X, sample_weight, verbose), {}
         for name, template in (templates | added).items():
             # The name of a baseline in the legend states that it is not private.
-            values = [
-                fits.fit(name, template, utility, quiet=name in added, eps=level)[0]
-                for level in grid
-            ]
+            values, copy = [], None
+            for level in grid:
+                value, copy = fits.fit(
+                    name, template, utility, quiet=name in added, again=copy, eps=level
+                )
+                values.append(value)
             curves[name] = (grid, values)
         return cls(curves, utility=utility.label, baselines=tuple(added)).plot(ax, **options)
 

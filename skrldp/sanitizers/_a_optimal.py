@@ -106,6 +106,14 @@ class AOptimalSanitizer(OptimalSanitizer):
     n_jobs : int, optional
         Number of threads; -1 for one for each processor. None is 1, unless in a
         :func:`joblib.parallel_config` context. The mechanism does not depend on it.
+    warm_start : bool or Mechanism, default=False
+        Where the search begins. False: from scratch, so that `fit` is a function of its input.
+        True, as in scikit-learn: at the mechanism of the last `fit` of this object, if there is
+        one. A mechanism, such as ``mechanism_`` of another fit: there; copies by
+        :func:`~sklearn.base.clone` have it too, and `fit` stays a function of its input. Its
+        secrets and values must be those of the public table, whatever it promises: what is found
+        is repaired, certified and bounded as in any fit. A proven optimum, by ``solver="vertices"``
+        for example, does not need it.
     smoothing : float, default=0.5
         Number of records added to the public table, spread evenly over all cells, for the objective
         only. Privacy, ``variances_`` and ``mutual_information_`` refer to the public distribution
@@ -170,7 +178,8 @@ class AOptimalSanitizer(OptimalSanitizer):
     Raises
     ------
     ValueError
-        By `fit` and `transform`, for parameters and tables that are not as described.
+        By `fit` and `transform`, for parameters and tables that are not as described; by `fit`, if
+        a warm start has other secrets or values than the table.
     InfeasibleError
         By `fit`, if no mechanism was found whose reports determine the targets.
     CertificateError
@@ -256,6 +265,7 @@ class AOptimalSanitizer(OptimalSanitizer):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        warm_start: Any = False,
         smoothing: float = 0.5,
         encode: str | None = None,
         handle_unknown: str = "error",
@@ -285,6 +295,7 @@ class AOptimalSanitizer(OptimalSanitizer):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
         self.smoothing = smoothing
         self.targets = targets
 

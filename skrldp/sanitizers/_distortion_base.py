@@ -29,6 +29,7 @@ from skrldp.sanitizers._utility_set import (
     over_set,
     worst_distance,
 )
+from skrldp.sanitizers._warm_start import known_mechanism, known_rows
 from skrldp.uncertainty_set import FittedSet, RenyiSet
 
 __all__ = ["DistortionSanitizer"]
@@ -59,6 +60,7 @@ class DistortionSanitizer(BaseSanitizer):
     def _design(self, promise: Promise, record: Record) -> Designed:
         joint = promise.joint
         outputs = check_outputs(self.outputs, joint.values)
+        known = known_mechanism(self, joint)
         distance = distance_matrix(self.distance, joint.values, outputs)
         uncertainty = self._uncertainty_set().fit_set(joint)
         _, useful = self._utility_set(joint, uncertainty)
@@ -76,6 +78,7 @@ class DistortionSanitizer(BaseSanitizer):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             simple=lambda: closed_forms(joint, requirements),
+            warm=None if known is None else known_rows(known, joint, self.observe),
         )
         assert solution.matrix is not None  # only closed forms have none
         stand_in = drawn_from(self, promise)

@@ -80,6 +80,13 @@ class NonRobustSanitizer(OptimalSanitizer):
     n_jobs : int, optional
         Number of threads; -1 for one for each processor. None is 1, unless in a
         :func:`joblib.parallel_config` context. The mechanism does not depend on it.
+    warm_start : bool or Mechanism, default=False
+        Where the search begins. False: from scratch, so that `fit` is a function of its input.
+        True, as in scikit-learn: at the mechanism of the last `fit` of this object, if there is
+        one. A mechanism, such as ``mechanism_`` of another fit: there; copies by
+        :func:`~sklearn.base.clone` have it too, and `fit` stays a function of its input. Its
+        secrets and values must be those of the public table, whatever it promises: what is found
+        is repaired, certified and bounded as in any fit. The closed form does not need it.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
         of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
@@ -130,7 +137,8 @@ class NonRobustSanitizer(OptimalSanitizer):
     Raises
     ------
     ValueError
-        By `fit` and `transform`, for parameters and tables that are not as described.
+        By `fit` and `transform`, for parameters and tables that are not as described; by `fit`, if
+        a warm start has other secrets or values than the table.
     CertificateError
         By `fit`, if the mechanism cannot be proven private.
     SolverError
@@ -211,6 +219,7 @@ class NonRobustSanitizer(OptimalSanitizer):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        warm_start: Any = False,
         encode: str | None = None,
         handle_unknown: str = "error",
         random_state: Any = None,
@@ -237,6 +246,7 @@ class NonRobustSanitizer(OptimalSanitizer):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
 
     def _uncertainty_set(self) -> Any:
         return RenyiBall(radius=0.0)

@@ -9,6 +9,7 @@ from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_limits
 from skrldp.sanitizers._fitted_state import Designed, FromFit
 from skrldp.sanitizers._promised import drawn_from
+from skrldp.sanitizers._warm_start import check_warm_start, known_mechanism, known_rows
 
 __all__ = ["OptimalSanitizer"]
 
@@ -26,6 +27,7 @@ class OptimalSanitizer(BaseSanitizer):
         super()._check_parameters()
         check_choice("solver", self.solver, self._solvers)
         check_limits(self)
+        check_warm_start(self)
 
     def _optimum(
         self,
@@ -34,6 +36,7 @@ class OptimalSanitizer(BaseSanitizer):
         criterion: Criterion | None = None,
     ) -> Designed:
         joint, limit = promise.joint, self.time_limit
+        known = known_mechanism(self, joint)
         if limit is not None:  # leave time for repair and proof, but no more than half
             limit = max(limit - expected_seconds(promise.requirements()), limit / 2.0)
         solution = solve(
@@ -45,6 +48,7 @@ class OptimalSanitizer(BaseSanitizer):
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
+            warm=None if known is None else known_rows(known, joint, promise.observe),
         )
         assert solution.matrix is not None  # only closed forms have none
         stand_in = drawn_from(self, promise)

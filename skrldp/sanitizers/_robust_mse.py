@@ -8,6 +8,7 @@ from skrldp.row_privacy import REGIONS
 from skrldp.sanitizers._checks import check_limits, check_tolerance
 from skrldp.sanitizers._distortion_base import DistortionSanitizer
 from skrldp.sanitizers._utility_set import check_utility_uncertainty
+from skrldp.sanitizers._warm_start import check_warm_start
 
 __all__ = ["RobustMSESanitizer"]
 
@@ -127,6 +128,14 @@ class RobustMSESanitizer(DistortionSanitizer):
     n_jobs : int, optional
         Number of threads; -1 for one for each processor. None is 1, unless in a
         :func:`joblib.parallel_config` context. The mechanism does not depend on it.
+    warm_start : bool or Mechanism, default=False
+        Where the search begins. False: from scratch, so that `fit` is a function of its input.
+        True, as in scikit-learn: at the mechanism of the last `fit` of this object, if there is
+        one. A mechanism, such as ``mechanism_`` of another fit: there; copies by
+        :func:`~sklearn.base.clone` have it too, and `fit` stays a function of its input. Its
+        secrets and values must be those of the public table, whatever it promises: what is found
+        is repaired, certified and bounded as in any fit. It saves little time, since the
+        bound is computed from scratch.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports. "symbol": one column of integers, which number the outputs that are in
         use. "onehot": a column of 0 and 1 for each of these outputs. "posterior": the probability
@@ -188,7 +197,8 @@ class RobustMSESanitizer(DistortionSanitizer):
     Raises
     ------
     ValueError
-        By `fit` and `transform`, for parameters and tables that are not as described.
+        By `fit` and `transform`, for parameters and tables that are not as described; by `fit`, if
+        a warm start has other secrets or values than the table.
     CertificateError
         By `fit`, if the mechanism cannot be proven private.
     SolverError
@@ -269,6 +279,7 @@ class RobustMSESanitizer(DistortionSanitizer):
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        warm_start: Any = False,
         encode: str | None = None,
         handle_unknown: str = "error",
         random_state: Any = None,
@@ -303,6 +314,7 @@ class RobustMSESanitizer(DistortionSanitizer):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -314,3 +326,4 @@ class RobustMSESanitizer(DistortionSanitizer):
         check_choice("solver", self.solver, SOLVERS)
         check_tolerance(self.tol)
         check_limits(self)
+        check_warm_start(self)

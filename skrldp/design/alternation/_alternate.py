@@ -15,7 +15,7 @@ from skrldp.design._run import Deadline
 from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
 from skrldp.design.alternation._runs import Plan, Run, affordable, anneal_each
 from skrldp.design.criteria import Expandable
-from skrldp.requirements import Requirements
+from skrldp.requirements import Requirements, repair
 
 __all__ = ["alternate", "gather"]
 
@@ -45,6 +45,7 @@ def alternate(
     *,
     deadline: Deadline,
     callback: Callback | None = None,
+    known: Floats | None = None,
     runs_only: bool = False,
 ) -> tuple[list[Run], str]:
     """Anneal from several starts, and gather what was found.
@@ -59,8 +60,10 @@ def alternate(
         When to stop.
     callback : callable, optional
         Gets private mechanisms.
+    known : array of shape (b, a), optional
+        A mechanism to begin at, private or not. It takes the place of the last run.
     runs_only : bool
-        Take but the first run, and do not gather: columns mix its rows anyway, and find others.
+        Take but one short run, and do not gather: columns mix its rows anyway, and find others.
 
     Returns
     -------
@@ -73,23 +76,22 @@ def alternate(
     if not requirements.any_pair:  # nothing is secret, so records are reported as they are
         whole = np.eye(distribution.size)
         return [Run(whole, criterion.value(whole), 0)], "converged"
-    most = _most(distribution)
-    plans = [
-        Plan(min(b, most), factor, seed)
-        for seed, (b, factor) in enumerate(_RUNS_ONLY if runs_only else _RUNS)
-    ]
-    runs = anneal_each(criterion, requirements, plans, deadline, callback)
-    if runs_only:
+    most, before = _most(distribution), []
+    planned = _RUNS_ONLY if runs_only else _RUNS
+    if known is not None:
+        private, planned = repair(known, requirements), planned[:-1]
+        before = [Run(private, criterion.value(private))]
+    plans = [Plan(min(b, most), factor, seed) for seed, (b, factor) in enumerate(planned)]
+    runs = [*before, *anneal_each(criterion, requirements, plans, deadline, callback)]
+    if runs_only and known is None:
         return runs, deadline.met if deadline.passed else "converged"
     rows = gather(runs, distribution, requirements.shape)
-    if affordable(len(rows), runs, deadline) == len(rows):
-        joined = Annealing(criterion, requirements, rows, callback, deadline.workers)
-        joined.solve_fixed(deadline)
-        joined.anneal(_GATHERED_FACTOR, deadline)
-        runs.append(Run.of(joined))
-    elif not deadline.passed:
+    if affordable(len(rows), runs, deadline) < len(rows):
         return runs, "time_limit"
-    return runs, deadline.met if deadline.passed else "converged"
+    joined = Annealing(criterion, requirements, rows, callback, deadline.workers)
+    joined.solve_fixed(deadline)
+    joined.anneal(_GATHERED_FACTOR, deadline)
+    return [*runs, Run.of(joined)], deadline.met if deadline.passed else "converged"
 
 
 def _most(distribution: Floats) -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
@@ -110,7 +109,7 @@ def anneal_each(
     number, left = deadline.workers.number, deadline.iterations_left
     share = None if left is None else left // (len(plans) + 1)  # one for what follows
     runs: list[Run] = []
-    if number == 1 or len(plans) == 1 or criterion.distribution.size < _WORTH_A_PROCESS:
+    if number == 1 or len(plans) < 2 or criterion.distribution.size < _WORTH_A_PROCESS:
         for plan in plans:
             b = affordable(plan.reports, runs, deadline)
             if b < min(plan.reports, _FEWEST):
@@ -123,11 +122,11 @@ def anneal_each(
         seconds = None if deadline.left is None else deadline.left / together
         jobs = max(number // len(plans), 1)
         common = criterion, requirements, seconds, share, jobs
-        parallel: Any = Parallel(n_jobs=number)
-        alone: Any = delayed(_anneal_alone)
-        runs = list(parallel(alone(plan, *common) for plan in plans))
-        for run in runs if callback is not None else ():
-            callback(run.matrix)
+        tasks = [delayed(_anneal_alone)(plan, *common) for plan in plans]
+        runs = list(Parallel(n_jobs=number)(tasks))
+        if callback is not None:
+            for run in runs:
+                callback(run.matrix)
     deadline.count(sum(run.steps for run in runs))
     return runs
 

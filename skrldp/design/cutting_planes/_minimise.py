@@ -63,6 +63,7 @@ def minimise(
     gap: float = 1e-4,
     deadline: Deadline,
     verbose: int = 0,
+    first: Floats | None = None,
 ) -> Solution:
     """Find the cheapest private mechanism.
 
@@ -78,6 +79,8 @@ def minimise(
         When to stop; the best mechanism found by then is returned.
     verbose : int
         Print a line for each linear program if greater than 1.
+    first : array of shape (b, a), optional
+        A mechanism to begin with, private or not.
 
     Returns
     -------
@@ -86,6 +89,8 @@ def minimise(
         lower bound on that of every private mechanism.
     """
     search = _Search(cost, requirements, gap, deadline, verbose)
+    if first is not None:
+        search.offer(first)
     # Small matrices: a second thread gains little, and loses much where the cores are busy.
     with threadpool_limits(limits=1, user_api="blas"):
         search.follow_path()

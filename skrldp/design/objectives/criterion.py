@@ -53,6 +53,7 @@ def solve(
     max_iter: int | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    warm: Floats | None = None,
 ) -> Solution:
     """Maximise a criterion over private mechanisms.
 
@@ -80,6 +81,9 @@ def solve(
         Number of threads; see :class:`skrldp.design._workers.Workers`.
     verbose : int
         Show a progress bar, and print a line on what was done, if positive.
+    warm : array of shape (b, n_cells), optional
+        A mechanism to begin at, private or not: a search is never worse than it is when repaired.
+        Optima that are proven do not need it.
 
     Returns
     -------
@@ -95,7 +99,7 @@ def solve(
     expandable = criterion is None or isinstance(criterion, Expandable)
     check_choice("solver", solver, SOLVERS if expandable else SOLVERS_OF_MIXTURES)
     deadline = Deadline(time_limit, max_iter, Workers(n_jobs))
-    search = _Design(joint, requirements, criterion, deadline, verbose, solver)
+    search = _Design(joint, requirements, criterion, deadline, verbose, solver, warm)
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.bounded(search.solve(solver))
@@ -132,6 +136,7 @@ class _Design:
         deadline: Deadline,
         verbose: int,
         solver: str,
+        warm: Floats | None = None,
     ) -> None:
         self.joint, self.requirements = joint, requirements.at_most(_LARGEST_EPS)
         self.cones = Cones(self.requirements, deadline)
@@ -139,6 +144,7 @@ class _Design:
         self.criterion = criterion or Information(public)
         self.public = self.criterion.at(public)
         self.deadline, self.verbose = deadline, verbose
+        self.warm = warm if self.requirements.any_pair else None
         self.by_formula: Solution | None = None
         if solver == "auto":
             self.by_formula = optimum_at_public(joint, self.requirements, self.criterion, deadline)
@@ -170,7 +176,7 @@ class _Design:
                 notes.append(f"Vertices were not used: {error}")
         more = solver == "auto" and self.cones.exact is not None
         if solver == "columns":
-            solution = self.columns(None)
+            solution = self.columns(self.warm)
         elif isinstance(self.criterion, Expandable):
             solution = self.annealed(self.criterion, more)
         else:
@@ -263,11 +269,13 @@ class _Design:
         """Alternate between decoder and mechanism; go on by columns if there is more to gain."""
         if not more:
             self.show(self.known[1])
+        part = self.deadline.part(_TIME_ALTERNATING) if more else self.deadline
         runs, status = alternate(
             criterion,
             self.requirements,
-            deadline=self.deadline.part(_TIME_ALTERNATING) if more else self.deadline,
+            deadline=part,
             callback=self.show,
+            known=self.warm,
             runs_only=more,
         )
         if more and not self.deadline.passed:
@@ -285,6 +293,8 @@ class _Design:
     def decomposed(self, more: bool) -> Solution:
         """Mix the rows of linear programs; go on by columns if there is more to gain."""
         known = repair(self.known[1], self.requirements)  # closed forms fit sets, not regions
+        if self.warm is not None:
+            known = np.concatenate([repair(self.warm, self.requirements), known])
         matrix, n_rows, rounds, status = decompose(
             self.criterion,
             self.requirements,

@@ -235,6 +235,7 @@ def solve(
     n_jobs: int | None = None,
     verbose: int = 0,
     simple: Callable[[], Sequence[Floats]] | None = None,
+    warm: Floats | None = None,
 ) -> Solution:
     """Minimise the expected distance over private mechanisms.
 
@@ -260,6 +261,8 @@ def solve(
     simple : callable, optional
         Returns mechanisms of any reports, shape (b, n_cells). If the search is cut short they are
         tried, each report as the output that is nearest on average.
+    warm : array of shape (m, n_cells), optional
+        A mechanism to begin at, private or not, taken in the same way; not for "conic".
 
     Returns
     -------
@@ -283,7 +286,10 @@ def solve(
         if solver == "conic":
             solution = _conic(some, requirements, deadline, verbose)
         else:
-            solution = minimise(some, requirements, gap=gap, deadline=deadline, verbose=verbose)
+            first = None if warm is None else _as_outputs(warm, some)
+            solution = minimise(
+                some, requirements, gap=gap, deadline=deadline, verbose=verbose, first=first
+            )
     except (SolverError, InfeasibleError) as error:
         raise type(error)(
             f"no mechanism was designed for {requirements.describe()} with {len(cost.cost)} "
@@ -314,14 +320,19 @@ def _at_least(
     """Return the best of a solution and mechanisms whose reports are taken for outputs."""
     message = f"{solution.message} A mechanism that takes no search was better."
     for form in simple:
-        nearest = ((form * cost.distribution) @ cost.cost.T).argmin(axis=1)
-        merged = np.zeros(cost.cost.shape)
-        np.add.at(merged, nearest, form)
-        private = repair(merged, requirements)
+        private = repair(_as_outputs(form, cost), requirements)
         value = cost.worst(private)[0]
         if value < solution.objective:
             solution = replace(solution, objective=value, matrix=private, message=message)
     return solution
+
+
+def _as_outputs(form: Floats, cost: ExpectedCost) -> Floats:
+    """Take each report of a mechanism for the output that is nearest on average."""
+    nearest = ((form * cost.distribution) @ cost.cost.T).argmin(axis=1)
+    merged = np.zeros(cost.cost.shape)
+    np.add.at(merged, nearest, form)
+    return merged
 
 
 def _undominated(cost: Floats) -> NDArray[np.intp]:
