@@ -18,10 +18,10 @@ from skrldp.design._bound import Bound
 from skrldp.design._master_program import LEAST_GAIN
 from skrldp.design._run import Deadline, Solution, ended_by
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.criteria import Criterion, Information
+from skrldp.design.criteria import Criterion, Information, Mixture
 from skrldp.design.interior_point import Block, path_blocks
 from skrldp.design.rows._choose_cone import SEARCH_TOLERANCES, Cones
-from skrldp.design.rows._climbs import climb_paths
+from skrldp.design.rows._climbs import CLIMBED, climb_paths
 from skrldp.design.rows._cone import PrivacyCone
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone
@@ -44,10 +44,12 @@ _POLYHEDRAL, _BALL = (12, 5e-6), (6, 5e-5)
 # The last rounds: the rows in use are pushed to within this tolerance of the boundary, until that
 # gains less than this, relatively.
 _LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 5, 2e-6
+_LAST_END = 1e-8  # gap of a path there, in units of the range of its slopes
 
 # Climbs along central paths: of each kind so many at once. They end when so many rounds have gained
 # less than this, relatively.
 _PATHS = 12
+_PATIENCE = 6.0
 _PATH_ROUNDS, _PATH_GAIN = 2, 1e-4
 
 # Climbs.
@@ -152,8 +154,14 @@ class _Search:
         self.rounds = 0
         self.polyhedral = is_polyhedral(requirements)
         self.batch = int(np.clip(_BATCH_CELLS // len(self.distribution), *_BATCH))
+        # A curved cone is climbed along central paths, where it has them: no linear programs.
+        self.blocks: list[Block] | None = None
         if isinstance(self.cone, ProductCone):
             self.batch = _PRODUCT_BATCH
+        elif isinstance(self.cone, PrivacyCone) and not self.polyhedral:
+            self.blocks = path_blocks(requirements)
+            if self.blocks is not None:
+                self.cone.patience = _PATIENCE
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
         self.mixture = criterion.mixture()
         # Their rows are there, so that the result is never worse than the closed forms.
@@ -164,17 +172,15 @@ class _Search:
         for directions in self._first_directions():
             if self.deadline.passed:
                 break
-            self.mixture.add(self.cone.maximise(directions))
+            self.mixture.add(self._highest(directions))
 
     def run(self) -> str:
         """Search ever closer to the boundary, each time until little is gained."""
         cone = self.cone
         if isinstance(cone, ProductCone) and cone.listable:
             return self._exhaust(cone.rows())
-        if isinstance(cone, PrivacyCone) and not self.polyhedral:
-            blocks = path_blocks(cone.requirements)
-            if blocks is not None:
-                return self._climb_along_paths(blocks)
+        if self.blocks is not None:
+            return self._climb_along_paths()
         turn, least = _POLYHEDRAL if self.polyhedral else _BALL
         for tolerance in (0.0,) if isinstance(cone, ProductCone) else SEARCH_TOLERANCES:
             cone.tolerance = tolerance
@@ -192,9 +198,8 @@ class _Search:
                 self.rounds += 1
         return self._refine()
 
-    def _climb_along_paths(self, blocks: list[Block]) -> str:
+    def _climb_along_paths(self) -> str:
         """Climb along paths, from the rows in use and from everywhere."""
-        self.cone.tolerance = SEARCH_TOLERANCES[-1]
         values: list[float] = []
         while True:
             weights, _, value = self.mixture.solve()
@@ -211,12 +216,31 @@ class _Search:
             starts = [self._starts(kind, support, _PATHS) for kind in _KINDS_OF_STARTS]
             random = self.rng.normal(size=(_PATHS, support.shape[1])) * self.scale
             slopes = np.concatenate([self.mixture.slopes(np.concatenate(starts)), random])
-            rows = self.cone.inside(climb_paths(self.mixture, slopes, blocks, self.deadline))
-            profits = self.mixture.profits(rows)
-            good = profits > _LEAST_PROFIT
-            if good.any():
-                self.mixture.add(_different(rows[good], profits[good]))
+            self._keep(self._climb_paths(slopes, self.mixture), _LEAST_PROFIT)
             self.rounds += 1
+
+    def _climb_paths(
+        self, slopes: Floats, mixture: Mixture | None = None, end: float = CLIMBED
+    ) -> Floats:
+        assert self.blocks is not None
+        rows = climb_paths(slopes, self.blocks, self.deadline, mixture=mixture, end=end)
+        return self.cone.inside(rows)
+
+    def _highest(self, directions: Floats) -> Floats:
+        """Maximise linear functions, by linear programs unless too many of them are needed."""
+        return self._climb_paths(directions) if self.curved else self.cone.maximise(directions)
+
+    @property
+    def curved(self) -> bool:
+        """Whether paths do better than linear programs: these have needed too many cuts."""
+        return self.blocks is not None and self.cone.exhausted
+
+    def _keep(self, rows: Floats, least: float) -> None:
+        """Add the rows that are worth having."""
+        profits = self.mixture.profits(rows)
+        good = profits > least
+        if good.any():
+            self.mixture.add(_different(rows[good], profits[good]))
 
     def _exhaust(self, every: Floats) -> str:
         """Take the most profitable of all extreme rays until none has a profit."""
@@ -238,7 +262,8 @@ class _Search:
 
     def _refine(self) -> str:
         """Push the rows in use to the very boundary."""
-        self.cone.tolerance, before = _LAST_TOLERANCE, -np.inf
+        self.cone.tolerance = _LAST_TOLERANCE
+        before = -np.inf
         for _ in range(_LAST_ROUNDS):
             if self.deadline.passed:
                 return self.deadline.met
@@ -246,7 +271,12 @@ class _Search:
             if value - before <= _LAST_GAIN * abs(value):
                 break
             before = value
-            self._climb_and_keep(self.mixture.rows[self.mixture.support(weights)], LEAST_GAIN)
+            support = self.mixture.rows[self.mixture.support(weights)]
+            if self.curved:
+                slopes = self.mixture.slopes(support)
+                self._keep(self._climb_paths(slopes, self.mixture, _LAST_END), LEAST_GAIN)
+            else:
+                self._climb_and_keep(support, LEAST_GAIN)
         return "converged"
 
     def _climb_and_keep(self, starts: Floats, least: float) -> float:
