@@ -48,6 +48,10 @@ class Cone(ABC):
         How much a row of unit sum may have to be lifted by the repair.
     solves : int
         Linear programs solved.
+    patience : float
+        How many of them, on average, a direction may take.
+    exhausted : bool
+        Whether directions have taken as many.
     """
 
     tolerance = 0.0
