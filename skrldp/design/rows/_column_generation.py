@@ -54,7 +54,7 @@ _PATH_ROUNDS, _PATH_GAIN, _PATH_GAIN_OF_ALL = 2, 1e-4, 3e-5
 # A cone is called curved once linear programs need so many rounds of cuts, on average, for one
 # direction. Of Adult's tables of 10 and 40 cells it is 1.6 to 2.4 at eps=1, and they reach the
 # boundary better than paths, which come 1e-3 short; from 12 to 100 records, in 8 to 64 cells, it is
-# 12 to 28, and paths are twenty times as fast. There one round without gain ends the climbs.
+# 12 to 28, and paths are twenty times as fast. There half as many rounds without gain end them.
 _PATIENCE = 6.0
 # Of larger curved cones the first directions are those of single cells alone, and there are no
 # climbs where less than this part of all is told: from 20 to 30 records, in 32, 40, 64 and 72
@@ -217,7 +217,7 @@ class _Search:
             values.append(value)
             if self.callback is not None:
                 self.callback(self.mixture.rows * weights[:, None])
-            turn = 1 if self.curved else _PATH_ROUNDS
+            turn = _PATH_ROUNDS // 2 if self.curved else _PATH_ROUNDS
             least = max(_PATH_GAIN * abs(value), _PATH_GAIN_OF_ALL * self.everything)
             little = 0.0 < value < _LITTLE * self.everything
             if (little and self.large) or (
@@ -325,9 +325,12 @@ class _Search:
         units = np.eye(a) * self.scale
         random = self.rng.normal(size=(2 * a, a)) * self.scale
         directions = np.concatenate([units, -units, random])
+        last = 2 * a if self.large else len(directions)
         for i in range(0, len(directions), self.batch):
-            if self.curved and self.large and i >= 2 * a:
-                break
+            if self.curved:  # paths are the quicker the more there are
+                if i < last:
+                    yield directions[i:last]
+                return
             yield directions[i : i + self.batch]
 
     def _starts(self, kind: int, support: Floats, count: int) -> Floats:
