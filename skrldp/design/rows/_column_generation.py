@@ -52,13 +52,13 @@ _LAST_END = 1e-8  # gap of a path there, in units of the range of its slopes
 _PATHS = 12
 _PATH_ROUNDS, _PATH_GAIN, _PATH_GAIN_OF_ALL = 2, 1e-4, 3e-5
 # A cone is called curved once linear programs need so many rounds of cuts, on average, for one
-# direction. Of Adult's tables of 10 and 40 cells it is 1.6 to 2.4 at eps=1, and they reach the
-# boundary better than paths, which come 1e-3 short; from 12 to 100 records, in 8 to 64 cells, it is
-# 12 to 28, and paths are twenty times as fast. There half as many rounds without gain end them.
+# direction. Of Adult's tables of 10 and 40 cells it is 1.6 to 3.9, and linear programs reach the
+# boundary better than paths, which come 1e-3 to 1e-2 short; on tables of 3x5 and 4x8 cells with 30
+# records it is 8 and 11. There half as many rounds without gain end the climbs.
 _PATIENCE = 6.0
 # Of larger curved cones the first directions are those of single cells alone, and there are no
-# climbs where less than this part of all is told: from 20 to 30 records, in 32, 40, 64 and 72
-# cells, random directions were worth 1e-3 of the information, climbs 3e-3, for most of the time.
+# climbs where less than this part of all is told: on 4x8, 4x10, 8x8 and 4x18 cells with 20 to 30
+# records random directions were worth 1e-3 of the information; long climbs up to 6e-2, 8e-3 nats.
 _MOST_SMALL, _LITTLE = 30, 0.1
 
 # Climbs.
