@@ -77,7 +77,7 @@ def alternate(
         whole = np.eye(distribution.size)
         return [Run(whole, criterion.value(whole), 0)], "converged"
     most, before = _most(distribution), []
-    planned = _RUNS_ONLY if runs_only else _RUNS
+    planned: tuple[tuple[int, float], ...] = _RUNS_ONLY if runs_only else _RUNS
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
         before = [Run(private, criterion.value(private))]

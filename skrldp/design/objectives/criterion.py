@@ -301,6 +301,7 @@ class _Design:
             known,
             deadline=self.deadline.part(_TIME_DECOMPOSING) if more else self.deadline,
             callback=self.show,
+            few=more,
         )
         message = f"{rounds} linear programs over mechanisms, {n_rows} rows mixed."
         if more and not self.deadline.passed:

@@ -7,11 +7,11 @@ from skrldp.design._run import Deadline
 from skrldp.design.criteria import Mixture
 from skrldp.design.interior_point import Block, RowPaths
 
-__all__ = ["climb_paths"]
+__all__ = ["CLIMBED", "climb_paths"]
 
 # Gaps, in units of the range of a row's slopes: from the first on the slopes follow the row, as
-# they do from program to program in other climbs; at the second a climb ends.
-_FOLLOW, _END = 3e-3, 1e-5
+# they do from program to program in other climbs; at the second a climb ends, as a rule.
+_FOLLOW, CLIMBED = 3e-3, 1e-5
 # A batch goes on while fewer than this part of its rows have come so far: some are slow.
 _MOST_FOLLOW, _MOST_END = 0.7, 0.9
 _MOST_STEPS = 40
@@ -19,7 +19,12 @@ _LEAST_ENTRY = 1e-300
 
 
 def climb_paths(
-    mixture: Mixture, slopes: Floats, blocks: list[Block], deadline: Deadline
+    slopes: Floats,
+    blocks: list[Block],
+    deadline: Deadline,
+    *,
+    mixture: Mixture | None = None,
+    end: float = CLIMBED,
 ) -> Floats:
     """Climb the reduced profit of a mixture, from many slopes.
 
@@ -28,14 +33,16 @@ def climb_paths(
 
     Parameters
     ----------
-    mixture : Mixture
-        Whose profits are climbed.
     slopes : array of shape (m, a)
         Linear functions to begin with.
     blocks : list of Block
         The requirements on each row.
     deadline : Deadline
         When to stop.
+    mixture : Mixture, optional
+        Whose profits are climbed; None keeps the slopes as they are.
+    end : float
+        The gap at which a climb ends, in units of the range of a row's slopes.
 
     Returns
     -------
@@ -45,16 +52,16 @@ def climb_paths(
     paths = RowPaths(slopes, blocks, workers=deadline.workers)
     rows, unit, follow = paths.rows, np.ptp(slopes, axis=1), False
     for _ in range(_MOST_STEPS):
-        going = paths.advance(_END * unit)
+        going = paths.advance(end * unit)
         deadline.count()
         rows = np.maximum(paths.rows, _LEAST_ENTRY)
         rows /= rows.sum(axis=1, keepdims=True)
         if not going or deadline.passed:
             break
-        if follow and np.mean(paths.gaps <= 2.0 * _END * unit) > _MOST_END:
-            break
         follow = follow or bool(np.mean(paths.gaps <= _FOLLOW * unit) > _MOST_FOLLOW)
-        if follow:
+        if np.mean(paths.gaps <= 2.0 * end * unit) > _MOST_END:
+            break
+        if follow and mixture is not None:
             slopes = mixture.slopes(rows)
             unit = np.ptp(slopes, axis=1)
             paths.set_slopes(slopes)

@@ -18,10 +18,10 @@ from skrldp.design._bound import Bound
 from skrldp.design._master_program import LEAST_GAIN
 from skrldp.design._run import Deadline, Solution, ended_by
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.criteria import Criterion, Information
+from skrldp.design.criteria import Criterion, Information, Mixture
 from skrldp.design.interior_point import Block, path_blocks
 from skrldp.design.rows._choose_cone import SEARCH_TOLERANCES, Cones
-from skrldp.design.rows._climbs import climb_paths
+from skrldp.design.rows._climbs import CLIMBED, climb_paths
 from skrldp.design.rows._cone import PrivacyCone
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone
@@ -44,11 +44,22 @@ _POLYHEDRAL, _BALL = (12, 5e-6), (6, 5e-5)
 # The last rounds: the rows in use are pushed to within this tolerance of the boundary, until that
 # gains less than this, relatively.
 _LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 5, 2e-6
+_LAST_GAIN_OF_ALL = 1e-5  # or than this, of all that could be told
+_LAST_END = 1e-8  # gap of a path there, in units of the range of its slopes
 
 # Climbs along central paths: of each kind so many at once. They end when so many rounds have gained
-# less than this, relatively.
+# less than the second number, relatively, or than the third of all that could be told.
 _PATHS = 12
-_PATH_ROUNDS, _PATH_GAIN = 2, 1e-4
+_PATH_ROUNDS, _PATH_GAIN, _PATH_GAIN_OF_ALL = 2, 1e-4, 3e-5
+# A cone is called curved once linear programs need so many rounds of cuts, on average, for one
+# direction. Of Adult's tables of 10 and 40 cells it is 1.6 to 3.9, and linear programs reach the
+# boundary better than paths, which come 1e-3 to 1e-2 short; on tables of 3x5 and 4x8 cells with 30
+# records it is 8 and 11. There half as many rounds without gain end the climbs.
+_PATIENCE = 6.0
+# Of larger curved cones the first directions are those of single cells alone, and there are no
+# climbs where less than this part of all is told: on 4x8, 4x10, 8x8 and 4x18 cells with 20 to 30
+# records random directions were worth 1e-3 of the information; long climbs up to 6e-2, 8e-3 nats.
+_MOST_SMALL, _LITTLE = 30, 0.1
 
 # Climbs.
 _MOST_CLIMB = 6  # linear programs for one
@@ -152,9 +163,17 @@ class _Search:
         self.rounds = 0
         self.polyhedral = is_polyhedral(requirements)
         self.batch = int(np.clip(_BATCH_CELLS // len(self.distribution), *_BATCH))
+        # A curved cone is climbed along central paths, where it has them: no linear programs.
+        self.blocks: list[Block] | None = None
         if isinstance(self.cone, ProductCone):
             self.batch = _PRODUCT_BATCH
+        elif isinstance(self.cone, PrivacyCone) and not self.polyhedral:
+            self.blocks = path_blocks(requirements)
+            if self.blocks is not None:
+                self.cone.patience = _PATIENCE
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
+        self.large = len(self.distribution) > _MOST_SMALL
+        self.everything = criterion.scale
         self.mixture = criterion.mixture()
         # Their rows are there, so that the result is never worse than the closed forms.
         ones = np.ones((1, requirements.n_cells))
@@ -164,17 +183,15 @@ class _Search:
         for directions in self._first_directions():
             if self.deadline.passed:
                 break
-            self.mixture.add(self.cone.maximise(directions))
+            self.mixture.add(self._highest(directions))
 
     def run(self) -> str:
         """Search ever closer to the boundary, each time until little is gained."""
         cone = self.cone
         if isinstance(cone, ProductCone) and cone.listable:
             return self._exhaust(cone.rows())
-        if isinstance(cone, PrivacyCone) and not self.polyhedral:
-            blocks = path_blocks(cone.requirements)
-            if blocks is not None:
-                return self._climb_along_paths(blocks)
+        if self.blocks is not None:
+            return self._climb_along_paths()
         turn, least = _POLYHEDRAL if self.polyhedral else _BALL
         for tolerance in (0.0,) if isinstance(cone, ProductCone) else SEARCH_TOLERANCES:
             cone.tolerance = tolerance
@@ -192,17 +209,19 @@ class _Search:
                 self.rounds += 1
         return self._refine()
 
-    def _climb_along_paths(self, blocks: list[Block]) -> str:
+    def _climb_along_paths(self) -> str:
         """Climb along paths, from the rows in use and from everywhere."""
-        self.cone.tolerance = SEARCH_TOLERANCES[-1]
         values: list[float] = []
         while True:
             weights, _, value = self.mixture.solve()
             values.append(value)
             if self.callback is not None:
                 self.callback(self.mixture.rows * weights[:, None])
-            if len(values) > _PATH_ROUNDS and (
-                value - values[-1 - _PATH_ROUNDS] <= _PATH_GAIN * abs(value)
+            turn = _PATH_ROUNDS // 2 if self.curved else _PATH_ROUNDS
+            least = max(_PATH_GAIN * abs(value), _PATH_GAIN_OF_ALL * self.everything)
+            little = 0.0 < value < _LITTLE * self.everything
+            if (little and self.large) or (
+                len(values) > turn and value - values[-1 - turn] <= least
             ):
                 return self._refine()
             if self.deadline.passed:
@@ -211,12 +230,31 @@ class _Search:
             starts = [self._starts(kind, support, _PATHS) for kind in _KINDS_OF_STARTS]
             random = self.rng.normal(size=(_PATHS, support.shape[1])) * self.scale
             slopes = np.concatenate([self.mixture.slopes(np.concatenate(starts)), random])
-            rows = self.cone.inside(climb_paths(self.mixture, slopes, blocks, self.deadline))
-            profits = self.mixture.profits(rows)
-            good = profits > _LEAST_PROFIT
-            if good.any():
-                self.mixture.add(_different(rows[good], profits[good]))
+            self._keep(self._climb_paths(slopes, self.mixture), _LEAST_PROFIT)
             self.rounds += 1
+
+    def _climb_paths(
+        self, slopes: Floats, mixture: Mixture | None = None, end: float = CLIMBED
+    ) -> Floats:
+        assert self.blocks is not None
+        rows = climb_paths(slopes, self.blocks, self.deadline, mixture=mixture, end=end)
+        return self.cone.inside(rows)
+
+    def _highest(self, directions: Floats) -> Floats:
+        """Maximise linear functions, by linear programs unless too many of them are needed."""
+        return self._climb_paths(directions) if self.curved else self.cone.maximise(directions)
+
+    @property
+    def curved(self) -> bool:
+        """Whether paths do better than linear programs: these have needed too many cuts."""
+        return self.blocks is not None and self.cone.exhausted
+
+    def _keep(self, rows: Floats, least: float) -> None:
+        """Add the rows that are worth having."""
+        profits = self.mixture.profits(rows)
+        good = profits > least
+        if good.any():
+            self.mixture.add(_different(rows[good], profits[good]))
 
     def _exhaust(self, every: Floats) -> str:
         """Take the most profitable of all extreme rays until none has a profit."""
@@ -238,15 +276,21 @@ class _Search:
 
     def _refine(self) -> str:
         """Push the rows in use to the very boundary."""
-        self.cone.tolerance, before = _LAST_TOLERANCE, -np.inf
+        self.cone.tolerance = _LAST_TOLERANCE
+        before = -np.inf
         for _ in range(_LAST_ROUNDS):
             if self.deadline.passed:
                 return self.deadline.met
             weights, _, value = self.mixture.solve()
-            if value - before <= _LAST_GAIN * abs(value):
+            if value - before <= max(_LAST_GAIN * abs(value), _LAST_GAIN_OF_ALL * self.everything):
                 break
             before = value
-            self._climb_and_keep(self.mixture.rows[self.mixture.support(weights)], LEAST_GAIN)
+            support = self.mixture.rows[self.mixture.support(weights)]
+            if self.curved:
+                slopes = self.mixture.slopes(support)
+                self._keep(self._climb_paths(slopes, self.mixture, _LAST_END), LEAST_GAIN)
+            else:
+                self._climb_and_keep(support, LEAST_GAIN)
         return "converged"
 
     def _climb_and_keep(self, starts: Floats, least: float) -> float:
@@ -281,7 +325,12 @@ class _Search:
         units = np.eye(a) * self.scale
         random = self.rng.normal(size=(2 * a, a)) * self.scale
         directions = np.concatenate([units, -units, random])
+        last = 2 * a if self.large else len(directions)
         for i in range(0, len(directions), self.batch):
+            if self.curved:  # paths are the quicker the more there are
+                if i < last:
+                    yield directions[i:last]
+                return
             yield directions[i : i + self.batch]
 
     def _starts(self, kind: int, support: Floats, count: int) -> Floats:

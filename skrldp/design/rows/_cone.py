@@ -48,9 +48,15 @@ class Cone(ABC):
         How much a row of unit sum may have to be lifted by the repair.
     solves : int
         Linear programs solved.
+    patience : float
+        How many of them, on average, a direction may take.
+    exhausted : bool
+        Whether directions have taken as many.
     """
 
     tolerance = 0.0
+    patience = np.inf
+    exhausted = False
 
     def __init__(self, requirements: Requirements, deadline: Deadline | None = None) -> None:
         self.requirements = requirements
@@ -155,6 +161,7 @@ class PrivacyCone(Cone):
         rows = np.full(directions.shape, 1.0 / directions.shape[1])
         heights = np.zeros(len(rows))
         active = np.arange(len(directions))
+        end = self.solves + self.patience * len(directions)
         for _ in range(_MOST_ROUNDS):
             try:
                 for i in active:
@@ -165,6 +172,9 @@ class PrivacyCone(Cone):
             self.deadline.count()
             active = active[cut]
             if len(active) == 0 or self.deadline.passed:
+                break
+            if self.solves >= end:
+                self.exhausted = True
                 break
         return lifted(rows, heights)
 

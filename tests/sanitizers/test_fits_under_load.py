@@ -1,0 +1,34 @@
+"""A fit is a function of its input: it does not depend on how busy the machine is."""
+
+import os
+import subprocess
+import sys
+
+FIT = """
+import warnings, numpy as np
+from skrldp import PolyOptSanitizer
+warnings.simplefilter("ignore")
+shape = {shape}
+counts = np.random.default_rng(0).multinomial(5000, np.full(np.prod(shape), 1 / np.prod(shape)))
+X = np.stack(np.indices(shape), axis=-1).reshape(-1, 2)
+print(PolyOptSanitizer(sensitive=0).fit(X, sample_weight=counts).mechanism_.to_json())
+"""
+BUSY = "while True: pass"
+
+
+def run(program):
+    return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+
+
+def test_two_fits_give_the_same_integers_under_load():
+    fit = FIT.format(shape=(2, 4))
+    alone = run(fit).communicate()[0]
+    busy = [run(BUSY) for _ in range(os.cpu_count() or 1)]
+    try:
+        loaded = run(fit).communicate()[0]
+    finally:
+        for process in busy:
+            process.kill()
+            process.communicate()
+    assert len(alone) > 100
+    assert loaded == alone
