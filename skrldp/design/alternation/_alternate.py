@@ -28,7 +28,7 @@ _RUNS_ONLY = ((16, 0.8),)  # where columns follow
 _GATHERED_FACTOR = 0.9  # cooling factor once the decoders that were gathered are updated
 
 # Numbers of reports.
-_MOST = 64  # that are gathered
+_MOST, _FEW = 64, 20  # no more than cells are of use in the end, but a few more on the way
 _FEWEST = 8
 # Entries of the matrices of all reports, of which some five sets are kept at a time: 1.6 GB.
 _ENTRIES = 40_000_000
@@ -96,7 +96,7 @@ def alternate(
 
 def _most(distribution: Floats) -> int:
     """As many reports as are of use and have room."""
-    return min(_MOST, 2 * distribution.size, max(_ENTRIES // distribution.size**2, _FEWEST))
+    return min(_MOST, max(distribution.size, _FEW), max(_ENTRIES // distribution.size**2, _FEWEST))
 
 
 def gather(runs: Sequence[Run], distribution: Floats, shape: tuple[int, int]) -> Floats:

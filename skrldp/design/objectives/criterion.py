@@ -35,6 +35,7 @@ _LARGEST_EPS = 40.0
 # Groups of values of each secret for a bound on larger tables. At 2 x 20 cells the gap is 8.5 %
 # with four, 8.2 % with five and 8.3 % with six, whose search does not end within its programs.
 _MOST_GROUPS = 5
+_RECORDS_A_CELL = 2  # below which a short search will do; chosen by hand
 # Part of the time limit for alternation, or for decomposition, where columns go on from what it
 # found. Chosen by hand.
 _TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
@@ -145,6 +146,7 @@ class _Design:
         self.public = self.criterion.at(public)
         self.deadline, self.verbose = deadline, verbose
         self.warm = warm if self.requirements.any_pair else None
+        self.short = False
         self.by_formula: Solution | None = None
         if solver == "auto":
             self.by_formula = optimum_at_public(joint, self.requirements, self.criterion, deadline)
@@ -174,11 +176,14 @@ class _Design:
                 if solver == "vertices":
                     raise
                 notes.append(f"Vertices were not used: {error}")
-        more = solver == "auto" and self.cones.exact is not None
+        # With few records, what is best at the public distribution says little about
+        # the true one: a short search will do.
+        self.short = solver == "auto" and self.joint.n < _RECORDS_A_CELL * self.joint.counts.size
+        more = solver == "auto" and not self.short and self.cones.exact is not None
         if solver == "columns":
             solution = self.columns(self.warm)
         elif isinstance(self.criterion, Expandable):
-            solution = self.annealed(self.criterion, more)
+            solution = self.annealed(self.criterion, more and not self.cones.curved)
         else:
             solution = self.decomposed(more)
         if solution.unfinished:
@@ -276,7 +281,7 @@ class _Design:
             deadline=part,
             callback=self.show,
             known=self.warm,
-            runs_only=more,
+            runs_only=more or self.short,
         )
         if more and not self.deadline.passed:
             solution = self.columns(np.concatenate([run.matrix for run in runs]))
@@ -301,7 +306,7 @@ class _Design:
             known,
             deadline=self.deadline.part(_TIME_DECOMPOSING) if more else self.deadline,
             callback=self.show,
-            few=more,
+            few=more or self.short,
         )
         message = f"{rounds} linear programs over mechanisms, {n_rows} rows mixed."
         if more and not self.deadline.passed:

@@ -2,8 +2,12 @@
 
 from functools import cached_property
 
+import numpy as np
+
 from skrldp.design._run import Deadline
+from skrldp.design.interior_point import path_blocks
 from skrldp.design.rows._cone import CompactCone, Cone, PrivacyCone
+from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone, product_cone
 from skrldp.requirements import Requirements
 
@@ -16,6 +20,10 @@ SEARCH_TOLERANCES = (1e-3, 1e-5)
 # Cells times pairs of secrets up to which the exact cone is searched; beyond, the complete program
 # of a smaller cone.
 _LARGEST_EXACT = 12_000
+# A cone is curved if linear programs need so many rounds of cuts, on average, for one direction. Of
+# Adult's tables of 10 and 40 cells it is 1.6 to 3.9; on tables of 3x5 and 4x8 cells with 30 records
+# it is 8 and 11. So many single cells are tried.
+_PATIENCE, _TRIED = 6.0, 20
 
 
 class Cones:
@@ -46,6 +54,18 @@ class Cones:
         if self.requirements.n_cells * pairs > _LARGEST_EXACT:
             return None
         return PrivacyCone(self.requirements, SEARCH_TOLERANCES[0], self.deadline)
+
+    @cached_property
+    def curved(self) -> bool:
+        """Whether linear programs over the exact cone need too many cuts, and paths are better."""
+        cone, a = self.exact, self.requirements.n_cells
+        if not isinstance(cone, PrivacyCone) or is_polyhedral(self.requirements):
+            return False
+        if path_blocks(self.requirements) is None:
+            return False
+        cone.patience = _PATIENCE
+        cone.maximise(np.eye(a)[np.unique(np.linspace(0, a - 1, _TRIED).round().astype(int))])
+        return cone.exhausted
 
     @cached_property
     def best(self) -> Cone:
