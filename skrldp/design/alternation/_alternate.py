@@ -24,8 +24,9 @@ __all__ = ["alternate", "gather"]
 
 # Runs of one round: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.9), (48, 0.8))
-_RUNS_ONLY = ((16, 0.8),)  # where columns follow
-_GATHERED_FACTOR = 0.9  # cooling factor once the decoders that were gathered are updated
+_RUNS_ONLY = (16, 0.9), (24, 0.8)  # where columns follow
+# Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.
+_GATHERED_FACTOR, _GATHERED_GAP = 0.9, 3e-4
 
 # Numbers of reports.
 _MOST, _FEW = 64, 20  # no more than cells are of use in the end, but a few more on the way
@@ -90,7 +91,7 @@ def alternate(
         return runs, "time_limit"
     joined = Annealing(criterion, requirements, rows, callback, deadline.workers)
     joined.solve_fixed(deadline)
-    joined.anneal(_GATHERED_FACTOR, deadline)
+    joined.anneal(_GATHERED_FACTOR, deadline, _GATHERED_GAP)
     return [*runs, Run.of(joined)], deadline.met if deadline.passed else "converged"
 
 

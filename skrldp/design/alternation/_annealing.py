@@ -43,8 +43,8 @@ __all__ = ["Annealing", "Callback", "distinct_reports", "path_requirements"]
 
 # Where paths begin and end: duality gaps.
 _FIRST_GAP = 30.0  # relative to the entropy: reports are nearly constant there. Doubled: 1e-4
-_LAST_GAP = 1e-3  # relative to the information found, as the following are. Doubled: 2e-6
-_FIXED_GAP = 0.1  # where decoders that were fixed begin to be updated
+LAST_GAP = 1e-3  # relative to the information found, as the following are. Doubled: 2e-6
+_FIXED_GAP = 3e-3  # where decoders that were fixed begin to be updated
 _NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
 
 # Newton steps.
@@ -147,7 +147,7 @@ class Annealing:
         """Newton steps taken."""
         return self._path.steps
 
-    def anneal(self, factor: float, deadline: Deadline) -> None:
+    def anneal(self, factor: float, deadline: Deadline, last_gap: float = LAST_GAP) -> None:
         """Go down the path while the decoder follows the mechanism.
 
         Parameters
@@ -156,18 +156,20 @@ class Annealing:
             Cooling factor: the part of the duality gap that each step leaves, between 0 and 1.
         deadline : Deadline
             When to stop. The steps become longer when it draws near.
+        last_gap : float
+            Where to end: duality gap relative to the information found.
         """
         path, schedule, began = (
             self._path,
             _Schedule(deadline, factor, self.steps),
             deadline.elapsed,
         )
-        end, going = _LAST_GAP * self.criterion.scale, True
+        end, going = last_gap * self.criterion.scale, True
         while going and path.gap > _NEAR * end and not deadline.passed:
             deadline.count()
             going = path.advance(least_gap=end, centring=schedule.factor(path, end))
             self._expand()
-            end = _LAST_GAP * self._unit()
+            end = last_gap * self._unit()
             if path.steps % _REPAIR_EVERY == 0 or not going or deadline.passed:
                 self._offer()
         self.finished = path.gap <= _NEAR * end

@@ -19,7 +19,7 @@ __all__ = ["SEARCH_TOLERANCES", "Cones"]
 SEARCH_TOLERANCES = (1e-3, 1e-5)
 # Cells times pairs of secrets up to which the exact cone is searched; beyond, the complete program
 # of a smaller cone.
-_LARGEST_EXACT = 12_000
+_LARGEST_EXACT = 2_000
 # A cone is curved if linear programs need so many rounds of cuts, on average, for one direction. Of
 # Adult's tables of 10 and 40 cells it is 1.6 to 3.9; on tables of 3x5 and 4x8 cells with 30 records
 # it is 8 and 11. So many single cells are tried.

@@ -219,7 +219,7 @@ def test_gathering_puts_the_best_first_and_has_each_report_once():
     runs = [one_path(TABLE, region, 1.0, seed=seed) for seed in (0, 1)]
     rows = gather([*runs, runs[0]], distribution, (3, 3))
     np.testing.assert_allclose(rows.mean(axis=1), 1.0)
-    assert len(rows) <= 18 and len(distinct_reports(rows, distribution)) == len(rows)
+    assert len(rows) <= 20 and len(distinct_reports(rows, distribution)) == len(rows)
     best = max(runs, key=lambda run: run.value).matrix
     first = distinct_reports(best, distribution)[0]
     np.testing.assert_allclose(rows[0], best[first] / best[first].mean())
@@ -269,7 +269,7 @@ def test_alternation_is_deterministic_and_ends(monkeypatch):
     )
     assert first[1] == second[1] == "converged"
     assert 16 in {len(run.matrix) for run in first[0]}
-    assert max(len(run.matrix) for run in first[0]) <= 18  # two for each cell
+    assert max(len(run.matrix) for run in first[0]) <= 20
     for one, other in zip(first[0], second[0], strict=True):
         np.testing.assert_array_equal(one.matrix, other.matrix)
 
@@ -287,7 +287,7 @@ class Clock(Deadline):
         return float(max(self.looks, 0))
 
 
-@pytest.mark.parametrize("looks", [1, 2, 10, 60, 150])
+@pytest.mark.parametrize("looks", [1, 2, 10, 30, 80])
 def test_time_is_up(looks):
     region = region_of(TABLE)
     runs, status = alternate(
@@ -303,13 +303,15 @@ def test_steps_grow_longer_when_time_is_short():
     schedule = annealing._Schedule(deadline, 0.9, 0)
 
     class Path:
-        steps, gap = 100, 10.0
+        steps, gap, step_length = 100, 10.0, 1.0
 
     assert schedule.factor(Path, 1e-3) == 0.9
     deadline._end = deadline.start + deadline.elapsed * 1.2
     assert 0.1 <= schedule.factor(Path, 1e-3) < 0.9
     Path.gap = 1e-4  # at the end already
     assert schedule.factor(Path, 1e-3) <= 0.9
+    deadline._end, Path.step_length = None, 0.05  # reports part: slower
+    assert schedule.factor(Path, 1e-3) == 0.95
 
 
 # -- as a solver ----------------------------------------------------------------------------------

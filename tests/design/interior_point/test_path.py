@@ -373,16 +373,19 @@ def test_the_block_for_all_distributions_solves_its_equations(kind):
     rows = rows + rng.uniform(-0.02, 0.02, size=rows.shape)
     block._duals = [dual * rng.uniform(0.5, 2.0, size=dual.shape) for dual in block._duals]
     before = block.variables(rows)
-    hessian, gradient = block.hessian(rows), block.gradient(np.full(2, 0.02))
+    targets = [rng.uniform(0.01, 0.04, size=amount.shape) for amount, _ in before]
+    hessian, gradient = block.hessian(rows), block.gradient(targets)
     np.testing.assert_allclose(hessian, np.swapaxes(hessian, 1, 2), rtol=1e-9, atol=1e-9)
     assert np.linalg.eigvalsh(hessian).min() >= -1e-9 * np.abs(hessian).max()
     step = rng.normal(size=rows.shape)
     kinds = block.step(step)
-    for (amount, dual), (same, change, same_dual, dual_change) in zip(before, kinds, strict=True):
+    for target, (amount, dual), (same, change, same_dual, dual_change) in zip(
+        targets, before, kinds, strict=True
+    ):
         np.testing.assert_array_equal(amount, same)
         np.testing.assert_array_equal(dual, same_dual)
         np.testing.assert_allclose(
-            amount * dual + amount * dual_change + dual * change, 0.02, rtol=1e-10, atol=1e-9
+            amount * dual + amount * dual_change + dual * change, target, rtol=1e-10, atol=1e-9
         )
     block.take(np.ones(2), np.ones(2))
     after = [amount for amount, _ in block.variables(rows + step)]
@@ -629,6 +632,26 @@ def test_without_an_aim_until_rounding_ends_it(problem):
         assert path.steps < 200
     assert max(bounds) <= min(values)
     assert max(bounds) == pytest.approx(min(values), rel=1e-5)
+
+
+def test_a_direction_is_corrected_where_that_takes_it_further():
+    region, costs = region_of("3x3", "joint"), cost_of(region_of("3x3", "joint"), "random")
+    path = CentralPath(costs, path_blocks(Requirements.of(region, 1.0)))
+    gained = 0
+    for _ in range(12):
+        rows, barrier = path.rows, 0.1 * path._complementarity(path.rows)[0]
+        system = path._coupling(rows)
+        aimed = [part.gradient(barrier) for part in path._parts]
+        plain = path._direction(rows, system, barrier, lambda part, b=barrier: part.gradient(b))
+        for part in path._parts:
+            part.correct(np.array([0.5, 0.5]), barrier)
+        for part, gradient in zip(path._parts, aimed, strict=True):
+            np.testing.assert_array_equal(part.undo_correction(), gradient)
+        corrected = path._corrected(rows, system, barrier)
+        assert corrected.reach.sum() >= plain.reach.sum() - 1e-9
+        gained += corrected.reach.sum() > 1.1 * plain.reach.sum()
+        assert path.advance(centring=0.1)
+    assert gained >= 3
 
 
 def test_the_same_with_any_number_of_threads(monkeypatch):
