@@ -53,7 +53,7 @@ def choice(answers, levels, first=1):
     return pd.Categorical.from_codes(answers.astype(int) - first, levels)
 
 
-def main(limit=15.0):
+def main(limit=None):
     survey = load_survey()
     public, private = survey[: len(survey) // 2], survey[len(survey) // 2 :]
 
@@ -156,5 +156,5 @@ def fit_quietly(sanitizer, table):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Sanitize the Fair survey.")
-    parser.add_argument("--seconds", type=float, default=15.0, help="time for each design")
+    parser.add_argument("--seconds", type=float, help="limit of time for each design")
     main(parser.parse_args().seconds)

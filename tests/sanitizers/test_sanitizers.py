@@ -262,7 +262,13 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
     assert one.eps == 0.7
     criterion = options.pop("criterion")
     assert 0.49 < options.pop("time_limit") < 0.5  # less what repair and proof will take
-    assert options == {"solver": "columns", "verbose": 0, "max_iter": 10_000, "n_jobs": None}
+    assert options == {
+        "solver": "columns",
+        "verbose": 0,
+        "max_iter": 10_000,
+        "n_jobs": None,
+        "warm": None,
+    }
     assert criterion.distribution.sum() == pytest.approx(1.0) and (criterion.distribution > 0).all()
     assert criterion.name == "I(X;Y)"
 

@@ -23,8 +23,8 @@ __all__ = ["alternate", "gather"]
 # Chosen on two tables of 240 and 252 cells: docs/large_alphabets.md, sections 2 and 5.
 
 # Runs of one round: numbers of reports, and cooling factor, the part of the gap that a step leaves.
-_RUNS = ((16, 0.9), (40, 0.8))
-_RUNS_ONLY = (16, 0.9), (24, 0.8)  # where columns follow
+_RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
+_SHORT = ((16, 0.9), (24, 0.8))  # where columns follow
 # Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.
 _GATHERED_FACTOR, _GATHERED_GAP = 0.9, 3e-4
 
@@ -47,7 +47,7 @@ def alternate(
     deadline: Deadline,
     callback: Callback | None = None,
     known: Floats | None = None,
-    runs_only: bool = False,
+    short: int = 0,
 ) -> tuple[list[Run], str]:
     """Anneal from several starts, and gather what was found.
 
@@ -63,8 +63,8 @@ def alternate(
         Gets private mechanisms.
     known : array of shape (b, a), optional
         A mechanism to begin at, private or not. It takes the place of the last run.
-    runs_only : bool
-        Take but one short run, and do not gather: columns mix its rows anyway, and find others.
+    short : int
+        Take but so many runs, one or two, and do not gather: columns mix their rows anyway.
 
     Returns
     -------
@@ -78,13 +78,13 @@ def alternate(
         whole = np.eye(distribution.size)
         return [Run(whole, criterion.value(whole), 0)], "converged"
     most, before = _most(distribution), []
-    planned: tuple[tuple[int, float], ...] = _RUNS_ONLY if runs_only else _RUNS
+    planned: tuple[tuple[int, float], ...] = _SHORT[:short] or _RUNS
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
         before = [Run(private, criterion.value(private))]
     plans = [Plan(min(b, most), factor, seed) for seed, (b, factor) in enumerate(planned)]
     runs = [*before, *anneal_each(criterion, requirements, plans, deadline, callback)]
-    if runs_only and known is None:
+    if short and known is None:
         return runs, deadline.met if deadline.passed else "converged"
     rows = gather(runs, distribution, requirements.shape)
     if affordable(len(rows), runs, deadline) < len(rows):

@@ -122,8 +122,10 @@ def anneal_each(
         seconds = None if deadline.left is None else deadline.left / together
         jobs = max(number // len(plans), 1)
         common = criterion, requirements, seconds, share, jobs
-        tasks = [delayed(_anneal_alone)(plan, *common) for plan in plans]
-        runs = list(Parallel(n_jobs=number)(tasks))
+        order = sorted(range(len(plans)), key=lambda i: -plans[i].reports)  # the longest first
+        tasks = [delayed(_anneal_alone)(plans[i], *common) for i in order]
+        found = dict(zip(order, Parallel(n_jobs=number)(tasks), strict=True))
+        runs = [found[i] for i in range(len(plans))]
         if callback is not None:
             for run in runs:
                 callback(run.matrix)

@@ -55,12 +55,14 @@ def merged_bound(
     Returns
     -------
     float or None
-        In nats. None where this does not apply: there are several requirements, or one that is not
-        about balls of conditionals of the secrets, or a secret has no records.
+        In nats. None where this does not apply: rows are not about all cells of S and U, there are
+        several requirements, or one that is not about balls of conditionals of the secrets, or a
+        secret has no records.
     """
     one, shape = requirements.only, joint.counts.shape
     if (
         one is None
+        or requirements.n_cells != joint.counts.size
         or not isinstance(one.region, ProductRegion)
         or one.region.compared is not None
         or not one.region.rows.in_order

@@ -197,7 +197,7 @@ class _Design:
         """
         plain = isinstance(self.criterion, Information) and self.criterion.about is None
         matrix, a1 = solution.matrix, len(self.joint.marginal)
-        if not plain or matrix is None or solution.status == "optimal":
+        if not plain or matrix is None or self.short or solution.status == "optimal":
             return solution
         known = Bound(solution.bound, solution.bound_by)
         if self.requirements.n_cells > MOST_PRICED_CELLS:
@@ -281,7 +281,7 @@ class _Design:
             deadline=part,
             callback=self.show,
             known=self.warm,
-            runs_only=more or self.short,
+            short=2 if more else int(self.short),
         )
         if more and not self.deadline.passed:
             solution = self.columns(np.concatenate([run.matrix for run in runs]))
