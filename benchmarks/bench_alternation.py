@@ -15,12 +15,16 @@ from threadpoolctl import threadpool_limits
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Deadline
-from skrldp.design.alternation import Annealing
+from skrldp.design.alternation import Annealing, Run, starts
 from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.alternation import _annealing as annealing
-from skrldp.design.alternation._alternate import gather, starts
+from skrldp.design.alternation import _starts as first_mechanisms
+from skrldp.design.alternation._alternate import gather
 from skrldp.design.criteria import Information
+from skrldp.design.criteria import _information as decoders
 from skrldp.design.cutting_planes import minimise
+from skrldp.design.interior_point import _central_path as central_path
+from skrldp.design.interior_point import _part as parts
 from skrldp.information import entropy, mutual_information
 from skrldp.requirements import Requirements, repair
 from skrldp.row_privacy import privacy_region
@@ -57,7 +61,7 @@ class Case:
         if kind == "both":
             return starts(shape, b, seed)
         if kind == "noise":
-            with changed(alternation, _BIAS=0.0):
+            with changed(first_mechanisms, _BIAS=0.0):
                 return starts(shape, b, seed)
         start = np.full((b, *shape), 1.0 + 1e-3 * seed)
         start[np.arange(b), :, np.arange(b) % shape[1]] *= 5.0
@@ -70,21 +74,23 @@ class Case:
         run.anneal(factor, deadline)
         return run.value / self.whole, deadline.elapsed, run.steps
 
-    def gathered(self, runs, refine=True):
+    def gathered(self, runs, update=True):
         """What comes of the decoders of two paths; seconds and steps without those of the paths."""
         deadline = Deadline(None)
         rows = gather(runs, self.distribution, self.asked.shape)
         joined = Annealing(Information(self.distribution), self.asked, rows)
         joined.solve_fixed(deadline)
-        if refine:
-            joined.refine(deadline)
+        if update:
+            joined.anneal(FACTOR, deadline, alternation._GATHERED_GAP)
+        else:
+            joined._offer()
         return joined.value / self.whole, deadline.elapsed, joined.steps
 
     def run(self, seed):
         """A path as it is."""
         found = Annealing(Information(self.distribution), self.asked, self.start(REPORTS, seed))
         found.anneal(FACTOR, Deadline(None))
-        return found
+        return Run.of(found)
 
     def to_the_end(self, b, seconds, seed=0):
         """Plain alternation: each decoder's program solved to a gap of 1e-3."""
@@ -119,22 +125,29 @@ def table(name, quick):
         return
     for kind, label in (("noise", "starts of noise alone"), ("value", "a report for each value")):
         row(label, [case.path(seed=s, kind=kind) for s in seeds])
+    for most in (0, 1, 3, 10):
+        with changed(central_path, _MOST_CORRECTIONS=most):
+            row(f"{most} corrections of a direction", [case.path(seed=s) for s in seeds])
+    with changed(parts, _PRODUCTS=(0.1, 10.0)):
+        row("corrections to .1 to 10 of the barrier", [case.path(seed=s) for s in seeds])
+    with changed(annealing, _MOST_FACTOR=0.0):
+        row("cooling where steps are short, too", [case.path(seed=s) for s in seeds])
     for gap in (1.0, 3.0, 10.0, 100.0):
         with changed(annealing, _FIRST_GAP=gap):
             row(f"first gap {gap:g} H(X)", [case.path(seed=s) for s in seeds])
     for smoothing in (1e-3, 1e-7):
-        with changed(annealing, _SMOOTHING=smoothing):
+        with changed(decoders, _SMOOTHING=smoothing):
             row(f"decoders smoothed by {smoothing:g}", [case.path(seed=s) for s in seeds])
     for b in (8, 12, 24, 32, 48):
         row(f"{b} reports", [case.path(b=b, seed=s) for s in seeds])
     runs = [case.run(seed) for seed in (0, 1, 2, 3)]
     pairs = runs[:2], runs[2:]
-    row("two paths gathered, decoders fixed", [case.gathered(p, refine=False) for p in pairs])
-    row("and then followed", [case.gathered(p) for p in pairs])
+    for gap in (1e-1, 3e-2, 1e-2, 3e-3, 1e-3):
+        with changed(annealing, _FIXED_GAP=gap):
+            row(f"two gathered, fixed until a gap of {gap:g}", [case.gathered(p) for p in pairs])
+    row("decoders fixed", [case.gathered(p, update=False) for p in pairs])
     with changed(alternation, _FILL=0):
-        row("the same without perturbed copies", [case.gathered(p) for p in pairs])
-    with changed(annealing, _CENTRING_STEPS=1, _FINAL_STEPS=1):
-        row("the same with one step for each decoder", [case.gathered(p) for p in pairs])
+        row("gathered without perturbed copies", [case.gathered(p) for p in pairs])
     row("one path alone, followed on", [case.gathered(runs[:1]), case.gathered(runs[2:3])])
     row("programs solved to the end, in 60 s", [case.to_the_end(REPORTS, 60.0)])
 

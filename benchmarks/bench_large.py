@@ -1,6 +1,6 @@
 """PolyOpt at hundreds of cells, on the exact set, compared with the other mechanisms.
 
-Run it with ``python benchmarks/bench_large.py [--quick]``: forty minutes, or half a minute. Each
+Run it with ``python benchmarks/bench_large.py [--quick]``: half an hour, or half a minute. Each
 line is a process of its own, so that its peak memory is its own: that of the interpreter with all
 libraries loaded is printed first. The information is that of the mechanism as it is sampled, at the
 public distribution, divided by H(X). Every mechanism is certified at ε over one set:
@@ -52,7 +52,7 @@ JEFFREYS = {"Jeffreys 25x40, n=1e6": (25, 40, 1_000_000), "Jeffreys 8x12, n=1e5"
 BASELINES = {"GRR": GRRSanitizer, "SRR": SRRSanitizer, "IR": IRSanitizer}
 SETS = {"renyi": RenyiBall, "likelihood-ratio": LikelihoodRatioSet}
 _HEADER = (
-    f"{'table':<30} {'cells':>5} {'region':<8} {'eps':>4} {'limit':>5} {'fit':>6} {'peak':>6} "
+    f"{'table':<30} {'cells':>5} {'region':<8} {'eps':>4} {'fit':>6} {'peak':>6} "
     f"{'GRR':>6} {'SRR':>6} {'IR':>6} {'PolyOpt':>7} {'of IR':>6} {'bound':>6} {'proven':>7}"
 )
 
@@ -93,13 +93,13 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def design(name, eps, limit, kind, region="joint", robust=True):
+def design(name, eps, kind, region="joint", robust=True, **limits):
     """Fit PolyOpt, or the optimum at the public distribution alone, in this process."""
     counts = counts_of(name)
     if robust:
-        sanitizer = PolyOptSanitizer(eps, uncertainty=SETS[kind](), region=region, time_limit=limit)
+        sanitizer = PolyOptSanitizer(eps, uncertainty=SETS[kind](), region=region, **limits)
     else:
-        sanitizer = NonRobustSanitizer(eps, time_limit=limit)
+        sanitizer = NonRobustSanitizer(eps)
     sanitizer, seconds = fitted(sanitizer, counts)
     joint = sanitizer.joint_
     return {
@@ -120,20 +120,20 @@ def baselines(name, eps, kind):
     }
 
 
-def alone(function, *arguments):
+def alone(function, *arguments, **options):
     """Call in a process of its own."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
-        return pool.submit(function, *arguments).result()
+        return pool.submit(function, *arguments, **options).result()
 
 
-def line(name, eps, limit, kind, region="joint"):
+def line(name, eps, kind, region="joint", **limits):
     others = baselines(name, eps, kind)
     known = {key: other.normalized_mutual_information_ for key, other in others.items()}
-    found = alone(design, name, eps, limit, kind, region)
+    found = alone(design, name, eps, kind, region, **limits)
     best = max(known["IR"], known["SRR"])
     print(
-        f"{name:<30} {found['cells']:>5} {region:<8} {eps:>4} {limit:>5} {found['seconds']:>5.0f}s "
+        f"{name:<30} {found['cells']:>5} {region:<8} {eps:>4} {found['seconds']:>5.0f}s "
         f"{found['peak']:>5.2f}G {known['GRR']:>6.4f} {known['SRR']:>6.4f} {known['IR']:>6.4f} "
         f"{found['nmi']:>7.4f} {found['nmi'] / best:>5.1f}x {found['bound']:>6.4f} "
         f"{found['proven']:>7.4f}",
@@ -141,11 +141,11 @@ def line(name, eps, limit, kind, region="joint"):
     )
 
 
-def yardstick(names, epsilons, limit):
+def yardstick(names, epsilons):
     """The optimum at the public distribution alone."""
     print("\nNot robust (private at the public distribution alone):")
     for name in names:
-        values = [alone(design, name, eps, limit, "renyi", "joint", False) for eps in epsilons]
+        values = [alone(design, name, eps, "renyi", "joint", False) for eps in epsilons]
         found = "  ".join(f"{e}: {v['nmi']:.4f}" for e, v in zip(epsilons, values, strict=True))
         print(f"{name:<30} {found}", flush=True)
 
@@ -193,17 +193,16 @@ def plot(names, eps, limit, path, kind):
     figure.savefig(path, metadata={"Date": None})
 
 
-def lines(name, kind):
+def lines(name, kind, epsilons, **limits):
     """All lines of a table."""
     if name in ADULT:
-        for eps in (0.1, 0.5, 1.0, 1.5, 2.5):
-            line(name, eps, 60, kind)
-        line(name, 1.5, 300, kind)
+        for eps in epsilons:
+            line(name, eps, kind, **limits)
     elif name.startswith("Jeffreys 25x40"):
-        line(name, 1.5, 840, kind)
+        line(name, 1.5, kind, **limits)
     else:
         for region in ("joint", "product", "box", "lower"):
-            line(name, 1.5, 60, kind, region)
+            line(name, 1.5, kind, region, **limits)
 
 
 if __name__ == "__main__":
@@ -214,19 +213,22 @@ if __name__ == "__main__":
     parser.add_argument("--table", choices=names, help="this table alone")
     parser.add_argument("--yardstick", action="store_true", help="the non-robust optimum alone")
     parser.add_argument("--plot", metavar="FILE", help="draw utility over time, and nothing else")
-    parser.add_argument("--seconds", type=float, default=300.0, help="that the plot goes on for")
+    parser.add_argument("--seconds", type=float, help="limit of time; of the plot, 300 by default")
+    parser.add_argument("--jobs", type=int, default=2, help="n_jobs of each design")
+    parser.add_argument("--eps", type=float, nargs="*", default=(0.1, 0.5, 1.0, 1.5, 2.5))
     options = parser.parse_args()
     names = [options.table] if options.table else names
     if options.plot:
         names = [name for name in names if name in ADULT]
-        plot(names, 1.5, options.seconds, options.plot, options.set)
+        plot(names, 1.5, options.seconds or 300.0, options.plot, options.set)
     elif options.yardstick:
-        yardstick(names, (0.1, 0.5, 1.0, 1.5, 2.5), 60)
+        yardstick(names, options.eps)
     else:
+        limits = {"n_jobs": options.jobs, "time_limit": options.seconds}
         print(f"Before any design: {alone(peak):.2f} GiB.\n\n{_HEADER}")
         if options.quick:
-            line("Jeffreys 8x12, n=1e5", 1.5, 20, options.set)
+            line("Jeffreys 8x12, n=1e5", 1.5, options.set, **limits)
         else:
             for name in names:
-                lines(name, options.set)
-            yardstick(names, (0.1, 0.5, 1.0, 1.5, 2.5), 60)
+                lines(name, options.set, options.eps, **limits)
+            yardstick(names, options.eps)
