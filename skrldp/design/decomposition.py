@@ -37,7 +37,6 @@ _KINDS = 3  # of rows at which prices are touched
 _PERTURBATION = 0.7  # standard deviation of the logarithms of a perturbation
 # The search ends when so many rounds have gained less than this, relatively.
 _PATIENCE, _GAIN = 4 * _KINDS, 5e-4
-_FEW_ROUNDS = _KINDS  # where columns follow: a round of each kind
 
 
 def decompose(
@@ -47,7 +46,7 @@ def decompose(
     *,
     deadline: Deadline,
     callback: Callable[[Floats], None] | None = None,
-    few: bool = False,
+    few: int = 0,
 ) -> tuple[Floats, int, int, str]:
     """Search for rows by linear programs, and mix them.
 
@@ -63,8 +62,8 @@ def decompose(
         When to stop.
     callback : callable, optional
         Gets the best mechanism of each round.
-    few : bool
-        Take but a few rounds: columns go on from there.
+    few : int
+        End after so many rounds; 0 for no such limit.
 
     Returns
     -------
@@ -90,7 +89,7 @@ def decompose(
         values.append(value)
         if callback is not None:
             callback(mixture.rows * weights[:, None])
-        if _gained_little(values) or (few and len(values) > _FEW_ROUNDS):
+        if _gained_little(values) or 0 < few < len(values):
             status = "converged"
         elif deadline.passed:
             status = deadline.met

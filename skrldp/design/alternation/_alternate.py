@@ -24,7 +24,7 @@ __all__ = ["alternate", "gather"]
 
 # Runs of one round: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
-_SHORT = ((16, 0.9), (24, 0.8))  # where columns follow
+_SHORT = ((16, 0.8), (24, 0.8))  # where columns follow
 # Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.
 _GATHERED_FACTOR, _GATHERED_GAP = 0.9, 3e-4
 

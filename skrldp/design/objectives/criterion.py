@@ -35,6 +35,9 @@ _LARGEST_EPS = 40.0
 # Groups of values of each secret for a bound on larger tables. At 2 x 20 cells the gap is 8.5 %
 # with four, 8.2 % with five and 8.3 % with six, whose search does not end within its programs.
 _MOST_GROUPS = 5
+# Rounds of decomposition where columns follow: one from each kind of rows. On Adult's tables of 2x5
+# and 5x2 cells, more change nothing.
+_FEW_ROUNDS = 3
 _RECORDS_A_CELL = 2  # below which a short search will do; chosen by hand
 # Part of the time limit for alternation, or for decomposition, where columns go on from what it
 # found. Chosen by hand.
@@ -306,7 +309,7 @@ class _Design:
             known,
             deadline=self.deadline.part(_TIME_DECOMPOSING) if more else self.deadline,
             callback=self.show,
-            few=more or self.short,
+            few=_FEW_ROUNDS if more else int(self.short),
         )
         message = f"{rounds} linear programs over mechanisms, {n_rows} rows mixed."
         if more and not self.deadline.passed:
