@@ -51,11 +51,8 @@ _LAST_END = 1e-8  # gap of a path there, in units of the range of its slopes
 # less than the second number, relatively, or than the third of all that could be told.
 _PATHS = 12
 _PATH_ROUNDS, _PATH_GAIN, _PATH_GAIN_OF_ALL = 2, 1e-4, 3e-5
-# A cone is called curved once linear programs need so many rounds of cuts, on average, for one
-# direction. Of Adult's tables of 10 and 40 cells it is 1.6 to 3.9, and linear programs reach the
-# boundary better than paths, which come 1e-3 to 1e-2 short; on tables of 3x5 and 4x8 cells with 30
-# records it is 8 and 11. There half as many rounds without gain end the climbs.
-_PATIENCE = 6.0
+# Where a cone is curved, linear programs come no nearer to its boundary than paths, which end 1e-3
+# to 1e-2 short of it, and half as many rounds without gain end the climbs.
 # Of larger curved cones the first directions are those of single cells alone, and there are no
 # climbs where less than this part of all is told: on 4x8, 4x10, 8x8 and 4x18 cells with 20 to 30
 # records random directions were worth 1e-3 of the information; long climbs up to 6e-2, 8e-3 nats.
@@ -169,8 +166,7 @@ class _Search:
             self.batch = _PRODUCT_BATCH
         elif isinstance(self.cone, PrivacyCone) and not self.polyhedral:
             self.blocks = path_blocks(requirements)
-            if self.blocks is not None:
-                self.cone.patience = _PATIENCE
+        self.curved = cones.curved
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
         self.large = len(self.distribution) > _MOST_SMALL
         self.everything = criterion.scale
@@ -241,13 +237,8 @@ class _Search:
         return self.cone.inside(rows)
 
     def _highest(self, directions: Floats) -> Floats:
-        """Maximise linear functions, by linear programs unless too many of them are needed."""
+        """Maximise linear functions, by linear programs unless the cone is curved."""
         return self._climb_paths(directions) if self.curved else self.cone.maximise(directions)
-
-    @property
-    def curved(self) -> bool:
-        """Whether paths do better than linear programs: these have needed too many cuts."""
-        return self.blocks is not None and self.cone.exhausted
 
     def _keep(self, rows: Floats, least: float) -> None:
         """Add the rows that are worth having."""
@@ -325,12 +316,10 @@ class _Search:
         units = np.eye(a) * self.scale
         random = self.rng.normal(size=(2 * a, a)) * self.scale
         directions = np.concatenate([units, -units, random])
-        last = 2 * a if self.large else len(directions)
+        if self.curved:  # paths are the quicker the more there are
+            yield directions[: 2 * a] if self.large else directions
+            return
         for i in range(0, len(directions), self.batch):
-            if self.curved:  # paths are the quicker the more there are
-                if i < last:
-                    yield directions[i:last]
-                return
             yield directions[i : i + self.batch]
 
     def _starts(self, kind: int, support: Floats, count: int) -> Floats:

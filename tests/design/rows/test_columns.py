@@ -202,7 +202,7 @@ def test_time_may_run_out_over_products(unlisted, glances):
     check(found, joint, region, 0.5)
 
 
-@pytest.mark.parametrize("glances", [1, 3, 10, 40, 150, 600])
+@pytest.mark.parametrize("glances", [1, 3, 10, 40, 150, 300])
 @pytest.mark.parametrize("kind", ["joint", "lower"])
 def test_time_may_run_out_anywhere(by_programs, kind, glances):
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
