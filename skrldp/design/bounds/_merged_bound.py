@@ -25,6 +25,10 @@ __all__ = ["merged_bound"]
 
 
 _SLACK = 1e-9  # nats: for the rounding of the merged table and of the entropies
+# After so many linear programs it is told whether more will help. On a survey of 2 x 20 cells the
+# bound was 1 % below the other one by then, and ended 3 % below it; on Adult's relationship x race
+# and on 5 x 8 random cells it was 10 % and 3 % above it, and did not come down to it in 1,000.
+_FEW_SOLVES, _HOPEFUL = 200, 1.02
 
 
 def merged_bound(
@@ -35,6 +39,7 @@ def merged_bound(
     groups: int,
     goal: float = 1e-3,
     solves: int = 1_000,
+    known: float = np.inf,
     deadline: Deadline | None = None,
 ) -> float | None:
     """Bound I(X; Y) at the public distribution from above, by pricing rows of merged cells.
@@ -51,6 +56,8 @@ def merged_bound(
         Number of groups of values of each secret.
     goal, solves, deadline
         As in :func:`priced_bound`, for the merged table.
+    known : float
+        Another bound, in nats. What is far above it after a few linear programs is given up.
 
     Returns
     -------
@@ -80,9 +87,12 @@ def merged_bound(
         return None
     parts = matrix.reshape(-1, *shape) * joint.conditionals
     rows = (np.einsum("bsu,sug->bsg", parts, member) / merged).reshape(len(matrix), -1)
-    found = proven(relaxation, rows, goal, solves, deadline or Deadline(None))
-    rest = entropy(joint.probabilities.ravel()) - entropy(distribution.ravel())
-    return found.value + rest + _SLACK
+    deadline = deadline or Deadline(None)
+    rest = entropy(joint.probabilities.ravel()) - entropy(distribution.ravel()) + _SLACK
+    value = proven(relaxation, rows, goal, min(_FEW_SOLVES, solves), deadline).value
+    if value + rest <= _HOPEFUL * known:
+        value = min(value, proven(relaxation, rows, goal, solves, deadline).value)
+    return value + rest
 
 
 def _balanced(conditional: Floats, count: int) -> Floats:

@@ -207,7 +207,12 @@ class _Design:
             groups = min(MOST_PRICED_CELLS // a1, _MOST_GROUPS)
             if groups > 1:
                 value = merged_bound(
-                    self.joint, self.requirements, matrix, groups=groups, deadline=self.deadline
+                    self.joint,
+                    self.requirements,
+                    matrix,
+                    groups=groups,
+                    known=known.value,
+                    deadline=self.deadline,
                 )
                 known = known if value is None else least([known, Bound(value, _MERGED)])
             return replace(solution, bound=known.value, bound_by=known.by)
