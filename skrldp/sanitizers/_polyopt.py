@@ -114,8 +114,7 @@ class PolyOptSanitizer(OptimalSanitizer):
         :func:`~sklearn.base.clone` have it too, and `fit` stays a function of its input. Its
         secrets and values must be those of the public table, whatever it promises: what is found
         is repaired, certified and bounded as in any fit. A proven optimum, by ``solver="vertices"``
-        for example, does not need it. On tables of hundreds of cells it takes a part of the time,
-        but may find less than a fit from scratch.
+        for example, does not need it. It may find a little less than a fit from scratch, or more.
     smoothing : float, default=0.5
         Number of records added to the public table, spread evenly over all cells, for the objective
         only; without them, the reports of a cell that has no public records would not matter for
