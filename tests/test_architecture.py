@@ -4,6 +4,7 @@ The order of the rooms is the table `MAY_IMPORT` below; a new room gets its line
 """
 
 import ast
+import functools
 import importlib
 import re
 import subprocess
@@ -138,6 +139,7 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path): path for path in python_files("skrldp")}
 
 
+@functools.cache
 def imports_of(path: Path) -> list[Import]:
     package = ".".join(path.relative_to(ROOT).parent.parts)
     return list(imports(path.read_text(encoding="utf-8"), package))
@@ -247,14 +249,19 @@ def private_names(source: str, package: str = "") -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m])
-def test_imports_point_down(module):
-    assert room(module), f"skrldp.{module} has no place yet: give its room a line in MAY_IMPORT"
-    targets = [i.target for i in imports_of(MODULES[module])]
-    wrong = upward(module, targets, set(MODULES))
-    assert not wrong, f"skrldp.{module} may not import {', '.join(wrong)} (MAY_IMPORT says what)"
-    taken = behind_doors(module, targets)
-    assert not taken, f"skrldp.{module} takes {', '.join(taken)}; import from the room itself"
+def test_imports_point_down():
+    found = []
+    for module in filter(None, MODULES):
+        name = f"skrldp.{module}"
+        if not room(module):
+            found.append(f"{name} has no place yet: give its room a line in MAY_IMPORT")
+            continue
+        targets = [i.target for i in imports_of(MODULES[module])]
+        if wrong := upward(module, targets, set(MODULES)):
+            found.append(f"{name} may not import {', '.join(wrong)} (MAY_IMPORT says what)")
+        if taken := behind_doors(module, targets):
+            found.append(f"{name} takes {', '.join(taken)}; import from the room itself")
+    assert not found, "\n".join(found)
 
 
 def test_the_order_has_no_circle():
@@ -278,15 +285,17 @@ def test_nobody_reads_anothers_underscores(name):
     assert not names_of_others(own, own)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_third_parties_stay_in_their_rooms(module):
-    for item in imports_of(MODULES[module]):
-        top = item.target.split(".")[0]
-        where = f"{MODULES[module].relative_to(ROOT)}:{item.line}"
-        if top in ONLY_IN:
-            assert covers(ONLY_IN[top], module), f"{where}: {top} belongs in {ONLY_IN[top]}"
-        if top in LAZY:
-            assert not item.at_import, f"{where}: import {top} inside the function that needs it"
+def test_third_parties_stay_in_their_rooms():
+    found = []
+    for module, path in MODULES.items():
+        for item in imports_of(path):
+            top = item.target.split(".")[0]
+            where = f"{path.relative_to(ROOT)}:{item.line}"
+            if top in ONLY_IN and not covers(ONLY_IN[top], module):
+                found.append(f"{where}: {top} belongs in {ONLY_IN[top]}")
+            if top in LAZY and item.at_import:
+                found.append(f"{where}: import {top} inside the function that needs it")
+    assert not found, "\n".join(found)
 
 
 def test_nothing_private_of_scikit_learn():
@@ -301,10 +310,10 @@ def test_nothing_private_of_scikit_learn():
     assert not found
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_rooms_are_small(module):
-    lines = len(MODULES[module].read_text(encoding="utf-8").splitlines())
-    assert lines <= MAX_LINES, f"{lines} lines: this is asking to be two rooms"
+def test_rooms_are_small():
+    lines = {m: len(path.read_text(encoding="utf-8").splitlines()) for m, path in MODULES.items()}
+    large = {module: count for module, count in lines.items() if count > MAX_LINES}
+    assert not large, f"more than {MAX_LINES} lines: these are asking to be two rooms"
 
 
 LOADED = """

@@ -10,6 +10,7 @@ import doctest
 import hashlib
 import hmac
 import inspect
+import itertools
 import json
 import math
 import pickle
@@ -332,9 +333,13 @@ def test_without_column_names():
 # The whole way
 
 
-@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
-@pytest.mark.parametrize("n_sensitive", [1, 2])
-@pytest.mark.parametrize("library", ["pandas", "polars", "numpy"])
+@pytest.mark.parametrize(
+    ("observe", "n_sensitive", "library"),
+    [
+        *itertools.product(["all"], [1], ["pandas", "polars", "numpy"]),
+        *(("all", 2, "pandas"), ("nonsensitive", 1, "numpy"), ("nonsensitive", 2, "polars")),
+    ],
+)
 def test_from_fit_to_report(observe, n_sensitive, library):
     rng = np.random.default_rng(4)
     columns = {
@@ -346,7 +351,12 @@ def test_from_fit_to_report(observe, n_sensitive, library):
     X = {"pandas": frame, "polars": pl.DataFrame(columns), "numpy": frame.to_numpy()}[library]
     place = list(range(n_sensitive))
     sanitizer = PolyOptSanitizer(
-        1.0, sensitive=place, observe=observe, random_state=7, time_limit=0.3
+        1.0,
+        sensitive=place,
+        observe=observe,
+        region="lower",
+        random_state=7,
+        time_limit=0.1,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)

@@ -148,10 +148,10 @@ def test_published_form_where_it_is_well_scaled(table, robust):
     assert repaired_cost(published, cost, region, 1.0) >= expected - 1e-7
 
 
-@pytest.mark.parametrize("table", list(TABLES))
+@pytest.mark.parametrize("table", list(TABLES)[1:])
 @pytest.mark.parametrize(
     ("alpha", "robust"),
-    [(0.5, False), *((a, r) for a in (0.7, 1.0, 2.0) for r in (False, True)), (4.0, True)],
+    [(0.5, False), (0.7, True), (1.0, False), (1.0, True), (2.0, True), (4.0, True)],
 )
 def test_joint_region_by_cuts(table, alpha, robust):
     """The cuts know distributions of the region only, and no dual."""

@@ -371,10 +371,12 @@ def test_texts_that_are_too_large_are_not_parsed(monkeypatch):
         monkeypatch.undo()
 
 
-@pytest.mark.parametrize("drop", range(3, 400, 7))
-def test_a_text_that_was_cut_is_refused(drop):
-    with pytest.raises(ValueError, match="not a mechanism"):
-        Mechanism.from_json(dense().to_json()[:-drop])
+def test_a_text_that_was_cut_is_refused():
+    text = dense().to_json()
+    for drop in range(3, 400, 7):
+        with pytest.raises(ValueError, match="not a mechanism"):
+            Mechanism.from_json(text[:-drop])
+            pytest.fail(f"all but {drop} characters were read")
 
 
 JSON = st.recursive(

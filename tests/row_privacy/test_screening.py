@@ -44,7 +44,7 @@ def every_pair(region, rows, eps):
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(SETS),

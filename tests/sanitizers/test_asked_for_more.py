@@ -60,11 +60,11 @@ def leakage_over_all(mechanism):
     "kind", [PolyOptSanitizer, RobustMSESanitizer, NonRobustSanitizer, IRSanitizer]
 )
 def test_what_a_bound_over_all_distributions_costs(kind):
-    found = [fitted(kind, eps_all=eps_all) for eps_all in (1.0, 2.0, 4.0, None)]
+    found = [fitted(kind, eps_all=eps_all) for eps_all in (1.0, 2.0, None)]
     values = [utility(sanitizer) for sanitizer in found]
     assert np.all(np.diff(values) > -1e-6)  # a larger one allows more
     assert values[0] < values[-1]
-    for sanitizer in found[:3]:
+    for sanitizer in found[:2]:
         certificate = sanitizer.certificate_
         assert certificate.eps <= 1.0
         assert leakage_over_all(sanitizer.mechanism_) <= certificate.eps_all + 1e-12

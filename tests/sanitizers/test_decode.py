@@ -9,6 +9,7 @@ from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
 from skrldp import (
+    AllDistributions,
     GRRSanitizer,
     IRSanitizer,
     NonRobustSanitizer,
@@ -27,9 +28,9 @@ SANITIZERS = {
     "GRR": GRRSanitizer(2.0),
     "SRR": SRRSanitizer(2.0),
     "IR": IRSanitizer(2.0),
-    "IR optimal": IRSanitizer(2.0, underlying="optimal"),
-    "PolyOpt": PolyOptSanitizer(2.0, time_limit=0.1),
-    "PolyOpt on U": PolyOptSanitizer(2.0, time_limit=0.1, observe="nonsensitive"),
+    "IR optimal": IRSanitizer(2.0, underlying="optimal", uncertainty=AllDistributions()),
+    "PolyOpt": PolyOptSanitizer(2.0, region="lower", time_limit=0.05),
+    "PolyOpt on U": PolyOptSanitizer(2.0, region="lower", time_limit=0.05, observe="nonsensitive"),
     "NonRobust": NonRobustSanitizer(2.0, time_limit=0.1),
     "RobustMSE": RobustMSESanitizer(2.0, distance="hamming", time_limit=0.1),
 }

@@ -349,8 +349,6 @@ def test_sets_that_are_none_for_the_utility(wrong, message, robust_utility):
 
 BALLS = [
     RenyiBall(),
-    RenyiBall(beta=0.5),
-    RenyiBall(1.0),
     RenyiBall(0.7),
     RenyiBall(4.0, radius=0.2),
     RenyiBall(1, radius="finite-sample"),
@@ -449,10 +447,11 @@ def test_a_release_costs_what_its_design_costs():
 
 def test_smaller_sets_and_larger_eps_cost_less():
     by_eps = [fit(SPARSE, eps).worst_case_distortion_ for eps in (0.1, 0.5, 1.0, 3.0)]
-    by_beta = [
+    rare, often = (
         fit(SPARSE, 0.5, uncertainty=RenyiBall(beta=beta)).worst_case_distortion_
-        for beta in (1e-6, 0.05, 0.9)
-    ]
+        for beta in (1e-6, 0.9)
+    )
+    by_beta = [rare, by_eps[1], often]  # 0.05 is the default
     for values in (by_eps, by_beta):
         assert all(b < a for a, b in itertools.pairwise(values))
 
@@ -525,7 +524,9 @@ def test_time_runs_out():
 def test_a_name_a_function_and_a_table_are_one(distance):
     outputs = [0, 1.5, 3]
     table = [[distance(u, y) for y in outputs] for u in range(4)]
-    spellings = [distance.__name__, distance, table, np.array(table), pd.DataFrame(table)]
+    spellings = [distance.__name__, distance, pd.DataFrame(table)]
+    if distance is absolute:
+        spellings += [table, np.array(table)]
     fits = [fit(SPARSE, distance=spelling, outputs=outputs) for spelling in spellings]
     nobodys = {1.5} if distance is hamming else set()  # no better than 0 and 3 for any value
     assert set(fits[0].mechanism_.symbols) == {0, 1.5, 3} - nobodys
@@ -788,7 +789,7 @@ def test_midpoints_of_bins(outputs):
     reports = found.transform(X)
     assert reports.dtype == float and set(reports[:, 0]) == {0.5, 2.5}
     frame = pd.DataFrame(X, columns=["s", "u"])
-    for dtype in ("int64", "Int64", "int8", "category"):
+    for dtype in ("int64", "Int64", "int8", "category") if type(outputs) is list else ("Int64",):
         table = frame.astype({"u": dtype})
         refitted = clone(found).fit(table).transform(table)
         assert list(refitted.columns) == ["u"]
@@ -942,11 +943,17 @@ def names_of(table):
     return list(getattr(table, "column_names", None) or table.columns)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize(
-    "sensitive",
-    ["ill", [1], ["size", "age"], ["age"], lambda X: ["ill", "size"]],
-    ids=["name", "position", "two", "first", "function"],
+    ("sensitive", "library"),
+    [
+        ("ill", "pandas"),
+        ([1], "polars"),
+        ([1], "pyarrow"),
+        (["size", "age"], "pandas"),
+        (["age"], "pyarrow"),
+        (lambda X: ["ill", "size"], "polars"),
+    ],
+    ids=["name", "position", "position of arrow", "two", "first", "function"],
 )
 def test_cells_are_the_columns_of_u(library, sensitive):
     X = frame_of(library)
@@ -1284,11 +1291,10 @@ def test_column_transformer():
 def test_grid_search():
     rng = np.random.default_rng(0)
     secret = rng.integers(0, 2, 600)
-    X = np.column_stack([secret, rng.binomial(3, 0.3 + 0.3 * secret)])
+    X = np.column_stack([secret, rng.binomial(2, 0.3 + 0.3 * secret)])
     grid = {
         "eps": [0.3, 2.0],
         "robust_privacy": [True, False],
-        "robust_utility": [True, False],
         "uncertainty__beta": [0.5, 0.01],
     }
     search = GridSearchCV(

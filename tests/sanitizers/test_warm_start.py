@@ -23,9 +23,9 @@ COUNTS = np.array([[300, 200, 100], [150, 250, 500]])
 X = [[s, u] for s in ("no", "yes") for u in (0, 1, 2)]
 BALL = RenyiBall(alpha=2)
 SANITIZERS = [
-    PolyOptSanitizer(uncertainty=BALL, max_iter=100),
-    PolyOptSanitizer(uncertainty=BALL, solver="alternation", max_iter=100),
-    AOptimalSanitizer(uncertainty=BALL, solver="decomposition", max_iter=100),
+    PolyOptSanitizer(uncertainty=BALL, max_iter=40),
+    PolyOptSanitizer(uncertainty=BALL, solver="alternation", max_iter=40),
+    AOptimalSanitizer(uncertainty=BALL, solver="decomposition", max_iter=25),
     NonRobustSanitizer(eps_all=2.0),
     RobustMSESanitizer(uncertainty=BALL),
 ]

@@ -183,7 +183,7 @@ def test_no_distribution_of_the_ball_is_outside_the_bounds(alpha, radius):
     centre = rng.dirichlet(np.ones(8)).reshape(2, 4)
     centre[0, 2] = 0.0
     centre /= centre.sum()
-    distributions = on_the_boundary(centre.ravel(), random_directions(rng, 3000, 8), alpha, radius)
+    distributions = on_the_boundary(centre.ravel(), random_directions(rng, 2000, 8), alpha, radius)
     distributions = distributions.reshape(-1, 2, 4)
     distributions = distributions[distributions.sum(axis=2).min(axis=1) > 0]
     conditionals = distributions / distributions.sum(axis=2, keepdims=True)

@@ -90,7 +90,8 @@ def rounding(region):
     )
 
 
-LONG = [(1, "RURP", False), (4, "NURP", False), (4, "RURP", False)]  # longer than all others
+# longer than all others
+LONG = [*itertools.product((1, 2, 3, 4), ["RURP"], [False]), *((i, "NURP", False) for i in (3, 4))]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ TABLES = st.tuples(st.integers(2, 3), st.integers(2, 4)).flatmap(
 )
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(TABLES, st.sampled_from([0.1, 0.5, 2.0]), st.sampled_from([1.0, 2.0]))
 def test_relations(counts, eps, alpha):
     by = {problem: value(counts, problem, alpha, eps=eps) for problem in PROBLEMS}
@@ -155,7 +156,7 @@ def test_nested_regions_cost_more():
 
 def test_no_radius_makes_all_equal():
     """What a radius costs goes like its square root."""
-    for radius, most in ((1e-4, 0.06), (1e-6, 6e-3), (1e-8, 6e-4)):
+    for radius, most in ((1e-4, 0.06), (1e-8, 6e-4)):
         values = [value(COUNTS, problem, radius=radius) for problem in PROBLEMS]
         np.testing.assert_allclose(values, values[0], rtol=most)
     assert value(COUNTS, "RURP", radius=0.0) == value(COUNTS, "NUNP")
@@ -227,9 +228,10 @@ def test_second_route_of_the_estimators_solver():
     assert "before repair" in conic.message
 
 
-@pytest.mark.parametrize(("observe", "useful"), [("all", 0.0), ("nonsensitive", 0.01)])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_second_route_for_sets_of_conditionals(seed, observe, useful):
+@pytest.mark.parametrize(
+    ("observe", "useful", "seed"), [("all", 0.0, 0), ("nonsensitive", 0.01, 1)]
+)
+def test_second_route_for_sets_of_conditionals(observe, useful, seed):
     """Budgets of one and of two, with drift and without; the ball for the utility has order 2."""
     rng = np.random.default_rng(seed)
     joint = JointDistribution(rng.multinomial(900, rng.dirichlet(np.full(9, 2.0))).reshape(3, 3))

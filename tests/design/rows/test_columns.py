@@ -161,8 +161,10 @@ def by_programs(monkeypatch):
     monkeypatch.setattr(choice_module, "product_cone", lambda *_: None)
 
 
-@pytest.mark.parametrize("kind", ["lower", "box", "simplex", "point"])
-@pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [("lower", (2, 3)), ("box", (2, 3)), ("lower", (3, 2)), ("simplex", (3, 2)), ("point", (3, 2))],
+)
 def test_three_ways_to_price(monkeypatch, kind, shape):
     """From a list, by climbing over products, and by linear programs."""
     joint = JointDistribution(np.random.default_rng(8).integers(1, 150, size=shape))

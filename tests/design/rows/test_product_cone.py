@@ -75,16 +75,17 @@ def test_maxima(kind, table, same_secret):
     """Both the search and the list reach what a linear program reaches, and no further."""
     region = region_of(table, kind, same_secret)
     directions = directions_for(region.conditionals.size)
-    for eps in (0.1, 5.0):
-        cone = ProductCone(Requirements.of(region, eps))
-        expected = linear_maxima(inequalities_of(region, eps), directions)
-        rows = cone.maximise(directions)
-        check_private(rows, region, eps)
-        np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-7)
-        listed = cone.rows()
-        assert len(listed) == cone.size
-        check_private(listed, region, eps, 1e-9 * np.exp(eps))
-        np.testing.assert_allclose((directions @ listed.T).max(axis=1), expected, atol=1e-7)
+    # A small eps for every other table, and for the rest the other way round with `same_secret`.
+    eps = (0.1, 5.0)[(list(TABLES).index(table) + same_secret) % 2]
+    cone = ProductCone(Requirements.of(region, eps))
+    expected = linear_maxima(inequalities_of(region, eps), directions)
+    rows = cone.maximise(directions)
+    check_private(rows, region, eps)
+    np.testing.assert_allclose((rows * directions).sum(axis=1), expected, atol=1e-7)
+    listed = cone.rows()
+    assert len(listed) == cone.size
+    check_private(listed, region, eps, 1e-9 * np.exp(eps))
+    np.testing.assert_allclose((directions @ listed.T).max(axis=1), expected, atol=1e-7)
 
 
 SHAPES = [(2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)]
@@ -168,7 +169,7 @@ def jeffreys(seed):
     return JointDistribution(rng.multinomial(n, rng.dirichlet(np.full(10, 0.5))).reshape(shape))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [2, 3])
 def test_ten_cells(seed, cdd):
     """Both solvers reach the optimum over cddlib's vertices."""
     joint, eps = jeffreys(seed), (0.1, 0.5, 1.0, 1.5, 2.5)[seed % 5]
