@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.alternation import Annealing, Run, starts
 from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.alternation import _annealing as annealing
@@ -68,45 +68,45 @@ class Case:
         return (start / start.sum(axis=0)).reshape(b, -1)
 
     def path(self, b=REPORTS, factor=FACTOR, seed=0, kind="both"):
-        deadline = Deadline(None)
+        limits = Limits(None)
         start = self.start(b, seed, kind)
         run = Annealing(Information(self.distribution), self.asked, start)
-        run.anneal(factor, deadline)
-        return run.value / self.whole, deadline.elapsed, run.steps
+        run.anneal(factor, limits)
+        return run.value / self.whole, limits.elapsed, run.steps
 
     def gathered(self, runs, update=True):
         """What comes of the decoders of two paths; seconds and steps without those of the paths."""
-        deadline = Deadline(None)
+        limits = Limits(None)
         rows = gather(runs, self.distribution, self.asked.shape)
         joined = Annealing(Information(self.distribution), self.asked, rows)
-        joined.solve_fixed(deadline)
+        joined.solve_fixed(limits)
         if update:
-            joined.anneal(FACTOR, deadline, alternation._GATHERED_GAP)
+            joined.anneal(FACTOR, limits, alternation._GATHERED_GAP)
         else:
             joined._offer()
-        return joined.value / self.whole, deadline.elapsed, joined.steps
+        return joined.value / self.whole, limits.elapsed, joined.steps
 
     def run(self, seed):
         """A path as it is."""
         found = Annealing(Information(self.distribution), self.asked, self.start(REPORTS, seed))
-        found.anneal(FACTOR, Deadline(None))
+        found.anneal(FACTOR, Limits(None))
         return Run.of(found)
 
     def to_the_end(self, b, seconds, seed=0):
         """Plain alternation: each decoder's program solved to a gap of 1e-3."""
-        deadline, best, rounds = Deadline(seconds), 0.0, 0
+        limits, best, rounds = Limits(seconds), 0.0, 0
         matrix = self.start(b, seed, "value")
-        while not deadline.passed:
+        while not limits.met:
             cost = ExpectedCost(
                 Information(self.distribution).expand(matrix, 0.0).cost, self.distribution
             )
-            matrix = minimise(cost, self.asked, gap=1e-3, deadline=deadline).matrix
+            matrix = minimise(cost, self.asked, gap=1e-3, limits=limits).matrix
             value = mutual_information(repair(matrix, self.asked), self.distribution)
             rounds += 1
             if value <= best * (1.0 + 1e-5):
                 break
             best = value
-        return best / self.whole, deadline.elapsed, rounds
+        return best / self.whole, limits.elapsed, rounds
 
 
 def row(name, results):

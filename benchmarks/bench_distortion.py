@@ -19,7 +19,7 @@ import pytest
 from skrldp import JointDistribution, RenyiBall, SolverError
 from skrldp.certificate import certify
 from skrldp.design._conic import solve_conic
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.cutting_planes import _minimise as search
 from skrldp.design.cutting_planes import minimise
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance
@@ -57,7 +57,7 @@ def program(joint, problem):
 
 
 def solved(joint, problem, seconds=None):
-    return minimise(*program(joint, problem), gap=GAP, deadline=Deadline(seconds))
+    return minimise(*program(joint, problem), gap=GAP, limits=Limits(seconds))
 
 
 def by_cuts_alone(joint, problem):

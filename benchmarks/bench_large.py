@@ -32,7 +32,7 @@ from skrldp import (
     RenyiBall,
     SRRSanitizer,
 )
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.alternation import alternate
 from skrldp.design.criteria import Information
 from skrldp.information import entropy, mutual_information
@@ -155,13 +155,13 @@ def over_time(name, eps, limit, kind):
     joint = JointDistribution(counts_of(name))
     region = privacy_region(joint, SETS[kind]().fit_set(joint))
     distribution = joint.probabilities.ravel()
-    deadline, seen = Deadline(limit), []
+    limits, seen = Limits(limit), []
     alternate(
         Information(distribution),
         Requirements.of(region, eps),
-        deadline=deadline,
+        limits=limits,
         callback=lambda matrix: seen.append(
-            (deadline.elapsed, mutual_information(matrix, distribution))
+            (limits.elapsed, mutual_information(matrix, distribution))
         ),
     )
     seconds, values = np.array(seen).T

@@ -465,7 +465,7 @@ def test_a_new_room_needs_a_place():
 @pytest.mark.parametrize(
     ("module", "target", "taken"),
     [
-        ("design.rows._cone", "skrldp.design._run.Deadline", False),
+        ("design.rows._cone", "skrldp.design._run.Limits", False),
         ("design.rows._cone", "skrldp.design.rows._facets.facets", False),
         ("design.objectives.distortion", "skrldp.design.rows._facets.facets", True),
         ("design.objectives.distortion", "skrldp.design.rows.facets", False),

@@ -120,8 +120,8 @@ def solve_conic(
     n_reports, n_cells = cost.cost.shape
     scale = float(np.abs(cost.cost).max()) or 1.0
     q = cp.Variable(n_reports * n_cells, nonneg=True)  # row by row
-    objective, limits = _expected_cost(q, cost, scale)
-    limits += [column_sums(n_reports, n_cells) @ q == 1.0]
+    objective, conditions = _expected_cost(q, cost, scale)
+    conditions += [column_sums(n_reports, n_cells) @ q == 1.0]
     for one in requirements:
         layout = one.region.rows
         entries = layout.parts[layout.place].ravel()  # each secret's part, one after the other
@@ -129,9 +129,9 @@ def solve_conic(
             (np.ones(len(entries)), (np.arange(len(entries)), entries)),
             shape=(len(entries), n_cells),
         )
-        limits += _private(sp.csr_array(sp.kron(sp.eye(n_reports), spread)) @ q, n_reports, one)
+        conditions += _private(sp.csr_array(sp.kron(sp.eye(n_reports), spread)) @ q, n_reports, one)
 
-    problem = cp.Problem(cp.Minimize(objective), limits)
+    problem = cp.Problem(cp.Minimize(objective), conditions)
     settings = dict(_SETTINGS)
     data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=settings)
     written = time.perf_counter() - start
@@ -186,17 +186,17 @@ def _power_mean(x: Any, p: Floats, order: float) -> Part:
     if np.isneginf(order):
         return mean, [x >= mean[group]]
     held, zero = np.flatnonzero(p.ravel() > 0), np.flatnonzero(p.ravel() <= 0)
-    limits = [x[zero] >= 0.0] if len(zero) else []
+    conditions = [x[zero] >= 0.0] if len(zero) else []
     x, each, term = x[held], mean[group[held]], cp.Variable(len(held))
     entries = p.ravel()[held], (group[held], np.arange(len(held)))
     total = sp.csr_array(entries, shape=(n, len(held))) @ term
     if order == 0.5:  # symmetric cones, much easier than power cones
-        return mean, [*limits, _below_geometric_mean(term, x, each), total >= mean]
+        return mean, [*conditions, _below_geometric_mean(term, x, each), total >= mean]
     if order > 0:
-        return mean, [*limits, cp.PowCone3D(x, each, term, order), total >= mean]
+        return mean, [*conditions, cp.PowCone3D(x, each, term, order), total >= mean]
     if order == 0:
-        return mean, [*limits, cp.ExpCone(term, each, x), total >= 0.0]
-    return mean, [*limits, cp.PowCone3D(term, x, each, 1.0 / (1.0 - order)), total <= mean]
+        return mean, [*conditions, cp.ExpCone(term, each, x), total >= 0.0]
+    return mean, [*conditions, cp.PowCone3D(term, x, each, 1.0 / (1.0 - order)), total <= mean]
 
 
 def _below_geometric_mean(g: Any, x: Any, y: Any) -> Any:
@@ -230,10 +230,10 @@ def _expected_cost(q: Any, cost: ExpectedCost, scale: float) -> Part:
     top = cp.Variable()
     if np.isinf(cost.radius):
         return top, [top >= cells]
-    mean, limits = _power_mean(
+    mean, conditions = _power_mean(
         top - cells, cost.distribution[None], (cost.alpha - 1.0) / cost.alpha
     )
-    return top - np.exp(-cost.radius) * mean[0], limits
+    return top - np.exp(-cost.radius) * mean[0], conditions
 
 
 def _private(q: Any, n_reports: int, one: Requirement) -> list[Any]:
@@ -247,19 +247,19 @@ def _private(q: Any, n_reports: int, one: Requirement) -> list[Any]:
         seen = region.marginal > 0
         shared = seen[first] & seen[second] & (first != second)
     pairs = first[shared], second[shared]
-    limits: list[Any] = []
+    conditions: list[Any] = []
     if shared.any():
-        limits += _pairs(q, n_reports, region, eps[shared], pairs)
+        conditions += _pairs(q, n_reports, region, eps[shared], pairs)
     if not shared.all():  # each conditional by itself
         most, part = _greatest(q, n_reports, region)
-        limits += part
+        conditions += part
         least, part = _greatest(-q, n_reports, region)
-        limits += part
+        conditions += part
         row = region.n_secrets * np.repeat(np.arange(n_reports), np.count_nonzero(~shared))
         ours, other = np.tile(first[~shared], n_reports), np.tile(second[~shared], n_reports)
         factor = np.tile(np.exp(-eps[~shared]), n_reports)
-        limits.append(cp.multiply(factor, most[row + ours]) + least[row + other] <= 0.0)
-    return limits
+        conditions.append(cp.multiply(factor, most[row + ours]) + least[row + other] <= 0.0)
+    return conditions
 
 
 def _greatest(q: Any, n_reports: int, region: Region) -> Part:
@@ -276,23 +276,23 @@ def _greatest(q: Any, n_reports: int, region: Region) -> Part:
     else:
         kept = _shrinkage(region.marginal, region.alpha, region.single_budgets)
     kept = np.tile(kept, n_reports)
-    limits = []
+    conditions = []
     free = np.flatnonzero(kept[group] == 0)
     if len(free):
-        limits.append(bound[group[free]] >= q[free])
+        conditions.append(bound[group[free]] >= q[free])
     known = np.flatnonzero(kept > 0)
     if len(known):
         cell = (a2 * known[:, None] + np.arange(a2)).ravel()
         top = np.repeat(np.arange(len(known)), a2)
         if isinstance(region, PointRegion):
             add = sp.csr_array((p[known].ravel(), (top, np.arange(len(cell)))))
-            limits.append(bound[known] >= add @ q[cell])
+            conditions.append(bound[known] >= add @ q[cell])
         else:
             height = cp.Variable(len(known))
             order = (region.alpha - 1.0) / region.alpha
             mean, means = _power_mean(height[top] - q[cell], p[known], order)
-            limits += [*means, bound[known] >= height - cp.multiply(kept[known], mean)]
-    return bound, limits
+            conditions += [*means, bound[known] >= height - cp.multiply(kept[known], mean)]
+    return bound, conditions
 
 
 def _slack(
@@ -328,22 +328,22 @@ def _pairs(
     share = np.tile(weight / weight.sum(axis=1, keepdims=True), (n_reports, 1))
     radius = region.uncertainty.pair_budgets(weight)
     kept = np.tile(_shrinkage(weight.sum(axis=1), alpha, radius), n_reports)
-    limits, tops, means = [], [], []
+    conditions, tops, means = [], [], []
     alone: list[Any] = []  # parts of the means that the single budgets limit
     for side, secret, factor in ((0, pairs[0], np.exp(-eps)), (1, pairs[1], -np.ones(len(eps)))):
         top, slack = _slack(q, n_reports, region, secret, factor)
         p = np.tile(region.conditionals[secret], (n_reports, 1))
         mean, part = _power_mean(slack, p, theta)
-        limits += part
+        conditions += part
         tops.append(top)
         if region.uncertainty.limits_singles:
             own = _shrinkage(weight[:, side], alpha, region.single_budgets[secret])
             single = cp.Variable(mean.size, nonneg=True)
             alone.append(cp.multiply(np.tile(own, n_reports), single))
             mean = mean - single
-            limits.append(mean >= 0.0)
+            conditions.append(mean >= 0.0)
         means.append(cp.multiply(1.0 / share[:, side], mean))
     both = cp.hstack(means)[np.arange(share.size).reshape(2, -1).T.ravel()]  # pair by pair
     mean, part = _power_mean(both, share, sigma)
     allowed = cp.multiply(kept, mean) + (sum(alone) if alone else 0.0)
-    return [*limits, *part, tops[0] + tops[1] <= allowed]
+    return [*conditions, *part, tops[0] + tops[1] <= allowed]

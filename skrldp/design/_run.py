@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from skrldp.design._bound import distance_in_words
 from skrldp.design._workers import Workers
 
-__all__ = ["Deadline", "Progress", "Solution", "ended_by"]
+__all__ = ["Limits", "Progress", "Solution", "ended_by"]
 
 # How tqdm writes a line of progress: with a bar of 20 characters if there is a time limit.
 _BAR = "{desc} |{bar:20}|{postfix}"
@@ -94,7 +94,7 @@ class Solution:
         return self.status in _UNFINISHED
 
 
-class Deadline:
+class Limits:
     """What a design may take: time, iterations, and threads.
 
     Iterations are what the solvers count: Newton steps, rounds of linear programs. Without a limit
@@ -121,9 +121,9 @@ class Deadline:
         self.iterations = 0
         self._end = None if seconds is None else self.start + seconds
         self._max_iter = max_iter
-        self._whole: Deadline | None = None
+        self._whole: Limits | None = None
 
-    def part(self, share: float) -> "Deadline":
+    def part(self, share: float) -> "Limits":
         """Limit to a share of what is left. Its iterations count here, too.
 
         Parameters
@@ -133,10 +133,10 @@ class Deadline:
 
         Returns
         -------
-        Deadline
+        Limits
         """
         left, iterations = self.left, self.iterations_left
-        part = Deadline(
+        part = Limits(
             None if left is None else left * share,
             None if iterations is None else int(iterations * share),
             self.workers,
@@ -172,14 +172,16 @@ class Deadline:
         return None if self._max_iter is None else max(self._max_iter - self.iterations, 0)
 
     @property
-    def passed(self) -> bool:
+    def met(self) -> bool:
         """Whether one of the limits is met: no new work is begun."""
         return self.left == 0.0 or self.iterations_left == 0
 
     @property
-    def met(self) -> str:
-        """The limit that was met, as a status of a solution."""
-        return "time_limit" if self.left == 0.0 else "max_iter"
+    def status(self) -> str:
+        """Status of a solution: the limit that was met, else ``"converged"``."""
+        if self.left == 0.0:
+            return "time_limit"
+        return "max_iter" if self.met else "converged"
 
 
 def ended_by(status: str, what: str) -> str:
@@ -214,22 +216,22 @@ class Progress:
     ----------
     verbose : int
         Shows nothing unless positive.
-    deadline : Deadline
-        When the design ends.
+    limits : Limits
+        Of the design.
     bound : float
         No mechanism is better.
     quantity : object
         What is maximised or minimised, with ``name``, ``unit`` and ``sense``: 1 or -1.
     """
 
-    def __init__(self, verbose: int, deadline: Deadline, bound: float, quantity: Quantity) -> None:
-        self.deadline, self.bound, self.quantity = deadline, bound, quantity
+    def __init__(self, verbose: int, limits: Limits, bound: float, quantity: Quantity) -> None:
+        self.limits, self.bound, self.quantity = limits, bound, quantity
         self.best = 0.0 if quantity.sense > 0 else np.inf
         self._bar: Any = None
         if verbose:
             from tqdm.auto import tqdm  # loaded when needed
 
-            left = deadline.left
+            left = limits.left
             form = _UNLIMITED if left is None else _BAR
             self._bar = tqdm(total=left, desc="[skrldp]", bar_format=form)
 
@@ -270,7 +272,7 @@ class Progress:
         self.best = (max if self.quantity.sense > 0 else min)(self.best, reached)
         if self._bar is None:
             return
-        gone, bar = self.deadline.elapsed, self._bar
+        gone, bar = self.limits.elapsed, self._bar
         bar.n = gone if bar.total is None else min(gone, bar.total)
         least, greatest = sorted((self.best, self.bound))
         bar.set_postfix_str(

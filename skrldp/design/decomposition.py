@@ -17,7 +17,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.alternation import path_requirements, starts
 from skrldp.design.criteria import Criterion, Mixture
 from skrldp.design.interior_point import CentralPath, path_blocks
@@ -44,7 +44,7 @@ def decompose(
     requirements: Requirements,
     first: Floats,
     *,
-    deadline: Deadline,
+    limits: Limits,
     callback: Callable[[Floats], None] | None = None,
     few: int = 0,
 ) -> tuple[Floats, int, int, str]:
@@ -58,7 +58,7 @@ def decompose(
         What a row must satisfy.
     first : array of shape (m, a)
         Private rows that make a mechanism, to begin with.
-    deadline : Deadline
+    limits : Limits
         When to stop.
     callback : callable, optional
         Gets the best mechanism of each round.
@@ -91,11 +91,11 @@ def decompose(
             callback(mixture.rows * weights[:, None])
         if _gained_little(values) or 0 < few < len(values):
             status = "converged"
-        elif deadline.passed:
-            status = deadline.met
+        elif limits.met:
+            status = limits.status
         else:
             rows = _touched(mixture, weights, requirements, len(values))
-            mixture.add(_best_for(mixture.slopes(rows), criterion, requirements, deadline))
+            mixture.add(_best_for(mixture.slopes(rows), criterion, requirements, limits))
     return mixture.mechanism(weights), len(mixture.rows), len(values) - 1, status
 
 
@@ -159,17 +159,17 @@ def _touched(mixture: Mixture, weights: Floats, requirements: Requirements, seed
 
 
 def _best_for(
-    slopes: Floats, criterion: Criterion, requirements: Requirements, deadline: Deadline
+    slopes: Floats, criterion: Criterion, requirements: Requirements, limits: Limits
 ) -> Floats:
     """Maximise the sum of linear functions of the rows of a private mechanism, nearly."""
     mass = np.where(criterion.distribution > 0, criterion.distribution, 1.0)
     cost = ExpectedCost(-slopes / mass, criterion.distribution)
     blocks = path_blocks(path_requirements(requirements))
     assert blocks is not None  # lower bounds have a central path
-    path = CentralPath(cost, blocks, workers=deadline.workers)
+    path = CentralPath(cost, blocks, workers=limits.workers)
     for _ in range(_MOST_STEPS):
         going = path.advance()
-        deadline.count()
-        if not going or path.gap <= _GAP * criterion.scale or deadline.passed:
+        limits.count()
+        if not going or path.gap <= _GAP * criterion.scale or limits.met:
             break
     return repair(np.maximum(path.rows, 0.0), requirements)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Booleans, Floats
 from skrldp.design._bound import Bound
 from skrldp.design._information_bound import AT_PUBLIC, NEAR_PUBLIC, information_bound
-from skrldp.design._run import Deadline, Solution
+from skrldp.design._run import Limits, Solution
 from skrldp.design.criteria import Criterion, Information
 from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.subset import optimal_response
@@ -55,7 +55,7 @@ def optimum_at_public(
     joint: JointDistribution,
     requirements: Requirements,
     criterion: Criterion,
-    deadline: Deadline,
+    limits: Limits,
 ) -> Solution | None:
     """Maximise I(X; Y) where privacy is asked for at the public distribution alone.
 
@@ -67,7 +67,7 @@ def optimum_at_public(
         What a row must satisfy.
     criterion : Criterion
         What is maximised.
-    deadline : Deadline
+    limits : Limits
         For the time taken.
 
     Returns
@@ -84,7 +84,7 @@ def optimum_at_public(
     one = _on_secrets(joint, requirements)
     if one is None or not isinstance(criterion, Information) or criterion.about is not None:
         return None
-    response = _response(joint, one, deadline)
+    response = _response(joint, one, limits)
     seen = joint.marginal > 0
     matrix = coupled(response.matrix, joint.conditionals * seen[:, None])
     matrix = _with_cells_without_records(matrix, criterion.distribution)
@@ -100,7 +100,7 @@ def optimum_at_public(
         bound=max(response.bound.value, objective),
         bound_by=response.bound.by,
         iterations=response.rounds,
-        seconds=deadline.elapsed,
+        seconds=limits.elapsed,
         message=message,
         matrix=matrix,
     )
@@ -114,7 +114,7 @@ def _on_secrets(joint: JointDistribution, requirements: Requirements) -> Require
     return one if only and plain and requirements.any_pair else None
 
 
-def _response(joint: JointDistribution, one: Requirement, deadline: Deadline) -> _Response:
+def _response(joint: JointDistribution, one: Requirement, limits: Limits) -> _Response:
     """Find the best report of S alone."""
     counts = joint.counts.sum(axis=1)
     seen = counts > 0
@@ -141,10 +141,10 @@ def _response(joint: JointDistribution, one: Requirement, deadline: Deadline) ->
     )
     alone = Requirements.of(region, one.eps)
     try:
-        found = enumerate_vertices(secrets, alone, deadline=deadline, quick=True)
+        found = enumerate_vertices(secrets, alone, limits=limits, quick=True)
         bound = Bound(of_values + found.bound, AT_PUBLIC)
     except SolverError:
-        found = generate_columns(secrets, alone, deadline=deadline)
+        found = generate_columns(secrets, alone, limits=limits)
         bound = information_bound(joint, Requirements.of(one.region, one.eps))
     assert found.matrix is not None
     return _Response(found.matrix, bound, found.status, found.iterations)

@@ -64,8 +64,8 @@ def check_limits(sanitizer: Any) -> None:
         )
     if n_jobs is not None and not (is_whole(n_jobs) and n_jobs != 0):
         raise ValueError(
-            f"n_jobs={n_jobs!r} must be a number of threads, -1 for one for each processor, or "
-            "None."
+            f"n_jobs={n_jobs!r} must be a number of threads or processes, -1 for one for each "
+            "processor, or None."
         )
 
 

@@ -105,7 +105,7 @@ class PolyOptSanitizer(OptimalSanitizer):
         input: two fits give the same mechanism on one machine with one version of each library.
         With it, the mechanism depends on how fast the machine is, and how busy.
     n_jobs : int, optional
-        Number of threads; -1 for one for each processor. None is 1, unless in a
+        Number of threads or processes; -1 for one for each processor. None is 1, unless in a
         :func:`joblib.parallel_config` context. The mechanism does not depend on it.
     warm_start : bool or Mechanism, default=False
         Where the search begins. False: from scratch, so that `fit` is a function of its input.

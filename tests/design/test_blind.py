@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution, Mechanism
 from skrldp.certificate import release
 from skrldp.certificate._release import may_stand_in
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.interior_point import pair_function
 from skrldp.design.interior_point._pair_block import PairBlock
 from skrldp.design.objectives.criterion import solve as most_information
@@ -288,8 +288,8 @@ def test_a_ball_of_joint_distributions_is_a_ball_for_u(alpha, radius):
 def test_vertices_and_columns_agree(kind, table, cdd):
     joint = JointDistribution(TABLES[table])
     region = region_of(joint, kind)
-    listed = enumerate_vertices(joint, Requirements.of(region, 0.7), deadline=Deadline(None))
-    generated = generate_columns(joint, Requirements.of(region, 0.7), deadline=Deadline(None))
+    listed = enumerate_vertices(joint, Requirements.of(region, 0.7), limits=Limits(None))
+    generated = generate_columns(joint, Requirements.of(region, 0.7), limits=Limits(None))
     assert generated.objective == pytest.approx(listed.objective, rel=2e-4)
     assert generated.objective <= listed.objective * (1.0 + 1e-7)
     assert listed.objective <= generated.bound

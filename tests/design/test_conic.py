@@ -10,7 +10,7 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.design import _conic as conic
 from skrldp.design._conic import solve_conic
 from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.cutting_planes import minimise
 from skrldp.exceptions import SolverError
 from skrldp.requirements import Promise, Requirements, repair
@@ -344,7 +344,7 @@ def test_several_requirements_by_the_central_path(options, observe):
     cost = ExpectedCost(
         np.tile(table, (1, required.n_cells // 3)), required.fold(joint.probabilities)
     )
-    found = minimise(cost, required, gap=1e-6, deadline=Deadline(None))
+    found = minimise(cost, required, gap=1e-6, limits=Limits(None))
     result = solve_conic(cost, required)
     assert found.bound - 1e-7 <= result.value <= found.objective + 1e-7
     assert found.objective == pytest.approx(result.value, rel=1e-5)

@@ -3,7 +3,7 @@ r"""PolyOpt for large alphabets: annealing from several starts, and what they fo
 Where a way down the central path ends depends on its start, so it is repeated from another start,
 with more reports, always the same ones. Then the decoders of the runs are gathered: a program with
 all of them that differ, fixed, finds the best mechanism for these, in which each run's reports make
-room for those of the others. From halfway down the path the decoders are updated again.
+room for those of the others. Near the end of the path the decoders are updated again.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
 from skrldp.design.alternation._runs import Plan, Run, affordable, anneal_each
 from skrldp.design.criteria import Expandable
@@ -22,7 +22,7 @@ __all__ = ["alternate", "gather"]
 
 # Chosen on two tables of 240 and 252 cells: docs/large_alphabets.md, sections 2 and 5.
 
-# Runs of one round: numbers of reports, and cooling factor, the part of the gap that a step leaves.
+# Runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
 _SHORT = ((16, 0.8), (24, 0.8))  # where columns follow
 # Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.
@@ -44,7 +44,7 @@ def alternate(
     criterion: Expandable,
     requirements: Requirements,
     *,
-    deadline: Deadline,
+    limits: Limits,
     callback: Callback | None = None,
     known: Floats | None = None,
     short: int = 0,
@@ -57,7 +57,7 @@ def alternate(
         What is maximised.
     requirements : Requirements
         What a row must satisfy.
-    deadline : Deadline
+    limits : Limits
         When to stop.
     callback : callable, optional
         Gets private mechanisms.
@@ -76,23 +76,23 @@ def alternate(
     distribution = criterion.distribution
     if not requirements.any_pair:  # nothing is secret, so records are reported as they are
         whole = np.eye(distribution.size)
-        return [Run(whole, criterion.value(whole), 0)], "converged"
+        return [Run(whole, criterion.value(whole))], "converged"
     most, before = _most(distribution), []
     planned: tuple[tuple[int, float], ...] = _SHORT[:short] or _RUNS
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
         before = [Run(private, criterion.value(private))]
     plans = [Plan(min(b, most), factor, seed) for seed, (b, factor) in enumerate(planned)]
-    runs = [*before, *anneal_each(criterion, requirements, plans, deadline, callback)]
+    runs = [*before, *anneal_each(criterion, requirements, plans, limits, callback)]
     if short and known is None:
-        return runs, deadline.met if deadline.passed else "converged"
+        return runs, limits.status
     rows = gather(runs, distribution, requirements.shape)
-    if affordable(len(rows), runs, deadline) < len(rows):
+    if affordable(len(rows), runs, limits) < len(rows):
         return runs, "time_limit"
-    joined = Annealing(criterion, requirements, rows, callback, deadline.workers)
-    joined.solve_fixed(deadline)
-    joined.anneal(_GATHERED_FACTOR, deadline, _GATHERED_GAP)
-    return [*runs, Run.of(joined)], deadline.met if deadline.passed else "converged"
+    joined = Annealing(criterion, requirements, rows, callback, limits.workers)
+    joined.solve_fixed(limits)
+    joined.anneal(_GATHERED_FACTOR, limits, _GATHERED_GAP)
+    return [*runs, Run.of(joined)], limits.status
 
 
 def _most(distribution: Floats) -> int:

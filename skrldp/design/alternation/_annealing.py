@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design._workers import Workers
 from skrldp.design.criteria import Expandable
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
@@ -147,55 +147,55 @@ class Annealing:
         """Newton steps taken."""
         return self._path.steps
 
-    def anneal(self, factor: float, deadline: Deadline, last_gap: float = LAST_GAP) -> None:
+    def anneal(self, factor: float, limits: Limits, last_gap: float = LAST_GAP) -> None:
         """Go down the path while the decoder follows the mechanism.
 
         Parameters
         ----------
         factor : float
             Cooling factor: the part of the duality gap that each step leaves, between 0 and 1.
-        deadline : Deadline
+        limits : Limits
             When to stop. The steps become longer when it draws near.
         last_gap : float
             Where to end: duality gap relative to the information found.
         """
         path, schedule, began = (
             self._path,
-            _Schedule(deadline, factor, self.steps),
-            deadline.elapsed,
+            _Schedule(limits, factor, self.steps),
+            limits.elapsed,
         )
         end, going = last_gap * self.criterion.scale, True
-        while going and path.gap > _NEAR * end and not deadline.passed:
-            deadline.count()
+        while going and path.gap > _NEAR * end and not limits.met:
+            limits.count()
             going = path.advance(least_gap=end, centring=schedule.factor(path, end))
             self._expand()
             end = last_gap * self._unit()
-            if path.steps % _REPAIR_EVERY == 0 or not going or deadline.passed:
+            if path.steps % _REPAIR_EVERY == 0 or not going or limits.met:
                 self._offer()
         self.finished = path.gap <= _NEAR * end
-        self._centre(path.gap, deadline)
-        self.seconds = deadline.elapsed - began
+        self._centre(path.gap, limits)
+        self.seconds = limits.elapsed - began
 
-    def solve_fixed(self, deadline: Deadline) -> None:
+    def solve_fixed(self, limits: Limits) -> None:
         """Go down the path with the decoder fixed, to where :meth:`anneal` goes on.
 
         Parameters
         ----------
-        deadline : Deadline
+        limits : Limits
             When to stop.
         """
         path, end, going = self._path, _FIXED_GAP * self.criterion.scale, True
-        while going and path.gap > _NEAR * end and not deadline.passed:
-            deadline.count()
+        while going and path.gap > _NEAR * end and not limits.met:
+            limits.count()
             going = path.advance(least_gap=end)
             end = _FIXED_GAP * self._unit()
 
-    def _centre(self, gap: float, deadline: Deadline) -> None:
+    def _centre(self, gap: float, limits: Limits) -> None:
         """Centre the path at a gap with the decoder as it is, and offer what is found."""
         for _ in range(_FINAL_STEPS):
-            if deadline.passed:
+            if limits.met:
                 break
-            deadline.count()
+            limits.count()
             factor = min(max(gap / self._path.gap, _LEAST_FACTOR), 1.0)
             going = self._path.advance(least_gap=gap, centring=factor)
             if not going or (self._path.step_length >= _CENTRED and self._path.gap <= _NEAR * gap):
@@ -251,9 +251,9 @@ def distinct_reports(matrix: Floats, distribution: Floats) -> NDArray[np.intp]:
     return np.array(kept, dtype=np.intp)
 
 
-def _steps_left(deadline: Deadline, seconds: float) -> float:
+def _steps_left(limits: Limits, seconds: float) -> float:
     """Newton steps that are left, each of which takes so long; infinite without limits."""
-    left, steps = deadline.left, deadline.iterations_left
+    left, steps = limits.left, limits.iterations_left
     by_time = np.inf if left is None else left / max(seconds, _TINY)
     return min(by_time, np.inf if steps is None else float(steps))
 
@@ -261,16 +261,16 @@ def _steps_left(deadline: Deadline, seconds: float) -> float:
 class _Schedule:
     """The cooling factor of each step: slow where steps are short, fast where time is."""
 
-    def __init__(self, deadline: Deadline, factor: float, first: int) -> None:
-        self.deadline, self.fastest, self.first = deadline, factor, first
-        self.began = deadline.elapsed
+    def __init__(self, limits: Limits, factor: float, first: int) -> None:
+        self.limits, self.fastest, self.first = limits, factor, first
+        self.began = limits.elapsed
 
     def factor(self, path: CentralPath, end: float) -> float:
         slowest = max(self.fastest, min(1.0 - path.step_length, _MOST_FACTOR))
         taken = path.steps - self.first
         if taken < _REPAIR_EVERY:
             return slowest
-        seconds = (self.deadline.elapsed - self.began) / taken
-        steps = max(_PLANNED_TIME * _steps_left(self.deadline, seconds) - _RESERVED_STEPS, 1.0)
+        seconds = (self.limits.elapsed - self.began) / taken
+        steps = max(_PLANNED_TIME * _steps_left(self.limits, seconds) - _RESERVED_STEPS, 1.0)
         needed = (end / max(path.gap, end)) ** (1.0 / steps)
         return min(slowest, max(needed, _LEAST_FACTOR))

@@ -7,7 +7,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from skrldp._typing import Floats
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design._workers import Workers
 from skrldp.design.alternation._annealing import Annealing, Callback
 from skrldp.design.alternation._starts import starts
@@ -83,7 +83,7 @@ def anneal_each(
     criterion: Expandable,
     requirements: Requirements,
     plans: Sequence[Plan],
-    deadline: Deadline,
+    limits: Limits,
     callback: Callback | None = None,
 ) -> list[Run]:
     """Anneal from several starts.
@@ -96,7 +96,7 @@ def anneal_each(
         What a row must satisfy.
     plans : sequence of Plan
         One for each run. They share what is left of the iterations equally.
-    deadline : Deadline
+    limits : Limits
         When to stop, and who does the work.
     callback : callable, optional
         Gets private mechanisms; of runs in other processes the best alone.
@@ -106,20 +106,20 @@ def anneal_each(
     list of Run
         They do not depend on the number of workers.
     """
-    number, left = deadline.workers.number, deadline.iterations_left
+    number, left = limits.workers.number, limits.iterations_left
     share = None if left is None else left // (len(plans) + 1)  # one for what follows
     runs: list[Run] = []
     if number == 1 or len(plans) < 2 or criterion.distribution.size < _WORTH_A_PROCESS:
         for plan in plans:
-            b = affordable(plan.reports, runs, deadline)
+            b = affordable(plan.reports, runs, limits)
             if b < min(plan.reports, _FEWEST):
                 break
-            limits = Deadline(deadline.left, share, deadline.workers)
+            limits = Limits(limits.left, share, limits.workers)
             run = _anneal(criterion, requirements, replace(plan, reports=b), limits, callback)
             runs.append(run)
     else:
         together = -(-len(plans) // number)  # runs of one process, one after the other
-        seconds = None if deadline.left is None else deadline.left / together
+        seconds = None if limits.left is None else limits.left / together
         jobs = max(number // len(plans), 1)
         common = criterion, requirements, seconds, share, jobs
         order = sorted(range(len(plans)), key=lambda i: -plans[i].reports)  # the longest first
@@ -129,11 +129,11 @@ def anneal_each(
         if callback is not None:
             for run in runs:
                 callback(run.matrix)
-    deadline.count(sum(run.steps for run in runs))
+    limits.count(sum(run.steps for run in runs))
     return runs
 
 
-def affordable(reports: int, before: Sequence[Run], deadline: Deadline) -> int:
+def affordable(reports: int, before: Sequence[Run], limits: Limits) -> int:
     """Count the reports that there is time for.
 
     Parameters
@@ -142,7 +142,7 @@ def affordable(reports: int, before: Sequence[Run], deadline: Deadline) -> int:
         That are wanted.
     before : sequence of Run
         Runs before; the last one tells how long a run takes.
-    deadline : Deadline
+    limits : Limits
         When to stop.
 
     Returns
@@ -150,11 +150,11 @@ def affordable(reports: int, before: Sequence[Run], deadline: Deadline) -> int:
     int
         All of them without a limit of time.
     """
-    if not before or deadline.left is None:
+    if not before or limits.left is None:
         return reports
     run = before[-1]
     needed = max(_PLANNED_TIME * run.seconds, _LEAST_SECONDS)
-    return min(reports, int(deadline.left * len(run.matrix) / needed))
+    return min(reports, int(limits.left * len(run.matrix) / needed))
 
 
 def _anneal_alone(
@@ -166,19 +166,19 @@ def _anneal_alone(
     n_jobs: int,
 ) -> Run:
     """Anneal in a process that knows nothing else."""
-    deadline = Deadline(seconds, iterations, Workers(n_jobs))
+    limits = Limits(seconds, iterations, Workers(n_jobs))
     with threadpool_limits(limits=1, user_api="blas"):
-        return _anneal(criterion, requirements, plan, deadline, None)
+        return _anneal(criterion, requirements, plan, limits, None)
 
 
 def _anneal(
     criterion: Expandable,
     requirements: Requirements,
     plan: Plan,
-    deadline: Deadline,
+    limits: Limits,
     callback: Callback | None,
 ) -> Run:
     start = starts(requirements.shape, plan.reports, plan.seed)
-    annealing = Annealing(criterion, requirements, start, callback, deadline.workers)
-    annealing.anneal(plan.factor, deadline)
+    annealing = Annealing(criterion, requirements, start, callback, limits.workers)
+    annealing.anneal(plan.factor, limits)
     return Run.of(annealing)

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.bounds._priced_bound import proven, relaxation_of
 from skrldp.information import entropy
 from skrldp.joint import JointDistribution
@@ -40,7 +40,7 @@ def merged_bound(
     goal: float = 1e-3,
     solves: int = 1_000,
     known: float = np.inf,
-    deadline: Deadline | None = None,
+    limits: Limits | None = None,
 ) -> float | None:
     """Bound I(X; Y) at the public distribution from above, by pricing rows of merged cells.
 
@@ -54,7 +54,7 @@ def merged_bound(
         A good mechanism; it need not be quite private.
     groups : int
         Number of groups of values of each secret.
-    goal, solves, deadline
+    goal, solves, limits
         As in :func:`priced_bound`, for the merged table.
     known : float
         Another bound, in nats. What is far above it after a few linear programs is given up.
@@ -87,11 +87,11 @@ def merged_bound(
         return None
     parts = matrix.reshape(-1, *shape) * joint.conditionals
     rows = (np.einsum("bsu,sug->bsg", parts, member) / merged).reshape(len(matrix), -1)
-    deadline = deadline or Deadline(None)
+    limits = limits or Limits(None)
     rest = entropy(joint.probabilities.ravel()) - entropy(distribution.ravel()) + _SLACK
-    value = proven(relaxation, rows, goal, min(_FEW_SOLVES, solves), deadline).value
+    value = proven(relaxation, rows, goal, min(_FEW_SOLVES, solves), limits).value
     if value + rest <= _HOPEFUL * known:
-        value = min(value, proven(relaxation, rows, goal, solves, deadline).value)
+        value = min(value, proven(relaxation, rows, goal, solves, limits).value)
     return value + rest
 
 

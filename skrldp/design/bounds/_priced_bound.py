@@ -13,7 +13,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design._master_program import RowMixture, used
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.bounds._relaxation import Relaxation
 from skrldp.design.bounds._search import search
 from skrldp.joint import JointDistribution
@@ -62,11 +62,11 @@ def priced_bound(
     *,
     goal: float = 1e-3,
     solves: int = 1_000,
-    deadline: Deadline | None = None,
+    limits: Limits | None = None,
 ) -> PricedBound | None:
     """Bound I(X; Y) at the public distribution from above, by pricing all private rows.
 
-    The work is counted, so that the bound depends on what is given alone (but for a deadline).
+    The work is counted, so that the bound depends on what is given alone (but for a limit of time).
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def priced_bound(
         Relative gap at which the work ends.
     solves : int
         Number of linear programs after which it ends anyhow.
-    deadline : Deadline, optional
+    limits : Limits, optional
         When it ends at the latest.
 
     Returns
@@ -92,11 +92,11 @@ def priced_bound(
     relaxation = relaxation_of(joint.probabilities, joint.conditionals, requirements)
     if relaxation is None:
         return None
-    return proven(relaxation, matrix, goal, solves, deadline or Deadline(None))
+    return proven(relaxation, matrix, goal, solves, limits or Limits(None))
 
 
 def proven(
-    relaxation: Relaxation, matrix: Floats, goal: float, solves: int, deadline: Deadline
+    relaxation: Relaxation, matrix: Floats, goal: float, solves: int, limits: Limits
 ) -> PricedBound:
     """Bound the information of all mixtures of private rows; see :func:`priced_bound`.
 
@@ -104,7 +104,7 @@ def proven(
     ----------
     relaxation : Relaxation
         Bounds on what rows are worth, over boxes.
-    matrix, goal, solves, deadline
+    matrix, goal, solves, limits
         As in :func:`priced_bound`.
 
     Returns
@@ -123,13 +123,13 @@ def proven(
     while True:
         weights, duals, reached = mixture.solve()
         left = solves - relaxation.solves
-        found = search(relaxation, duals, goal * reached, left, deadline, reached)
+        found = search(relaxation, duals, goal * reached, left, limits, reached)
         before = value
         value = min(value, float(duals.sum()) + max(found.bound, 0.0) + _SLACK)
         new = sorted(found.rows, key=lambda one: -one[0])[:_MOST_KEPT]
         enough = value <= reached * (1.0 + goal) + 2.0 * _SLACK
         stuck = found.hopeless or (not new and value == before)
-        if enough or stuck or relaxation.solves >= solves or deadline.passed:
+        if enough or stuck or relaxation.solves >= solves or limits.met:
             break
         if new:
             add(np.array([row for _, row in new]))

@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.bounds._box import Box, Priced
 from skrldp.design.bounds._relaxation import Relaxation
 
@@ -85,7 +85,7 @@ def search(
     duals: Floats,
     level: float,
     solves: int,
-    deadline: Deadline,
+    limits: Limits,
     reached: float = np.inf,
 ) -> Search:
     """Bound the reduced profits of all private rows, best boxes first.
@@ -100,7 +100,7 @@ def search(
         Reduced profit that is near enough to zero, in nats.
     solves : int
         Number of linear programs after which the bound is returned as it is.
-    deadline : Deadline
+    limits : Limits
         When to return it at the latest.
     reached : float
         What a mechanism reaches, in nats; a bound that stays of that size is given up.
@@ -112,7 +112,7 @@ def search(
     found, queue, begin = Search(level), _Queue(), relaxation.solves
     credit, goal = _CREDIT, begin + solves
     queue.push(relaxation.price(relaxation.box, duals, level))
-    while queue and relaxation.solves < goal and not deadline.passed:
+    while queue and relaxation.solves < goal and not limits.met:
         done = relaxation.solves - begin
         if any(done >= after and queue.top > part * reached for after, part in _HOPELESS):
             found.hopeless = True

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Deadline, Solution
+from skrldp.design._run import Limits, Solution
 from skrldp.design.cutting_planes._program import CutProgram, cheapest, weak_duality
 from skrldp.design.interior_point import CentralPath, path_blocks
 from skrldp.requirements import Requirements, repair
@@ -61,7 +61,7 @@ def minimise(
     requirements: Requirements,
     *,
     gap: float = 1e-4,
-    deadline: Deadline,
+    limits: Limits,
     verbose: int = 0,
     first: Floats | None = None,
 ) -> Solution:
@@ -75,7 +75,7 @@ def minimise(
         What a row must satisfy.
     gap : float
         Relative gap between the cost of the mechanism and the lower bound that ends the search.
-    deadline : Deadline
+    limits : Limits
         When to stop; the best mechanism found by then is returned.
     verbose : int
         Print a line for each linear program if greater than 1.
@@ -88,7 +88,7 @@ def minimise(
         ``objective`` is the cost of ``matrix``, which is private, and ``bound`` a
         lower bound on that of every private mechanism.
     """
-    search = _Search(cost, requirements, gap, deadline, verbose)
+    search = _Search(cost, requirements, gap, limits, verbose)
     if first is not None:
         search.offer(first)
     # Small matrices: a second thread gains little, and loses much where the cores are busy.
@@ -103,7 +103,7 @@ def minimise(
         bound=search.lower,
         bound_by="the dual of a linear program",
         iterations=search.path_steps + search.programs,
-        seconds=deadline.elapsed,
+        seconds=limits.elapsed,
         message=search.left(status) + search.message(),
         matrix=search.best,
     )
@@ -117,11 +117,11 @@ class _Search:
         cost: ExpectedCost,
         requirements: Requirements,
         gap: float,
-        deadline: Deadline,
+        limits: Limits,
         verbose: int,
     ) -> None:
         self.cost, self.requirements = cost, requirements
-        self.gap, self.deadline, self.verbose = gap, deadline, verbose
+        self.gap, self.limits, self.verbose = gap, limits, verbose
         self.negligible = _NEGLIGIBLE * cost.scale
         self.programs = self.path_steps = 0
         self.program = CutProgram(cost)
@@ -169,11 +169,11 @@ class _Search:
         blocks = path_blocks(self.requirements)
         if blocks is None or b * a**2 > _LARGEST_HESSIANS:
             return
-        path = CentralPath(self.cost, blocks, workers=self.deadline.workers)
+        path = CentralPath(self.cost, blocks, workers=self.limits.workers)
         arrived = 0
-        while not (self.closed() or self.deadline.passed) and arrived < _CENTRING_STEPS:
+        while not (self.closed() or self.limits.met) and arrived < _CENTRING_STEPS:
             allowed = self.allowed(min(path.value, self.upper))
-            self.deadline.count()
+            self.limits.count()
             if not path.advance(_PATH_GAP * allowed):
                 break
             arrived += path.gap <= _NEAR * _PATH_GAP * allowed
@@ -186,7 +186,7 @@ class _Search:
             return
         found = self.prove(path)
         self.offer(path.rows)
-        if not self.deadline.passed:
+        if not self.limits.met:
             for cuts in found:
                 self.program.add(cuts)
             if self.cost.robust:
@@ -235,13 +235,13 @@ class _Search:
         least_gap, stalled = np.inf, 0
         while not self.closed():
             try:
-                if self.deadline.passed:
-                    return self.deadline.met
-                matrix, bound = self.program.solve(self.deadline.left)
+                if self.limits.met:
+                    return self.limits.status
+                matrix, bound = self.program.solve(self.limits.left)
             except TimeoutError:
                 return "time_limit"
             self.programs += 1
-            self.deadline.count()
+            self.limits.count()
             self.lower = max(self.lower, bound)
             for weight in _MIXTURES:
                 self.offer(weight * matrix + (1.0 - weight) * self.best)
@@ -258,7 +258,7 @@ class _Search:
         """Print where the search stands."""
         print(
             f"[skrldp] {self.message()} Cost {self.upper:.8g}, bound {self.lower:.8g} after "
-            f"{self.deadline.elapsed:.2f} s."
+            f"{self.limits.elapsed:.2f} s."
         )
 
     def left(self, status: str) -> str:

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from skrldp._params import check_choice
 from skrldp._typing import Floats
 from skrldp.design._bound import Bound, least
-from skrldp.design._run import Deadline, Progress, Solution, ended_by
+from skrldp.design._run import Limits, Progress, Solution, ended_by
 from skrldp.design._workers import Workers
 from skrldp.design.alternation import Run, alternate
 from skrldp.design.bounds import MOST_PRICED_CELLS, merged_bound, priced_bound
@@ -82,7 +82,7 @@ def solve(
     max_iter : int or None
         Newton steps and rounds of linear programs after which it is; None for no limit.
     n_jobs : int or None
-        Number of threads; see :class:`skrldp.design._workers.Workers`.
+        Number of threads or processes; see :class:`skrldp.design._workers.Workers`.
     verbose : int
         Show a progress bar, and print a line on what was done, if positive.
     warm : array of shape (b, n_cells), optional
@@ -102,8 +102,8 @@ def solve(
     """
     expandable = criterion is None or isinstance(criterion, Expandable)
     check_choice("solver", solver, SOLVERS if expandable else SOLVERS_OF_MIXTURES)
-    deadline = Deadline(time_limit, max_iter, Workers(n_jobs))
-    search = _Design(joint, requirements, criterion, deadline, verbose, solver, warm)
+    limits = Limits(time_limit, max_iter, Workers(n_jobs))
+    search = _Design(joint, requirements, criterion, limits, verbose, solver, warm)
     try:
         with search.progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.bounded(search.solve(solver))
@@ -115,8 +115,8 @@ def solve(
             "categories."
         ) from error
     finally:
-        deadline.workers.close()
-    solution = replace(solution, iterations=max(deadline.iterations, 1))
+        limits.workers.close()
+    solution = replace(solution, iterations=max(limits.iterations, 1))
     if verbose:
         print(
             f"[skrldp] {solution.solver}: {search.progress.words(solution.objective)} "
@@ -137,40 +137,40 @@ class _Design:
         joint: JointDistribution,
         requirements: Requirements,
         criterion: Criterion | None,
-        deadline: Deadline,
+        limits: Limits,
         verbose: int,
         solver: str,
         warm: Floats | None = None,
     ) -> None:
         self.joint, self.requirements = joint, requirements.at_most(_LARGEST_EPS)
-        self.cones = Cones(self.requirements, deadline)
+        self.cones = Cones(self.requirements, limits)
         public = requirements.fold(joint.probabilities)
         self.criterion = criterion or Information(public)
         self.public = self.criterion.at(public)
-        self.deadline, self.verbose = deadline, verbose
+        self.limits, self.verbose = limits, verbose
         self.warm = warm if self.requirements.any_pair else None
         self.short = False
         self.by_formula: Solution | None = None
         if solver == "auto":
-            self.by_formula = optimum_at_public(joint, self.requirements, self.criterion, deadline)
+            self.by_formula = optimum_at_public(joint, self.requirements, self.criterion, limits)
         if self.by_formula is None:
             self.bound = self.public.bound(joint, self.requirements)
         else:
             self.bound = Bound(self.by_formula.bound, self.by_formula.bound_by)
-        self.progress = Progress(verbose, deadline, self.bound.value, self.public)
+        self.progress = Progress(verbose, limits, self.bound.value, self.public)
 
     def solve(self, solver: str) -> Solution:
         if self.by_formula is not None:
             return self.by_formula
         notes: list[str] = []
-        if self.deadline.left is not None:
+        if self.limits.left is not None:
             _ = self.simple  # in time, for a search that is cut short
         if solver == "vertices" or (solver == "auto" and is_polyhedral(self.requirements)):
             try:
                 return enumerate_vertices(
                     self.joint,
                     self.requirements,
-                    deadline=self.deadline,
+                    limits=self.limits,
                     criterion=self.criterion,
                     quick=solver == "auto",
                     cones=self.cones,
@@ -212,11 +212,11 @@ class _Design:
                     matrix,
                     groups=groups,
                     known=known.value,
-                    deadline=self.deadline,
+                    limits=self.limits,
                 )
                 known = known if value is None else least([known, Bound(value, _MERGED)])
             return replace(solution, bound=known.value, bound_by=known.by)
-        found = priced_bound(self.joint, self.requirements, matrix, deadline=self.deadline)
+        found = priced_bound(self.joint, self.requirements, matrix, limits=self.limits)
         if found is None:
             return solution
         if self.criterion.value(found.matrix) > self.criterion.value(matrix):
@@ -228,7 +228,7 @@ class _Design:
             bound_by=known.by,
             objective=self.public.stated(matrix),
             matrix=matrix,
-            seconds=self.deadline.elapsed,
+            seconds=self.limits.elapsed,
         )
 
     def at_least_simple(self, solution: Solution) -> Solution:
@@ -269,7 +269,7 @@ class _Design:
         return generate_columns(
             self.joint,
             self.requirements,
-            deadline=self.deadline,
+            limits=self.limits,
             criterion=self.criterion,
             first=first,
             known=self.forms[:2],  # SRR and IR; the best of all splits is among the first rows
@@ -282,16 +282,16 @@ class _Design:
         """Alternate between decoder and mechanism; go on by columns if there is more to gain."""
         if not more:
             self.show(self.known[1])
-        part = self.deadline.part(_TIME_ALTERNATING) if more else self.deadline
+        part = self.limits.part(_TIME_ALTERNATING) if more else self.limits
         runs, status = alternate(
             criterion,
             self.requirements,
-            deadline=part,
+            limits=part,
             callback=self.show,
             known=self.warm,
             short=2 if more else int(self.short),
         )
-        if more and not self.deadline.passed:
+        if more and not self.limits.met:
             solution = self.columns(np.concatenate([run.matrix for run in runs]))
             return replace(solution, message=f"{solution.message} {_account(runs)}")
         run = max(runs, key=lambda run: run.value)
@@ -300,7 +300,7 @@ class _Design:
             matrix = self.known[1]
             message += " A closed form was better."
         steps = sum(run.steps for run in runs)
-        status = self.deadline.met if more else status
+        status = self.limits.status if more else status
         return self.found("alternation", status, matrix, steps, message)
 
     def decomposed(self, more: bool) -> Solution:
@@ -312,15 +312,15 @@ class _Design:
             self.criterion,
             self.requirements,
             known,
-            deadline=self.deadline.part(_TIME_DECOMPOSING) if more else self.deadline,
+            limits=self.limits.part(_TIME_DECOMPOSING) if more else self.limits,
             callback=self.show,
             few=_FEW_ROUNDS if more else int(self.short),
         )
         message = f"{rounds} linear programs over mechanisms, {n_rows} rows mixed."
-        if more and not self.deadline.passed:
+        if more and not self.limits.met:
             solution = self.columns(np.concatenate([matrix, known]))
             return replace(solution, message=f"{solution.message} {message}")
-        status = self.deadline.met if more else status
+        status = self.limits.status if more else status
         return self.found("decomposition", status, matrix, rounds, message)
 
     def found(
@@ -335,7 +335,7 @@ class _Design:
             bound=self.bound.value,
             bound_by=self.bound.by,
             iterations=iterations,
-            seconds=self.deadline.elapsed,
+            seconds=self.limits.elapsed,
             message=message,
             matrix=matrix,
         )

@@ -18,7 +18,7 @@ from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Deadline, Solution
+from skrldp.design._run import Limits, Solution
 from skrldp.design._workers import Workers
 from skrldp.design.cutting_planes import CutProgram, cheapest, minimise
 from skrldp.exceptions import InfeasibleError, SolverError
@@ -255,7 +255,7 @@ def solve(
     max_iter : int or None
         Newton steps and linear programs after which it is; None for no limit. Not for "conic".
     n_jobs : int or None
-        Number of threads; see :class:`skrldp.design._workers.Workers`.
+        Number of threads or processes; see :class:`skrldp.design._workers.Workers`.
     verbose : int
         Print a line on what was done if positive, and on each step if greater than 1.
     simple : callable, optional
@@ -277,18 +277,18 @@ def solve(
         If it fails; the message names ε, the region and the alphabets.
     """
     check_choice("solver", solver, SOLVERS)
-    deadline = Deadline(time_limit, max_iter, Workers(n_jobs))
+    limits = Limits(time_limit, max_iter, Workers(n_jobs))
     # Sending an output that is nowhere nearer than another instead of that one is no use: to merge
     # the two is private as well.
     useful = _undominated(cost.cost)
     some = replace(cost, cost=cost.cost[useful])
     try:
         if solver == "conic":
-            solution = _conic(some, requirements, deadline, verbose)
+            solution = _conic(some, requirements, limits, verbose)
         else:
             first = None if warm is None else _as_outputs(warm, some)
             solution = minimise(
-                some, requirements, gap=gap, deadline=deadline, verbose=verbose, first=first
+                some, requirements, gap=gap, limits=limits, verbose=verbose, first=first
             )
     except (SolverError, InfeasibleError) as error:
         raise type(error)(
@@ -297,12 +297,12 @@ def solve(
             f"{_OTHER[solver]}, another region, or fewer categories."
         ) from error
     finally:
-        deadline.workers.close()
+        limits.workers.close()
     assert solution.matrix is not None
     matrix = np.zeros(cost.cost.shape)
     matrix[useful] = solution.matrix
     solution = replace(
-        solution, matrix=matrix, iterations=max(solution.iterations, deadline.iterations, 1)
+        solution, matrix=matrix, iterations=max(solution.iterations, limits.iterations, 1)
     )
     if simple is not None and solution.unfinished:
         solution = _at_least(simple(), solution, cost, requirements)
@@ -345,12 +345,12 @@ def _undominated(cost: Floats) -> NDArray[np.intp]:
 
 
 def _conic(
-    cost: ExpectedCost, requirements: Requirements, deadline: Deadline, verbose: int
+    cost: ExpectedCost, requirements: Requirements, limits: Limits, verbose: int
 ) -> Solution:
     """Solve the conic program; repair what it finds, and bound it by cuts it nearly violates."""
     from skrldp.design._conic import solve_conic
 
-    found = solve_conic(cost, requirements, seconds=deadline.left, verbose=max(verbose - 1, 0))
+    found = solve_conic(cost, requirements, seconds=limits.left, verbose=max(verbose - 1, 0))
     clean = np.clip(found.matrix, 0.0, None)
     clean /= clean.sum(axis=0)
     program = CutProgram(cost)
@@ -363,7 +363,7 @@ def _conic(
         program.add_distribution(cost.worst(clean)[1])
     status, left = found.status, _LEFT.get(found.status, "")
     try:
-        _, bound = program.solve(deadline.left)
+        _, bound = program.solve(limits.left)
         bound_by = "a linear program of some of the constraints"
     except TimeoutError:
         bound, bound_by = cheapest(cost)[1], "mechanisms without privacy"
@@ -377,7 +377,7 @@ def _conic(
         bound=bound,
         bound_by=bound_by,
         iterations=found.iterations,
-        seconds=deadline.elapsed,
+        seconds=limits.elapsed,
         message=(
             f"{left}Clarabel reports {found.value:.7g}; its solution violates privacy by up to "
             f"{violated:.1e} before repair."

@@ -4,8 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
-from skrldp.design._run import Deadline
-from skrldp.design.interior_point import path_blocks
+from skrldp.design._run import Limits
+from skrldp.design.interior_point import Block, path_blocks
 from skrldp.design.rows._cone import CompactCone, Cone, PrivacyCone
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone, product_cone
@@ -33,17 +33,17 @@ class Cones:
     ----------
     requirements : Requirements
         What a row must satisfy.
-    deadline : Deadline
+    limits : Limits
         When to stop.
     """
 
-    def __init__(self, requirements: Requirements, deadline: Deadline) -> None:
-        self.requirements, self.deadline = requirements, deadline
+    def __init__(self, requirements: Requirements, limits: Limits) -> None:
+        self.requirements, self.limits = requirements, limits
 
     @cached_property
     def product(self) -> ProductCone | None:
         """The exact cone taken apart by secret, where that can be done."""
-        return product_cone(self.requirements, self.deadline)
+        return product_cone(self.requirements, self.limits)
 
     @cached_property
     def exact(self) -> ProductCone | PrivacyCone | None:
@@ -53,24 +53,29 @@ class Cones:
         pairs = sum(len(one.region.pairs[0]) for one in self.requirements)
         if self.requirements.n_cells * pairs > _LARGEST_EXACT:
             return None
-        return PrivacyCone(self.requirements, SEARCH_TOLERANCES[0], self.deadline)
+        return PrivacyCone(self.requirements, SEARCH_TOLERANCES[0], self.limits)
+
+    @cached_property
+    def blocks(self) -> list[Block] | None:
+        """The constraints of central paths, where rows of the exact cone climb along them."""
+        if not isinstance(self.exact, PrivacyCone) or is_polyhedral(self.requirements):
+            return None
+        return path_blocks(self.requirements)
 
     @cached_property
     def curved(self) -> bool:
         """Whether linear programs over the exact cone need too many cuts, and paths are better."""
-        cone, a = self.exact, self.requirements.n_cells
-        if not isinstance(cone, PrivacyCone) or is_polyhedral(self.requirements):
+        cone, most = self.exact, _PATIENCE * _TRIED
+        if self.blocks is None or not isinstance(cone, PrivacyCone):
             return False
-        if path_blocks(self.requirements) is None:
-            return False
-        cone.patience = _PATIENCE
-        cone.maximise(np.random.default_rng(0).normal(size=(_TRIED, a)))
-        cone.patience = np.inf
-        return cone.exhausted
+        directions = np.random.default_rng(0).normal(size=(_TRIED, self.requirements.n_cells))
+        before = cone.solves
+        cone.maximise(directions, most)
+        return cone.solves - before >= most
 
     @cached_property
     def best(self) -> Cone:
         """The exact cone, or a smaller one that is quickly searched."""
         if self.exact is not None:
             return self.exact
-        return CompactCone(self.requirements, self.deadline)
+        return CompactCone(self.requirements, self.limits)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.criteria import Mixture
 from skrldp.design.interior_point import Block, RowPaths
 
@@ -21,7 +21,7 @@ _LEAST_ENTRY = 1e-300
 def climb_paths(
     slopes: Floats,
     blocks: list[Block],
-    deadline: Deadline,
+    limits: Limits,
     *,
     mixture: Mixture | None = None,
     end: float = CLIMBED,
@@ -37,7 +37,7 @@ def climb_paths(
         Linear functions to begin with.
     blocks : list of Block
         The requirements on each row.
-    deadline : Deadline
+    limits : Limits
         When to stop.
     mixture : Mixture, optional
         Whose profits are climbed; None keeps the slopes as they are.
@@ -49,14 +49,14 @@ def climb_paths(
     array of shape (m, a)
         Rows of unit sum. They are private up to errors of the paths.
     """
-    paths = RowPaths(slopes, blocks, workers=deadline.workers)
+    paths = RowPaths(slopes, blocks, workers=limits.workers)
     rows, unit, follow = paths.rows, np.ptp(slopes, axis=1), False
     for _ in range(_MOST_STEPS):
         going = paths.advance(end * unit)
-        deadline.count()
+        limits.count()
         rows = np.maximum(paths.rows, _LEAST_ENTRY)
         rows /= rows.sum(axis=1, keepdims=True)
-        if not going or deadline.passed:
+        if not going or limits.met:
             break
         follow = follow or bool(np.mean(paths.gaps <= _FOLLOW * unit) > _MOST_FOLLOW)
         if np.mean(paths.gaps <= 2.0 * end * unit) > _MOST_END:

@@ -16,13 +16,11 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design._bound import Bound
 from skrldp.design._master_program import LEAST_GAIN
-from skrldp.design._run import Deadline, Solution, ended_by
+from skrldp.design._run import Limits, Solution, ended_by
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Information, Mixture
-from skrldp.design.interior_point import Block, path_blocks
 from skrldp.design.rows._choose_cone import SEARCH_TOLERANCES, Cones
 from skrldp.design.rows._climbs import CLIMBED, climb_paths
-from skrldp.design.rows._cone import PrivacyCone
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone
 from skrldp.joint import JointDistribution
@@ -82,7 +80,7 @@ def generate_columns(
     joint: JointDistribution,
     requirements: Requirements,
     *,
-    deadline: Deadline,
+    limits: Limits,
     criterion: Criterion | None = None,
     first: Floats | None = None,
     known: list[Floats] | None = None,
@@ -98,7 +96,7 @@ def generate_columns(
         The public distribution.
     requirements : Requirements
         What a row must satisfy.
-    deadline : Deadline
+    limits : Limits
         When to stop; the best mechanism found by then is returned.
     criterion : Criterion, optional
         What is maximised; None is I(X; Y) at the public distribution.
@@ -119,7 +117,7 @@ def generate_columns(
         Its matrix is private up to the tolerance of a linear program.
     """
     public = requirements.fold(joint.probabilities)
-    cones = cones or Cones(requirements, deadline)
+    cones = cones or Cones(requirements, limits)
     criterion = criterion or Information(public)
     known = closed_forms(joint, requirements) if known is None else known
     bound = bound or criterion.at(public).bound(joint, requirements)
@@ -135,7 +133,7 @@ def generate_columns(
         bound=bound.value,
         bound_by=bound.by,
         iterations=search.rounds,
-        seconds=deadline.elapsed,
+        seconds=limits.elapsed,
         message=f"{left}{n_rows} rows generated, {search.cone.solves} linear programs.",
         matrix=matrix,
     )
@@ -152,7 +150,7 @@ class _Search:
         first: Floats | None = None,
         callback: Callable[[Floats], None] | None = None,
     ) -> None:
-        requirements, self.deadline = cones.requirements, cones.deadline
+        requirements, self.limits = cones.requirements, cones.limits
         self.distribution, self.callback = criterion.distribution, callback
         self.shape = requirements.shape
         self.cone = cones.best
@@ -160,13 +158,9 @@ class _Search:
         self.rounds = 0
         self.polyhedral = is_polyhedral(requirements)
         self.batch = int(np.clip(_BATCH_CELLS // len(self.distribution), *_BATCH))
-        # A curved cone is climbed along central paths, where it has them: no linear programs.
-        self.blocks: list[Block] | None = None
         if isinstance(self.cone, ProductCone):
             self.batch = _PRODUCT_BATCH
-        elif isinstance(self.cone, PrivacyCone) and not self.polyhedral:
-            self.blocks = path_blocks(requirements)
-        self.curved = cones.curved
+        self.blocks, self.curved = cones.blocks, cones.curved
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
         self.large = len(self.distribution) > _MOST_SMALL
         self.everything = criterion.scale
@@ -177,7 +171,7 @@ class _Search:
         if first is not None:
             self.mixture.add(self.cone.inside(first))
         for directions in self._first_directions():
-            if self.deadline.passed:
+            if self.limits.met:
                 break
             self.mixture.add(self._highest(directions))
 
@@ -193,8 +187,8 @@ class _Search:
             cone.tolerance = tolerance
             values: list[float] = []
             while len(values) <= turn or values[-1] - values[-1 - turn] > least * abs(values[-1]):
-                if self.deadline.passed:
-                    return self.deadline.met
+                if self.limits.met:
+                    return self.limits.status
                 weights, _, value = self.mixture.solve()
                 values.append(value)
                 if self.callback is not None:
@@ -216,12 +210,12 @@ class _Search:
             turn = _PATH_ROUNDS // 2 if self.curved else _PATH_ROUNDS
             least = max(_PATH_GAIN * abs(value), _PATH_GAIN_OF_ALL * self.everything)
             little = 0.0 < value < _LITTLE * self.everything
-            if (little and self.large) or (
+            if (little and self.large and self.curved) or (
                 len(values) > turn and value - values[-1 - turn] <= least
             ):
                 return self._refine()
-            if self.deadline.passed:
-                return self.deadline.met
+            if self.limits.met:
+                return self.limits.status
             support = self.mixture.rows[self.mixture.support(weights)]
             starts = [self._starts(kind, support, _PATHS) for kind in _KINDS_OF_STARTS]
             random = self.rng.normal(size=(_PATHS, support.shape[1])) * self.scale
@@ -233,7 +227,7 @@ class _Search:
         self, slopes: Floats, mixture: Mixture | None = None, end: float = CLIMBED
     ) -> Floats:
         assert self.blocks is not None
-        rows = climb_paths(slopes, self.blocks, self.deadline, mixture=mixture, end=end)
+        rows = climb_paths(slopes, self.blocks, self.limits, mixture=mixture, end=end)
         return self.cone.inside(rows)
 
     def _highest(self, directions: Floats) -> Floats:
@@ -250,9 +244,9 @@ class _Search:
     def _exhaust(self, every: Floats) -> str:
         """Take the most profitable of all extreme rays until none has a profit."""
         new, dropped = np.ones(len(every), dtype=bool), self.mixture.dropped
-        while not self.deadline.passed:
+        while not self.limits.met:
             self.rounds += 1
-            self.deadline.count()
+            self.limits.count()
             self.mixture.solve()
             profits = np.where(new, self.mixture.profits(every), -np.inf)
             best = np.argsort(-profits)[:_MOST_KEPT]
@@ -263,15 +257,15 @@ class _Search:
             if self.mixture.dropped > dropped:
                 dropped, new[:] = self.mixture.dropped, True
             new[best] = False
-        return self.deadline.met
+        return self.limits.status
 
     def _refine(self) -> str:
         """Push the rows in use to the very boundary."""
         self.cone.tolerance = _LAST_TOLERANCE
         before = -np.inf
         for _ in range(_LAST_ROUNDS):
-            if self.deadline.passed:
-                return self.deadline.met
+            if self.limits.met:
+                return self.limits.status
             weights, _, value = self.mixture.solve()
             if value - before <= max(_LAST_GAIN * abs(value), _LAST_GAIN_OF_ALL * self.everything):
                 break
@@ -288,7 +282,7 @@ class _Search:
         """Climb from each start; return the best reduced profit among the rows kept, or 0."""
         best = 0.0
         for i in range(0, len(starts), self.batch):
-            if self.deadline.passed:
+            if self.limits.met:
                 break
             rows, profits = self._climb(starts[i : i + self.batch], _LEAST_RISE * least)
             good = profits > least
@@ -307,7 +301,7 @@ class _Search:
             better = reached > profits[climbing] + least
             climbing = climbing[better]
             rows[climbing], profits[climbing] = higher[better], reached[better]
-            if len(climbing) == 0 or self.deadline.passed:
+            if len(climbing) == 0 or self.limits.met:
                 break
         return rows, profits
 

@@ -12,7 +12,7 @@ import numpy as np
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
 from skrldp.design._constraints import Cuts
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.rows._ranges import beside, lower_rows, range_rows
 from skrldp.requirements import Requirement, Requirements, lifted
 from skrldp.row_privacy import LowerRegion
@@ -39,7 +39,7 @@ class Cone(ABC):
     ----------
     requirements : Requirements
         What a row must satisfy.
-    deadline : Deadline, optional
+    limits : Limits, optional
         When to stop.
 
     Attributes
@@ -48,19 +48,13 @@ class Cone(ABC):
         How much a row of unit sum may have to be lifted by the repair.
     solves : int
         Linear programs solved.
-    patience : float
-        How many of them, on average, a direction may take.
-    exhausted : bool
-        Whether directions have taken as many.
     """
 
     tolerance = 0.0
-    patience = np.inf
-    exhausted = False
 
-    def __init__(self, requirements: Requirements, deadline: Deadline | None = None) -> None:
+    def __init__(self, requirements: Requirements, limits: Limits | None = None) -> None:
         self.requirements = requirements
-        self.deadline = deadline or Deadline(None)
+        self.limits = limits or Limits(None)
         self.solves = 0
 
     @abstractmethod
@@ -128,14 +122,14 @@ class PrivacyCone(Cone):
         What a row must satisfy.
     tolerance : float
         How much a row of unit sum may have to be lifted by the repair.
-    deadline : Deadline, optional
+    limits : Limits, optional
         When to stop adding cuts.
     """
 
     def __init__(
-        self, requirements: Requirements, tolerance: float, deadline: Deadline | None = None
+        self, requirements: Requirements, tolerance: float, limits: Limits | None = None
     ) -> None:
-        super().__init__(requirements, deadline)
+        super().__init__(requirements, limits)
         self.tolerance = tolerance
         everywhere = tuple(one for one in requirements if one.everywhere)
         self._cut = tuple(one for one in requirements if not one.everywhere)
@@ -156,12 +150,24 @@ class PrivacyCone(Cone):
             self._add(Cuts.of(one.region, row, first, second, pairs, eps))
         self._permanent = len(self._touched)
 
-    def maximise(self, directions: Floats) -> Floats:
-        """Maximise linear functions over the private rows; see :class:`Cone`."""
+    def maximise(self, directions: Floats, most: float = np.inf) -> Floats:
+        """Maximise linear functions over the private rows; see :class:`Cone`.
+
+        Parameters
+        ----------
+        directions : array of shape (m, a)
+            Linear functions.
+        most : float
+            Linear programs after which no more rounds of cuts begin.
+
+        Returns
+        -------
+        array of shape (m, a)
+        """
         rows = np.full(directions.shape, 1.0 / directions.shape[1])
         heights = np.zeros(len(rows))
         active = np.arange(len(directions))
-        end = self.solves + self.patience * len(directions)
+        end = self.solves + most
         for _ in range(_MOST_ROUNDS):
             try:
                 for i in active:
@@ -169,12 +175,9 @@ class PrivacyCone(Cone):
             except TimeoutError:
                 return self.inside(rows)
             heights[active], cut = self._separate(rows[active])
-            self.deadline.count()
+            self.limits.count()
             active = active[cut]
-            if len(active) == 0 or self.deadline.passed:
-                break
-            if self.solves >= end:
-                self.exhausted = True
+            if len(active) == 0 or self.limits.met or self.solves >= end:
                 break
         return lifted(rows, heights)
 
@@ -182,7 +185,7 @@ class PrivacyCone(Cone):
         cost = np.zeros(self._program.n_columns)
         cost[: len(direction)] = direction
         self._program.set_cost(cost)
-        row, duals, _ = self._program.solve(self.deadline.left)
+        row, duals, _ = self._program.solve(self.limits.left)
         self.solves += 1
         self._touched[np.abs(duals[self._fixed :]) > _TOUCHED] = self.solves
         return np.maximum(row[: len(direction)], 0.0)
@@ -230,16 +233,16 @@ class CompactCone(Cone):
     ----------
     requirements : Requirements
         What a row must satisfy; lower bounds are put around what is not for all distributions.
-    deadline : Deadline, optional
+    limits : Limits, optional
         When to stop.
     """
 
-    def __init__(self, requirements: Requirements, deadline: Deadline | None = None) -> None:
+    def __init__(self, requirements: Requirements, limits: Limits | None = None) -> None:
         smaller = [
             one if one.everywhere else replace(one, region=LowerRegion.around(one.region))
             for one in requirements
         ]
-        super().__init__(Requirements(tuple(smaller)), deadline)
+        super().__init__(Requirements(tuple(smaller)), limits)
         tables = [range_rows(one) if one.everywhere else lower_rows(one) for one in smaller]
         complete = beside(tables, requirements.n_cells)
         self._program = unit_rows(requirements.n_cells, complete.shape[1] - requirements.n_cells)
@@ -250,12 +253,12 @@ class CompactCone(Cone):
         n_cells = directions.shape[1]
         rows = np.full(directions.shape, 1.0 / n_cells)
         cost = np.zeros(self._program.n_columns)
-        self.deadline.count()
+        self.limits.count()
         for i, direction in enumerate(directions):
             cost[:n_cells] = direction
             self._program.set_cost(cost)
             try:
-                solution, _, _ = self._program.solve(self.deadline.left)
+                solution, _, _ = self._program.solve(self.limits.left)
             except TimeoutError:
                 break
             self.solves += 1

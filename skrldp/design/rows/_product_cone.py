@@ -20,7 +20,7 @@ from math import comb, prod
 import numpy as np
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.rows._cone import Cone
 from skrldp.design.rows._facets import extreme_conditionals, is_polyhedral
 from skrldp.exceptions import SolverError
@@ -47,16 +47,14 @@ _HIGHER = 1e-13  # relative gain of a maximum that is one
 _SAME = 1e-9  # points nearer than this are one
 
 
-def product_cone(
-    requirements: Requirements, deadline: Deadline | None = None
-) -> "ProductCone | None":
+def product_cone(requirements: Requirements, limits: Limits | None = None) -> "ProductCone | None":
     """Take the cone of private rows apart by secret, if that can be done at little cost.
 
     Parameters
     ----------
     requirements : Requirements
         Any.
-    deadline : Deadline, optional
+    limits : Limits, optional
         When to stop refining maxima.
 
     Returns
@@ -64,7 +62,7 @@ def product_cone(
     ProductCone or None
     """
     try:
-        return ProductCone(requirements, deadline)
+        return ProductCone(requirements, limits)
     except SolverError:
         return None
 
@@ -104,7 +102,7 @@ class ProductCone(Cone):
     ----------
     requirements : Requirements
         One requirement, of all pairs of secrets, over a polyhedral region.
-    deadline : Deadline, optional
+    limits : Limits, optional
         When to stop refining maxima.
 
     Attributes
@@ -120,8 +118,8 @@ class ProductCone(Cone):
         If the requirements are others, or the region is too large for this.
     """
 
-    def __init__(self, requirements: Requirements, deadline: Deadline | None = None) -> None:
-        super().__init__(requirements, deadline)
+    def __init__(self, requirements: Requirements, limits: Limits | None = None) -> None:
+        super().__init__(requirements, limits)
         one = requirements.only
         # Rows are no products if secrets have the same part, as where U alone is observed.
         if one is None or one.region.compared is not None or not one.region.rows.in_order:
@@ -222,9 +220,9 @@ class ProductCone(Cone):
         rows = np.full(directions.shape, 1.0 / directions.shape[1])
         values = directions.mean(axis=1)
         active = np.arange(len(directions))
-        self.deadline.count()
+        self.limits.count()
         for _ in range(_MOST_REFINEMENTS):
-            if len(active) == 0 or self.deadline.passed:
+            if len(active) == 0 or self.limits.met:
                 break
             higher = self._best(directions[active] - values[active, None])
             higher /= higher.sum(axis=1, keepdims=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from skrldp._typing import Floats, Indices
 from skrldp.design._master_program import LEAST_GAIN, RowMixture, used
-from skrldp.design._run import Deadline, Solution
+from skrldp.design._run import Limits, Solution
 from skrldp.design.criteria import Criterion, Information
 from skrldp.design.rows._choose_cone import Cones
 from skrldp.design.rows._cone import unit_rows
@@ -49,7 +49,7 @@ def enumerate_vertices(
     joint: JointDistribution,
     requirements: Requirements,
     *,
-    deadline: Deadline,
+    limits: Limits,
     criterion: Criterion | None = None,
     quick: bool = False,
     cones: Cones | None = None,
@@ -62,7 +62,7 @@ def enumerate_vertices(
         The public distribution.
     requirements : Requirements
         What a row must satisfy, over polyhedral regions.
-    deadline : Deadline
+    limits : Limits
         For the time taken; an enumeration cannot be interrupted.
     criterion : Criterion, optional
         What is maximised; None is I(X; Y) at the public distribution.
@@ -89,7 +89,7 @@ def enumerate_vertices(
             "needs region='lower' (or 'box' with at most 6 values), all distributions, or the "
             "public one alone."
         )
-    lists = _lists(cones or Cones(requirements, deadline), quick)
+    lists = _lists(cones or Cones(requirements, limits), quick)
     inequalities = facets(requirements)
     public = requirements.fold(joint.probabilities)
     criterion = criterion or Information(public)
@@ -104,7 +104,7 @@ def enumerate_vertices(
         bound=max(bound, objective) if criterion.sense > 0 else min(bound, objective),
         bound_by="the optimum over all vertices of the region",
         iterations=1,
-        seconds=deadline.elapsed,
+        seconds=limits.elapsed,
         message=f"{n_vertices} rows, among them the vertices of {len(inequalities)} facets.",
         matrix=matrix,
     )

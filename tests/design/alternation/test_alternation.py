@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design._workers import Workers
 from skrldp.design.alternation import Annealing, Run, alternate, starts
 from skrldp.design.alternation import _alternate as alternation
@@ -57,7 +57,7 @@ def one_path(counts, region, eps, b=9, factor=0.7, seed=0, callback=None):
     run = Annealing(
         Information(distribution_of(counts)), Requirements.of(region, eps), start, **options
     )
-    run.anneal(factor, Deadline(None))
+    run.anneal(factor, Limits(None))
     return run
 
 
@@ -173,7 +173,7 @@ def test_every_order(alpha):
 def test_the_public_distribution_alone_and_all_distributions(radius):
     region = region_of(TABLE, radius=radius)
     runs, _ = alternate(
-        Information(distribution_of(TABLE)), Requirements.of(region, 1.0), deadline=Deadline(None)
+        Information(distribution_of(TABLE)), Requirements.of(region, 1.0), limits=Limits(None)
     )
     found = max(run.value for run in runs)
     best = solve(
@@ -200,7 +200,7 @@ def test_the_end_of_a_path_is_stationary():
     region, distribution = region_of(TABLE), distribution_of(TABLE)
     run = one_path(TABLE, region, 1.0, factor=0.9)
     cost = ExpectedCost(Information(distribution).expand(run.matrix, 0.0).cost, distribution)
-    best = minimise(cost, Requirements.of(region, 1.0), gap=1e-5, deadline=Deadline(None))
+    best = minimise(cost, Requirements.of(region, 1.0), gap=1e-5, limits=Limits(None))
     assert -best.bound <= run.value * 1.004
 
 
@@ -235,9 +235,9 @@ def test_gathered_decoders_gain(kind):
         Requirements.of(region, 1.0),
         gather(runs, distribution, (3, 3)),
     )
-    joined.solve_fixed(Deadline(None))
+    joined.solve_fixed(Limits(None))
     fixed, best = joined.value, max(run.value for run in runs)
-    joined.anneal(0.9, Deadline(None))
+    joined.anneal(0.9, Limits(None))
     assert joined.value > fixed
     # the barrier's gap, 1e-3 of the information, and the decoders' smoothing
     assert joined.finished and joined.value >= best * (1.0 - 2e-3)
@@ -263,7 +263,7 @@ def test_alternation_is_deterministic_and_ends(monkeypatch):
         alternate(
             Information(distribution),
             Requirements.of(region, 1.0),
-            deadline=Deadline(max_iter=1_000, workers=Workers(n_jobs)),
+            limits=Limits(max_iter=1_000, workers=Workers(n_jobs)),
         )
         for n_jobs in (1, 2)
     )
@@ -274,8 +274,8 @@ def test_alternation_is_deterministic_and_ends(monkeypatch):
         np.testing.assert_array_equal(one.matrix, other.matrix)
 
 
-class Clock(Deadline):
-    """A deadline that passes after so many looks at it."""
+class Clock(Limits):
+    """Limits that are met after so many looks at it."""
 
     def __init__(self, looks):
         super().__init__(None)
@@ -291,7 +291,7 @@ class Clock(Deadline):
 def test_time_is_up(looks):
     region = region_of(TABLE)
     runs, status = alternate(
-        Information(distribution_of(TABLE)), Requirements.of(region, 1.0), deadline=Clock(looks)
+        Information(distribution_of(TABLE)), Requirements.of(region, 1.0), limits=Clock(looks)
     )
     assert status == "time_limit" and runs
     for run in runs:
@@ -299,18 +299,18 @@ def test_time_is_up(looks):
 
 
 def test_steps_grow_longer_when_time_is_short():
-    deadline = Deadline(1000.0)
-    schedule = annealing._Schedule(deadline, 0.9, 0)
+    limits = Limits(1000.0)
+    schedule = annealing._Schedule(limits, 0.9, 0)
 
     class Path:
         steps, gap, step_length = 100, 10.0, 1.0
 
     assert schedule.factor(Path, 1e-3) == 0.9
-    deadline._end = deadline.start + deadline.elapsed * 1.2
+    limits._end = limits.start + limits.elapsed * 1.2
     assert 0.1 <= schedule.factor(Path, 1e-3) < 0.9
     Path.gap = 1e-4  # at the end already
     assert schedule.factor(Path, 1e-3) <= 0.9
-    deadline._end, Path.step_length = None, 0.05  # reports part: slower
+    limits._end, Path.step_length = None, 0.05  # reports part: slower
     assert schedule.factor(Path, 1e-3) == 0.95
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design._constraints import Cuts
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.cutting_planes import CutProgram, minimise
 from skrldp.design.cutting_planes import _minimise as search_module
@@ -53,7 +53,7 @@ def search(cost, region, eps, central=True, **options):
 
 def value(*args, eps=0.5, gap=1e-5, central=True, **options):
     cost, region = program(*args, **options)
-    found = search(cost, region, eps, central, gap=gap, deadline=Deadline(None))
+    found = search(cost, region, eps, central, gap=gap, limits=Limits(None))
     check(found, cost, region, eps)
     return found.objective
 
@@ -106,7 +106,7 @@ def test_reference_values(case, problem, central):
     """The references are right to about 1e-6; by a central path, or by cuts alone."""
     counts, eps, expected = CASES[case]["counts"], CASES[case]["eps"], CASES[case][problem]
     cost, region = program(counts, problem)
-    found = search(cost, region, eps, central, gap=1e-5, deadline=Deadline(60))
+    found = search(cost, region, eps, central, gap=1e-5, limits=Limits(60))
     check(found, cost, region, eps)
     assert found.status == "optimal" and found.gap <= 1e-5
     assert found.objective == pytest.approx(expected, rel=1.2e-5)
@@ -185,7 +185,7 @@ def test_large_and_small_eps(problem):
 @pytest.mark.parametrize("alpha", [0.3, 0.7, 1.0, 2.0, 4.0])
 def test_the_worst_distribution_attains_the_worst_case(alpha):
     cost, region = program(COUNTS, "RURP", alpha, region="product")
-    found = minimise(cost, Requirements.of(region, 0.5), deadline=Deadline(None))
+    found = minimise(cost, Requirements.of(region, 0.5), limits=Limits(None))
     bound, distribution = cost.worst(found.matrix)
     assert divergence(cost.distribution, distribution, alpha) <= cost.radius * (1 + 1e-9)
     assert distribution @ cost.by_cell(found.matrix) == pytest.approx(bound, rel=1e-6)
@@ -194,7 +194,7 @@ def test_the_worst_distribution_attains_the_worst_case(alpha):
 def test_time_runs_out():
     cost, region = program(COUNTS, "RURP")
     for central in (True, False):
-        found = search(cost, region, 0.5, central, deadline=Deadline(1e-9))
+        found = search(cost, region, 0.5, central, limits=Limits(1e-9))
         assert found.status == "time_limit" and found.unfinished
         assert found.message.startswith("The time limit ended the search at a relative gap of ")
         check(found, cost, region, 0.5)
@@ -242,7 +242,7 @@ def test_second_route_for_sets_of_conditionals(observe, useful, seed):
         region = privacy_region(joint, ConditionalsSet(0.008, pair, drift), observe=observe)
         conic = solve(cost, Requirements.of(region, 1.0), solver="conic")
         for central in (True, False) if drift else (True,):
-            found = search(cost, region, 1.0, central, gap=1e-5, deadline=Deadline(None))
+            found = search(cost, region, 1.0, central, gap=1e-5, limits=Limits(None))
             check(found, cost, region, 1.0)
             assert found.gap <= 1e-5
             assert conic.objective == pytest.approx(found.objective, rel=2e-5)

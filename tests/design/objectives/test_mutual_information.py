@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.criteria import Information
 from skrldp.design.objectives.criterion import SOLVERS, solve
@@ -320,8 +320,8 @@ def test_relabelling():
 def test_unseen_secrets_and_values(counts, kind):
     joint = JointDistribution(counts)
     region, eps = region_of(joint, kind), 0.7
-    deadline = Deadline(None)
-    found = few_rounds(joint, region, eps, deadline=deadline)
+    limits = Limits(None)
+    found = few_rounds(joint, region, eps, limits=limits)
     assert found.objective >= independent_reporting(
         joint, Requirements.of(region, eps)
     ).information * (1 - 1e-7)
@@ -346,7 +346,7 @@ def test_unseen_secrets_and_values(counts, kind):
 def test_every_order(alpha, kind):
     joint = JointDistribution(np.array(EXAMPLE) * 4)
     region, eps = region_of(joint, kind, alpha), 0.6
-    found = few_rounds(joint, region, eps, deadline=Deadline(None))
+    found = few_rounds(joint, region, eps, limits=Limits(None))
     assert (
         found.objective
         > 1.2 * independent_reporting(joint, Requirements.of(region, eps)).information

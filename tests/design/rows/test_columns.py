@@ -7,7 +7,7 @@ from conftest import EXAMPLE
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design import information_bound
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.closed_form import independent_reporting, srr
 from skrldp.design.criteria import Information
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns
@@ -36,8 +36,8 @@ def columns(joint, region, eps, seconds=None, patience=None, **options):
             patch.setattr(columns_module, "_POLYHEDRAL", (2 * patience, 5e-6))
             patch.setattr(columns_module, "_BALL", (patience, 5e-5))
             patch.setattr(columns_module, "_PATH_ROUNDS", patience)
-        deadline = options.pop("deadline", Deadline(seconds))
-        return generate_columns(joint, Requirements.of(region, eps), deadline=deadline, **options)
+        limits = options.pop("limits", Limits(seconds))
+        return generate_columns(joint, Requirements.of(region, eps), limits=limits, **options)
 
 
 def check(found, joint, region, eps):
@@ -90,9 +90,7 @@ def test_against_enumeration(kind, seed):
         region = privacy_region(joint, RenyiSet(2.0, radius))
     else:
         region = region_of(joint, kind)
-    best = enumerate_vertices(
-        joint, Requirements.of(region, 0.6), deadline=Deadline(None)
-    ).objective
+    best = enumerate_vertices(joint, Requirements.of(region, 0.6), limits=Limits(None)).objective
     found = columns(joint, region, 0.6).objective
     assert found == pytest.approx(best, rel=1e-4)
     assert found <= best * (1.0 + 1e-7)
@@ -136,8 +134,8 @@ def test_more_patience_is_no_worse():
 # -- time -----------------------------------------------------------------------------------------
 
 
-class Clock(Deadline):
-    """A deadline that passes after so many glances at it."""
+class Clock(Limits):
+    """Limits that are met after so many glances at it."""
 
     def __init__(self, glances):
         super().__init__(None)
@@ -190,7 +188,7 @@ def test_time_may_run_out_while_listing(glances):
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     region = region_of(joint, "lower")
     clock = Clock(glances)
-    found = generate_columns(joint, Requirements.of(region, 0.5), deadline=clock)
+    found = generate_columns(joint, Requirements.of(region, 0.5), limits=clock)
     assert found.status == "time_limit"
     check(found, joint, region, 0.5)
 
@@ -199,7 +197,7 @@ def test_time_may_run_out_while_listing(glances):
 def test_time_may_run_out_over_products(unlisted, glances):
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     region = region_of(joint, "lower")
-    found = columns(joint, region, 0.5, deadline=Clock(glances), patience=50)
+    found = columns(joint, region, 0.5, limits=Clock(glances), patience=50)
     assert found.status == "time_limit"
     check(found, joint, region, 0.5)
 
@@ -210,7 +208,7 @@ def test_time_may_run_out_anywhere(by_programs, kind, glances):
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     region = region_of(joint, kind)
     clock = Clock(glances)
-    found = columns(joint, region, 0.5, deadline=clock, patience=50)
+    found = columns(joint, region, 0.5, limits=clock, patience=50)
     assert found.status == "time_limit"
     assert clock.glances > -100  # it hardly looks again
     check(found, joint, region, 0.5)
@@ -226,7 +224,7 @@ def test_more_time_is_no_worse():
     joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
     region = region_of(joint, "lower")
     values = [
-        generate_columns(joint, Requirements.of(region, 0.5), deadline=Clock(n)).objective
+        generate_columns(joint, Requirements.of(region, 0.5), limits=Clock(n)).objective
         for n in (1, 20, 100, 400, 2000)
     ]
     assert np.all(np.diff(values) >= -1e-12)
@@ -252,10 +250,10 @@ def test_large_tables(shape, cone):
     region = region_of(joint)
     distribution = joint.probabilities.ravel()
     search = columns_module._Search(
-        Cones(Requirements.of(region, 1.0), Deadline(0.0)), Information(distribution), []
+        Cones(Requirements.of(region, 1.0), Limits(0.0)), Information(distribution), []
     )
     assert isinstance(search.cone, cone)
-    found = generate_columns(joint, Requirements.of(region, 1.0), deadline=Clock(700))
+    found = generate_columns(joint, Requirements.of(region, 1.0), limits=Clock(700))
     assert found.status == "time_limit"
     check(found, joint, region, 1.0)
     known = independent_reporting(joint, Requirements.of(region, 1.0)).information

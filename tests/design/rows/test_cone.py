@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp._highs import LinearProgram
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.rows import _cone as cone_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import facets
@@ -202,22 +202,22 @@ def test_rows_are_private_when_time_runs_out(monkeypatch, form, solves):
 
 
 @pytest.mark.parametrize("form", [PrivacyCone, CompactCone])
-def test_a_deadline_that_has_passed(form):
+def test_a_limit_that_was_met(form):
     region = region_of("3x3", "joint")
-    deadline = Deadline(0.0)
-    assert deadline.passed and deadline.left == 0.0
+    limits = Limits(0.0)
+    assert limits.met and limits.left == 0.0
     required = Requirements.of(region, 0.5)
-    cone = form(required, *((1e-9,) if form is PrivacyCone else ()), deadline=deadline)
+    cone = form(required, *((1e-9,) if form is PrivacyCone else ()), limits=limits)
     rows = cone.maximise(directions_for(region, 40))
     check_private(rows, region, 0.5)
 
 
-def test_deadline():
-    assert Deadline(None).left is None
-    assert not Deadline(None).passed
-    later = Deadline(1000.0)
+def test_limits():
+    assert Limits(None).left is None
+    assert not Limits(None).met
+    later = Limits(1000.0)
     assert 0.0 < later.left <= 1000.0
-    assert not later.passed
+    assert not later.met
     assert later.elapsed >= 0.0
 
 

@@ -8,7 +8,7 @@ from conftest import EXAMPLE, excess
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.rows._facets import facets
 from skrldp.design.rows._product_cone import ProductCone, product_cone
@@ -156,7 +156,7 @@ def test_what_cannot_be_taken_apart():
 
 def test_no_time():
     region = region_of("5x2", "lower")
-    cone = product_cone(Requirements.of(region, 1.0), Deadline(0.0))
+    cone = product_cone(Requirements.of(region, 1.0), Limits(0.0))
     rows = cone.maximise(directions_for(10))
     check_private(rows, region, 1.0)
 
@@ -181,10 +181,10 @@ def test_ten_cells(seed, cdd):
     )
     assert best.status == 0
     listed = enumerate_vertices(
-        joint, Requirements.of(region, eps), deadline=Deadline(None), quick=True
+        joint, Requirements.of(region, eps), limits=Limits(None), quick=True
     )
     assert listed.status == "optimal"
     assert listed.objective == pytest.approx(-best.fun, rel=1e-6)
-    generated = generate_columns(joint, Requirements.of(region, eps), deadline=Deadline(None))
+    generated = generate_columns(joint, Requirements.of(region, eps), limits=Limits(None))
     assert generated.objective == pytest.approx(-best.fun, rel=1e-4)
     assert generated.objective <= listed.objective * (1.0 + 1e-7)

@@ -9,7 +9,7 @@ from conftest import EXAMPLE, EXAMPLE_RADIUS
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design._run import Deadline
+from skrldp.design._run import Limits
 from skrldp.design.objectives.criterion import solve
 from skrldp.design.rows import _choose_cone as choice_module
 from skrldp.design.rows import _vertex_enumeration as vertices_module
@@ -171,7 +171,7 @@ def test_optimum_over_patterns(counts, eps):
 @pytest.mark.parametrize("kind", ["lower", "box"])
 def test_what_comes_back(kind, same_secret):
     region = region_of(SMALL, kind, same_secret)
-    found = enumerate_vertices(SMALL, Requirements.of(region, 0.5), deadline=Deadline(None))
+    found = enumerate_vertices(SMALL, Requirements.of(region, 0.5), limits=Limits(None))
     assert (found.status, found.solver) == ("optimal", "vertices")
     assert found.bound >= found.objective
     assert found.gap < 1e-12
@@ -202,7 +202,7 @@ def test_which_regions_are_polyhedral():
         assert is_polyhedral(Requirements.of(region, 0.5)) is expected
         if not expected:
             with pytest.raises(SolverError, match="has no finite list of vertices"):
-                enumerate_vertices(joint, Requirements.of(region, 0.5), deadline=Deadline(None))
+                enumerate_vertices(joint, Requirements.of(region, 0.5), limits=Limits(None))
 
 
 # -- when cddlib fails ----------------------------------------------------------------------------
