@@ -43,7 +43,7 @@ class PairBlock(Block):
             room = (1.0 - self.pairs.factor[:, 0]) * float(rows[0, 0]) / 4.0
             self._lam = parts.max(axis=-1) + room[:, None]
         x = self._lam[..., None] - parts
-        self._slack = self.pairs(x)[0] - self._lam.sum(axis=-1)
+        self._slack = self.pairs(x)[0] - _sum(self._lam)
         self._dual = mean / self._slack
         self._dual_x = np.zeros_like(x) if self.pairs.fixed else mean / x
 
@@ -76,21 +76,21 @@ class PairBlock(Block):
             curvature = curvature * multiplier
             diagonal = self._dual_x / x
             diagonal += multiplier * (slope * (1.0 - pairs.theta))[..., None] * gradient / x
-            sums = gradient.sum(axis=-1)
+            sums = _sum(gradient)
             lam_slope = slope * sums - 1.0
             mixed = curvature * sums[..., None, :]
             mixed = mixed + slope[..., :, None] * lam_slope[..., None, :] * scaling
             lam_hessian = sums[..., :, None] * curvature * sums[..., None, :]
             lam_hessian += lam_slope[..., :, None] * lam_slope[..., None, :] * scaling
             for i in (0, 1):
-                lam_hessian[..., i, i] += diagonal[..., i, :].sum(axis=-1)
+                lam_hessian[..., i, i] += _sum(diagonal[..., i, :])
             inner = _inverse_2x2(lam_hessian)
             gradient_form += curvature - mixed @ inner @ np.swapaxes(mixed, -1, -2)
         # Of the means and of φ: gradients, derivatives by the means, and by λ of φ - Σλ. The
         # Hessian by (q, λ) is -(diagonal + gradient mixed); inner is the inverse of that by λ.
         self._gradient, self._slope, self._lam_slope = gradient, slope, lam_slope
         self._diagonal, self._mixed, self._inner = diagonal, mixed, inner
-        self._residual = value - self._lam.sum(axis=-1) - slack  # what the slacks miss
+        self._residual = value - _sum(self._lam) - slack  # what the slacks miss
         forms = gradient_form, -mixed @ inner, -inner
         return _assemble(pairs, gradient, diagonal, forms)
 
@@ -103,7 +103,7 @@ class PairBlock(Block):
         if not self.pairs.fixed:
             dual_x = targets[1] / self._here
             by_part += dual_x
-            by_lam = -dual[..., None] * self._lam_slope - dual_x.sum(axis=-1)
+            by_lam = -dual[..., None] * self._lam_slope - _sum(dual_x)
             # Minus the step of the λ if the rows stay.
             self._lam_rhs = np.einsum("bmij,bmj->bmi", self._inner, by_lam)
             by_part += self._diagonal * self._lam_rhs[..., None]
@@ -115,14 +115,14 @@ class PairBlock(Block):
         """See :class:`Block`."""
         parts = self.pairs.parts(rows)
         lam = np.zeros_like(self._lam_rhs)
+        along = np.einsum("bmiu,bmiu->bmi", self._gradient, parts)
         if not self.pairs.fixed:
-            along = np.einsum("bmiu,bmiu->bmi", self._gradient, parts)
             by_lam = np.einsum("bmiu,bmiu->bmi", self._diagonal, parts)
             by_lam += np.einsum("bmij,bmi->bmj", self._mixed, along)
             lam = np.einsum("bmij,bmj->bmi", self._inner, by_lam) - self._lam_rhs
         x = lam[..., None] - parts
-        slack = np.einsum("bmi,bmiu,bmiu->bm", self._slope, self._gradient, x)
-        slack += self._residual - lam.sum(axis=-1)
+        slack = self._residual - np.einsum("bmi,bmi->bm", self._slope, along)
+        slack += np.einsum("bmi,bmi->bm", self._lam_slope, lam)
         dual = dual_step(self._targets[0], self._slack, slack, self._dual)
         self._steps = lam, slack, dual, self._dual_x
         kinds: list[Kind] = [(self._slack, slack, self._dual, dual)]
@@ -209,6 +209,11 @@ def _assemble(
     whole = np.ascontiguousarray(np.moveaxis(hessian, 3, 2)).reshape(b, p * k, p * k)
     whole[:, cell, cell] += row_diagonal.reshape(b, -1)
     return pairs.layout.gather_forms(whole)
+
+
+def _sum(array: Floats) -> Floats:
+    """Sum along the last axis, which is short: several times faster than NumPy's own sum."""
+    return np.einsum("...u->...", array)
 
 
 def _inverse_2x2(matrix: Floats) -> Floats:
