@@ -24,7 +24,7 @@ from skrldp.design.rows._choose_cone import Cones
 from skrldp.design.rows._cone import unit_rows
 from skrldp.design.rows._facets import facet_count, facets, is_polyhedral
 from skrldp.design.rows._product_cone import MOST_LISTED_CELLS
-from skrldp.exceptions import SolverError
+from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Requirements
 
@@ -137,7 +137,7 @@ def _best_mixture(
 
     Returns their number, the mechanism, and its value.
     """
-    failure = None
+    failure: SolverError | None = None
     for vertices_of in lists:
         try:
             vertices = vertices_of()
@@ -145,6 +145,8 @@ def _best_mixture(
             matrix, value = _mix(vertices, some, criterion)
             _probe(vertices, inequalities)
             return len(vertices), matrix, value
+        except InfeasibleError as error:  # in exact arithmetic all vertices make a mechanism
+            failure = SolverError(f"the vertices are too close to each other to be mixed: {error}")
         except SolverError as error:
             failure = error
     assert failure is not None

@@ -332,3 +332,14 @@ def test_the_probe_looks_in_every_run(cdd):
     centre = found.mean(axis=0)
     with pytest.raises(SolverError, match="a linear program reaches further"):
         vertices_module._probe(centre + 0.99 * (found - centre), inequalities)
+
+
+@pytest.mark.parametrize("kind", ["lower", "box"])
+def test_eps_too_small_for_vertices(kind):
+    """Rows so close to uniform that rounding makes their program infeasible: columns do it."""
+    joint = JointDistribution([[30, 20], [15, 40]])
+    required = Requirements.of(region_of(joint, kind), 1e-9)
+    with pytest.raises(SolverError, match="too close to each other|cannot make a mechanism"):
+        solve(joint, required, solver="vertices")
+    found = solve(joint, required)
+    assert found.solver == "columns" and "Vertices were not used" in found.message
