@@ -339,7 +339,7 @@ def test_eps_too_small_for_vertices(kind):
     """Rows so close to uniform that rounding makes their program infeasible: columns do it."""
     joint = JointDistribution([[30, 20], [15, 40]])
     required = Requirements.of(region_of(joint, kind), 1e-9)
-    with pytest.raises(SolverError, match="too close to each other|cannot make a mechanism"):
+    with pytest.raises(SolverError, match=r"too close to each other|cannot make a mechanism"):
         solve(joint, required, solver="vertices")
     found = solve(joint, required)
     assert found.solver == "columns" and "Vertices were not used" in found.message
