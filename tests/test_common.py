@@ -21,7 +21,6 @@ SANITIZERS = [
     AOptimalSanitizer(),
     NonRobustSanitizer(),
     RobustMSESanitizer(),
-    PolyOptSanitizer(observe="nonsensitive"),
     RobustMSESanitizer(observe="nonsensitive"),
 ]
 # What draws one report a row from one stream must fail the first two, what refuses to pass unknown

@@ -27,12 +27,15 @@ _RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
 _SHORT = ((16, 0.8), (24, 0.8))  # where columns follow
 # Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.
 _GATHERED_FACTOR, _GATHERED_GAP = 0.9, 3e-4
+# From so many cells on steps take seconds, and these runs, and this factor, take half as many.
+_COSTLY = 500
+_COSTLY_RUNS, _COSTLY_FACTOR = ((16, 0.8), (16, 0.8), (24, 0.8)), 0.8
 
 # Numbers of reports.
 _MOST, _FEW = 64, 20  # no more than cells are of use in the end, but a few more on the way
 _FEWEST = 8
-# Entries of the matrices of all reports, of which some five sets are kept at a time: 1.6 GB.
-_ENTRIES = 40_000_000
+# Entries of the matrices of all reports, of which some five sets are kept at a time: 1.3 GB.
+_ENTRIES = 32_000_000
 
 # Perturbed copies join the gathered reports up to _FILL of them; logarithms of what they are
 # multiplied by have this standard deviation.
@@ -78,7 +81,9 @@ def alternate(
         whole = np.eye(distribution.size)
         return [Run(whole, criterion.value(whole))], "converged"
     most, before = _most(distribution), []
-    planned: tuple[tuple[int, float], ...] = _SHORT[:short] or _RUNS
+    costly = distribution.size >= _COSTLY
+    planned: tuple[tuple[int, float], ...] = _COSTLY_RUNS if costly else _RUNS
+    planned = _SHORT[:short] or planned
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
         before = [Run(private, criterion.value(private))]
@@ -91,7 +96,7 @@ def alternate(
         return runs, "time_limit"
     joined = Annealing(criterion, requirements, rows, callback, limits.workers)
     joined.solve_fixed(limits)
-    joined.anneal(_GATHERED_FACTOR, limits, _GATHERED_GAP)
+    joined.anneal(_COSTLY_FACTOR if costly else _GATHERED_FACTOR, limits, _GATHERED_GAP)
     return [*runs, Run.of(joined)], limits.status
 
 
