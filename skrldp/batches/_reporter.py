@@ -9,7 +9,7 @@ from typing import Any
 from skrldp._arrays import smallest_dtype
 from skrldp._numbers import at_most
 from skrldp.alphabet import brief, listed
-from skrldp.batches._arrow import check_id_type, pyarrow, read_ids, read_values
+from skrldp.batches._arrow import check_id_type, pyarrow, read_ids, read_values, refuse_duplicates
 from skrldp.batches._keys import KeySource, source_of
 from skrldp.client import RecordReader
 from skrldp.mechanism import Mechanism
@@ -177,11 +177,12 @@ class Reporter:
                 f"{type(batch).__name__}."
             )
         schema = self.output_schema(batch.schema)
-        ids = read_ids(self._id, batch.column(self._id))
+        stream, ids = self._keyed(), read_ids(self._id, batch.column(self._id))
+        refuse_duplicates(self._id, batch.column(self._id), stream.hashes(ids))
         cells = self._reader.cells(
             {name: read_values(name, batch.column(name)) for name in self._needed}
         )
-        reports = self._keyed().sample(self.mechanism.form.sampler, cells, ids)
+        reports = stream.sample(self.mechanism.form.sampler, cells, ids)
         columns = [
             batch.column(self._id),
             pa.array(reports.astype(self._type, copy=False)),

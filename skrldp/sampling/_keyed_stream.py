@@ -176,6 +176,28 @@ class KeyedStream:
             parts.append(table.sample(cells[rows], Tapes(self.tapes(cells[rows], ids, rows.start))))
         return np.concatenate(parts)
 
+    def hashes(self, ids: IntegerIds | OctetIds) -> NDArray[Any]:
+        """Compute a number for each id: equal for equal ids, and hardly ever for others.
+
+        Parameters
+        ----------
+        ids : IntegerIds or OctetIds
+            n ids.
+
+        Returns
+        -------
+        array of int, shape (n,)
+            The ids themselves if they are numbers. They tell ids, so they are not to leave.
+        """
+        if isinstance(ids, IntegerIds):
+            return ids.numbers
+        out = np.empty(len(ids), dtype=np.uint64)
+        zeros = np.zeros(min(len(ids), _codes.BLOCK), dtype=np.uint8)
+        for rows in chunks(len(ids), _codes.BLOCK):
+            tapes = self.tapes(zeros[: rows.stop - rows.start], ids, rows.start)
+            Tapes(tapes).fill(out[rows])
+        return out
+
     def tapes(
         self, cells: NDArray[Any], ids: IntegerIds | OctetIds, start: int = 0
     ) -> NDArray[np.uint8]:
