@@ -89,7 +89,8 @@ def batch_of(**columns):
 
 
 def reporter(mechanism=None, **given):
-    return Reporter(mechanism or dense(), **{"id": "person", "key": KEY, **given})
+    mechanism = dense() if mechanism is None else mechanism
+    return Reporter(mechanism, **{"id": "person", "key": KEY, **given})
 
 
 def expected_report(mechanism, cell, person):
@@ -368,6 +369,8 @@ def test_bad_columns():
         ({"key": bytearray(32)}, TypeError, "got bytearray"),
         ({"key": lambda: KEY}, ValueError, "must be one that workers can import"),
         ({"key": functools.partial(key)}, ValueError, "must be one that workers can import"),
+        ({"key_check": KEY.hex()}, ValueError, "key_check must be the 16 hexadecimal digits"),
+        ({"mechanism": []}, TypeError, "mechanism must be a Mechanism or the text .* got list"),
         ({"mechanism": "{}"}, ValueError, "mechanism"),
         (
             {"mechanism": dense().to_json().replace('"version":3', '"version":9')},
@@ -422,6 +425,21 @@ def test_keys_are_read_where_they_are_used(tmp_path, monkeypatch):
         assert one.report_batch(batch).equals(expected)
     path.unlink()
     assert by_file.report_batch(batch).equals(expected)  # it was read once
+
+
+def test_a_process_with_another_key_reports_nothing(monkeypatch):
+    check = batches.key_check(KEY)
+    assert check == hmac.digest(KEY, b"skrldp key check, version 1", "sha256").hex()[:16]
+    sent = pickle.dumps(reporter(key=KeyVariable("SKRLDP_TEST_KEY"), key_check=check))
+    for text in (KEY.hex(), KEY[::-1].hex()):
+        monkeypatch.setenv("SKRLDP_TEST_KEY", text)
+        reports = pickle.loads(sent)([batch_of(person=[1])])
+        if text == KEY.hex():
+            assert next(reports).num_rows == 1
+        else:
+            with pytest.raises(ValueError, match="is not the one that key_check is of") as caught:
+                next(reports)
+            assert text not in str(caught.value)
 
 
 def forms_of(held):
@@ -501,6 +519,8 @@ def test_ids_of_a_table(kind):
         check([*range(20), *range(20)])
     with pytest.raises(ValueError, match=r"no id in 2 rows\. Give each"):
         check(["a", None, None])
+    with pytest.raises(ValueError, match=r"no id in 1 row\. Give each"):
+        check(["a", None, "b"])
     with pytest.raises(ValueError, match="must be integers, strings or bytes, not Float64"):
         check([1.0, 2.0])
     with pytest.raises(ValueError, match="not bool"):
