@@ -6,6 +6,7 @@ types, such as days to moments, `at_hand` makes the data frame to compare with.
 
 import datetime as dt
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer
 from skrldp.table import learn
 
-__all__ = ["ENGINES", "check_engine", "check_same_fit", "records"]
+__all__ = ["ENGINES", "check_engine", "check_same_fit", "records", "rows_brought"]
 
 
 def from_duckdb(frame):
@@ -31,6 +32,19 @@ def from_duckdb(frame):
 
 
 ENGINES = {"polars": pl.DataFrame.lazy, "duckdb": from_duckdb}
+
+
+def rows_brought(monkeypatch):
+    """Return a list that will hold the number of rows of every result that is brought."""
+    brought, collect = [], nw.LazyFrame.collect
+
+    def counting(self, *args, **kwargs):
+        result = collect(self, *args, **kwargs)
+        brought.append(len(result))
+        return result
+
+    monkeypatch.setattr(nw.LazyFrame, "collect", counting)
+    return brought
 
 
 def records(n=300, seed=0):

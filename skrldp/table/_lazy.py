@@ -193,7 +193,9 @@ def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
         If the engine fails.
     """
     with _asked(frame, "tell the names of its columns"):
-        names = list(frame.columns)
+        # Spark's schema has each name once. Polars warns of `columns`, and has no name twice.
+        is_polars = frame.implementation.is_polars()
+        names = list(frame.collect_schema().names() if is_polars else frame.columns)
     refuse_duplicates(names)
     return names
 
@@ -254,8 +256,11 @@ def _asked(frame: nw.LazyFrame[Any], what: str) -> Iterator[None]:
         raise ImportError(
             f"{engine} needs the package {error.name!r} to hand over what it found: install it."
         ) from error
+    except Warning:  # that was made an error
+        raise
     except Exception as error:  # each engine has errors of its own
         raise RuntimeError(
             f"{engine} could not {what}, because of a {type(error).__name__}. Its message may "
-            "quote values, so it is not shown; read it from the `__context__` of this error."
+            "quote values, so it is not shown; read it from the `__context__` of this error. Not "
+            "every engine finds columns whose names have a dot; rename those there."
         ) from None

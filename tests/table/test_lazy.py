@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lazy_frames import ENGINES, from_duckdb
+from lazy_frames import ENGINES, from_duckdb, rows_brought
 
 from skrldp.table import Grouping, column_names, learn, resolve_columns
 from skrldp.table import _lazy as lazy_module
@@ -41,7 +41,7 @@ def tables(draw):
         own = VALUES[kind] if draw(st.booleans()) else VALUES[kind][:2]
         hole = draw(st.booleans()) and not any(value != value for value in own)
         values = draw(st.lists(st.sampled_from([*own, *[None] * hole]), min_size=n, max_size=n))
-        columns.append(pl.Series(f"U {place}.", values, dtype=kind, strict=False))
+        columns.append(pl.Series(f"U {place}", values, dtype=kind, strict=False))
     return pl.DataFrame(columns)
 
 
@@ -128,19 +128,6 @@ def test_bad_lazy_frames_are_refused_in_the_words_for_tables_at_hand(name, engin
     assert str(found.value) == str(expected.value)
     numbers_alone = name in ("cells of two columns", "product", "secrets", "first two of U", "open")
     assert max(brought, default=0) <= (1 if numbers_alone else 100 if name == "cells" else 1200)
-
-
-def rows_brought(monkeypatch):
-    """Return a list that will hold the number of rows of every result that is brought."""
-    brought, collect = [], nw.LazyFrame.collect
-
-    def counting(self, *args, **kwargs):
-        result = collect(self, *args, **kwargs)
-        brought.append(len(result))
-        return result
-
-    monkeypatch.setattr(nw.LazyFrame, "collect", counting)
-    return brought
 
 
 @pytest.mark.parametrize("engine", ENGINES)
