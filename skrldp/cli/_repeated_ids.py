@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,8 @@ from skrldp.cli._errors import CommandError
 
 __all__ = ["RepeatedIds"]
 
-_AT_ONCE = 1 << 23  # numbers that are compared at a time: 64 MB
+_AT_ONCE = 1 << 22  # numbers that are compared at a time: 32 MB
+_BLOCK = 1 << 20  # numbers that are read at a time
 
 
 class RepeatedIds:
@@ -61,28 +63,31 @@ class RepeatedIds:
         """
         parts = -(-self._rows // _AT_ONCE)
         for part in range(parts):
-            own, rows = self._part(part, parts)
-            order = np.argsort(own, kind="stable")
-            own = own[order]
+            own = np.concatenate(
+                [block[block % np.uint64(parts) == part] for _, block in self._blocks()]
+            )
+            own.sort()
             twice = np.flatnonzero(own[1:] == own[:-1])
             if len(twice):
-                pairs = np.sort(rows[order[[twice[0], twice[0] + 1]]])
+                rows = self._rows_of(own[twice[0]])
                 raise CommandError(
-                    f"{path}: rows {pairs[0]:,} and {pairs[1]:,} (counted from 0) have the same id "
+                    f"{path}: rows {rows[0]:,} and {rows[1]:,} (counted from 0) have the same id "
                     f"in column {self._column!r}, and so may others. A report is about one record "
                     "of each id: keep one row for each."
                 )
 
-    def _part(self, part: int, parts: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Read the numbers that leave a remainder, and their rows."""
+    def _blocks(self) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+        """Yield the numbers, with the row of the first of each block."""
         self._file.seek(0)
-        found, rows = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
-        for start in range(0, self._rows, _AT_ONCE):
-            block = np.frombuffer(self._file.read(8 * _AT_ONCE), np.uint64)
-            own = np.flatnonzero(block % np.uint64(parts) == part)
-            found.append(block[own])
-            rows.append(own + start)
-        return np.concatenate(found), np.concatenate(rows)
+        for start in range(0, self._rows, _BLOCK):
+            yield start, np.frombuffer(self._file.read(8 * _BLOCK), np.uint64)
+
+    def _rows_of(self, number: np.uint64) -> list[int]:
+        return [
+            start + row
+            for start, block in self._blocks()
+            for row in np.flatnonzero(block == number).tolist()
+        ]
 
 
 def _numbers(ids: Any) -> NDArray[np.uint64]:

@@ -46,6 +46,8 @@ class Batches:
         Number of rows or, with `place`, of bytes.
     place : callable or None
         Tells how many bytes were read.
+    header : sequence of str
+        All columns of the file, for messages.
     """
 
     path: str
@@ -53,6 +55,7 @@ class Batches:
     rows: Iterable[Any]
     total: int | None = None
     place: Callable[[], int] | None = None
+    header: Sequence[str] = ()
 
 
 @contextmanager
@@ -90,7 +93,7 @@ def open_batches(
     with ExitStack() as stack:
         with _in_words(path, kind):
             found = _OPEN[kind](path, stack, columns, types or {})
-        pieces = _pieces(found.rows, columns, path, kind)
+        pieces = _pieces(found, columns, kind)
         if kind == "csv" and converted is not None:
             pieces = map(converted, pieces)
         yield replace(found, schema=_selected(found.schema, columns), rows=pieces)
@@ -117,27 +120,27 @@ def read_whole(path: str, kind: str, columns: Sequence[str] | None, text: Sequen
 
     with ExitStack() as stack, _in_words(path, kind):
         if kind == "csv":
-            source, names = _csv_source(path, stack)[:2]
-            names = _checked(names, columns, path, text)
-            types = dict.fromkeys(text, pa.string())
-            table = pacsv.read_csv(
-                source, **_csv_options(dict.fromkeys([*names, *text]), types)
-            ).select(names)
+            source, header = _csv_source(path, stack)[:2]
+            names = _checked(header, columns, path, text)
+            options = _csv_options([*names, *text], dict.fromkeys(text, pa.string()))
+            with _in_words(path, kind, header):
+                table = pacsv.read_csv(source, **options).select(names)
         else:
             found = _OPEN[kind](path, stack, columns, {})
             names = [n for n in found.schema.names if columns or not _ROW_INDEX.fullmatch(n)]
             names = list(columns or names)
-            table = pa.Table.from_batches(found.rows, found.schema).select(names)
+            batches = [batch.select(names) for batch in found.rows]
+            table = pa.Table.from_batches(batches, _selected(found.schema, names))
     if not table.num_rows:
         raise CommandError(f"{path} has no rows.")
     return table
 
 
-def _pieces(batches: Iterable[Any], columns: Sequence[str], path: str, kind: str) -> Iterator[Any]:
+def _pieces(found: Batches, columns: Sequence[str], kind: str) -> Iterator[Any]:
     """Yield batches of the wanted columns and of limited size."""
-    rows, n_rows = iter(batches), 0
+    rows, n_rows = iter(found.rows), 0
     while True:
-        with _in_words(path, kind):
+        with _in_words(found.path, kind, found.header):
             batch = next(rows, None)
         if batch is None:
             break
@@ -146,7 +149,7 @@ def _pieces(batches: Iterable[Any], columns: Sequence[str], path: str, kind: str
         for start in range(0, batch.num_rows, _ROWS):
             yield batch.slice(start, _ROWS)
     if not n_rows:
-        raise CommandError(f"{path} has no rows.")
+        raise CommandError(f"{found.path} has no rows.")
 
 
 def _selected(schema: Any, columns: Sequence[str]) -> Any:
@@ -178,15 +181,16 @@ def _open_csv(
 
     source, names, raw = _csv_source(path, stack)
     wanted = _checked(names, columns, path)
-    reader = stack.enter_context(pacsv.open_csv(source, **_csv_options(wanted, types)))
+    with _in_words(path, "csv", names):
+        reader = stack.enter_context(pacsv.open_csv(source, **_csv_options(wanted, types)))
     total = None if path == STANDARD else os.path.getsize(path)
-    return Batches(path, reader.schema, reader, total, raw.tell_read)
+    return Batches(path, reader.schema, reader, total, raw.tell_read, names)
 
 
-def _csv_options(columns: Any, types: Mapping[str, Any]) -> dict[str, Any]:
+def _csv_options(columns: Sequence[str], types: Mapping[str, Any]) -> dict[str, Any]:
     import pyarrow.csv as pacsv
 
-    columns = list(columns)
+    columns = list(dict.fromkeys(columns))
     own = {name: kind for name, kind in types.items() if name in columns}
     return {
         "read_options": pacsv.ReadOptions(block_size=_BLOCK),
@@ -307,12 +311,21 @@ _NAMES = {
     "arrows": "Arrow stream",
 }
 
+_TYPES = {
+    "double": "number",
+    "int64": "whole number",
+    "bool": "true or false",
+    "date32": "date",
+    "time64": "time",
+    "timestamp": "date and time",
+}
+
 
 # --- What is wrong with a file -------------------------------------------------------------------
 
 
 @contextmanager
-def _in_words(path: str, kind: str) -> Iterator[None]:
+def _in_words(path: str, kind: str, header: Sequence[str] = ()) -> Iterator[None]:
     """Say what is wrong with a file, without the values that Arrow's messages quote."""
     import pyarrow as pa
 
@@ -329,10 +342,10 @@ def _in_words(path: str, kind: str) -> Iterator[None]:
     except (EOFError, gzip.BadGzipFile):
         raise CommandError(f"{path} is cut off or damaged: the compressed data is.") from None
     except (pa.ArrowException, OSError, UnicodeError, zlib.error, csv.Error) as error:
-        raise CommandError(f"{path} {_problem(str(error), kind)}") from None
+        raise CommandError(f"{path} {_problem(str(error), kind, header)}") from None
 
 
-def _problem(message: str, kind: str) -> str:
+def _problem(message: str, kind: str, header: Sequence[str]) -> str:
     row = re.search(r"Row #(\d+)", message)
     where = f"row {row[1]}" if row else "a row"
     if wrong := re.search(r"Expected (\d+) columns, got (\d+)", message):
@@ -341,10 +354,11 @@ def _problem(message: str, kind: str) -> str:
             "names."
         )
     if wrong := re.search(r"In CSV column #(\d+): .*conversion error to (\w+)", message, re.DOTALL):
+        place, found = int(wrong[1]), _TYPES.get(wrong[2], wrong[2])
+        column = repr(header[place]) if place < len(header) else f"number {place + 1}"
         return (
-            f"has a value in its column number {int(wrong[1]) + 1} that is no {wrong[2]} (values "
-            "are not shown). Mend it, or read the column as text with --text if it is one that "
-            "the mechanism does not use."
+            f"has a value in column {column} that is no {found} (values are not shown). Mend it; "
+            "or read the column as text, with --text, if the mechanism does not read it."
         )
     if "UTF8" in message.upper().replace("-", ""):
         return "has text that is not in UTF-8; convert it first."
