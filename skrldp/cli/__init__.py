@@ -6,6 +6,8 @@ command needs the extra ``cli``. Nothing heavy is loaded before a command needs 
 
 from __future__ import annotations
 
+import importlib.util
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -34,8 +36,8 @@ def main(args: Sequence[str] | None = None) -> int:
     0
     """
     try:
-        import pyarrow  # noqa: F401
-
+        if importlib.util.find_spec("pyarrow") is None:  # to import it takes a tenth of a second
+            raise ModuleNotFoundError(name="pyarrow")
         from skrldp.cli._app import run
     except ModuleNotFoundError as error:
         if error.name not in _NEEDED:
@@ -46,4 +48,6 @@ def main(args: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
+    if args is None:  # in a process of its own, whose end by a signal leaves no files behind either
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     return run(sys.argv[1:] if args is None else args)

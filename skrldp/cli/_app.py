@@ -69,7 +69,8 @@ def _main(
     reports. Tables are CSV, Parquet or Arrow files.
 
     Exit codes: 0 all is well; 1 a check failed: something is not proven, a fault was found, or a
-    digest differs; 2 wrong usage or bad input. After an error nothing has been written.
+    digest differs; 2 wrong usage or bad input; 130 interrupted. After an error nothing has been
+    written.
     """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any
@@ -36,7 +37,7 @@ def table_writer(file: IO[bytes], kind: str, schema: Any, *, packed: bool = Fals
 
             target: Any = file
             if packed:
-                target = stack.enter_context(pa.CompressedOutputStream(file, "gzip"))
+                target = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
             quoted = pacsv.WriteOptions(quoting_style="needed")
             yield stack.enter_context(pacsv.CSVWriter(target, schema, write_options=quoted))
         elif kind == "parquet":

@@ -201,12 +201,11 @@ def _csv_options(columns: Sequence[str], types: Mapping[str, Any]) -> dict[str, 
 
 def _csv_source(path: str, stack: ExitStack) -> tuple[Any, list[str], _Counted]:
     """Return the bytes of a CSV file, the names in its header, and what counts the bytes."""
-    file = _bytes(path, stack)
-    counted = _Counted(file)
-    stream: Any = io.BufferedReader(counted, _BLOCK)
-    if stream.peek(2)[:2] == b"\x1f\x8b":
-        stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), _BLOCK)
-    head = stream.peek(_HEAD)[:_BLOCK]
+    counted = _Counted(_bytes(path, stack))
+    source = _Ahead(counted)
+    if source.ahead(2) == b"\x1f\x8b":
+        source = _Ahead(gzip.GzipFile(fileobj=io.BufferedReader(source, _BLOCK)))
+    head = source.ahead(_HEAD)
     if not head:
         raise CommandError(f"{path} is empty.")
     text = head.decode("utf-8-sig", errors="surrogateescape")
@@ -215,7 +214,9 @@ def _csv_source(path: str, stack: ExitStack) -> tuple[Any, list[str], _Counted]:
         raise CommandError(f"{path} is no CSV file: its first line is no text in UTF-8.")
     if not any(names):
         raise CommandError(f"{path} is no CSV file: its first line has no names of columns.")
-    return stream, names, counted
+    if len(head) < _HEAD and "\n" not in text.strip():
+        raise CommandError(f"{path} has no rows.")
+    return io.BufferedReader(source, _BLOCK), names, counted
 
 
 def _bytes(path: str, stack: ExitStack) -> Any:
@@ -240,6 +241,27 @@ class _Counted(io.RawIOBase):
 
     def tell_read(self) -> int:
         return self._read
+
+
+class _Ahead(_Counted):
+    """A file of which the first bytes can be seen before they are read."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(file)
+        self._first = b""
+
+    def ahead(self, n: int) -> bytes:
+        """Return the first bytes, fewer only where the file has fewer."""
+        while len(self._first) < n and (more := self._file.read(n - len(self._first))):
+            self._first += more
+        return self._first[:n]
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._first:
+            return super().readinto(buffer)
+        n = min(len(buffer), len(self._first))
+        buffer[:n], self._first = self._first[:n], self._first[n:]
+        return n
 
 
 def _open_parquet(
@@ -353,6 +375,8 @@ def _problem(message: str, kind: str, header: Sequence[str]) -> str:
             f"is cut off or ragged: {where} has {wrong[2]} values where the header has {wrong[1]} "
             "names."
         )
+    if "UTF8" in message.upper().replace("-", ""):
+        return "has text that is not in UTF-8; convert it first."
     if wrong := re.search(r"In CSV column #(\d+): .*conversion error to (\w+)", message, re.DOTALL):
         place, found = int(wrong[1]), _TYPES.get(wrong[2], wrong[2])
         column = repr(header[place]) if place < len(header) else f"number {place + 1}"
@@ -360,6 +384,4 @@ def _problem(message: str, kind: str, header: Sequence[str]) -> str:
             f"has a value in column {column} that is no {found} (values are not shown). Mend it; "
             "or read the column as text, with --text, if the mechanism does not read it."
         )
-    if "UTF8" in message.upper().replace("-", ""):
-        return "has text that is not in UTF-8; convert it first."
     return f"is no {_NAMES[kind]}, or is cut off or damaged."
