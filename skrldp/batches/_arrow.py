@@ -12,7 +12,7 @@ from skrldp.sampling import IntegerIds, OctetIds
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_id_type", "pyarrow", "read_ids", "read_values"]
+__all__ = ["check_id_type", "pyarrow", "read_ids", "read_values", "refuse_duplicates"]
 
 _SHOWN = 8  # rows that a message lists
 
@@ -104,34 +104,53 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     Raises
     ------
     ValueError
-        If an id is missing, or stands in several rows.
+        If an id is missing.
     """
     pa = pyarrow()
-    what = f"column {brief(repr(name))}"
-    if isinstance(column, pa.DictionaryArray):
-        column = column.dictionary_decode()
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
+    column = _bare(column)
     if column.null_count:
         rows = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
         raise ValueError(
-            f"{what} has no id in {_rows(rows)} of a batch of {len(column):,} rows. Give each "
-            "record an id, or leave out those without. Nothing of the batch was reported."
-        )
-    column = _without_views(column)
-    if pa.compute.count_distinct(column).as_py() < len(column):
-        counts = column.value_counts()
-        twice = counts.field("values").filter(pa.compute.greater(counts.field("counts"), 1))
-        raise ValueError(
-            f"{what} has ids in more than one row of a batch: "
-            f"{listed(twice.to_pylist())}. A report is about one record of each id: keep one row "
-            "for each, and call check_ids on the whole table. Nothing of the batch was reported."
+            f"column {brief(repr(name))} has no id in {_rows(rows)} of a batch of {len(column):,} "
+            "rows. Give each record an id, or leave out those without. Nothing of the batch was "
+            "reported."
         )
     if pa.types.is_null(column.type):  # and there are no rows
         return IntegerIds(np.zeros(0, dtype=np.int64))
     if pa.types.is_integer(column.type):
         return IntegerIds(column.to_numpy())
     return _octets(column)
+
+
+def refuse_duplicates(name: str, column: Any, hashes: NDArray[Any]) -> None:
+    """Raise a ValueError if an id stands in several rows.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    column : pyarrow.Array
+        The ids, none missing.
+    hashes : array of int, shape (n,)
+        Equal for equal ids. Where two agree, the ids themselves are compared.
+
+    Raises
+    ------
+    ValueError
+        It names such ids.
+    """
+    pa = pyarrow()
+    in_order = np.sort(hashes)
+    if not np.any(in_order[1:] == in_order[:-1]):
+        return
+    counts = _bare(column).value_counts()
+    twice = counts.field("values").filter(pa.compute.greater(counts.field("counts"), 1))
+    if len(twice):
+        raise ValueError(
+            f"column {brief(repr(name))} has ids in more than one row of a batch: "
+            f"{listed(twice.to_pylist())}. A report is about one record of each id: keep one row "
+            "for each, and call check_ids on the whole table. Nothing of the batch was reported."
+        )
 
 
 def _octets(column: Any) -> OctetIds:
@@ -154,6 +173,16 @@ def _bytes(buffer: Any) -> NDArray[np.uint8]:
     if buffer is None:
         return np.zeros(0, dtype=np.uint8)
     return np.frombuffer(buffer, dtype=np.uint8)
+
+
+def _bare(column: Any) -> Any:
+    """Return ids in a type without dictionary, extension and views."""
+    pa = pyarrow()
+    if isinstance(column, pa.DictionaryArray):
+        column = _without_views(column.dictionary).take(column.indices)
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    return _without_views(column)
 
 
 def _without_views(column: Any) -> Any:
