@@ -194,9 +194,10 @@ def _certify(
 def _key(file: o.NewKey) -> None:
     """Make a secret key for reports that stay the same.
 
-    Writes 32 random bytes in hexadecimal into a new file that its owner alone may read. Whoever has
-    the key can undo the randomness of the reports. Keep it where the records are, and as long as
-    the reports are to stay the same.
+    Writes 32 random bytes in hexadecimal into a new file that its owner alone may read, and prints
+    16 digits by which the key is known, for report --key-check. Whoever has the key can undo the
+    randomness of the reports; the digits tell nothing. Keep the key where the records are, and as
+    long as the reports are to stay the same.
     """
     from skrldp.cli._report import make_key
 
@@ -210,6 +211,7 @@ def _report(
     id: o.Id = None,
     key_file: o.KeyFile = None,
     key_variable: o.KeyVariable = None,
+    key_check: o.KeyCheck = None,
     keep: o.Keep = None,
     text: o.Text = None,
     in_format: o.InFormat = None,
@@ -237,6 +239,7 @@ def _report(
             id=id,
             key_file=key_file,
             key_variable=key_variable,
+            key_check=key_check,
             keep=keep or (),
             text=text or (),
             kind=in_format,

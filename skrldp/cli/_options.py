@@ -294,6 +294,14 @@ KeyVariable = Annotated[
     str | None,
     _option("--key-variable", kind="NAME", words="The environment variable with the key."),
 ]
+KeyCheck = Annotated[
+    str | None,
+    _option(
+        "--key-check",
+        kind="DIGITS",
+        words="What skrldp key printed: nothing is reported with another key.",
+    ),
+]
 Keep = Annotated[
     list[str] | None,
     _option(

@@ -19,21 +19,24 @@ from skrldp.mechanism import Mechanism
 __all__ = ["make_key", "report"]
 
 REPORT = "report"  # the column of the reports
-_DIGITS = 64  # of a new key, hexadecimal
+_BYTES = 32  # of a new key
 
 
 def make_key(target: str) -> None:
-    """Write a new key that its owner alone may read.
+    """Write a new key that its owner alone may read, and print what tells it from others.
 
     Parameters
     ----------
     target : str
         The file's name.
     """
+    from skrldp.batches import KeyFile, key_check
+
     if target == STANDARD:
         raise CommandError("a key is not written to standard output; give the name of a file.")
     with new_file(target, mode=0o600) as file:
-        file.write(secrets.token_hex(_DIGITS // 2).encode() + b"\n")
+        file.write(secrets.token_hex(_BYTES).encode() + b"\n")
+    print(key_check(KeyFile(target)))
 
 
 def report(
@@ -44,6 +47,7 @@ def report(
     id: str | None,
     key_file: str | None,
     key_variable: str | None,
+    key_check: str | None,
     keep: Sequence[str],
     text: Sequence[str],
     kind: str | None,
@@ -61,6 +65,8 @@ def report(
         Column that says whom a record is about, for keyed reports.
     key_file, key_variable : str or None
         Where the key is.
+    key_check : str or None
+        The digits by which the key is known.
     keep, text : sequence of str
         Columns to pass on, and columns of CSV that are texts.
     kind, output_kind : str or None
@@ -69,6 +75,8 @@ def report(
         Replace a file; show no progress.
     """
     _check_keyed(id, key_file, key_variable)
+    if key_check is not None and id is None:
+        raise CommandError("--key-check goes with --id and a key.")
     if mechanism == STANDARD == records:
         raise CommandError("mechanism and records cannot both come from standard input.")
     own = read_mechanism(mechanism)
@@ -77,7 +85,7 @@ def report(
     if id is None:
         reporter = _Fresh(own, needed, keep)
     else:
-        reporter = _keyed(own, id, key_file, key_variable, keep)
+        reporter = _keyed(own, id, key_file, key_variable, key_check, keep)
     for name in text:
         if name in needed:
             raise CommandError(
@@ -139,12 +147,18 @@ def _keyed(
     id: str,
     key_file: str | None,
     key_variable: str | None,
+    wanted: str | None,
     keep: Sequence[str],
 ) -> Any:
-    from skrldp.batches import KeyFile, KeyVariable, Reporter
+    from skrldp.batches import KeyFile, KeyVariable, Reporter, key_check
 
     key: Any = KeyVariable(str(key_variable)) if key_file is None else KeyFile(key_file)
-    key.read()  # what is wrong with it is said before anything is opened
+    found = key_check(key)  # what is wrong with the key is said before anything is opened
+    if wanted is not None and wanted.strip().lower() != found:
+        raise CommandError(
+            f"the key is another one than that of --key-check: its digits are {found}. Reports "
+            "with another key are second reports about the same persons."
+        )
     return Reporter(mechanism, id=id, key=key, keep=keep, name=REPORT)
 
 

@@ -18,7 +18,7 @@ import pytest
 from conftest import ROOT
 
 from skrldp import FrequencyEstimator, Mechanism, SRRSanitizer
-from skrldp.batches import Reporter
+from skrldp.batches import Reporter, key_check
 from skrldp.cli import main
 
 DAYS = [datetime.date(2026, 1, day) for day in (1, 2)]
@@ -137,7 +137,8 @@ def test_design_writes_what_the_sanitizer_finds(call, folder):
 def test_reports_and_estimates(call, ready, designed, ending):
     """In all formats the reports are those of `batches`, and the estimates those of the package."""
     write(table(), ready / f"in.{ending}")
-    done = call("report", "mechanism.json", f"in.{ending}", *KEYED, "-o", f"out.{ending}")
+    arguments = ("report", "mechanism.json", f"in.{ending}", *KEYED, "--key-check", key_check(KEY))
+    done = call(*arguments, "-o", f"out.{ending}")
     assert done == (0, "", "")
     found = read(ready / f"out.{ending}")
     batch = table().combine_chunks().to_batches()[0]
@@ -304,8 +305,9 @@ def test_audit(call, folder):
 
 
 def test_a_key_is_its_owners_alone(call, folder):
-    assert call("key", "new") == (0, "", "")
+    code, out, err = call("key", "new")
     text = (folder / "new").read_text()
+    assert (code, out, err) == (0, key_check(bytes.fromhex(text)) + "\n", "")
     assert re.fullmatch(r"[0-9a-f]{64}\n", text)
     if os.name == "posix":
         assert stat.S_IMODE((folder / "new").stat().st_mode) == 0o600
@@ -390,6 +392,7 @@ CASES = {
         changed("key", lambda c: c[:10]), (*GOOD, *KEYED[:3], "bad-key"), "at least 16 bytes"
     ),
     "no key file": (nothing, (*GOOD, *KEYED[:3], "none"), "cannot be read"),
+    "another key": (nothing, (*GOOD, *KEYED, "--key-check", "0" * 16), "is another one than"),
     "no key variable": (nothing, (*GOOD, "--id", "person", "--key-variable", "NO"), "is not set"),
     "id alone": (nothing, (*GOOD, "--id", "person"), "need both --id"),
     "other version": (
