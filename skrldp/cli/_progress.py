@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -46,7 +47,9 @@ def progress(
     from tqdm import tqdm
 
     unit = " rows" if place is None else "B"
-    with tqdm(desc=what, total=total, unit=unit, unit_scale=True, leave=False) as bar:
+    size = shutil.get_terminal_size()  # tqdm shows nothing in terminals that do not tell theirs
+    shape = {"ncols": size.columns, "nrows": size.lines}
+    with tqdm(desc=what, total=total, unit=unit, unit_scale=True, leave=False, **shape) as bar:
         for batch in batches:
             yield batch
             bar.update(batch.num_rows if place is None else place() - bar.n)
