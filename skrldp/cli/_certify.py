@@ -76,6 +76,11 @@ def certify(
     if eps is None:
         if claim is None:
             raise CommandError(f"{mechanism} states no eps; say what it should keep, with --eps.")
+        if claim.eps_pairs is not None:
+            raise CommandError(
+                f"{mechanism} states an eps for each pair of secrets; say what all of them that are "
+                "compared should keep, with --eps."
+            )
         eps = claim.eps_requested if reports == 1 else claim.bound_of(reports)
     joint = public_counts(own, public, counts=counts, kind=kind, quiet=quiet)
     proofs = _proofs(own, claim, joint, around, eps, reports)

@@ -87,7 +87,11 @@ def design(
         raise CommandError("the mechanism and the page need different names.")
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(new_file(output, force=force, inputs=inputs))
-        html = None if page is None else stack.enter_context(new_file(page, force=force))
+        html = (
+            None
+            if page is None
+            else stack.enter_context(new_file(page, force=force, inputs=inputs))
+        )
         table = read_whole(public, kind_of(public, kind), wanted, [*text])
         weights = None
         if counts is not None:

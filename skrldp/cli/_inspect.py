@@ -169,6 +169,10 @@ def _figures(
             "alphabet": claim.alphabet,
             "n_records": claim.n_records,
             "eps_of_reports": {k: claim.bound_of(k) for k in _SEVERAL},
+            "eps_pairs": claim.eps_pairs,
+            "further": [
+                {"secret": one.secret, "known": one.known, "eps": one.eps} for one in claim.further
+            ],
         }
     if proven is not None:
         found["proven"] = {"eps_all": proven[0], "eps_given_u": proven[1]}

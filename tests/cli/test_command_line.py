@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -215,6 +216,17 @@ def test_text_becomes_the_categories(call, folder):
             for ill, value in zip(records["ill"].to_pylist(), rows, strict=True)
         ]
         assert read(folder / "o-csv.csv")["report"].to_pylist() == expected, values
+
+
+def test_what_a_mechanism_does_not_see(call, folder):
+    """Columns of S need not be there; unknown values are "other" where the mechanism says so."""
+    identity = Mechanism.from_matrix(
+        np.eye(3), ("no", "yes"), (1, 2, "other"), observe="nonsensitive"
+    )
+    mechanism = replace(identity.named(None, [("ill", True), ("value", False)]), others=(True,))
+    (folder / "m.json").write_text(mechanism.to_json())
+    (folder / "in.csv").write_text("more,value\nx,2\ny,1\nz,77\n")
+    assert call("report", "m.json", "in.csv") == (0, '"report"\n1\n0\n2\n', "")
 
 
 def test_certify_proves_again(call, ready):
