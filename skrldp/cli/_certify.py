@@ -78,8 +78,8 @@ def certify(
             raise CommandError(f"{mechanism} states no eps; say what it should keep, with --eps.")
         if claim.eps_pairs is not None:
             raise CommandError(
-                f"{mechanism} states an eps for each pair of secrets; say what all of them that are "
-                "compared should keep, with --eps."
+                f"{mechanism} states an eps for each pair of secrets; say with --eps what all of "
+                "them that are compared should keep."
             )
         eps = claim.eps_requested if reports == 1 else claim.bound_of(reports)
     joint = public_counts(own, public, counts=counts, kind=kind, quiet=quiet)
