@@ -80,7 +80,8 @@ class Reporter:
     >>> mechanism = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], ("no", "yes"), ("any",))
     >>> mechanism = mechanism.named(None, [("ill", True), ("place", False)])
     >>> reporter = batches.Reporter(mechanism, id="person", key=bytes(range(32)))
-    >>> batch = pa.record_batch({"person": [17, 18], "ill": ["yes", "no"], "place": ["any"] * 2})
+    >>> record = {"person": [17, 18], "ill": ["yes", "no"], "place": ["any", "any"]}
+    >>> batch = pa.RecordBatch.from_pydict(record)
     >>> [reports] = reporter([batch])
     >>> reports.schema.names
     ['person', 'report']
