@@ -42,6 +42,13 @@ def main() -> None:
         run(*pip, "check", cwd=folder)
         mechanism = run(python, "-W", "error", SMOKE, cwd=folder)
         print(f"{wheel.name} from {sdist.name}: installed with its dependencies, and works")
+        command = python.with_name("skrldp")
+        refused = subprocess.run([command, "--version"], capture_output=True, text=True)
+        assert refused.returncode == 2, refused
+        assert 'pip install "skrldp[cli]"' in refused.stderr, refused
+        run(*pip, "install", "--prefer-binary", f"{wheel}[cli]", cwd=folder)
+        assert run(command, "--version", cwd=folder).startswith("skrldp ")
+        print("The command line says what it needs, and works with it")
 
         pip, python = environment(folder / "client")
         run(*pip, "install", "numpy", cwd=folder)

@@ -6,6 +6,7 @@ so that it is the same whenever, wherever and however often it is computed. `doc
 describes it. NumPy is all that the import loads; ``pyarrow`` and ``cryptography`` are needed later.
 """
 
+from skrldp.batches._arrow import read_values as read_values  # for the command line
 from skrldp.batches._check_ids import check_ids
 from skrldp.batches._keys import KeyFile, KeyVariable, key_check
 from skrldp.batches._reporter import Reporter

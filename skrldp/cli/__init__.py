@@ -1,0 +1,53 @@
+"""The command ``skrldp``: designs, reports, estimates and proofs on files, without Python.
+
+``skrldp --help`` lists the commands, and ``docs/guide/command_line.md`` shows them at work. The
+command needs the extra ``cli``. Nothing heavy is loaded before a command needs it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import signal
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+_NEEDED = {"pyarrow", "typer"}
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    args : sequence of str, optional
+        What stands after the command's name; None is ``sys.argv[1:]``.
+
+    Returns
+    -------
+    int
+        The exit code: 0 if all is well, 1 if a check failed, 2 for wrong usage or bad input.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    skrldp 0.1.0
+    0
+    """
+    try:
+        if importlib.util.find_spec("pyarrow") is None:  # to import it takes a tenth of a second
+            raise ModuleNotFoundError(name="pyarrow")
+        from skrldp.cli._app import run
+    except ModuleNotFoundError as error:
+        if error.name not in _NEEDED:
+            raise
+        print(
+            f"skrldp: the command line needs {error.name}, which is not installed; the extra 'cli' "
+            'brings all that it needs: pip install "skrldp[cli]"',
+            file=sys.stderr,
+        )
+        return 2
+    if args is None:  # in a process of its own, whose end by a signal leaves no files behind either
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    return run(sys.argv[1:] if args is None else args)

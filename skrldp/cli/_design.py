@@ -1,0 +1,183 @@
+"""``skrldp design``: a public table in, a mechanism and its privacy report out."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from operator import methodcaller
+from pathlib import Path
+from typing import Any
+
+from skrldp.cli._errors import CommandError
+from skrldp.cli._figures import as_html, as_json
+from skrldp.cli._formats import kind_of
+from skrldp.cli._outputs import STANDARD, new_file
+from skrldp.cli._progress import for_people
+from skrldp.cli._sets import uncertainty_of
+from skrldp.cli._tables import read_whole
+
+__all__ = ["design"]
+
+_SHOWN = methodcaller("_repr_html_")  # as notebooks show it
+_SANITIZERS = {
+    "polyopt": "PolyOptSanitizer",
+    "a-optimal": "AOptimalSanitizer",
+    "robust-mse": "RobustMSESanitizer",
+    "ir": "IRSanitizer",
+    "srr": "SRRSanitizer",
+    "grr": "GRRSanitizer",
+    "non-robust": "NonRobustSanitizer",
+}
+
+
+def design(
+    public: str,
+    *,
+    output: str,
+    sanitizer: str,
+    sensitive: Sequence[str],
+    columns: Sequence[str],
+    counts: str | None,
+    categories: str | None,
+    text: Sequence[str],
+    parameters: Mapping[str, Any],
+    stated_set: Mapping[str, Any],
+    page: str | None,
+    kind: str | None,
+    force: bool,
+    quiet: bool,
+    in_json: bool,
+) -> None:
+    """Design a mechanism from a public table, write it, and print its privacy report.
+
+    Parameters
+    ----------
+    public, output : str
+        Names of files.
+    sanitizer : str
+        Which of the sanitizers.
+    sensitive, columns : sequence of str
+        Columns of S, and further columns of the record; all others if there are none.
+    counts : str or None
+        Column that says how many records a row stands for.
+    categories : str or None
+        Name of a JSON file with the values that columns may have.
+    text : sequence of str
+        Columns of CSV that are texts.
+    parameters : mapping
+        Parameters of the sanitizer; those that are None or empty were not given.
+    stated_set : mapping
+        What :func:`uncertainty_of` takes.
+    page : str or None
+        Name of a file for the privacy report in HTML.
+    kind : str or None
+        Format of the table.
+    force, quiet, in_json : bool
+        Replace files; show no progress; print JSON.
+    """
+    designer = _designer(sanitizer, sensitive, categories, parameters, stated_set)
+    inputs = [public, categories]
+    wanted = None
+    if columns:
+        wanted = list(dict.fromkeys([*sensitive, *columns, *([counts] if counts else [])]))
+    if output == page:
+        raise CommandError("the mechanism and the page need different names.")
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(new_file(output, force=force, inputs=inputs))
+        html = (
+            None
+            if page is None
+            else stack.enter_context(new_file(page, force=force, inputs=inputs))
+        )
+        table = read_whole(public, kind_of(public, kind), wanted, [*text])
+        weights = None
+        if counts is not None:
+            weights, table = _counts(table, counts, public)
+        _check_columns(table.column_names, sensitive, public)
+        designer.set_params(verbose=int(for_people(quiet)))
+        with contextlib.redirect_stdout(sys.stderr):  # what `verbose` prints is no result
+            designer.fit(table, sample_weight=weights)
+        from skrldp.privacy_reports import privacy_report
+
+        found = privacy_report(designer)
+        file.write(designer.mechanism_.to_json().encode())
+        if html is not None:
+            html.write(as_html("Privacy report", _SHOWN(found)).encode())
+    told = sys.stderr if output == STANDARD else sys.stdout
+    if in_json:
+        figures = {"digest": designer.mechanism_.digest, **found.to_dict()}
+        print(as_json(figures), file=told)
+    elif not (output == STANDARD and quiet):
+        print(found, file=told)
+
+
+def _designer(
+    sanitizer: str,
+    sensitive: Sequence[str],
+    categories: str | None,
+    parameters: Mapping[str, Any],
+    stated_set: Mapping[str, Any],
+) -> Any:
+    """Make the sanitizer, and refuse options that it does not have."""
+    from skrldp import sanitizers
+
+    kind = getattr(sanitizers, _SANITIZERS[sanitizer])
+    known = inspect.signature(kind).parameters
+    given = {name: value for name, value in parameters.items() if value not in (None, [], ())}
+    for name in given:
+        if name not in known:
+            option = "--" + name.replace("_", "-")
+            able = [
+                other
+                for other, class_name in _SANITIZERS.items()
+                if name in inspect.signature(getattr(sanitizers, class_name)).parameters
+            ]
+            raise CommandError(
+                f"{option} does not go with --sanitizer {sanitizer}, but with {', '.join(able)}."
+            )
+    given["uncertainty"] = uncertainty_of(**stated_set)
+    if categories is not None:
+        given["categories"] = _categories(categories)
+    names = list(sensitive)
+    return kind(sensitive=names[0] if len(names) == 1 else names, **given)
+
+
+def _categories(path: str) -> dict[str, list[Any]]:
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CommandError(f"{path}: there is no such file.") from None
+    except (OSError, ValueError):
+        found = None
+    if not (isinstance(found, dict) and all(isinstance(v, list) for v in found.values())):
+        raise CommandError(
+            f"{path} is no JSON object with a list of values for each column, as in "
+            '{"hours": ["0-34", "35-40", "41-"]}.'
+        )
+    return found
+
+
+def _counts(table: Any, name: str, path: str) -> tuple[Any, Any]:
+    """Take the column of counts out of a table."""
+    import pyarrow as pa
+
+    if name not in table.column_names:
+        raise CommandError(f"{path} lacks the column {name!r} (--counts).")
+    column = table.column(name)
+    if not pa.types.is_integer(column.type) or column.null_count:
+        raise CommandError(
+            f"{path}: the column {name!r} (--counts) must have whole numbers in every row."
+        )
+    return column.to_numpy(), table.drop_columns([name])
+
+
+def _check_columns(names: Sequence[str], sensitive: Sequence[str], path: str) -> None:
+    for name in sensitive:
+        if name not in names:
+            has = ", ".join(map(repr, names))
+            raise CommandError(f"{path} lacks the column {name!r} (--sensitive); it has {has}.")
+    if len(set(names)) <= len(set(sensitive)):
+        raise CommandError(f"{path} has no column besides the sensitive ones.")

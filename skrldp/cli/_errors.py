@@ -1,0 +1,66 @@
+"""Errors that end a command with a message, and what becomes of all others."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from skrldp.exceptions import CertificateError, SkrldpError
+
+__all__ = ["CommandError", "exit_code_of"]
+
+FAILED, WRONG, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
+
+
+class CommandError(Exception):
+    """Wrong usage or bad input: the message says what, where, and how to mend it."""
+
+
+def exit_code_of(work: Callable[[], int | None]) -> int:
+    """Do a command's work, print errors and warnings in one line each, and return the exit code.
+
+    Parameters
+    ----------
+    work : callable
+        Returns the exit code, or None for 0.
+
+    Returns
+    -------
+    int
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = _warn
+            code = work() or 0
+            sys.stdout.flush()
+            return code
+    except CertificateError as error:
+        _say("error", error)
+        return FAILED
+    except BrokenPipeError:  # as with `| head`: whoever reads has seen enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else Python complains when it ends
+        return PIPE_CLOSED
+    except (CommandError, SkrldpError, ValueError, TypeError, OSError) as error:
+        _say("error", error)
+        return WRONG
+    except KeyboardInterrupt:
+        _say("error", "interrupted; nothing was written.")
+        return INTERRUPTED
+
+
+def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    own = issubclass(category, UserWarning)  # those of scikit-learn and ours; no deprecations
+    if own:
+        _say("warning", message)
+
+
+def _say(what: str, message: object) -> None:
+    text = str(message)
+    if isinstance(message, OSError) and message.strerror:
+        name = "" if message.filename is None else f"{message.filename}: "
+        text = f"{name}{message.strerror}."
+    print(f"skrldp: {what}: {text}", file=sys.stderr)

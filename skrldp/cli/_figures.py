@@ -1,0 +1,91 @@
+"""Figures as JSON, and lines of text with labels."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from datetime import date, time
+from html import escape
+from typing import Any
+
+__all__ = ["as_html", "as_json", "as_text"]
+
+_WIDTH, _LABEL = 88, 14
+
+
+def as_json(value: Any) -> str:
+    """Write figures as JSON.
+
+    Parameters
+    ----------
+    value : object
+        Numbers, texts, dates, tuples, mappings and so on.
+
+    Returns
+    -------
+    str
+        Indented. Numbers that are infinite or not determined are null.
+    """
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def as_text(title: str, lines: Sequence[tuple[str, str]]) -> str:
+    """Write lines with labels below a title, wrapped.
+
+    Parameters
+    ----------
+    title : str
+    lines : sequence of (label, text)
+
+    Returns
+    -------
+    str
+    """
+    found = [title]
+    for label, text in lines:
+        found += textwrap.wrap(
+            text,
+            _WIDTH,
+            initial_indent=f"  {label:<{_LABEL}}",
+            subsequent_indent=" " * (_LABEL + 2),
+            break_on_hyphens=False,
+        )
+    return "\n".join(found)
+
+
+def as_html(title: str, body: str) -> str:
+    """Make a page that stands by itself.
+
+    Parameters
+    ----------
+    title : str
+    body : str
+        HTML.
+
+    Returns
+    -------
+    str
+    """
+    return (
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+        f"<meta name='viewport' content='width=device-width'><title>{escape(title)}</title>"
+        "<style>body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
+        "th{padding-right:1em}</style></head>"
+        f"<body>{body}</body></html>\n"
+    )
