@@ -1,183 +1,120 @@
 /**
- * The client of skrldp where JavaScript runs: it loads the JSON of a mechanism and turns records
- * into reports. `docs/client.md` describes the JSON, and `README.md` beside this file how to use
- * the client. It refuses what the Python client refuses, and needs nothing but WebCrypto.
- *
- *     import { load } from "./skrldp.js";
- *     const client = await load(text, { digest });
- *     const report = await client.report({ ill: "yes", visits: "rare" }); // may leave the device
+ * The client of skrldp where JavaScript runs: it loads the JSON of a mechanism and turns records into
+ * reports. `docs/client.md` describes the JSON, `README.md` beside this file how to use the client, and
+ * `skrldp.d.ts` the types. It refuses what the Python client refuses, and needs nothing but WebCrypto.
  *
  * In what was read from JSON, a bigint is a whole number, and a number is one with a fraction or an
- * exponent: 1 and 1.0 are one category, but written differently, and 1.0 is no weight.
+ * exponent: 1 and 1.0 are one category, but they are written differently, and 1.0 is no weight.
  */
-
 const FORMAT = "skrldp-mechanism";
-const MOST_CHARACTERS = 2 ** 28;
-const MOST_BRACKETS = 2 ** 23;
-const MOST_DIGITS = 4300; // of a whole number, as in Python
-const MOST_CELLS = 1_000_000;
-const MOST_SYMBOLS = 2 ** 16;
-const LEAST_KEY = 16; // bytes
-const CAPACITY = 2 ** 32; // of a slot of an alias table
+const [MOST_CHARACTERS, MOST_BRACKETS, MOST_DIGITS] = [2 ** 28, 2 ** 23, 4300]; // digits of a whole number
+const [MOST_CELLS, MOST_SYMBOLS] = [1_000_000, 2 ** 16];
+const [LEAST_KEY, CAPACITY] = [16, 2 ** 32]; // bytes of a key; what a slot of an alias table holds
 const DOMAIN = new TextEncoder().encode("skrldp permanent report, version 1\0");
-const NOTHING = "Nothing was reported.";
-const HALF_PAIR = /\p{Surrogate}/u; // of surrogates
+const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
-/**
- * Load a mechanism that reports records; `skrldp.d.ts` has the types.
- *
- * @param {string | Uint8Array} text What `mechanism_.to_json()` wrote; bytes are UTF-8.
- * @param {{memoize?: Uint8Array, digest?: string}} options `memoize`: a secret key of 16 bytes or
- *   more, which makes reports permanent. `digest`: the digest that the mechanism must have.
- */
 export async function load(text, options = {}) {
   checkOptions(options, ["memoize", "digest"]);
+  if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
   const { crypto } = globalThis;
-  if (!crypto?.subtle || !crypto.getRandomValues) {
-    throw new Error("WebCrypto is missing: browsers have it on pages served over HTTPS only.");
-  }
-  const hmacKey = (octets) =>
-    crypto.subtle.importKey("raw", octets, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const hmac = (key, ...parts) => crypto.subtle.sign("HMAC", key, together(parts));
+  if (!crypto?.subtle || !crypto.getRandomValues) fail("WebCrypto is missing: browsers have it on HTTPS pages only.");
+  const [hmacWith, { subtle }] = [{ name: "HMAC", hash: "SHA-256" }, crypto];
+  const hmacKey = (octets) => subtle.importKey("raw", octets, hmacWith, false, ["sign"]);
+  const hmac = (key, first, last) => subtle.sign("HMAC", key, Uint8Array.from([...first, ...last]));
   const key = "memoize" in options ? await hmacKey(checkedKey(options.memoize)) : null;
-  const { canonical, symbols, draw, cellOf, guarantee, ...alphabets } = readMechanism(text);
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonical));
-  const digest = Array.from(new Uint8Array(hash), (o) => o.toString(16).padStart(2, "0")).join("");
-  if ("digest" in options && options.digest !== digest) {
-    throw new Error(`the mechanism's digest is ${digest}, not ${show(options.digest)}.`);
-  }
-  const derived = key && (await hmacKey(await hmac(key, DOMAIN, new Uint8Array(hash))));
-  let names = null; // there may be a million: they are listed when they are asked for
-
+  const { canonical, symbols, draw, cellOf, guarantee = null, ...alphabets } = readMechanism(text);
+  const hash = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(canonical)));
+  const digest = Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("");
+  if ("digest" in options && options.digest !== digest) fail(`this is another mechanism: its digest is ${digest}.`);
+  const derived = key && (await hmacKey(await hmac(key, DOMAIN, hash)));
   return Object.freeze({
-    ...plain(alphabets),
+    ...plain({ ...alphabets, digest, encode: "symbol", guarantee, eps: guarantee && guarantee.eps }),
     get symbols() {
-      return (names ??= plain(symbols()));
+      return plain(symbols()); // there may be a million: they are listed when they are asked for
     },
-    encode: "symbol",
-    digest,
-    guarantee: guarantee && Object.freeze({ ...NOT_STATED, ...plain(guarantee) }),
-    eps: guarantee && guarantee.eps,
-    claim: claimOf(guarantee),
     isPermanent: derived !== null,
     async report(record, reportOptions = {}) {
       checkOptions(reportOptions, ["id"]);
       const id = reportOptions.id ?? null;
-      if ((derived === null) !== (id === null)) {
-        throw new Error(derived ? "permanent reports need an id." : "fresh reports take no id.");
-      }
+      if (derived && id === null) refuse("permanent reports need an id");
+      if (!derived && id !== null) refuse("fresh reports take no id: load with { memoize: key }, or leave it out");
       const person = derived && octetsOf(id);
       const cell = cellOf(record);
-      const tape = derived
-        ? await hmac(derived, new Uint8Array(new BigUint64Array([BigInt(cell)]).buffer).reverse(), person)
-        : crypto.getRandomValues(new Uint8Array(8)).buffer;
+      const octets = [0, 0, 0, 0, cell >>> 24, cell >>> 16, cell >>> 8, cell]; // each modulo 256
+      const tape = derived ? await hmac(derived, octets, person) : crypto.getRandomValues(new Uint8Array(8)).buffer;
       return draw(cell, new DataView(tape));
     },
   });
 }
 
-// --- JSON ----------------------------------------------------------------------------------------
-
-// Of valid JSON: texts, with a colon if they are keys, and numbers.
+// --- JSON ----------------------------------------------------------------------------------------------
+// In valid JSON: texts, with their colon if they are keys, and numbers.
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|-?\d[-+.eE\d]*/g;
 
-/** Parse JSON with exact numbers; refuse infinite ones, keys that repeat and half characters. */
+/** Parse JSON with exact numbers; refuse infinite ones, keys that repeat and half surrogate pairs. */
 function parse(text) {
-  checkSize(text);
-  checkedText(text);
-  let keysWritten = 0;
-  let keysHeld = 0;
-  const revive = (_, value) => {
-    if (typeof value === "string") return value[0] === "#" ? number(value) : checkedText(value.slice(1));
-    if (!isObject(value)) return value;
-    const entries = Object.entries(value);
-    keysHeld += entries.length;
-    return Object.fromEntries(entries.map(([key, item]) => [key.slice(1), item]));
+  let keys = 0; // that are written, without those that are held
+  const mark = (token, colon) => {
+    keys += colon ? 1 : 0;
+    return token[0] === '"' ? `"$${token.slice(1)}` : `"#${token}"`;
   };
-  let fields;
+  const revive = (_, value) => {
+    if (typeof value === "string") return (value[0] === "#" ? numberOf : checkedText)(value.slice(1));
+    if (!isObject(value)) return value;
+    keys -= Object.keys(value).length;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.slice(1), item]));
+  };
   try {
-    JSON.parse(text); // checks the grammar, which is the same as Python's
-    const marked = text.replace(TOKENS, (token, colon) => {
-      if (colon) keysWritten++;
-      return token[0] === '"' ? `"$${token.slice(1)}` : `"#${token}"`;
-    });
-    fields = JSON.parse(marked, revive);
+    if (isOctets(text)) text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
+    const characters = checkedText(text).length - text.replace(/[^\ud800-\udbff]+/g, "").length; // two units may be one
+    if (characters > MOST_CHARACTERS) fail(`it has more than ${MOST_CHARACTERS} characters`);
+    if (text.replace(/[^[{]+/g, "").length > MOST_BRACKETS) fail(`it has more than ${MOST_BRACKETS} opening brackets`);
+    JSON.parse(text); // for the grammar, which is the same as Python's
+    const fields = JSON.parse(text.replace(TOKENS, mark), revive);
+    return keys ? fail("a key is there twice") : fields;
   } catch (error) {
-    throw new Error(`not a mechanism: the text is not JSON (${brief(error.message)}).`);
-  }
-  if (keysHeld < keysWritten) throw new Error("not a mechanism: a key is there twice.");
-  return fields;
-}
-
-function checkSize(text) {
-  let [pairs, brackets] = [0, 0];
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit === 0x5b || unit === 0x7b) brackets++;
-    if ((unit & 0xfc00) === 0xd800) pairs++; // two units are one character
-  }
-  for (const [found, most, what] of [
-    [text.length - pairs, MOST_CHARACTERS, "characters"],
-    [brackets, MOST_BRACKETS, "opening brackets"],
-  ]) {
-    if (found > most) throw new Error(`not a mechanism: the text has more than ${most} ${what}.`);
+    return fail(`not a mechanism: the text is not JSON (${brief(error.message)}).`);
   }
 }
 
-function checkedText(text) {
-  if (HALF_PAIR.test(text)) throw new Error("not a mechanism: half a surrogate pair is no text.");
-  return text;
-}
+const checkedText = (text) => (HALF_PAIR.test(text) ? fail("half a surrogate pair is no text") : text);
 
-function number(marked) {
-  const token = marked.slice(1);
+function numberOf(token) {
   const isWhole = !/[.eE]/.test(token);
-  if (isWhole ? token.replace("-", "").length > MOST_DIGITS : !isFinite(token)) {
-    throw new Error(`${brief(token)} is no finite number, or has too many digits`);
-  }
-  return isWhole ? BigInt(token) : Number(token);
+  if (isWhole && token.replace("-", "").length > MOST_DIGITS) fail(`a number has more than ${MOST_DIGITS} digits`);
+  return isWhole ? BigInt(token) : isFinite(token) ? Number(token) : fail(`${brief(token)} is no finite number`);
 }
 
 /** Write JSON as Python does: without blanks, text unescaped, floats as `repr` writes them. */
 function write(value) {
   if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
-  if (typeof value === "number") return writeFloat(value);
   if (typeof value === "bigint") return String(value);
-  if (!isObject(value)) return JSON.stringify(value) ?? String(value);
-  const entries = Object.entries(value).map(([key, item]) => `${write(key)}:${write(item)}`);
-  return `{${entries.join(",")}}`;
+  if (typeof value === "number") return writeFloat(value);
+  if (!isObject(value)) return JSON.stringify(value);
+  const stated = Object.entries(value).filter(([, item]) => item !== undefined);
+  return `{${stated.map(([key, item]) => `${write(key)}:${write(item)}`).join(",")}}`;
 }
 
 function writeFloat(value) {
-  if (value === 0 || !isFinite(value)) return Object.is(value, -0) ? "-0.0" : value.toFixed(1);
-  const [, sign, digits, power] = /^(-?)([\d.]+)e(.*)$/.exec(value.toExponential());
-  const figures = digits.replace(".", "");
-  const exponent = Number(power);
-  if (exponent < -4 || exponent >= 16) {
-    return `${sign}${digits}e${power[0]}${power.slice(1).padStart(2, "0")}`;
-  }
-  if (exponent < 0) return `${sign}0.${"0".repeat(-exponent - 1)}${figures}`;
-  const whole = figures.slice(0, exponent + 1).padEnd(exponent + 1, "0");
-  return `${sign}${whole}.${figures.slice(exponent + 1) || "0"}`;
+  const isShort = value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e16);
+  if (!isShort) return value.toExponential().replace(/(?<=e[-+])(?=\d$)/, "0"); // two digits at least
+  return `${Object.is(value, -0) ? "-" : ""}${value}${Number.isInteger(value) ? ".0" : ""}`;
 }
 
-// --- Categories ----------------------------------------------------------------------------------
-
+// --- Categories ----------------------------------------------------------------------------------------
+// As Python's `isoformat` writes them: parts of a second, and of an offset, only if they are not 0.
 const DAY = "(\\d{4}-\\d\\d-\\d\\d)";
-const TIME = "(\\d\\d:\\d\\d:\\d\\d)(?:\\.(\\d{6}))?";
-const ZONE = "(?:([-+])(\\d\\d:\\d\\d)(?::(\\d\\d)(?:\\.(\\d{6}))?)?)?";
-const MOMENTS = {
-  date: new RegExp(`^${DAY}$`),
-  time: new RegExp(`^()${TIME}${ZONE}$`),
-  datetime: new RegExp(`^${DAY}T${TIME}${ZONE}$`),
-};
-const A_DAY = 86_400_000_000n; // in microseconds, as all times
+const TIME = "(\\d\\d:\\d\\d:\\d\\d)(?:\\.(?!0{6})(\\d{6}))?";
+const ZONE = "(?:(?!-00:00$|.00:00:00|.{6}:00$)([-+])(\\d\\d:\\d\\d)(?::(\\d\\d)(?:\\.(?!0{6})(\\d{6}))?)?)?";
+const TIMES = [["date", `^${DAY}$`], ["time", `^()${TIME}${ZONE}$`], ["datetime", `^${DAY}T${TIME}${ZONE}$`]];
+const MOMENTS = new Map(TIMES);
+const [SECOND, A_DAY] = [1_000_000n, 86_400_000_000n]; // in microseconds, as all times
 const [FIRST, END] = [microseconds("0001-01-01"), microseconds("9999-12-31") + A_DAY];
-const DEEPEST = 4; // levels of lists: alphabet, cell, secret of several columns, category
+const OTHER = keyOf("other"); // the value that stands for rare and unknown values
 
 /**
- * A text that two values share if they are one category: 1, 1.0 and true are, and moments with a
- * time zone if they are at once. Undefined for what is no category.
+ * A text that values share if they are one category: 1, 1.0 and true are, and so are moments with time
+ * zones if they are at once. Undefined for what is no category.
  */
 function keyOf(value, depth = 2) {
   if (value === null) return "null";
@@ -186,459 +123,353 @@ function keyOf(value, depth = 2) {
   if (typeof value === "boolean" || Number.isInteger(value)) return keyOf(BigInt(value));
   if (typeof value === "number") return `float ${value}`;
   if (!Array.isArray(value)) return isObject(value) ? keyOfMoment(value) : undefined;
-  const keys = depth > DEEPEST ? [undefined] : Array.from(value, (item) => keyOf(item, depth + 1));
+  const keys = depth > 4 ? [undefined] : Array.from(value, (item) => keyOf(item, depth + 1)); // levels
   return keys.includes(undefined) ? undefined : joined(keys);
 }
 
 const joined = (keys) => `(${keys.map((key) => `${key.length}:${key}`).join("")})`;
-const KEY_OF_OTHER = keyOf("other"); // the value that stands for rare and unknown values
 
-/** The key of a date, time or duration, written as Python's `isoformat` writes it. */
 function keyOfMoment(value) {
   const [[kind, content] = [], ...more] = Object.entries(value);
   if (kind === "microseconds" && typeof content === "bigint" && !more.length) {
-    const isHeld = content >= -999_999_999n * A_DAY && content < 1_000_000_000n * A_DAY;
-    return isHeld ? `for ${content}` : undefined;
+    return content >= -999_999_999n * A_DAY && content < 1_000_000_000n * A_DAY ? `for ${content}` : undefined;
   }
-  if (more.length || typeof content !== "string" || !Object.hasOwn(MOMENTS, kind)) return undefined;
-  const found = MOMENTS[kind].exec(content);
-  if (!found) return undefined;
-  const [, day, clock, fraction = "0", sign, zone, seconds, tail = "0"] = found;
-  const local = microseconds(day || "2000-01-01", clock);
-  if (local === undefined || local < FIRST || fraction === "000000") return undefined;
+  const found = typeof content === "string" && !more.length && content.match(MOMENTS.get(kind) ?? "(?!)");
+  const [, day, clock, fraction = "0", sign, zone = "00:00", seconds = "00", rest = "0"] = found || [];
+  const [local, size] = [microseconds(day || "2000-01-01", clock), microseconds("1970-01-01", `${zone}:${seconds}`)];
+  if (!found || local === undefined || local < FIRST || size === undefined) return undefined;
   if (!sign) return `${kind} ${content}`;
-  const size = microseconds("1970-01-01", `${zone}:${seconds ?? "00"}`);
-  const isLonger = tail === "000000" || (seconds === "00" && tail === "0"); // than need be
-  if (size === undefined || isLonger || (size === 0n && (sign === "-" || seconds))) return undefined;
-  const offset = (size + BigInt(tail)) * (sign === "-" ? -1n : 1n);
+  const offset = (size + BigInt(rest)) * (sign === "-" ? -1n : 1n);
   if (kind === "datetime") return keyOfInstant(local + BigInt(fraction) - offset);
-  const part = ((offset % 1_000_000n) + 1_000_000n) % 1_000_000n;
+  const part = ((offset % SECOND) + SECOND) % SECOND;
   return `clock ${local - offset + part} ${fraction} ${part}`;
 }
 
-/** Microseconds from 1970 to a time of a day; undefined if there is no such day or time. */
+/** Microseconds from 1970 to a second of a day; undefined if there is no such day or second. */
 function microseconds(day, clock = "00:00:00") {
-  const at = new Date(`${day}T${clock}Z`);
-  const isThere = !Number.isNaN(at.getTime()) && at.toISOString() === `${day}T${clock}.000Z`;
-  return isThere ? BigInt(at.getTime()) * 1000n : undefined;
+  const at = Date.parse(`${day}T${clock}Z`);
+  return !isNaN(at) && new Date(at).toISOString() === `${day}T${clock}.000Z` ? BigInt(at) * 1000n : undefined;
 }
 
 const keyOfInstant = (at) => `${at >= FIRST && at < END ? "instant" : "beyond"} ${at}`;
 
+/** The key of a category that records are compared with. */
+function keyHeld(value) {
+  const key = keyOf(value);
+  return key.startsWith("beyond") ? malformed(`${show(value)} is not from year 1 to 9999 in UTC`) : key;
+}
 
-// --- Reading a mechanism -------------------------------------------------------------------------
-
-const NEEDED = ["format", "version", "columns", "secrets", "values", "denominator_bits"];
-
-/** Check a mechanism's JSON and take it apart; `canonical` is the one text that it is written as. */
+// --- Mechanisms ----------------------------------------------------------------------------------------
+/** Check a mechanism and take it apart; `canonical` is the one text that it is written as. */
 function readMechanism(text) {
-  const fields = parse(typeof text === "string" ? text : decoded(text));
-  must(fields?.format === FORMAT, `it does not say format="${FORMAT}"`);
+  const fields = parse(text);
+  if (fields?.format !== FORMAT) fail(`not a mechanism: the JSON does not say format="${FORMAT}".`);
   const version = [1n, 2n, 3n].indexOf(fields.version) + 1;
-  must(version, () => `it has version ${show(fields.version)}; versions 1, 2 and 3 are read`);
-  const isBlocks = Object.hasOwn(fields, "blocks");
-  const form = isBlocks ? ["blocks"] : ["symbols", "weights"];
-  const optional = isBlocks ? ["other", "guarantee"] : ["observe", "other", "guarantee"];
-  checkKeys(fields, [...NEEDED, ...form], optional, "it");
-  const { columns, secrets, values, denominator_bits: bits } = fields;
-  for (const name of ["columns", "secrets", "values"]) checkList(fields[name], name);
-  const nCells = secrets.length * values.length;
-  must(nCells <= MOST_CELLS, `${nCells} cells are more than ${MOST_CELLS}`);
+  if (!version) fail(`this mechanism has version ${show(fields.version)}; this release reads versions 1, 2 and 3.`);
+  const [form, optional] = "blocks" in fields ? [["blocks"], []] : [["symbols", "weights"], ["observe"]];
+  const needed = ["format", "version", "columns", "secrets", "values", "denominator_bits", ...form];
+  checkKeys(fields, needed, [...optional, "other", "guarantee"], "it");
+  const { columns, secrets, values, denominator_bits } = fields;
+  const nCells = listed(secrets, "secrets").length * listed(values, "values").length;
+  if (nCells > MOST_CELLS) malformed(`${nCells} cells are more than ${MOST_CELLS}`);
   const isColumn = (it) => Array.isArray(it) && it.length === 2 && typeof it[1] === "boolean";
-  must(columns.every(isColumn), "columns must be pairs of a name and true (sensitive) or false");
-  checkNames(columns.map(([name]) => name), "column names", 0);
-  for (const [part, flag] of [["secrets", true], ["values", false]]) {
-    checkNames(fields[part], part);
-    const n = columns.filter(([, sensitive]) => sensitive === flag).length;
-    const fits = (it) => (n > 1 ? it?.length === n : n === 1) && Array.isArray(it) === n > 1;
-    must(!columns.length || fields[part].every(fits), `${part} do not fit the ${n} columns of theirs`);
+  if (!listed(columns, "columns").every(isColumn)) malformed("columns must be pairs of a name and true or false");
+  if (columns.length) checkNames(columns.map(([name]) => name), "column names");
+  for (const [members, where, flag] of [[secrets, "secrets", true], [values, "values", false]]) {
+    checkNames(members, where);
+    const n = columns.filter(([, isSecret]) => isSecret === flag).length;
+    const fits = (it) => n > 0 && (n > 1 ? Array.isArray(it) && it.length === n : !Array.isArray(it));
+    if (columns.length && !members.every(fits)) malformed(`${where} do not fit the ${n} columns of this kind`);
   }
-  const { draw, listed: symbols, ...read } = isBlocks ? readBlocks(fields) : readWeights(fields);
-  const written = { format: FORMAT, version: 3n, columns, secrets, values, denominator_bits: bits, ...read };
-  if ("other" in fields) written.other = checkedOthers(fields.other, values);
-  const guarantee = "guarantee" in fields ? readGuarantee(fields.guarantee, version, fields) : null;
-  if (guarantee) written.guarantee = guarantee;
-  const alphabets = { columns: columns.length ? columns : UNNAMED, secrets, values, observe: read.observe ?? "all" };
-  const cellOf = recordReader(alphabets, fields.other);
-  return { ...alphabets, canonical: write(written), symbols, guarantee, draw, cellOf };
+  const { draw, symbols, body } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);
+  const other = "other" in fields ? checkedOthers(fields.other, values) : undefined;
+  const guarantee = "guarantee" in fields ? readGuarantee(fields.guarantee, version, secrets, columns) : undefined;
+  const head = { format: FORMAT, version: 3n, columns, secrets, values, denominator_bits };
+  const canonical = write({ ...head, ...body, other, guarantee });
+  const named = columns.length ? columns : [["secret", true], ["value", false]];
+  const alphabets = { columns: named, secrets, values, observe: body.observe ?? "all" };
+  return { ...alphabets, canonical, symbols, draw, guarantee, cellOf: recordReader(alphabets, other) };
 }
 
-function checkNames(names, where, least = 1) {
-  must(checkList(names, where).length >= least, `${where} are empty`);
-  const seen = new Map();
-  for (const name of names) {
-    const key = keyOf(name);
-    must(key !== undefined, () => `${where} hold ${show(name)}, which is no category`);
-    must(!seen.has(key), () => `${where} repeat: ${show(seen.get(key))} and ${show(name)} are equal`);
-    seen.set(key, name);
-  }
-}
-
-function readWeights({ symbols, weights, observe = "all", denominator_bits, secrets, values }) {
-  const n = checkList(symbols, "symbols").length;
-  must(n <= MOST_SYMBOLS, `${n} reports are more than ${MOST_SYMBOLS}`);
+function readWeights({ symbols, observe = "all", weights, denominator_bits, secrets, values }) {
+  const n = listed(symbols, "symbols").length;
+  if (n > MOST_SYMBOLS) malformed(`${n} reports are more than ${MOST_SYMBOLS}`);
   checkNames(symbols, "symbols");
   const bits = 32 + bitLength(n - 1);
-  must(denominator_bits === BigInt(bits), `${n} reports have ${bits} denominator_bits`);
-  const isBlind = observe === "nonsensitive";
-  must(isBlind || observe === "all", 'observe is neither "all" nor "nonsensitive"');
-  const width = values.length * (isBlind ? 1 : secrets.length);
+  if (denominator_bits !== BigInt(bits)) malformed(`${n} reports have ${bits} denominator_bits`);
+  if (observe !== "all" && observe !== "nonsensitive") malformed('observe is neither "all" nor "nonsensitive"');
+  const width = values.length * (observe === "all" ? secrets.length : 1);
   const isRow = (row) => Array.isArray(row) && row.length === width;
-  must(Array.isArray(weights) && weights.length === n && weights.every(isRow), `weights are not ${n} x ${width}`);
-  for (const row of weights) checkWeights(row, bits);
-  const table = weights.map((row) => Float64Array.from(row, Number)); // exact: at most 2^48
+  if (listed(weights, "weights").length !== n || !weights.every(isRow)) malformed(`weights must be ${n} x ${width}`);
+  const table = weights.map((row) => Float64Array.from(checkedWeights(row, bits), Number)); // exact: at most 2^48
   for (let cell = 0; cell < width; cell++) {
-    const sum = table.reduce((total, row) => total + row[cell], 0); // 2^bits only if exactly so
-    must(sum === 2 ** bits, `the weights of column ${cell} do not sum to 2^${bits}`);
+    const sum = table.reduce((total, row) => total + row[cell], 0); // exact unless it is more than 2^53
+    if (sum !== 2 ** bits) malformed(`it is damaged: the weights of column ${cell} do not sum to 2^${bits}`);
   }
   const draw = (cell, tape) => drawByAlias(table.map((row) => row[cell]), tape);
-  return { draw, listed: () => symbols, symbols, ...(isBlind && { observe }), weights };
+  return { draw, symbols: () => symbols, body: { symbols, observe: observe === "all" ? undefined : observe, weights } };
 }
 
 function readBlocks({ blocks, denominator_bits: bits, secrets, values }) {
-  must(typeof bits === "bigint" && bits >= 1n && bits <= 53n, "blocks have 1 to 53 denominator_bits");
-  must(Array.isArray(blocks) && blocks.length === 4, "blocks must be four weights");
-  checkWeights(blocks, bits);
+  if (typeof bits !== "bigint" || bits < 1n || bits > 53n) malformed("blocks have 1 to 53 denominator_bits");
+  if (listed(blocks, "blocks").length !== 4) malformed(`blocks must be four weights, got ${blocks.length}`);
   const [a1, a2] = [secrets.length, values.length];
   const counts = [1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)];
-  const sum = blocks.reduce((total, weight, kind) => total + weight * BigInt(counts[kind]), 0n);
-  must(sum === 1n << bits, `the weights of each cell sum to ${sum}, not to 2^${bits}`);
-  const draw = (cell, tape) => drawByBlocks(blocks, bits, a1, a2, cell, tape);
-  const listed = () => secrets.flatMap((secret) => values.map((value) => [secret, value]));
-  return { draw, listed, blocks };
+  const sum = checkedWeights(blocks, bits).reduce((total, weight, n) => total + weight * BigInt(counts[n]), 0n);
+  if (sum !== 1n << bits) malformed(`it is damaged: the weights of each cell sum to ${sum}, not to 2^${bits}`);
+  const symbols = () => secrets.flatMap((secret) => values.map((value) => [secret, value]));
+  return { draw: (cell, tape) => drawByBlocks(blocks, bits, a1, a2, cell, tape), symbols, body: { blocks } };
 }
 
-function checkWeights(weights, bits) {
-  const most = 1n << BigInt(bits);
-  const isWeight = (weight) => typeof weight === "bigint" && weight >= 0n && weight <= most;
-  must(weights.every(isWeight), "weights are no whole numbers, negative, or too large");
+function checkedWeights(weights, bits) {
+  const isWeight = (weight) => typeof weight === "bigint" && weight >= 0n && weight <= 1n << BigInt(bits);
+  return weights.every(isWeight) ? weights : malformed("weights are no whole numbers, or negative or too large");
 }
 
-/** Check which values of each column of U are reported as "other": null, true, or a list. */
+/** Check which values of each column of U are reported as "other": null (none), true (all), or a list. */
 function checkedOthers(others, values) {
   const width = Array.isArray(values[0]) ? values[0].length : 1;
-  must(Array.isArray(others) && others.length === width, `other needs ${width} entries, as U has columns`);
-  must(others.some((entry) => entry !== null), "other is null for every column");
-  const rows = values.map((value) => (Array.isArray(value) ? value : [value]));
-  must(rows.every((row) => row.length === width), "other needs values of U that are equally long");
-  others.forEach((entry, place) => {
-    if (entry === null) return;
-    const known = new Set(rows.map((row) => keyInTime(row[place])));
-    must(known.has(KEY_OF_OTHER), `column ${place} of U has others, but no value "other"`);
-    if (entry === true) return;
-    checkNames(entry, "each of other");
-    must(!entry.some((value) => known.has(keyInTime(value))), "other has values that are values of U");
-  });
-  const isWanted = width > 1 && others.every((entry) => entry === true);
-  const isThere = rows.some((row) => row.every((value) => value === "other"));
-  must(isThere || !isWanted, 'U has no value in which all columns are "other"');
+  const isFit = (value) => (Array.isArray(value) ? value.length : 1) === width;
+  if (!values.every(isFit)) malformed("other needs values that are all of the same columns");
+  if (listed(others, "other").length !== width) malformed(`other must have an entry for each of ${width} columns`);
+  if (others.every((entry) => entry === null)) malformed("other is null for every column");
+  for (const [place, entry] of others.entries()) {
+    if (entry === null) continue;
+    const known = new Set(values.map((value) => keyHeld(width > 1 ? value[place] : value)));
+    if (!known.has(OTHER)) malformed(`column ${place} of U has others, but no value "other"`);
+    if (entry !== true) checkNames(entry, "each of other");
+    if (entry !== true && entry.some((it) => known.has(keyHeld(it)))) malformed("other has values that U has as well");
+  }
+  const isAll = (value) => width === 1 || value.every((item) => item === "other");
+  if (others.every((entry) => entry === true) && !values.some(isAll)) malformed('U has no value of "other" alone');
   return others;
 }
 
-// --- The guarantee -------------------------------------------------------------------------------
-
+// --- Guarantees ----------------------------------------------------------------------------------------
 const PROOF = ["eps_requested", "eps", "eps_attained"];
-const OPTIONAL = [[], [], ["alphabet"], ["alphabet", "eps_all", "eps_given_u", "eps_pairs", "further"]];
-const NOT_STATED = { eps_all: null, eps_given_u: null, eps_pairs: null, alphabet: null, further: [] };
-const SETS = {
-  renyi: { figures: ["alpha", "radius"], rules: ["chi2", "finite-sample", "given"] },
-  "likelihood-ratio": { figures: ["single", "pair", "drift"], rules: ["finite-sample", "asymptotic", "given"] },
+const OPTIONAL = [[], [], ["alphabet"], ["alphabet", "eps_all", "eps_given_u", "eps_pairs", "further"]]; // by version
+const SETS = { // figures, rules, and how they fit together
+  renyi: [["alpha", "radius"], ["chi2", "finite-sample", "given"],
+    ({ alpha }, rule) => alpha > 0 && (rule !== "finite-sample" || alpha === 1)],
+  "likelihood-ratio": [["single", "pair", "drift"], ["finite-sample", "asymptotic", "given"],
+    ({ single, pair }) => single <= pair && pair <= 2 * single],
 };
 
-/** Read what the maker claims to have proven, with its keys in canonical order. */
-function readGuarantee(claims, version, { secrets, columns }) {
-  const proof = readProof(claims, ["n_records"], OPTIONAL[version], "guarantee", version);
+/** Read what the maker claims to have proven; its keys are in canonical order. */
+function readGuarantee(claims, version, secrets, columns) {
+  const { alphabet, distributions, ...proof } = readProof(claims, ["n_records"], OPTIONAL[version], version);
   const { n_records } = claims;
-  must(n_records === null || (typeof n_records === "bigint" && n_records >= 1n), "n_records is no whole number >= 1");
-  const stated = (name) => (name in claims ? nats(claims[name], name) : undefined);
-  const [eps_all, eps_given_u] = [stated("eps_all"), stated("eps_given_u")];
-  must(!(proof.eps > eps_all || eps_given_u > eps_all), "eps or eps_given_u is more than eps_all");
-  const { eps_requested, eps, eps_attained, alphabet, distributions } = proof;
-  const eps_pairs = "eps_pairs" in claims ? readPairs(claims.eps_pairs, eps, secrets.length) : undefined;
-  const further = "further" in claims ? readFurther(claims.further, columns) : undefined;
-  for (const each of further ?? []) {
-    must(!(each.eps > eps_all) && (each.known.length || each.eps <= eps), "a further eps is above the main ones");
-  }
-  return defined({
-    eps_requested, eps, eps_attained, eps_all, eps_given_u, eps_pairs, n_records, alphabet, distributions, further,
-  });
+  const isCount = n_records === null || (typeof n_records === "bigint" && n_records > 0n);
+  if (!isCount) malformed(`n_records=${show(n_records)} is no whole number >= 1`);
+  const stated = (name, read) => (name in claims ? read(claims[name], name) : undefined);
+  const [eps_all, eps_given_u] = [stated("eps_all", nats), stated("eps_given_u", nats)];
+  if (proof.eps > eps_all || eps_given_u > eps_all) malformed("eps or eps_given_u is more than eps_all");
+  const eps_pairs = stated("eps_pairs", (table) => readPairs(table, proof.eps, secrets.length));
+  const further = stated("further", (statements) => readFurther(statements, columns));
+  const isMore = ({ known, eps }) => eps > eps_all || (!known.length && eps > proof.eps);
+  if (further?.some(isMore)) malformed("in its guarantee, a further eps is more than eps or eps_all");
+  return { ...proof, eps_all, eps_given_u, eps_pairs, n_records, alphabet, distributions, further };
 }
 
-function readFurther(statements, columns) {
-  must(checkList(statements, "guarantee.further").length, "guarantee.further is empty");
-  const read = statements.map((claims) => {
-    const proof = readProof(claims, ["secret", "known"], ["alphabet"], "each of guarantee.further", 3);
-    const { secret, known } = claims;
-    for (const [places, flag] of [[secret, true], [known, false]]) {
-      const isPlace = (place, n) => typeof place === "bigint" && columns[place]?.[1] === flag && !(places[n - 1] >= place);
-      must(Array.isArray(places) && places.every(isPlace), "a bound is about columns that are not there, or not of this kind");
-    }
-    must(secret.length, "a bound is about no secret");
-    return { secret, known, ...proof };
+function readFurther(claimed, columns) {
+  const isOf = (flag) => (it, n, places) =>
+    typeof it === "bigint" && columns[it]?.[1] === flag && (n === 0 || places[n - 1] < it);
+  const statements = listed(claimed, "guarantee.further").map((claims) => {
+    const proof = readProof(claims, ["secret", "known"], ["alphabet"], 3);
+    const [secret, known] = [listed(claims.secret, "secret"), listed(claims.known, "known")];
+    const isFit = secret.length && secret.every(isOf(true)) && known.every(isOf(false));
+    return isFit ? { secret, known, ...proof } : malformed("a further bound is about columns that are not of its kind");
   });
-  const pairs = new Set(read.map(({ secret, known }) => `${secret};${known}`));
-  must(pairs.size === read.length, "two of guarantee.further are about the same columns");
-  return read;
+  const about = new Set(statements.map(({ secret, known }) => `${secret} ${known}`));
+  if (!about.size || about.size < statements.length) malformed("guarantee.further is empty, or two are of one kind");
+  return statements;
 }
 
-function readProof(claims, needed, optional, where, version) {
+/** Read the figures that the guarantee and its further statements have in common. */
+function readProof(claims, needed, optional, version) {
   const key = version === 1 ? "laws" : "distributions";
-  must(isObject(claims), `${where} must be an object`);
-  checkKeys(claims, [...needed, ...PROOF, key], optional, where);
-  for (const name of optional) must(claims[name] !== null, `${name} is null: leave it out`);
+  if (!isObject(claims)) malformed("guarantee must be an object, and so must each of guarantee.further");
+  checkKeys(claims, [...needed, ...PROOF, key], optional, "guarantee");
+  for (const name of optional) if (claims[name] === null) malformed(`in its guarantee, ${name} is null: leave it out`);
   const [eps_requested, eps, eps_attained] = PROOF.map((name) => nats(claims[name], name));
-  must(eps_attained <= eps, `eps_attained=${eps_attained} is more than eps=${eps}`);
-  const distributions = readSet(claims[key], `${where}.${key}`, version);
+  if (eps_attained > eps) malformed(`eps_attained=${eps_attained} is more than eps=${eps}`);
+  const distributions = readSet(claims[key], version);
   const { alphabet } = claims;
-  must(alphabet === undefined || distributions !== "all", "a guarantee for all distributions has no alphabet");
-  must([undefined, "declared", "split", "learned"].includes(alphabet), "alphabet is of no known kind");
-  return defined({ eps_requested, eps, eps_attained, alphabet, distributions });
+  const sources = distributions === "all" ? [undefined] : [undefined, "declared", "split", "learned"];
+  if (!sources.includes(alphabet)) malformed(`alphabet=${show(alphabet)} does not fit its guarantee`);
+  return { eps_requested, eps, eps_attained, alphabet, distributions };
 }
 
-function readSet(around, where, version) {
+function readSet(around, version) {
   if (around === "all") return around;
-  const kind = version === 1 ? "renyi" : around?.set;
-  must(isObject(around) && Object.hasOwn(SETS, kind), `${where} is neither "all" nor a known set`);
-  const { figures, rules } = SETS[kind];
-  checkKeys(around, [...(version === 1 ? [] : ["set"]), ...figures, "rule", "beta"], [], where);
+  const set = version === 1 ? "renyi" : around?.set;
+  const isSet = isObject(around) && typeof set === "string" && Object.hasOwn(SETS, set);
+  const [names, rules, fits] = isSet ? SETS[set] : malformed('guarantee.distributions are neither "all" nor a known set');
+  checkKeys(around, [...(version === 1 ? [] : ["set"]), ...names, "rule", "beta"], [], "guarantee.distributions");
+  const figures = Object.fromEntries(names.map((name) => [name, nats(around[name], name)]));
   const { rule } = around;
-  must(rules.includes(rule), `the rule of ${where} is none of ${rules}`);
   const beta = rule === "given" ? around.beta : real(around.beta);
-  must(rule === "given" ? beta === null : beta > 0 && beta < 1, `beta of ${where} does not fit its rule`);
-  const read = Object.fromEntries(figures.map((name) => [name, nats(around[name], name)]));
-  const { alpha, single, pair } = read;
-  must(alpha === undefined || alpha > 0, "alpha is not above 0");
-  must(alpha === undefined || rule !== "finite-sample" || alpha === 1, "this rule is for alpha=1");
-  must(single === undefined || (single <= pair && pair <= 2 * single), "pair is not within single and twice that");
-  return { set: kind, ...read, rule, beta };
+  const isFit = rules.includes(rule) && (rule === "given" ? beta === null : beta > 0 && beta < 1) && fits(figures, rule);
+  return isFit ? { set, ...figures, rule, beta } : malformed(`guarantee.distributions do not fit: ${show(around)}`);
 }
 
 function readPairs(table, eps, n) {
-  const isSquare = Array.isArray(table) && table.every((row) => Array.isArray(row) && row.length === n);
-  must(isSquare && table.length === n, "eps_pairs must have one row and one column for each secret");
-  const bound = (entry, isSelf) => (entry === null ? (isSelf ? 0 : null) : real(entry));
-  const read = table.map((row, s) => row.map((entry, t) => bound(entry, s === t)));
-  read.forEach((row, s) =>
-    row.forEach((it, t) => {
-      must(it === null || (it >= 0 && it <= (s === t ? 0 : eps)), `eps_pairs[${s}][${t}] is not from 0 to eps`);
-      must(it === read[t][s], "eps_pairs is not symmetric");
-    }),
-  );
-  return read;
+  const isRow = (row) => Array.isArray(row) && row.length === n;
+  if (!isRow(table) || !table.every(isRow)) malformed("eps_pairs must have one row and one column for each secret");
+  const read = table.map((row, s) => row.map((it, t) => (it !== null ? real(it) : s === t ? 0 : null)));
+  const isBound = (it, s, t) => it === read[t][s] && (it === null || (it >= 0 && it <= (s === t ? 0 : eps)));
+  const isFit = read.every((row, s) => row.every((it, t) => isBound(it, s, t)));
+  return isFit ? read : malformed("eps_pairs is not symmetric, not 0 for a secret and itself, or not from 0 to eps");
 }
 
 const real = (it) => (typeof it === "bigint" || typeof it === "number" ? Number(it) : NaN);
 
 function nats(value, name) {
   const figure = real(value);
-  must(figure >= 0 && figure < Infinity, () => `${name}=${show(value)} is no finite number >= 0`);
-  return figure;
+  return figure >= 0 && figure < Infinity ? figure : malformed(`${name}=${show(value)} is no finite number >= 0`);
 }
 
-/** State the bound in words; nothing here can be checked without the public records. */
-function claimOf(guarantee) {
-  if (!guarantee) return "nothing is claimed";
-  const { eps, eps_all, distributions } = guarantee;
-  const next = distributions === "all" ? eps : eps_all;
-  const over = distributions === "all" ? "all distributions" : "the set of distributions that it names";
-  const more = next === undefined ? "no bound on a second one" : `at most ${next} more for each further one`;
-  return `eps <= ${eps} for one report, at ${over}; ${more}`;
-}
-
-// --- Records -------------------------------------------------------------------------------------
-
+// --- Records -------------------------------------------------------------------------------------------
 /** Make the function that finds a record's cell, or refuses the record. */
 function recordReader({ columns, secrets, values, observe }, others) {
-  const placesOf = (flag) => columns.flatMap(([, it], place) => (it === flag ? [place] : []));
-  const ofU = partReader(columns, placesOf(false), values, others, false);
-  const ofS = observe === "all" && partReader(columns, placesOf(true), secrets, null, true);
-  const wanted = columns.flatMap(([, isSecret], place) => (ofS || !isSecret ? [place] : []));
-  const names = columns.map(([name]) => (typeof name === "bigint" ? String(name) : name));
-  const listed = brief(wanted.map((place) => show(columns[place][0])).join(", "));
-  return (record) => {
-    let raw;
+  const wanted = [...columns.keys()].filter((place) => observe === "all" || !columns[place][1]);
+  const told = brief(wanted.map((place) => show(columns[place][0])).join(", "));
+  const texts = columns.map(([name]) => (["string", "bigint"].includes(typeof name) ? String(name) : Symbol("no name")));
+  const names = texts.map((name, n) => (texts.indexOf(name) === texts.lastIndexOf(name) ? name : Symbol(n)));
+  const ofRecord = (record) => {
     if (Array.isArray(record)) {
-      const isWhole = record.length === columns.length;
-      if (!isWhole && record.length !== wanted.length) throw refused(`the record has ${record.length} values, but the columns are ${listed}`);
-      raw = (place) => record[isWhole ? place : wanted.indexOf(place)];
-    } else {
-      if (!isObject(record)) throw refused(`the record must be an object of the columns ${listed}, or an array`);
-      for (const place of wanted) {
-        const name = names[place];
-        if (typeof name !== "string" || names.indexOf(name) !== names.lastIndexOf(name)) throw refused("these columns have no names as objects have: give an array");
-        if (!Object.hasOwn(record, name)) throw refused(`the record lacks the column ${show(name)}; needed are ${listed}`);
-      }
-      raw = (place) => record[names[place]];
+      const isFit = record.length === columns.length || record.length === wanted.length;
+      if (!isFit) refuse(`the record has ${record.length} values, not one for each of the columns ${told}`);
+      return (place) => record[record.length === columns.length ? place : wanted.indexOf(place)];
     }
-    return (ofS ? ofS(raw) * values.length : 0) + ofU(raw);
+    if (!isObject(record)) refuse(`the record must be an object with the columns ${told}, or an array in this order`);
+    const lacks = wanted.find((place) => !Object.hasOwn(record, names[place]));
+    if (lacks !== undefined) refuse(`the record lacks the column ${show(columns[lacks][0])}; the mechanism needs ${told}`);
+    return (place) => record[names[place]];
+  };
+  const findU = memberReader(columns, false, values, others);
+  const findS = observe === "all" ? memberReader(columns, true, secrets) : () => 0;
+  return (record) => {
+    const valueAt = ofRecord(record);
+    return findS(valueAt) * values.length + findU(valueAt);
   };
 }
 
-function partReader(columns, places, members, others, isSecret) {
-  const rows = members.map((member) => (places.length === 1 ? [member] : member).map(keyInTime));
-  const entries = places.map((_, j) => (others?.length === places.length ? others[j] : null));
-  const known = entries.map((entry, j) => {
-    const rare = Array.isArray(entry) ? entry.map((value) => [keyOf(value), KEY_OF_OTHER]) : [];
-    return new Map([...rare, ...rows.map((row) => [row[j], row[j]])]);
-  });
-  const numbers = new Map(rows.map((row, n) => [joined(row), n]));
-  const hasFallback = entries.includes(true) && known.every((column) => column.get(KEY_OF_OTHER));
-  const all = joined(places.map(() => KEY_OF_OTHER));
-  const named = places.map((place) => show(columns[place][0]));
-  return (raw) => {
-    const found = places.map((place, j) => {
-      const value = raw(place);
-      const key = keyOfRaw(value);
-      if (key === undefined) throw refused(`column ${named[j]} holds what cannot be a category`);
-      const own = known[j].get(key) ?? (entries[j] === true ? KEY_OF_OTHER : undefined);
-      const what = isSecret ? "the secret (not shown)" : () => show(value);
-      if (own === undefined) throw refused(`column ${named[j]}: the mechanism does not know ${isSecret ? "the secret (not shown)" : show(value)}`);
-      return own;
+/** Make the function that finds the number of a record's secret, or of its value of U. */
+function memberReader(columns, isSecret, members, others) {
+  const places = [...columns.keys()].filter((place) => columns[place][1] === isSecret);
+  const rows = members.map((member) => (places.length === 1 ? [member] : member).map(keyHeld));
+  const numbers = new Map(rows.map((row, number) => [joined(row), number]));
+  const known = places.map((_, n) => new Map(rows.map((row) => [row[n], row[n]])));
+  const entries = places.map((_, n) => (others?.length === places.length ? others[n] : null));
+  const hasRest = entries.includes(true) && known.every((column) => column.has(OTHER));
+  const rest = hasRest ? numbers.get(joined(places.map(() => OTHER))) : undefined;
+  for (const [n, entry] of entries.entries()) if (Array.isArray(entry)) for (const it of entry) known[n].set(keyOf(it), OTHER);
+  return (valueAt) => {
+    const keys = places.map((place, n) => {
+      const [value, title] = [valueAt(place), `column ${show(columns[place][0])}`];
+      const key = keyOfRaw(value) ?? refuse(`${title} holds what is no text, number, truth value, date or missing`);
+      const what = () => (isSecret ? "the secret (not shown)" : show(value));
+      const other = entries[n] === true ? OTHER : undefined;
+      return known[n].get(key) ?? other ?? refuse(`${title}: the mechanism does not know ${what()}`);
     });
-    const number = numbers.get(joined(found)) ?? (hasFallback ? numbers.get(all) : undefined);
-    if (number === undefined) throw refused(`columns ${named}: the mechanism knows each value, but not together`);
-    return number;
+    const titles = () => brief(places.map((place) => show(columns[place][0])).join(", "));
+    return numbers.get(joined(keys)) ?? rest ?? refuse(`columns ${titles()}: the mechanism does not know these together`);
   };
 }
 
 function keyOfRaw(value) {
-  if (Number.isNaN(value)) return "null";
   if (value instanceof Date) return isNaN(value) ? undefined : keyOfInstant(BigInt(value.getTime()) * 1000n);
-  if (Number.isSafeInteger(value?.microseconds)) return keyOf({ ...value, microseconds: BigInt(value.microseconds) });
-  return keyOf(value);
+  const isDuration = Number.isSafeInteger(value?.microseconds);
+  return keyOf(isDuration ? { ...value, microseconds: BigInt(value.microseconds) } : Number.isNaN(value) ? null : value);
 }
 
-// --- Drawing -------------------------------------------------------------------------------------
-
-/** Draw by the exact alias table of one cell's weights: bits of a slot, then 32 of a coin. */
+// --- Drawing -------------------------------------------------------------------------------------------
+/** Draw by the exact alias table of a cell: the tape has the bits of a slot, then 32 of a coin. */
 function drawByAlias(weights, tape) {
-  const n = 2 ** bitLength(weights.length - 1);
-  const surplus = Array.from({ length: n }, (_, slot) => (weights[slot] ?? 0) - CAPACITY);
-  const thresholds = Array(n).fill(0);
-  const alias = [...thresholds.keys()];
-  const donors = [...alias].filter((slot) => surplus[slot] > 0);
+  const slots = Array.from({ length: 2 ** bitLength(weights.length - 1) }, (_, slot) => slot);
+  const surplus = slots.map((slot) => (weights[slot] ?? 0) - CAPACITY);
+  const thresholds = slots.map((slot) => (surplus[slot] < 0 ? CAPACITY + surplus[slot] : 0));
+  const [alias, donors] = [[...slots], slots.filter((slot) => surplus[slot] > 0)];
   let [donor, taken, given] = [0, 0, surplus[donors[0]]];
-  for (const taker of [...alias].filter((slot) => surplus[slot] < 0)) {
-    thresholds[taker] = CAPACITY + surplus[taker];
+  for (const taker of slots.filter((slot) => surplus[slot] < 0)) {
     alias[taker] = donors[donor];
     taken -= surplus[taker];
-    while (given <= taken && donor < donors.length - 1) {
-      if (given < taken) { // the next donor makes up for what this one lacks
-        thresholds[donors[donor]] = CAPACITY + given - taken;
-        alias[donors[donor]] = donors[donor + 1];
-      }
-      given += surplus[donors[++donor]];
+    for (; given <= taken && donor < donors.length - 1; given += surplus[donors[++donor]]) {
+      if (given === taken) continue;
+      thresholds[donors[donor]] = CAPACITY + given - taken; // the next donor makes up for what it lacks
+      alias[donors[donor]] = donors[donor + 1];
     }
   }
   const isWide = weights.length > 256;
-  const slot = (isWide ? tape.getUint16(0, true) : tape.getUint8(0)) & (n - 1);
+  const slot = (isWide ? tape.getUint16(0, true) : tape.getUint8(0)) & (slots.length - 1);
   return tape.getUint32(isWide ? 2 : 1, true) < thresholds[slot] ? slot : alias[slot];
 }
 
-/** Draw by inversion: first the kinds of reports (own secret or not, own value or not), then one. */
+/** Draw by inversion: the kind of report (own secret or not, own value or not), then one of this kind. */
 function drawByBlocks(blocks, bits, a1, a2, cell, tape) {
   let rest = tape.getBigUint64(0, true) >> (64n - bits);
-  for (const [kind, weight] of blocks.entries()) {
-    const [ds, du] = [kind >> 1, kind & 1]; // the first shifts of the secret and of the value
-    const width = du ? a2 - 1 : 1;
-    const mass = weight * BigInt((ds ? a1 - 1 : 1) * width);
-    if (rest < mass) {
-      const rank = Number(rest / weight);
-      const secret = (Math.floor(cell / a2) + ds + Math.floor(rank / width)) % a1;
-      return secret * a2 + ((cell % a2) + du + (rank % width)) % a2;
-    }
-    rest -= mass;
-  }
-  throw new Error("the weights do not sum up");
+  let kind = 0;
+  const width = () => (kind & 1 ? a2 - 1 : 1);
+  const mass = () => blocks[kind] * BigInt((kind & 2 ? a1 - 1 : 1) * width());
+  for (; rest >= mass(); kind++) rest -= mass();
+  const rank = Number(rest / blocks[kind]); // within its kind: how far it is from the record's own cell
+  const secret = (Math.floor(cell / a2) + (kind >> 1) + Math.floor(rank / width())) % a1;
+  return secret * a2 + (((cell % a2) + (kind & 1) + (rank % width())) % a2);
 }
 
-// --- Helpers -------------------------------------------------------------------------------------
-
-const UNNAMED = [["secret", true], ["value", false]];
+// --- Helpers -------------------------------------------------------------------------------------------
 const isObject = (it) => typeof it === "object" && it !== null && !Array.isArray(it);
 const isOctets = (it) => ArrayBuffer.isView(it) && it[Symbol.toStringTag] === "Uint8Array";
 const bitLength = (n) => 32 - Math.clz32(n);
 const brief = (text) => (text.length <= 400 ? text : `${text.slice(0, 200)} ... ${text.slice(-200)}`);
-const refused = (what) => new Error(`${what}. ${NOTHING}`);
-const defined = (it) => Object.fromEntries(Object.entries(it).filter(([, value]) => value !== undefined));
+const show = (value) => brief(write(value) ?? "undefined");
+const listed = (it, where) => (Array.isArray(it) ? it : malformed(`${where} must be a list`));
+const malformed = (what) => fail(`the mechanism is malformed: ${brief(what)}.`);
+const refuse = (what) => fail(`${what}. Nothing was reported.`);
 
-function must(isSo, what) {
-  if (!isSo) throw new Error(`the mechanism is malformed: ${brief(typeof what === "string" ? what : what())}.`);
-}
-
-function checkList(value, where) {
-  must(Array.isArray(value), `${where} must be a list`);
-  return value;
+function fail(message, Kind = Error) {
+  throw new Kind(message);
 }
 
 function checkKeys(fields, needed, optional, where) {
-  for (const key of needed) must(Object.hasOwn(fields, key), `${where} lacks ${key}`);
-  const strange = Object.keys(fields).find((key) => !needed.includes(key) && !optional.includes(key));
-  must(strange === undefined, () => `${where} has the unknown key ${show(strange)}`);
+  for (const key of needed) if (!Object.hasOwn(fields, key)) malformed(`${where} lacks ${show(key)}`);
+  const strange = Object.keys(fields).filter((key) => !needed.includes(key) && !optional.includes(key));
+  if (strange.length) malformed(`${where} has the unknown key ${show(strange[0])}`);
+}
+
+function checkNames(names, where) {
+  if (!listed(names, where).length) malformed(`${where} are empty`);
+  const seen = new Map();
+  for (const name of names) {
+    const key = keyOf(name) ?? malformed(`${where} hold ${show(name)}, which is no category`);
+    if (seen.has(key)) malformed(`${where} repeat: ${show(seen.get(key))} and ${show(name)} are equal`);
+    seen.set(key, name);
+  }
 }
 
 function checkOptions(options, known) {
-  const strange = Object.keys(options).find((name) => !known.includes(name));
-  if (strange !== undefined) throw new TypeError(`there is no option ${strange}, only ${known}.`);
+  const strange = Object.keys(options).filter((name) => !known.includes(name));
+  if (strange.length) fail(`there is no option ${strange[0]}, only: ${known.join(", ")}.`, TypeError);
 }
 
-function show(value) {
-  try {
-    return brief(write(value));
-  } catch {
-    return `a value of type ${typeof value}`;
-  }
-}
-
-/** What was read as JavaScript has it: whole numbers are numbers up to 2^53, and all is frozen. */
+/** What was read as JavaScript has it: whole numbers up to 2^53 are numbers, and nothing can be changed. */
 function plain(value) {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (Array.isArray(value)) return Object.freeze(value.map(plain));
-  if (!isObject(value)) return value;
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, it]) => [key, plain(it)])));
-}
-
-function keyInTime(value) {
-  const key = keyOf(value);
-  must(!key.startsWith("beyond"), () => `${show(value)} is beyond the years 1 to 9999`);
-  return key;
-}
-
-function decoded(octets) {
-  if (!isOctets(octets)) throw new TypeError("a mechanism is read from a string or a Uint8Array.");
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(octets);
-  } catch {
-    throw new Error("not a mechanism: the text is not JSON (it is not UTF-8).");
-  }
+  if (!isObject(value)) return value ?? null;
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)])));
 }
 
 function checkedKey(key) {
-  const mend = "make one with crypto.getRandomValues(new Uint8Array(32)), and keep it secret.";
-  if (!isOctets(key)) throw new TypeError(`memoize must be a key, a Uint8Array: ${mend}`);
-  if (key.length < LEAST_KEY) throw new Error(`memoize must have ${LEAST_KEY} bytes or more: ${mend}`);
-  return key;
-}
-
-function together(parts) {
-  const octets = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    octets.set(part, at);
-    at += part.length;
-  }
-  return octets;
+  if (!isOctets(key)) fail("memoize must be a key, a Uint8Array of 32 random bytes that are kept secret.", TypeError);
+  return key.length < LEAST_KEY ? fail(`memoize must be a key of at least ${LEAST_KEY} random bytes.`) : key;
 }
 
 /** Write an id as bytes, those of different types differently. */
 function octetsOf(id) {
-  if (isOctets(id)) return together([[0x62], id]);
-  if (typeof id === "string" && HALF_PAIR.test(id)) {
-    throw new Error("an id has half a surrogate pair, which is no text.");
-  }
-  const isWhole = typeof id === "bigint" || Number.isSafeInteger(id);
-  if (!isWhole && typeof id !== "string") {
-    throw new TypeError("an id must be a string, a Uint8Array, a bigint or a whole number below 2^53.");
-  }
-  return new TextEncoder().encode(`${isWhole ? "i" : "s"}${isWhole ? BigInt(id) : id}`);
+  if (isOctets(id)) return [0x62, ...id];
+  if (typeof id === "bigint" || Number.isSafeInteger(id)) return new TextEncoder().encode(`i${BigInt(id)}`);
+  if (typeof id !== "string") refuse("an id must be a string, a Uint8Array, a bigint or a whole number up to 2^53");
+  return new TextEncoder().encode(HALF_PAIR.test(id) ? refuse("an id has half a surrogate pair") : `s${id}`);
 }
