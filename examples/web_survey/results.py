@@ -14,18 +14,21 @@ def factor(eps):
 
 
 def promise(guarantee):
-    """Say what one report tells about the secret: the sentence that the questionnaire shows."""
-    known = guarantee.eps_given_u
-    knows = (
-        ""
-        if known is None
-        else f", and at most {factor(known)} times for somebody who knows your other answers"
+    """Say what one report tells: the sentences that the questionnaire shows."""
+    hidden = (
+        "It changes the odds of one hidden answer against another at most "
+        f"{factor(guarantee.eps)} times"
     )
-    return (
-        "The number changes the odds of one hidden answer against another at most "
-        f"{factor(guarantee.eps)} times{knows}. Answers that are marked as not hidden may be told "
-        "by the number."
-    )
+    if guarantee.eps_given_u is None:
+        hidden += ". Whoever knows your other answers may learn more."
+    else:
+        hidden += (
+            f", and at most {factor(guarantee.eps_given_u)} times for somebody who knows your "
+            "other answers. So whatever number comes up, it could have come up with any "
+            "hidden answer."
+        )
+    others = "Answers that are not marked as hidden are not protected: the number may tell them."
+    return {"hidden": hidden, "others": others}
 
 
 def statements(guarantee):
@@ -41,11 +44,13 @@ def statements(guarantee):
     elif around.beta is None:
         listed.append(f"This is proven for {guarantee.describe_distributions()}.")
     else:
+        given = guarantee.alphabet in ("declared", "split")
+        unless = "" if given else ", unless the possible answers were learned from these records"
         about = "at most" if around.rule == "finite-sample" else "about"
         listed.append(
             f"This is proven for all distributions of the answers in a set around that of "
             f"{guarantee.n_records:,} public records. The probability that the set misses the true "
-            f"distribution is {about} {around.beta:g}."
+            f"distribution is {about} {around.beta:g}{unless}."
         )
     if guarantee.eps_given_u is not None:
         listed.append(
@@ -107,7 +112,6 @@ def results(survey, mechanism, counts):
         ]
         listed = asked.get("options") or [group["name"] for group in asked["groups"]]
         shares.sort(key=lambda share: listed.index(share["answer"]))
-        found["questions"].append(
-            {"column": asked["column"], "text": asked["text"], "shares": shares}
-        )
+        question = {name: asked[name] for name in ("column", "text", "sensitive")}
+        found["questions"].append({**question, "shares": shares})
     return found

@@ -47,6 +47,11 @@ class Store:
             (stored,) = base.execute("SELECT report FROM reports WHERE id = ?", (id,)).fetchone()
         return stored, new
 
+    def add_many(self, reports):
+        """Store pairs of id and report, each of which is new."""
+        with closing(self._open()) as base, base:
+            base.executemany("INSERT INTO reports VALUES (?, ?)", reports)
+
     def counts(self, n_symbols):
         """Count the reports of each symbol."""
         with closing(self._open()) as base:

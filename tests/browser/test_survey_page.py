@@ -378,15 +378,11 @@ def test_the_results_hold_the_truth(person, relay, folder, mechanism, monkeypatc
     assert not page.locator("table").count()
 
     monkeypatch.setattr(results, "CONFIDENCE", 1.0 - 1e-6)
-    device, kept = (
-        client.load(mechanism.to_json()),
-        store.Store(folder / "reports.sqlite", mechanism.digest),
-    )
+    device = client.load(mechanism.to_json())
     people = [reworded(each) for each in simulate.people(3000, seed=2)]
-    sent = [(secrets.token_hex(16), y) for y in device.report_many(people).tolist()]
-    with kept._open() as base:
-        base.executemany("INSERT INTO reports VALUES (?, ?)", sent)
-    base.close()
+    store.Store(folder / "reports.sqlite", mechanism.digest).add_many(
+        (secrets.token_hex(16), y) for y in device.report_many(people).tolist()
+    )
     page.reload(wait_until="networkidle")
     assert "Estimated from 3,000 reports" in page.locator("#summary").inner_text()
     truth = simulate.distribution().replace(WORDS)

@@ -16,8 +16,8 @@ async function start() {
       "reports on: with fewer, randomness hides nearly everything.";
     return;
   }
-  find("summary").textContent = `Estimated from ${reports}. Each hides a person's answer; over ` +
-    "many, the randomness averages out.";
+  find("summary").textContent = `Estimated from ${reports}. Each is a random number; over many, ` +
+    "the randomness averages out.";
   const level = percent(results.confidence, 0);
   find("meaning").textContent = `In ${level} of surveys, an interval of this kind holds the true share ` +
     "among all people that those who answered are drawn from. It covers chance, but not who chose to " +
@@ -29,6 +29,7 @@ async function start() {
 function question(asked, { confidence }) {
   const level = percent(confidence, 0);
   const caption = element("caption", {}, element("span", { class: "question" }, asked.text));
+  if (asked.sensitive) caption.append(element("span", { class: "tag secret" }, "Hidden in each report"));
   const head = element("tr", {},
     element("th", { scope: "col" }, "Answer"),
     element("th", { scope: "col" }, "From 0 to 100 %"),

@@ -16,7 +16,8 @@ async function start() {
   survey = JSON.parse(await read("survey.json"));
   document.title = find("title").textContent = survey.title;
   find("introduction").textContent = survey.introduction;
-  find("bound").textContent = survey.promise;
+  find("bound").textContent = survey.promise.hidden;
+  find("others").textContent = survey.promise.others;
   find("promise").hidden = false;
   const state = await locked(identity);
   if (state.report !== undefined) return showSent(state);
@@ -144,7 +145,7 @@ function chances(record, report) {
   const caption = element("caption", {}, "How likely this number is, with your other answers as they " +
     `are, by the answer to ${asked.join(" and ")}`);
   const bars = rows.map(([label, share]) => row(label, null, 0, share / most, percent(share, 2)));
-  const knowing = "This is what somebody learns who knows your other answers. Others learn less.";
+  const knowing = "This is how it looks to somebody who knows your other answers.";
   return [element("table", {}, caption, element("tbody", {}, ...bars)),
     element("p", { class: "hint" }, knowing)];
 }
