@@ -227,6 +227,39 @@ def test_requests_are_a_function_of_the_report_alone(person, relay, mechanism):
     assert sum(b"POST /reports" in request for request in seen[0]) == 1
 
 
+ESCAPES = """
+async (elsewhere) => {
+  const refused = [];
+  document.addEventListener("securitypolicyviolation", (e) => refused.push(e.effectiveDirective));
+  await fetch(`${elsewhere}/fetch`, { mode: "no-cors" }).catch(() => {});
+  navigator.sendBeacon(`${elsewhere}/beacon`);
+  new Image().src = `${elsewhere}/image`;
+  const form = document.createElement("form");
+  form.action = `/form`;
+  document.body.append(form);
+  form.submit();
+  await new Promise((done) => setTimeout(done, 500));
+  return refused.sort();
+}
+"""
+
+
+def test_the_policy_holds(person, relay):
+    """Even a script in the page reaches no other server, and forms send nothing at all."""
+    someone = person()
+    elsewhere = f"http://127.0.0.1:{relay.port}"  # the same relay by another name
+    before = len(relay.requests)
+    refused = someone.page.evaluate(ESCAPES, elsewhere)
+    assert refused == ["connect-src", "connect-src", "form-action", "img-src"]
+    assert relay.requests[before:] == []
+
+
+def test_without_scripts_there_are_no_questions(person, relay):
+    someone = person(java_script_enabled=False)
+    assert "needs JavaScript" in someone.page.locator("noscript").inner_text()
+    assert not someone.page.locator("input").count()
+
+
 DRAW = """
 async ([record, n]) => {
   const { load } = await import("./skrldp.js");
@@ -324,12 +357,15 @@ def test_wrong_answers_and_mechanisms_are_refused(person, relay, mechanism):
         someone.page.get_by_role("button", name="Show me").click()
         assert "whole number" in someone.page.locator(".missing").first.inner_text()
         assert not someone.page.locator("#preview").is_visible()
-    someone.context.route(
-        "**/mechanism.json", lambda route: route.fulfill(body=mechanism.to_json()[:-2])
-    )
-    someone.page.reload(wait_until="networkidle")
-    assert someone.page.get_by_role("alert").is_visible()
-    assert not someone.page.locator("form").is_visible()
+    cut = mechanism.to_json()[:-2]
+    other = json.loads(mechanism.to_json())
+    other["symbols"], other["weights"] = other["symbols"][::-1], other["weights"][::-1]
+    for body, problem in ((cut, "not a mechanism"), (json.dumps(other), "digest")):
+        someone.context.unroute_all()
+        someone.context.route("**/mechanism.json", lambda route, _, body=body: route.fulfill(body=body))
+        someone.page.reload(wait_until="networkidle")
+        assert problem in someone.page.get_by_role("alert").inner_text()
+        assert not someone.page.locator("form").is_visible()
     assert not reports(relay)
 
 
