@@ -14,14 +14,13 @@ const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 export async function load(text, options = {}) {
   checkKeys(options, [], ["memoize", "digest"], "the options of load", fail);
   if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
-  const { crypto } = globalThis;
-  if (!crypto?.subtle || !crypto.getRandomValues) fail("WebCrypto is missing: browsers have it on HTTPS pages only.");
-  const { subtle } = crypto;
+  const { crypto, crypto: { subtle, getRandomValues } = {} } = globalThis;
+  if (!subtle || !getRandomValues) fail("WebCrypto is missing: browsers have it on pages served over HTTPS only.");
   const hmacKey = (octets) => subtle.importKey("raw", octets, HMAC, false, ["sign"]);
   const hmac = (key, first, last) => subtle.sign("HMAC", key, Uint8Array.from([...first, ...last]));
   const [isPermanent, secret] = ["memoize" in options, options.memoize];
-  if (isPermanent && !isOctets(secret)) fail("memoize must be a key, a Uint8Array of 32 random bytes.", TypeError);
-  if (isPermanent && secret.length < LEAST_KEY) fail(`memoize must be a key of at least ${LEAST_KEY} random bytes.`);
+  const isKey = isOctets(secret) && secret.length >= LEAST_KEY;
+  if (isPermanent && !isKey) fail(`memoize must be a Uint8Array of at least ${LEAST_KEY} random bytes.`, TypeError);
   const key = isPermanent && (await hmacKey(secret));
   const { canonical, symbols, draw, cellOf, guarantee = null, ...alphabets } = readMechanism(text);
   const hash = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(canonical)));
@@ -37,20 +36,17 @@ export async function load(text, options = {}) {
     async report(record, about = {}) {
       checkKeys(about, [], ["id"], "what follows the record", refuse);
       const { id = null } = about;
-      if (isPermanent && id === null) refuse("permanent reports need an id");
-      if (!isPermanent && id !== null) refuse("fresh reports take no id: load with { memoize: key }, or leave it out");
-      const person = isPermanent && octetsOf(id);
+      if (isPermanent === (id === null)) refuse(isPermanent ? "permanent reports need an id" : "fresh reports take no id");
       const cell = cellOf(record);
+      if (!isPermanent) return draw(cell, new DataView(crypto.getRandomValues(new Uint8Array(8)).buffer));
       const octets = [0, 0, 0, 0, cell >>> 24, cell >>> 16, cell >>> 8, cell]; // each modulo 256
-      const tape = isPermanent ? await hmac(derived, octets, person) : crypto.getRandomValues(new Uint8Array(8)).buffer;
-      return draw(cell, new DataView(tape));
+      return draw(cell, new DataView(await hmac(derived, octets, octetsOf(id))));
     },
   });
 }
 
 // --- JSON ----------------------------------------------------------------------------------------------
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[-+.eE\d]*/g; // in valid JSON, texts and numbers
-
 /** Parse JSON with exact numbers; refuse infinite ones, keys that repeat and half surrogate pairs. */
 function parse(text) {
   let keys = 0;
@@ -64,8 +60,8 @@ function parse(text) {
   try {
     if (isOctets(text)) text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
     const characters = checkedText(text).length - text.replace(/[^\ud800-\udbff]+/g, "").length; // two units may be one
-    if (characters > MOST_CHARACTERS) fail(`it has more than ${MOST_CHARACTERS} characters`);
-    if (text.replace(/[^[{]+/g, "").length > MOST_BRACKETS) fail(`it has more than ${MOST_BRACKETS} opening brackets`);
+    const brackets = text.replace(/[^[{]+/g, "").length;
+    if (characters > MOST_CHARACTERS || brackets > MOST_BRACKETS) fail("it has too many characters or brackets");
     JSON.parse(text); // for the grammar, which is the same as Python's
     const fields = JSON.parse(text.replace(TOKENS, mark), revive);
     return text.replace(TOKENS, "").split(":").length - 1 > keys ? fail("a key is there twice") : fields;
@@ -73,13 +69,11 @@ function parse(text) {
     return fail(`not a mechanism: the text is not JSON (${brief(error.message)}).`);
   }
 }
-
 const checkedText = (text) => (HALF_PAIR.test(text) ? fail("half a surrogate pair is no text") : text);
 function numberOf(token) {
   if (/[.eE]/.test(token)) return isFinite(token) ? Number(token) : fail(`${brief(token)} is no finite number`);
   return token.replace("-", "").length > MOST_DIGITS ? fail("a number has too many digits") : BigInt(token);
 }
-
 /** Write JSON as Python does: without blanks, text unescaped, floats as `repr` writes them. */
 function write(value) {
   if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
@@ -103,7 +97,6 @@ const MOMENTS = { date: `^${DAY}$`, time: `^()${TIME}${ZONE}$`, datetime: `^${DA
 const [SECOND, A_DAY] = [1_000_000n, 86_400_000_000n]; // in microseconds, as all times
 const [FIRST, END] = [microseconds("0001-01-01"), microseconds("9999-12-31") + A_DAY];
 const OTHER = keyOf("other"); // the value that stands for rare and unknown values
-
 /** A text that values share if they are one category: 1, 1.0 and true are. Undefined for what is none. */
 function keyOf(value, depth = 2) {
   if (value === null) return "null";
@@ -119,8 +112,7 @@ const joined = (keys) => `(${keys.map((key) => `${key.length}:${key}`).join("")}
 function keyOfMoment(value) {
   const [[kind, content] = [], ...more] = Object.entries(value);
   const isDuration = kind === "microseconds" && typeof content === "bigint" && !more.length;
-  const isHeld = isDuration && content >= -999_999_999n * A_DAY && content < 1_000_000_000n * A_DAY;
-  if (isDuration) return isHeld ? `for ${content}` : undefined;
+  if (isDuration && content >= -999_999_999n * A_DAY && content < 1_000_000_000n * A_DAY) return `for ${content}`;
   const isMoment = typeof content === "string" && !more.length && Object.hasOwn(MOMENTS, kind);
   const found = isMoment && content.match(MOMENTS[kind]);
   const [, day, clock, fraction = "0", sign, zone = "00:00", seconds = "00", rest = "0"] = found || [];
@@ -132,14 +124,12 @@ function keyOfMoment(value) {
   const part = ((offset % SECOND) + SECOND) % SECOND;
   return `clock ${local - offset + part} ${fraction} ${part}`;
 }
-
 /** Microseconds from 1970 to a second of a day; undefined if there is no such day or second. */
 function microseconds(day, clock = "00:00:00") {
   const at = Date.parse(`${day}T${clock}Z`);
   return !isNaN(at) && new Date(at).toISOString() === `${day}T${clock}.000Z` ? BigInt(at) * 1000n : undefined;
 }
 const keyOfInstant = (at) => `${at >= FIRST && at < END ? "instant" : "beyond"} ${at}`;
-
 /** The key of a category that records are compared with. */
 const keyHeld = (value) =>
   keyOf(value).startsWith("beyond") ? malformed(`${show(value)} is not from year 1 to 9999 in UTC`) : keyOf(value);
@@ -171,21 +161,21 @@ function readMechanism(text) {
   const guarantee = "guarantee" in fields ? readGuarantee(fields.guarantee, version, secrets, columns) : undefined;
   const named = columns.length ? columns : [["secret", true], ["value", false]];
   const alphabets = { columns: named, secrets, values, observe: body.observe ?? "all" };
-  const cellOf = recordReader(alphabets, other);
   const head = { format: FORMAT, version: 3n, columns, secrets, values, denominator_bits };
-  return { ...alphabets, canonical: write({ ...head, ...body, other, guarantee }), symbols, draw, guarantee, cellOf };
+  const canonical = write({ ...head, ...body, other, guarantee });
+  return { ...alphabets, canonical, symbols, draw, guarantee, cellOf: recordReader(alphabets, other) };
 }
 function readWeights({ symbols, observe = "all", weights, denominator_bits, secrets, values }) {
   const n = listed(symbols, "symbols").length;
-  if (n > MOST_SYMBOLS) malformed(`${n} reports are more than ${MOST_SYMBOLS}`);
-  checkNames(symbols, "symbols");
   const [bits, isBlind] = [32 + bitLength(n - 1), observe === "nonsensitive"];
-  if (denominator_bits !== BigInt(bits)) malformed(`${n} reports have ${bits} denominator_bits`);
-  if (!isBlind && observe !== "all") malformed('observe is neither "all" nor "nonsensitive"');
+  const isForm = n <= MOST_SYMBOLS && denominator_bits === BigInt(bits) && (isBlind || observe === "all");
+  if (!isForm) malformed(`${n} symbols (at most ${MOST_SYMBOLS}) do not fit denominator_bits or observe`);
+  checkNames(symbols, "symbols");
   const width = values.length * (isBlind ? 1 : secrets.length);
-  const isRow = (row) => Array.isArray(row) && row.length === width;
-  if (listed(weights, "weights").length !== n || !weights.every(isRow)) malformed(`weights must be ${n} x ${width}`);
-  const table = weights.map((row) => Float64Array.from(checkedWeights(row, bits), Number)); // exact: at most 2^48
+  const isRow = (row) => Array.isArray(row) && row.length === width && row.every(isWeight(bits));
+  const isTable = Array.isArray(weights) && weights.length === n && weights.every(isRow);
+  if (!isTable) malformed(`weights must be ${n} x ${width} whole numbers, from 0 to 2^${bits}`);
+  const table = weights.map((row) => Float64Array.from(row, Number)); // exact: at most 2^48
   const sumOf = (cell) => table.reduce((sum, row) => sum + row[cell], 0); // exact unless it is more than 2^53
   const wrong = table[0].findIndex((_, cell) => sumOf(cell) !== 2 ** bits);
   if (wrong >= 0) malformed(`it is damaged: the weights of column ${wrong} do not sum to 2^${bits}`);
@@ -194,19 +184,15 @@ function readWeights({ symbols, observe = "all", weights, denominator_bits, secr
 }
 function readBlocks({ blocks, denominator_bits: bits, secrets, values }) {
   const isForm = typeof bits === "bigint" && bits > 0n && bits < 54n && listed(blocks, "blocks").length === 4;
-  if (!isForm) malformed("blocks must be four weights, and have 1 to 53 denominator_bits");
+  if (!isForm || !blocks.every(isWeight(bits))) malformed("blocks must be four weights over 2^1 to 2^53");
   const [a1, a2] = [secrets.length, values.length];
   const counts = [1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)];
-  const sum = checkedWeights(blocks, bits).reduce((total, weight, n) => total + weight * BigInt(counts[n]), 0n);
+  const sum = blocks.reduce((total, weight, n) => total + weight * BigInt(counts[n]), 0n);
   if (sum !== 1n << bits) malformed(`it is damaged: the weights of each cell sum to ${sum}, not to 2^${bits}`);
   const symbols = () => secrets.flatMap((secret) => values.map((value) => [secret, value]));
   return { draw: (cell, tape) => drawByBlocks(blocks, bits, a1, a2, cell, tape), symbols, body: { blocks } };
 }
-function checkedWeights(weights, bits) {
-  const isWeight = (weight) => typeof weight === "bigint" && weight >= 0n && weight <= 1n << BigInt(bits);
-  return weights.every(isWeight) ? weights : malformed("weights are no whole numbers, or negative or too large");
-}
-
+const isWeight = (bits, most = 1n << BigInt(bits)) => (it) => typeof it === "bigint" && it >= 0n && it <= most;
 /** Check which values of each column of U are reported as "other": null (none), true (all), or a list. */
 function checkedOthers(others, values) {
   const width = Array.isArray(values[0]) ? values[0].length : 1;
@@ -228,13 +214,7 @@ function checkedOthers(others, values) {
 // --- Guarantees ----------------------------------------------------------------------------------------
 const PROOF = ["eps_requested", "eps", "eps_attained"]; // in nats
 const OPTIONAL = [[], [], ["alphabet"], ["alphabet", "eps_all", "eps_given_u", "eps_pairs", "further"]]; // by version
-const SETS = { // figures, rules, and how they fit together
-  renyi: [["alpha", "radius"], ["chi2", "finite-sample", "given"],
-    ({ alpha }, rule) => alpha > 0 && (rule !== "finite-sample" || alpha === 1)],
-  "likelihood-ratio": [["single", "pair", "drift"], ["finite-sample", "asymptotic", "given"],
-    ({ single, pair }) => single <= pair && pair <= 2 * single],
-};
-
+const FIGURES = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
 /** Read what the maker claims to have proven; its keys are in canonical order. */
 function readGuarantee(claims, version, secrets, columns) {
   const { alphabet, distributions, ...proof } = readProof(claims, ["n_records"], OPTIONAL[version], version);
@@ -244,9 +224,8 @@ function readGuarantee(claims, version, secrets, columns) {
   const further = stated("further", (statements) => readFurther(statements, columns));
   const isMore = ({ known, eps }) => eps > eps_all || (known?.length === 0 && eps > proof.eps);
   if (isMore(proof) || eps_given_u > eps_all || further?.some(isMore)) malformed("a bound is more than eps or eps_all");
-  const { n_records } = claims;
-  const isCount = n_records === null || (typeof n_records === "bigint" && n_records > 0n);
-  if (!isCount) malformed(`n_records=${show(n_records)} is no whole number >= 1`);
+  const isCount = (it) => it === null || (typeof it === "bigint" && it > 0n);
+  const n_records = isCount(claims.n_records) ? claims.n_records : malformed("n_records is no whole number >= 1");
   return { ...proof, eps_all, eps_given_u, eps_pairs, n_records, alphabet, distributions, further };
 }
 function readFurther(claimed, columns) {
@@ -261,32 +240,33 @@ function readFurther(claimed, columns) {
   if (!about.size || about.size < statements.length) malformed("guarantee.further is empty, or two are of one kind");
   return statements;
 }
-
 /** Read the figures that the guarantee and its further statements have in common. */
 function readProof(claims, needed, optional, version) {
   const key = version === 1 ? "laws" : "distributions";
   if (!isObject(claims)) malformed("guarantee must be an object, and so must each of guarantee.further");
   checkKeys(claims, [...needed, ...PROOF, key], optional, "guarantee");
-  const unsaid = optional.find((name) => claims[name] === null);
-  if (unsaid) malformed(`in its guarantee, ${unsaid} is null: leave it out`);
+  for (const name of optional) if (claims[name] === null) malformed(`in its guarantee, ${name} is null: leave it out`);
   const [eps_requested, eps, eps_attained] = PROOF.map((name) => nats(claims[name], name));
   const [distributions, { alphabet }] = [readSet(claims[key], version), claims];
   const sources = distributions === "all" ? [undefined] : [undefined, "declared", "split", "learned"];
-  if (!sources.includes(alphabet)) malformed(`alphabet=${show(alphabet)} does not fit its guarantee`);
-  if (eps_attained > eps) malformed(`eps_attained=${eps_attained} is more than eps=${eps}`);
+  const isFit = sources.includes(alphabet) && eps_attained <= eps;
+  if (!isFit) malformed("in its guarantee, eps_attained is more than eps, or alphabet is of no known kind");
   return { eps_requested, eps, eps_attained, alphabet, distributions };
 }
 function readSet(around, version) {
   if (around === "all") return around;
   const set = version === 1 ? "renyi" : around?.set;
-  const isSet = isObject(around) && typeof set === "string" && Object.hasOwn(SETS, set);
-  const [names, rules, fits] = isSet ? SETS[set] : malformed('guarantee.distributions is not "all", nor a known set');
+  const isSet = isObject(around) && typeof set === "string" && Object.hasOwn(FIGURES, set);
+  const names = isSet ? FIGURES[set] : malformed('guarantee.distributions is not "all", nor a known set');
   checkKeys(around, [...(version === 1 ? [] : ["set"]), ...names, "rule", "beta"], [], "guarantee.distributions");
   const figures = Object.fromEntries(names.map((name) => [name, nats(around[name], name)]));
-  const [{ rule }, isGiven] = [around, around.rule === "given"];
-  const beta = isGiven ? around.beta : real(around.beta);
-  const isFit = rules.includes(rule) && fits(figures, rule) && (isGiven ? beta === null : beta > 0 && beta < 1);
-  return isFit ? { set, ...figures, rule, beta } : malformed(`guarantee.distributions does not fit: ${show(around)}`);
+  const [{ rule }, { alpha, single, pair }] = [around, figures];
+  const isRule = [set === "renyi" ? "chi2" : "asymptotic", "finite-sample", "given"].includes(rule);
+  const beta = rule === "given" ? around.beta : real(around.beta);
+  const isBall = set === "renyi" && alpha > 0 && (rule !== "finite-sample" || alpha === 1);
+  const isFit = isRule && (isBall || (single <= pair && pair <= 2 * single));
+  const isBeta = rule === "given" ? beta === null : beta > 0 && beta < 1;
+  return isFit && isBeta ? { set, ...figures, rule, beta } : malformed(`distributions do not fit: ${show(around)}`);
 }
 function readPairs(table, eps, n) {
   const isRow = (row) => Array.isArray(row) && row.length === n;
@@ -297,8 +277,7 @@ function readPairs(table, eps, n) {
   return isFit ? read : malformed("eps_pairs is not symmetric, not 0 for a secret and itself, or not from 0 to eps");
 }
 const real = (it) => (typeof it === "bigint" || typeof it === "number" ? Number(it) : NaN);
-const isNats = (it) => real(it) >= 0 && real(it) < Infinity;
-const nats = (it, name) => (isNats(it) ? Number(it) : malformed(`${name}=${show(it)} is no finite number >= 0`));
+const nats = (it, name) => (isFinite(real(it)) && real(it) >= 0 ? Number(it) : malformed(`${name} is no number >= 0`));
 
 // --- Records -------------------------------------------------------------------------------------------
 /** Make the function that finds a record's cell, or refuses the record. */
@@ -320,7 +299,6 @@ function recordReader({ columns, secrets, values, observe }, others) {
     return findS(valueAt) * values.length + findU(valueAt);
   };
 }
-
 /** Make the function that finds the number of a record's secret, or of its value of U. */
 function memberReader(columns, isSecret, members, others) {
   const places = [...columns.keys()].filter((place) => columns[place][1] === isSecret);
@@ -330,8 +308,7 @@ function memberReader(columns, isSecret, members, others) {
   const entries = places.map((_, n) => (others?.length === places.length ? others[n] : null));
   const few = entries.map((entry) => (Array.isArray(entry) ? entry.map((it) => [keyOf(it), OTHER]) : []));
   const known = places.map((_, n) => new Map([...few[n], ...rows.map((row) => [row[n], row[n]])]));
-  const hasRest = entries.includes(true) && known.every((column) => column.has(OTHER));
-  const rest = hasRest ? numbers.get(joined(places.map(() => OTHER))) : undefined;
+  const rest = entries.includes(true) ? numbers.get(joined(places.map(() => OTHER))) : undefined;
   const find = (value, n) => {
     const key = keyOfRaw(value) ?? refuse(`column ${titles[n]} holds what is no text, number, truth value or date`);
     if (known[n].has(key) || entries[n] === true) return known[n].get(key) ?? OTHER;
@@ -361,8 +338,7 @@ function drawByAlias(weights, tape) {
     alias[taker] = donors[donor];
     taken -= surplus[taker];
     for (; given <= taken && donor < donors.length - 1; given += surplus[donors[++donor]]) {
-      if (given === taken) continue;
-      thresholds[donors[donor]] = CAPACITY + given - taken; // the next donor makes up for what it lacks
+      thresholds[donors[donor]] = CAPACITY + given - taken; // the next donor makes up for what this one lacks
       alias[donors[donor]] = donors[donor + 1];
     }
   }
@@ -370,11 +346,9 @@ function drawByAlias(weights, tape) {
   const slot = (isWide ? tape.getUint16(0, true) : tape.getUint8(0)) & (slots.length - 1);
   return tape.getUint32(isWide ? 2 : 1, true) < thresholds[slot] ? slot : alias[slot];
 }
-
 /** Draw by inversion: the kind of report (own secret or not, own value or not), then one of this kind. */
 function drawByBlocks(blocks, bits, a1, a2, cell, tape) {
-  let rest = tape.getBigUint64(0, true) >> (64n - bits);
-  let kind = 0;
+  let [rest, kind] = [tape.getBigUint64(0, true) >> (64n - bits), 0];
   const width = () => (kind & 1 ? a2 - 1 : 1);
   const mass = () => blocks[kind] * BigInt((kind & 2 ? a1 - 1 : 1) * width());
   for (; rest >= mass(); kind++) rest -= mass();
@@ -392,9 +366,9 @@ const show = (value) => brief(write(value) ?? "undefined");
 const listed = (it, where) => (Array.isArray(it) ? it : malformed(`${where} must be a list`));
 const malformed = (what) => fail(`the mechanism is malformed: ${brief(what)}.`);
 const refuse = (what) => fail(`${what}. Nothing was reported.`);
-const fail = (message, Kind = Error) => {
+function fail(message, Kind = Error) {
   throw new Kind(message);
-};
+}
 function checkKeys(fields, needed, optional, where, tell = malformed) {
   for (const key of needed) if (!Object.hasOwn(fields, key)) tell(`${where} lacks ${show(key)}`);
   const strange = Object.keys(fields).find((key) => !needed.includes(key) && !optional.includes(key));
@@ -409,7 +383,6 @@ function checkNames(names, where) {
     seen.set(key, name);
   }
 }
-
 /** What was read as JavaScript has it: whole numbers up to 2^53 are numbers, and nothing can be changed. */
 function plain(value) {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
@@ -417,7 +390,6 @@ function plain(value) {
   if (!isObject(value)) return value ?? null;
   return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)])));
 }
-
 /** Write an id as bytes, those of different types differently. */
 function octetsOf(id) {
   if (isOctets(id)) return [0x62, ...id];
