@@ -6,11 +6,11 @@
  */
 const [FORMAT, HMAC] = ["skrldp-mechanism", { name: "HMAC", hash: "SHA-256" }];
 const DOMAIN = new TextEncoder().encode("skrldp permanent report, version 1\0");
-const [MOST_CHARACTERS, MOST_BRACKETS, MOST_DIGITS] = [2 ** 28, 2 ** 23, 4300]; // digits of a whole number
-const [MOST_CELLS, MOST_SYMBOLS, LEAST_KEY] = [1_000_000, 2 ** 16, 16]; // bytes of a key
-const CAPACITY = 2 ** 32; // of a slot of an alias table
+const [MOST_CHARACTERS, MOST_BRACKETS, MOST_DIGITS, MOST_CELLS, MOST_SYMBOLS] = [2 ** 28, 2 ** 23, 4300, 1e6, 2 ** 16];
+const [LEAST_KEY, CAPACITY] = [16, 2 ** 32]; // bytes of a key; what a slot of an alias table holds
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
+/** Load a mechanism that reports records; `skrldp.d.ts` says what the options are. */
 export async function load(text, options = {}) {
   checkKeys(options, [], ["memoize", "digest"], "the options of load", fail);
   if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
@@ -36,7 +36,7 @@ export async function load(text, options = {}) {
     async report(record, about = {}) {
       checkKeys(about, [], ["id"], "what follows the record", refuse);
       const { id = null } = about;
-      if (isPermanent === (id === null)) refuse(isPermanent ? "permanent reports need an id" : "fresh reports take no id");
+      if (isPermanent === (id === null)) refuse(isPermanent ? "permanent reports need an id" : "fresh ones take no id");
       const cell = cellOf(record);
       if (!isPermanent) return draw(cell, new DataView(crypto.getRandomValues(new Uint8Array(8)).buffer));
       const octets = [0, 0, 0, 0, cell >>> 24, cell >>> 16, cell >>> 8, cell]; // each modulo 256
@@ -358,7 +358,7 @@ function drawByBlocks(blocks, bits, a1, a2, cell, tape) {
 }
 
 // --- Helpers -------------------------------------------------------------------------------------------
-const isObject = (it) => typeof it === "object" && it !== null && !Array.isArray(it);
+const isObject = (it) => typeof it === "object" && it !== null && !Array.isArray(it) && !(it instanceof Date);
 const isOctets = (it) => ArrayBuffer.isView(it) && it[Symbol.toStringTag] === "Uint8Array";
 const bitLength = (n) => 32 - Math.clz32(n);
 const brief = (text) => (text.length <= 400 ? text : `${text.slice(0, 200)} ... ${text.slice(-200)}`);
