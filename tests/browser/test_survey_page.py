@@ -362,7 +362,9 @@ def test_wrong_answers_and_mechanisms_are_refused(person, relay, mechanism):
     other["symbols"], other["weights"] = other["symbols"][::-1], other["weights"][::-1]
     for body, problem in ((cut, "not a mechanism"), (json.dumps(other), "digest")):
         someone.context.unroute_all()
-        someone.context.route("**/mechanism.json", lambda route, _, body=body: route.fulfill(body=body))
+        someone.context.route(
+            "**/mechanism.json", lambda route, _, body=body: route.fulfill(body=body)
+        )
         someone.page.reload(wait_until="networkidle")
         assert problem in someone.page.get_by_role("alert").inner_text()
         assert not someone.page.locator("form").is_visible()

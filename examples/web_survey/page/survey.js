@@ -23,8 +23,8 @@ async function start() {
   if (state.report !== undefined) return showSent(state);
 
   const text = await read("mechanism.json");
-  mechanism = JSON.parse(text);
   client = await load(text, { digest: survey.digest, memoize: bytesOf(state.key) });
+  mechanism = JSON.parse(text);
   find("asked").replaceChildren(...survey.questions.map(question));
   form.hidden = false;
 }
