@@ -2,7 +2,7 @@
 #   make demo          the main job on real data
 #   make test          the tests              (make test ARGS="-k mechanism")
 #   make test-minimum  the tests on the oldest supported versions (Python 3.11)
-#   make test-browser  the tests that need a browser (Chromium) or Node
+#   make test-browser  the tests that need Node (20 or newer) or a browser (Chromium)
 #   make test-package  builds sdist and wheel, installs them afresh and tries them
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
@@ -45,6 +45,7 @@ test-minimum:
 	$(MAKE) test VENV=.venv-minimum CONSTRAINTS=tests/minimum-constraints.txt
 
 test-browser:
+	node --test javascript/test
 	$(MAKE) .venv-browser/.stamp-browser-survey-test VENV=.venv-browser
 	.venv-browser/bin/python -m pytest tests/browser tests/examples/test_web_survey.py $(ARGS)
 

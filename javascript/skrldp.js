@@ -4,10 +4,9 @@
  * what the Python client refuses. In what was read from JSON, a bigint is a whole number, and a number is one with
  * a fraction or an exponent: 1 and 1.0 are one category, but they are written differently, and 1.0 is no weight.
  */
-const [FORMAT, HMAC] = ["skrldp-mechanism", { name: "HMAC", hash: "SHA-256" }];
 const DOMAIN = new TextEncoder().encode("skrldp permanent report, version 1\0");
 const [MOST_CHARACTERS, MOST_BRACKETS, MOST_DIGITS, MOST_CELLS, MOST_SYMBOLS] = [2 ** 28, 2 ** 23, 4300, 1e6, 2 ** 16];
-const [LEAST_KEY, CAPACITY] = [16, 2 ** 32]; // bytes of a key; what a slot of an alias table holds
+const [FORMAT, LEAST_KEY, CAPACITY] = ["skrldp-mechanism", 16, 2 ** 32]; // bytes; of a slot of an alias table
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
 /** Load a mechanism that reports records; `skrldp.d.ts` says what the options are. */
@@ -16,7 +15,7 @@ export async function load(text, options = {}) {
   if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
   const { crypto, crypto: { subtle, getRandomValues } = {} } = globalThis;
   if (!subtle || !getRandomValues) fail("WebCrypto is missing: browsers have it on pages served over HTTPS only.");
-  const hmacKey = (octets) => subtle.importKey("raw", octets, HMAC, false, ["sign"]);
+  const hmacKey = (octets) => subtle.importKey("raw", octets, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const hmac = (key, first, last) => subtle.sign("HMAC", key, Uint8Array.from([...first, ...last]));
   const [isPermanent, secret] = ["memoize" in options, options.memoize];
   const isKey = isOctets(secret) && secret.length >= LEAST_KEY;
@@ -27,10 +26,11 @@ export async function load(text, options = {}) {
   const digest = Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("");
   if ("digest" in options && options.digest !== digest) fail(`this is another mechanism: its digest is ${digest}.`);
   const derived = key && (await hmacKey(await hmac(key, DOMAIN, hash)));
+  let names; // of the reports: there may be a million, so they are listed when they are asked for
   return Object.freeze({
     ...plain({ ...alphabets, digest, encode: "symbol", guarantee, eps: guarantee && guarantee.eps }),
     get symbols() {
-      return plain(symbols()); // there may be a million: they are listed when they are asked for
+      return (names ??= plain(symbols()));
     },
     isPermanent,
     async report(record, about = {}) {

@@ -80,7 +80,7 @@ test("every draw there is comes out as often as its weight says", async () => {
 });
 
 test("fresh reports have the mechanism's distribution (false alarms: 1e-9 for each of two)", async () => {
-  const n = 100_000;
+  const n = 50_000;
   for (const [changes, share, critical] of [
     [{}, [2 / 4, 1 / 4, 1 / 4], 41.4465],
     [BLOCKS, [17 / 64, 31 / 64, 7 / 64, 9 / 64], 44.8401],
