@@ -2,9 +2,11 @@
 #   make demo          the main job on real data
 #   make test          the tests              (make test ARGS="-k mechanism")
 #   make test-minimum  the tests on the oldest supported versions (Python 3.11)
+#   make test-browser  the tests that need Node (20 or newer) or a browser (Chromium)
 #   make test-package  builds sdist and wheel, installs them afresh and tries them
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
+#   make survey        the example of a survey in browsers, on http://localhost:8000
 #   make bench         the benchmarks
 #   make tables        computes the bounds on tails again that the package keeps, and checks them
 #   make mutants       breaks the privacy core line by line: do the tests notice? An hour or two
@@ -25,11 +27,15 @@ CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 p
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
-.PHONY: demo test test-minimum test-package vertices lint format bench tables mutants docs clean venv
+.PHONY: demo survey test test-minimum test-browser test-package vertices lint format bench tables mutants docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
 	$(PY) examples/demo.py $(ARGS)
+
+survey: $(VENV)/.stamp-survey
+	@test -f examples/web_survey/data/mechanism.json || $(PY) examples/web_survey/design.py
+	$(PY) examples/web_survey/server.py $(ARGS)
 
 # One thread for each worker's linear algebra: the workers already fill the cores.
 test: $(VENV)/.stamp-examples-test $(VENV)/.tried-vertices
@@ -37,6 +43,11 @@ test: $(VENV)/.stamp-examples-test $(VENV)/.tried-vertices
 
 test-minimum:
 	$(MAKE) test VENV=.venv-minimum CONSTRAINTS=tests/minimum-constraints.txt
+
+test-browser:
+	node --test javascript/test
+	$(MAKE) .venv-browser/.stamp-browser-survey-test VENV=.venv-browser
+	.venv-browser/bin/python -m pytest tests/browser tests/examples/test_web_survey.py $(ARGS)
 
 test-package: $(VENV)/.stamp-test
 	$(PY) tests/clean_install.py
@@ -69,7 +80,7 @@ docs: $(VENV)/.stamp-docs
 	@echo "The pages are in docs/_build/html; begin with index.html."
 
 clean:
-	rm -rf .venv .venv-minimum .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf .venv .venv-minimum .venv-bench .venv-browser build dist .pytest_cache .mypy_cache .ruff_cache \
 	  .hypothesis .coverage htmlcov
 	rm -rf docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find skrldp tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

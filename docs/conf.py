@@ -149,8 +149,14 @@ def lead_to_gallery(app, docname, source):
     source[0] = re.sub(folder, r"(\1auto_examples/index.rst)", source[0])
 
 
+def keep_to_headers(app, config):
+    """Let a README.md below examples/ be one for readers of the code, not a page of the gallery."""
+    config.sphinx_gallery_conf["source_suffix"] = {".rst": "restructuredtext"}
+
+
 def setup(app):
     """Connect what the extensions do not do."""
     app.connect("source-read", lead_to_gallery)
     app.connect("config-inited", fetch_inventories, priority=100)
+    app.connect("config-inited", keep_to_headers, priority=100)  # the gallery's defaults: at 10
     app.connect("build-finished", copy_mathjax)

@@ -20,6 +20,7 @@ DOCS = ROOT / "docs"
 GENERATED = {"_build", "auto_examples", "generated"}
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    ROOT / "examples" / "web_survey" / "README.md",
     *(
         path
         for path in sorted([*DOCS.rglob("*.md"), *DOCS.glob("*.rst")])
@@ -150,7 +151,7 @@ def test_toctrees():
             for file in path.parent.glob(f"{entry}.*") if "*" in entry else [path.parent / entry]:
                 relative = file.resolve().relative_to(DOCS).with_suffix("").as_posix()
                 todo += [relative] if relative not in reached else []
-    pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in PAGES[3:]}
+    pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in PAGES[4:]}
     assert pages <= reached
 
 

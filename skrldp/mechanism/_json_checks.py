@@ -113,7 +113,7 @@ def _check_arity(part: str, names: Sequence[Any], columns: Sequence[Any]) -> Non
     """Check that one column has categories, and several columns tuples of them."""
     n = len(columns)
     widths = {len(name) if isinstance(name, tuple) else 1 for name in names}
-    if widths != {n} or (n == 1 and any(isinstance(name, tuple) for name in names)):
+    if n == 0 or widths != {n} or (n == 1 and any(isinstance(name, tuple) for name in names)):
         raise malformed(f"{part} do not fit the {n} column{'' if n == 1 else 's'} {columns}")
 
 
@@ -123,8 +123,8 @@ def check_blocks(
     """Check that four weights are a distribution on the cells."""
     if not 1 <= bits <= 53:
         raise malformed(f"blocks have 1 to 53 denominator bits, got {bits}")
-    if min(blocks) < 0:
-        raise malformed("weights are negative")
+    if min(blocks) < 0 or max(blocks) > 1 << bits:  # also one that no report has
+        raise malformed("weights are negative or too large")
     counts = (1, n_values - 1, n_secrets - 1, (n_secrets - 1) * (n_values - 1))
     total = sum(weight * count for weight, count in zip(blocks, counts, strict=True))
     if total != 1 << bits:

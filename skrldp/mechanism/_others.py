@@ -28,7 +28,10 @@ def check_others(others: Any, values: Sequence[Any]) -> None:
     ValueError
         If they do not fit.
     """
-    width = len(values[0]) if isinstance(values[0], tuple) else 1
+    widths = [len(value) if isinstance(value, tuple) else 1 for value in values]
+    width = widths[0]
+    if set(widths) != {width}:
+        raise malformed("other needs values of U that all have the same number of columns")
     if not isinstance(others, tuple) or len(others) != width:
         raise malformed(f"other must have an entry for each of the {width} columns of U")
     for place, entry in enumerate(others):

@@ -67,6 +67,31 @@ def test_a_single_column_has_no_tuples(part):
         Mechanism.from_json(json.dumps(damaged))
 
 
+DAMAGED = {
+    "an empty tuple for no column": (
+        {"columns": [["age", False]], "secrets": [[]]},
+        "secrets do not fit the 0 columns",
+    ),
+    "others of values of several widths": (
+        {"values": [["other", 1], "ab"], "other": [True, None]},
+        "same number of columns",
+    ),
+    "a weight that no report has": ({"blocks": [2**32, 0, 10**30, 0]}, "too large"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_what_a_client_could_not_use_is_refused(damage):
+    changes, message = DAMAGED[damage]
+    damaged = {**document(np.ones((1, 1)), ("no",)), **changes}
+    if "blocks" in changes:
+        del damaged["symbols"], damaged["weights"]
+    elif len(damaged["values"]) > 1:
+        damaged["weights"][0] *= 2
+    with pytest.raises(ValueError, match=message):
+        Mechanism.from_json(json.dumps(damaged))
+
+
 @pytest.mark.parametrize("n_values", [3, 127, 128, 254, 255, 256])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int64])
 def test_every_secrets_code_is_that_of_its_value(n_values, dtype):

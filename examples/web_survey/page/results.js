@@ -1,0 +1,49 @@
+// The results: estimates with their intervals, as the server computed them from the reports.
+
+import { element, percent, read, row } from "./common.js";
+
+const find = (id) => document.getElementById(id);
+
+async function start() {
+  const results = JSON.parse(await read("results.json"));
+  document.title = find("title").textContent = `Results: ${results.title}`;
+  find("statements").replaceChildren(...results.privacy.map((text) => element("li", {}, text)));
+  find("digest").textContent = results.digest;
+  find("privacy").hidden = false;
+  const reports = `${results.reports.toLocaleString("en")} report${results.reports === 1 ? "" : "s"}`;
+  if (results.questions.length === 0) {
+    find("summary").textContent = `${reports} so far. Estimates are shown from ${results.needed} ` +
+      "reports on: with fewer, randomness hides nearly everything.";
+    return;
+  }
+  find("summary").textContent = `Estimated from ${reports}. Each is a random number; over many, ` +
+    "the randomness averages out.";
+  const level = percent(results.confidence, 0);
+  find("meaning").textContent = `In ${level} of surveys, an interval of this kind holds the true share ` +
+    "among all people that those who answered are drawn from. It covers chance, but not who chose to " +
+    "answer, nor whether they told the truth.";
+  find("meaning").hidden = false;
+  find("questions").replaceChildren(...results.questions.map((asked) => question(asked, results)));
+}
+
+function question(asked, { confidence }) {
+  const level = percent(confidence, 0);
+  const caption = element("caption", {}, element("span", { class: "question" }, asked.text));
+  if (asked.sensitive) caption.append(element("span", { class: "tag secret" }, "Hidden in each report"));
+  const head = element("tr", {},
+    element("th", { scope: "col" }, "Answer"),
+    element("th", { scope: "col" }, "From 0 to 100 %"),
+    element("th", { scope: "col", class: "figure" }, "Share"),
+    element("th", { scope: "col", class: "figure" }, `${level} interval`));
+  const rows = asked.shares.map(({ answer, estimate, lower, upper }) =>
+    row(answer, estimate, lower, upper, percent(estimate), `${(100 * lower).toFixed(1)} to ${percent(upper)}`));
+  const table = element("table", {}, caption, element("thead", {}, head),
+    element("tbody", {}, ...rows));
+  return element("section", { class: "card" }, table);
+}
+
+start().catch((problem) => {
+  find("summary").textContent = "";
+  find("error").textContent = problem.message;
+  find("error").hidden = false;
+});

@@ -1,0 +1,400 @@
+/**
+ * The client of skrldp where JavaScript runs: it loads the JSON of a mechanism and turns records into reports.
+ * `docs/client.md` describes the JSON, `README.md` how to use the client, and `skrldp.d.ts` the types. It refuses
+ * what the Python client refuses. In what was read from JSON, a bigint is a whole number, and a number is one with
+ * a fraction or an exponent: 1 and 1.0 are one category, but they are written differently, and 1.0 is no weight.
+ */
+const DOMAIN = new TextEncoder().encode("skrldp permanent report, version 1\0");
+const [MOST_CHARACTERS, MOST_BRACKETS, MOST_DIGITS, MOST_CELLS, MOST_SYMBOLS] = [2 ** 28, 2 ** 23, 4300, 1e6, 2 ** 16];
+const [FORMAT, LEAST_KEY, CAPACITY] = ["skrldp-mechanism", 16, 2 ** 32]; // bytes; of a slot of an alias table
+const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
+
+/** Load a mechanism that reports records; `skrldp.d.ts` says what the options are. */
+export async function load(text, options = {}) {
+  checkKeys(options, [], ["memoize", "digest"], "the options of load", fail);
+  if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
+  const { crypto, crypto: { subtle, getRandomValues } = {} } = globalThis;
+  if (!subtle || !getRandomValues) fail("WebCrypto is missing: browsers have it on pages served over HTTPS only.");
+  const hmacKey = (octets) => subtle.importKey("raw", octets, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const hmac = (key, first, last) => subtle.sign("HMAC", key, Uint8Array.from([...first, ...last]));
+  const [isPermanent, secret] = ["memoize" in options, options.memoize];
+  const isKey = isOctets(secret) && secret.length >= LEAST_KEY;
+  if (isPermanent && !isKey) fail(`memoize must be a Uint8Array of at least ${LEAST_KEY} random bytes.`, TypeError);
+  const key = isPermanent && (await hmacKey(secret));
+  const { canonical, symbols, draw, cellOf, guarantee = null, ...alphabets } = readMechanism(text);
+  const hash = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(canonical)));
+  const digest = Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("");
+  if ("digest" in options && options.digest !== digest) fail(`this is another mechanism: its digest is ${digest}.`);
+  const derived = key && (await hmacKey(await hmac(key, DOMAIN, hash)));
+  let names; // of the reports: there may be a million, so they are listed when they are asked for
+  return Object.freeze({
+    ...plain({ ...alphabets, digest, encode: "symbol", guarantee, eps: guarantee && guarantee.eps }),
+    get symbols() {
+      return (names ??= plain(symbols()));
+    },
+    isPermanent,
+    async report(record, about = {}) {
+      checkKeys(about, [], ["id"], "what follows the record", refuse);
+      const { id = null } = about;
+      if (isPermanent === (id === null)) refuse(isPermanent ? "permanent reports need an id" : "fresh ones take no id");
+      const cell = cellOf(record);
+      if (!isPermanent) return draw(cell, new DataView(crypto.getRandomValues(new Uint8Array(8)).buffer));
+      const octets = [0, 0, 0, 0, cell >>> 24, cell >>> 16, cell >>> 8, cell]; // each modulo 256
+      return draw(cell, new DataView(await hmac(derived, octets, octetsOf(id))));
+    },
+  });
+}
+
+// --- JSON ----------------------------------------------------------------------------------------------
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[-+.eE\d]*/g; // in valid JSON, texts and numbers
+/** Parse JSON with exact numbers; refuse infinite ones, keys that repeat and half surrogate pairs. */
+function parse(text) {
+  let keys = 0;
+  const mark = (token) => (token[0] === '"' ? `"$${token.slice(1)}` : `"#${token}"`);
+  const revive = (_, value) => {
+    if (typeof value === "string") return (value[0] === "#" ? numberOf : checkedText)(value.slice(1));
+    if (!isObject(value)) return value;
+    keys += Object.keys(value).length;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.slice(1), item]));
+  };
+  try {
+    if (isOctets(text)) text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
+    const characters = checkedText(text).length - text.replace(/[^\ud800-\udbff]+/g, "").length; // two units may be one
+    const brackets = text.replace(/[^[{]+/g, "").length;
+    if (characters > MOST_CHARACTERS || brackets > MOST_BRACKETS) fail("it has too many characters or brackets");
+    JSON.parse(text); // for the grammar, which is the same as Python's
+    const fields = JSON.parse(text.replace(TOKENS, mark), revive);
+    return text.replace(TOKENS, "").split(":").length - 1 > keys ? fail("a key is there twice") : fields;
+  } catch (error) {
+    return fail(`not a mechanism: the text is not JSON (${brief(error.message)}).`);
+  }
+}
+const checkedText = (text) => (HALF_PAIR.test(text) ? fail("half a surrogate pair is no text") : text);
+function numberOf(token) {
+  if (/[.eE]/.test(token)) return isFinite(token) ? Number(token) : fail(`${brief(token)} is no finite number`);
+  return token.replace("-", "").length > MOST_DIGITS ? fail("a number has too many digits") : BigInt(token);
+}
+/** Write JSON as Python does: without blanks, text unescaped, floats as `repr` writes them. */
+function write(value) {
+  if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "number") {
+    const isShort = value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e16);
+    if (!isShort) return value.toExponential().replace(/(?<=e[-+])(?=\d$)/, "0"); // two digits at least
+    return `${Object.is(value, -0) ? "-" : ""}${value}${Number.isInteger(value) ? ".0" : ""}`;
+  }
+  if (!isObject(value)) return JSON.stringify(value);
+  const stated = Object.entries(value).filter(([, item]) => item !== undefined);
+  return `{${stated.map(([key, item]) => `${write(key)}:${write(item)}`).join(",")}}`;
+}
+
+// --- Categories ----------------------------------------------------------------------------------------
+// As Python's `isoformat` writes them: parts of a second, and of an offset, only if they are not 0.
+const DAY = "(\\d{4}-\\d\\d-\\d\\d)";
+const TIME = "(\\d\\d:\\d\\d:\\d\\d)(?:\\.(?!0{6})(\\d{6}))?";
+const ZONE = "(?:(?!-00:00$|.00:00:00|.{6}:00$)([-+])(\\d\\d:\\d\\d)(?::(\\d\\d)(?:\\.(?!0{6})(\\d{6}))?)?)?";
+const MOMENTS = { date: `^${DAY}$`, time: `^()${TIME}${ZONE}$`, datetime: `^${DAY}T${TIME}${ZONE}$` };
+const [SECOND, A_DAY] = [1_000_000n, 86_400_000_000n]; // in microseconds, as all times
+const [FIRST, END] = [microseconds("0001-01-01"), microseconds("9999-12-31") + A_DAY];
+const OTHER = keyOf("other"); // the value that stands for rare and unknown values
+/** A text that values share if they are one category: 1, 1.0 and true are. Undefined for what is none. */
+function keyOf(value, depth = 2) {
+  if (value === null) return "null";
+  if (typeof value === "string") return `text ${value}`;
+  if (typeof value === "bigint") return value.toString(16);
+  if (typeof value === "boolean" || Number.isInteger(value)) return keyOf(BigInt(value));
+  if (typeof value === "number") return `float ${value}`;
+  if (!Array.isArray(value)) return isObject(value) ? keyOfMoment(value) : undefined;
+  const keys = depth > 4 ? [undefined] : Array.from(value, (item) => keyOf(item, depth + 1)); // levels
+  return keys.includes(undefined) ? undefined : joined(keys);
+}
+const joined = (keys) => `(${keys.map((key) => `${key.length}:${key}`).join("")})`;
+function keyOfMoment(value) {
+  const [[kind, content] = [], ...more] = Object.entries(value);
+  const isDuration = kind === "microseconds" && typeof content === "bigint" && !more.length;
+  if (isDuration && content >= -999_999_999n * A_DAY && content < 1_000_000_000n * A_DAY) return `for ${content}`;
+  const isMoment = typeof content === "string" && !more.length && Object.hasOwn(MOMENTS, kind);
+  const found = isMoment && content.match(MOMENTS[kind]);
+  const [, day, clock, fraction = "0", sign, zone = "00:00", seconds = "00", rest = "0"] = found || [];
+  const [local, size] = [microseconds(day || "2000-01-01", clock), microseconds("1970-01-01", `${zone}:${seconds}`)];
+  if (!found || local === undefined || local < FIRST || size === undefined) return undefined;
+  if (!sign) return `${kind} ${content}`;
+  const offset = (size + BigInt(rest)) * (sign === "-" ? -1n : 1n);
+  if (kind === "datetime") return keyOfInstant(local + BigInt(fraction) - offset);
+  const part = ((offset % SECOND) + SECOND) % SECOND;
+  return `clock ${local - offset + part} ${fraction} ${part}`;
+}
+/** Microseconds from 1970 to a second of a day; undefined if there is no such day or second. */
+function microseconds(day, clock = "00:00:00") {
+  const at = Date.parse(`${day}T${clock}Z`);
+  return !isNaN(at) && new Date(at).toISOString() === `${day}T${clock}.000Z` ? BigInt(at) * 1000n : undefined;
+}
+const keyOfInstant = (at) => `${at >= FIRST && at < END ? "instant" : "beyond"} ${at}`;
+/** The key of a category that records are compared with. */
+const keyHeld = (value) =>
+  keyOf(value).startsWith("beyond") ? malformed(`${show(value)} is not from year 1 to 9999 in UTC`) : keyOf(value);
+
+// --- Mechanisms ----------------------------------------------------------------------------------------
+/** Check a mechanism and take it apart; `canonical` is the one text that it is written as. */
+function readMechanism(text) {
+  const fields = parse(text);
+  if (fields?.format !== FORMAT) fail(`not a mechanism: the JSON does not say format="${FORMAT}".`);
+  const version = [1n, 2n, 3n].indexOf(fields.version) + 1;
+  if (!version) fail(`this mechanism has version ${show(fields.version)}; this release reads versions 1, 2 and 3.`);
+  const [form, optional] = "blocks" in fields ? [["blocks"], []] : [["symbols", "weights"], ["observe"]];
+  const needed = ["format", "version", "columns", "secrets", "values", "denominator_bits", ...form];
+  checkKeys(fields, needed, [...optional, "other", "guarantee"], "it");
+  const { columns, secrets, values, denominator_bits } = fields;
+  const nCells = listed(secrets, "secrets").length * listed(values, "values").length;
+  if (nCells > MOST_CELLS) malformed(`${nCells} cells are more than ${MOST_CELLS}`);
+  const isColumn = (it) => Array.isArray(it) && it.length === 2 && typeof it[1] === "boolean";
+  if (!listed(columns, "columns").every(isColumn)) malformed("columns must be pairs of a name and true or false");
+  if (columns.length) checkNames(columns.map(([name]) => name), "column names");
+  for (const [where, flag] of [["secrets", true], ["values", false]]) {
+    checkNames(fields[where], where);
+    const n = columns.filter(([, isSecret]) => isSecret === flag).length;
+    const fits = (it) => n > 0 && (n > 1 ? Array.isArray(it) && it.length === n : !Array.isArray(it));
+    if (columns.length && !fields[where].every(fits)) malformed(`${where} do not fit the ${n} columns of this kind`);
+  }
+  const { draw, symbols, body } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);
+  const other = "other" in fields ? checkedOthers(fields.other, values) : undefined;
+  const guarantee = "guarantee" in fields ? readGuarantee(fields.guarantee, version, secrets, columns) : undefined;
+  const named = columns.length ? columns : [["secret", true], ["value", false]];
+  const alphabets = { columns: named, secrets, values, observe: body.observe ?? "all" };
+  const head = { format: FORMAT, version: 3n, columns, secrets, values, denominator_bits };
+  const canonical = write({ ...head, ...body, other, guarantee });
+  return { ...alphabets, canonical, symbols, draw, guarantee, cellOf: recordReader(alphabets, other) };
+}
+function readWeights({ symbols, observe = "all", weights, denominator_bits, secrets, values }) {
+  const n = listed(symbols, "symbols").length;
+  const [bits, isBlind] = [32 + bitLength(n - 1), observe === "nonsensitive"];
+  const isForm = n <= MOST_SYMBOLS && denominator_bits === BigInt(bits) && (isBlind || observe === "all");
+  if (!isForm) malformed(`${n} symbols (at most ${MOST_SYMBOLS}) do not fit denominator_bits or observe`);
+  checkNames(symbols, "symbols");
+  const width = values.length * (isBlind ? 1 : secrets.length);
+  const isRow = (row) => Array.isArray(row) && row.length === width && row.every(isWeight(bits));
+  const isTable = Array.isArray(weights) && weights.length === n && weights.every(isRow);
+  if (!isTable) malformed(`weights must be ${n} x ${width} whole numbers, from 0 to 2^${bits}`);
+  const table = weights.map((row) => Float64Array.from(row, Number)); // exact: at most 2^48
+  const sumOf = (cell) => table.reduce((sum, row) => sum + row[cell], 0); // exact unless it is more than 2^53
+  const wrong = table[0].findIndex((_, cell) => sumOf(cell) !== 2 ** bits);
+  if (wrong >= 0) malformed(`it is damaged: the weights of column ${wrong} do not sum to 2^${bits}`);
+  const draw = (cell, tape) => drawByAlias(table.map((row) => row[cell]), tape);
+  return { draw, symbols: () => symbols, body: { symbols, observe: isBlind ? observe : undefined, weights } };
+}
+function readBlocks({ blocks, denominator_bits: bits, secrets, values }) {
+  const isForm = typeof bits === "bigint" && bits > 0n && bits < 54n && listed(blocks, "blocks").length === 4;
+  if (!isForm || !blocks.every(isWeight(bits))) malformed("blocks must be four weights over 2^1 to 2^53");
+  const [a1, a2] = [secrets.length, values.length];
+  const counts = [1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)];
+  const sum = blocks.reduce((total, weight, n) => total + weight * BigInt(counts[n]), 0n);
+  if (sum !== 1n << bits) malformed(`it is damaged: the weights of each cell sum to ${sum}, not to 2^${bits}`);
+  const symbols = () => secrets.flatMap((secret) => values.map((value) => [secret, value]));
+  return { draw: (cell, tape) => drawByBlocks(blocks, bits, a1, a2, cell, tape), symbols, body: { blocks } };
+}
+const isWeight = (bits, most = 1n << BigInt(bits)) => (it) => typeof it === "bigint" && it >= 0n && it <= most;
+/** Check which values of each column of U are reported as "other": null (none), true (all), or a list. */
+function checkedOthers(others, values) {
+  const width = Array.isArray(values[0]) ? values[0].length : 1;
+  const isWide = (value) => (Array.isArray(value) ? value.length : 1) === width;
+  const isFit = listed(others, "other").length === width && values.every(isWide) && others.some((it) => it !== null);
+  if (!isFit) malformed(`other must have an entry for each of the ${width} columns of U, and not null for all`);
+  for (const [place, entry] of others.entries()) {
+    const known = new Set(entry === null ? [OTHER] : values.map((it) => keyHeld(width > 1 ? it[place] : it)));
+    if (!known.has(OTHER)) malformed(`column ${place} of U has others, but no value "other"`);
+    if (entry === null || entry === true) continue;
+    checkNames(entry, "each of other");
+    if (entry.some((it) => known.has(keyHeld(it)))) malformed("other has values that are values of U as well");
+  }
+  const isAll = (value) => width === 1 || value.every((item) => item === "other");
+  if (others.every((entry) => entry === true) && !values.some(isAll)) malformed('U has no value of "other" alone');
+  return others;
+}
+
+// --- Guarantees ----------------------------------------------------------------------------------------
+const PROOF = ["eps_requested", "eps", "eps_attained"]; // in nats
+const OPTIONAL = [[], [], ["alphabet"], ["alphabet", "eps_all", "eps_given_u", "eps_pairs", "further"]]; // by version
+const FIGURES = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
+/** Read what the maker claims to have proven; its keys are in canonical order. */
+function readGuarantee(claims, version, secrets, columns) {
+  const { alphabet, distributions, ...proof } = readProof(claims, ["n_records"], OPTIONAL[version], version);
+  const stated = (name, read) => (name in claims ? read(claims[name], name) : undefined);
+  const [eps_all, eps_given_u] = [stated("eps_all", nats), stated("eps_given_u", nats)];
+  const eps_pairs = stated("eps_pairs", (table) => readPairs(table, proof.eps, secrets.length));
+  const further = stated("further", (statements) => readFurther(statements, columns));
+  const isMore = ({ known, eps }) => eps > eps_all || (known?.length === 0 && eps > proof.eps);
+  if (isMore(proof) || eps_given_u > eps_all || further?.some(isMore)) malformed("a bound is more than eps or eps_all");
+  const isCount = (it) => it === null || (typeof it === "bigint" && it > 0n);
+  const n_records = isCount(claims.n_records) ? claims.n_records : malformed("n_records is no whole number >= 1");
+  return { ...proof, eps_all, eps_given_u, eps_pairs, n_records, alphabet, distributions, further };
+}
+function readFurther(claimed, columns) {
+  const isOf = (flag) => (it, n, all) => typeof it === "bigint" && columns[it]?.[1] === flag && !(all[n - 1] >= it);
+  const statements = listed(claimed, "guarantee.further").map((claims) => {
+    const proof = readProof(claims, ["secret", "known"], ["alphabet"], 3);
+    const [secret, known] = [listed(claims.secret, "secret"), listed(claims.known, "known")];
+    const isFit = secret.length && secret.every(isOf(true)) && known.every(isOf(false));
+    return isFit ? { secret, known, ...proof } : malformed("a further bound is about columns that are not of its kind");
+  });
+  const about = new Set(statements.map(({ secret, known }) => `${secret} ${known}`));
+  if (!about.size || about.size < statements.length) malformed("guarantee.further is empty, or two are of one kind");
+  return statements;
+}
+/** Read the figures that the guarantee and its further statements have in common. */
+function readProof(claims, needed, optional, version) {
+  const key = version === 1 ? "laws" : "distributions";
+  if (!isObject(claims)) malformed("guarantee must be an object, and so must each of guarantee.further");
+  checkKeys(claims, [...needed, ...PROOF, key], optional, "guarantee");
+  for (const name of optional) if (claims[name] === null) malformed(`in its guarantee, ${name} is null: leave it out`);
+  const [eps_requested, eps, eps_attained] = PROOF.map((name) => nats(claims[name], name));
+  const [distributions, { alphabet }] = [readSet(claims[key], version), claims];
+  const sources = distributions === "all" ? [undefined] : [undefined, "declared", "split", "learned"];
+  const isFit = sources.includes(alphabet) && eps_attained <= eps;
+  if (!isFit) malformed("in its guarantee, eps_attained is more than eps, or alphabet is of no known kind");
+  return { eps_requested, eps, eps_attained, alphabet, distributions };
+}
+function readSet(around, version) {
+  if (around === "all") return around;
+  const set = version === 1 ? "renyi" : around?.set;
+  const isSet = isObject(around) && typeof set === "string" && Object.hasOwn(FIGURES, set);
+  const names = isSet ? FIGURES[set] : malformed('guarantee.distributions is not "all", nor a known set');
+  checkKeys(around, [...(version === 1 ? [] : ["set"]), ...names, "rule", "beta"], [], "guarantee.distributions");
+  const figures = Object.fromEntries(names.map((name) => [name, nats(around[name], name)]));
+  const [{ rule }, { alpha, single, pair }] = [around, figures];
+  const isRule = [set === "renyi" ? "chi2" : "asymptotic", "finite-sample", "given"].includes(rule);
+  const beta = rule === "given" ? around.beta : real(around.beta);
+  const isBall = set === "renyi" && alpha > 0 && (rule !== "finite-sample" || alpha === 1);
+  const isFit = isRule && (isBall || (single <= pair && pair <= 2 * single));
+  const isBeta = rule === "given" ? beta === null : beta > 0 && beta < 1;
+  return isFit && isBeta ? { set, ...figures, rule, beta } : malformed(`distributions do not fit: ${show(around)}`);
+}
+function readPairs(table, eps, n) {
+  const isRow = (row) => Array.isArray(row) && row.length === n;
+  if (!isRow(table) || !table.every(isRow)) malformed("eps_pairs must have one row and one column for each secret");
+  const read = table.map((row, s) => row.map((it, t) => (it !== null ? real(it) : s === t ? 0 : null)));
+  const isBound = (it, s, t) => it === read[t][s] && (it === null || (it >= 0 && it <= (s === t ? 0 : eps)));
+  const isFit = read.every((row, s) => row.every((it, t) => isBound(it, s, t)));
+  return isFit ? read : malformed("eps_pairs is not symmetric, not 0 for a secret and itself, or not from 0 to eps");
+}
+const real = (it) => (typeof it === "bigint" || typeof it === "number" ? Number(it) : NaN);
+const nats = (it, name) => (isFinite(real(it)) && real(it) >= 0 ? Number(it) : malformed(`${name} is no number >= 0`));
+
+// --- Records -------------------------------------------------------------------------------------------
+/** Make the function that finds a record's cell, or refuses the record. */
+function recordReader({ columns, secrets, values, observe }, others) {
+  const wanted = [...columns.keys()].filter((place) => observe === "all" || !columns[place][1]);
+  const texts = columns.map(([name]) => (/string|bigint/.test(typeof name) ? String(name) : Symbol("no name")));
+  const names = texts.map((name, n) => (texts.indexOf(name) === texts.lastIndexOf(name) ? name : Symbol(n)));
+  const told = wanted.map((place) => show(columns[place][0])).join(", ");
+  const findU = memberReader(columns, false, values, others);
+  const findS = observe === "all" ? memberReader(columns, true, secrets) : () => 0;
+  return (record) => {
+    const isArray = Array.isArray(record);
+    const isWhole = isArray && record.length === columns.length;
+    const lacks = wanted.find((place) => !isArray && !(isObject(record) && Object.hasOwn(record, names[place])));
+    const isFit = isArray ? isWhole || record.length === wanted.length : lacks === undefined;
+    const what = isArray ? `it has ${record.length} values` : `it lacks ${show(columns[lacks ?? 0][0])}`;
+    if (!isFit) refuse(brief(`the record must be an object with ${told}, or an array in this order: ${what}`));
+    const valueAt = (place) => record[!isArray ? names[place] : isWhole ? place : wanted.indexOf(place)];
+    return findS(valueAt) * values.length + findU(valueAt);
+  };
+}
+/** Make the function that finds the number of a record's secret, or of its value of U. */
+function memberReader(columns, isSecret, members, others) {
+  const places = [...columns.keys()].filter((place) => columns[place][1] === isSecret);
+  const titles = places.map((place) => show(columns[place][0]));
+  const rows = members.map((member) => (places.length === 1 ? [member] : member).map(keyHeld));
+  const numbers = new Map(rows.map((row, number) => [joined(row), number]));
+  const entries = places.map((_, n) => (others?.length === places.length ? others[n] : null));
+  const few = entries.map((entry) => (Array.isArray(entry) ? entry.map((it) => [keyOf(it), OTHER]) : []));
+  const known = places.map((_, n) => new Map([...few[n], ...rows.map((row) => [row[n], row[n]])]));
+  const rest = entries.includes(true) ? numbers.get(joined(places.map(() => OTHER))) : undefined;
+  const find = (value, n) => {
+    const key = keyOfRaw(value) ?? refuse(`column ${titles[n]} holds what is no text, number, truth value or date`);
+    if (known[n].has(key) || entries[n] === true) return known[n].get(key) ?? OTHER;
+    const what = isSecret ? "the secret (not shown)" : show(value);
+    return refuse(`column ${titles[n]}: the mechanism does not know ${what}`);
+  };
+  return (valueAt) => {
+    const keys = places.map((place, n) => find(valueAt(place), n));
+    return numbers.get(joined(keys)) ?? rest ?? refuse(brief(`columns ${titles.join(", ")}: no known combination`));
+  };
+}
+function keyOfRaw(value) {
+  if (value instanceof Date) return isNaN(value) ? undefined : keyOfInstant(BigInt(value.getTime()) * 1000n);
+  if (!Number.isSafeInteger(value?.microseconds)) return keyOf(Number.isNaN(value) ? null : value);
+  return keyOf({ ...value, microseconds: BigInt(value.microseconds) });
+}
+
+// --- Drawing -------------------------------------------------------------------------------------------
+/** Draw by the exact alias table of a cell: the tape has the bits of a slot, then 32 of a coin. */
+function drawByAlias(weights, tape) {
+  const slots = [...Array(2 ** bitLength(weights.length - 1)).keys()];
+  const surplus = slots.map((slot) => (weights[slot] ?? 0) - CAPACITY);
+  const thresholds = surplus.map((more) => (more < 0 ? CAPACITY + more : 0));
+  const [alias, donors] = [[...slots], slots.filter((slot) => surplus[slot] > 0)];
+  let [donor, taken, given] = [0, 0, surplus[donors[0]]];
+  for (const taker of slots.filter((slot) => surplus[slot] < 0)) {
+    alias[taker] = donors[donor];
+    taken -= surplus[taker];
+    for (; given <= taken && donor < donors.length - 1; given += surplus[donors[++donor]]) {
+      thresholds[donors[donor]] = CAPACITY + given - taken; // the next donor makes up for what this one lacks
+      alias[donors[donor]] = donors[donor + 1];
+    }
+  }
+  const isWide = weights.length > 256;
+  const slot = (isWide ? tape.getUint16(0, true) : tape.getUint8(0)) & (slots.length - 1);
+  return tape.getUint32(isWide ? 2 : 1, true) < thresholds[slot] ? slot : alias[slot];
+}
+/** Draw by inversion: the kind of report (own secret or not, own value or not), then one of this kind. */
+function drawByBlocks(blocks, bits, a1, a2, cell, tape) {
+  let [rest, kind] = [tape.getBigUint64(0, true) >> (64n - bits), 0];
+  const width = () => (kind & 1 ? a2 - 1 : 1);
+  const mass = () => blocks[kind] * BigInt((kind & 2 ? a1 - 1 : 1) * width());
+  for (; rest >= mass(); kind++) rest -= mass();
+  const rank = Number(rest / blocks[kind]); // within its kind: how far it is from the record's own cell
+  const secret = (Math.floor(cell / a2) + (kind >> 1) + Math.floor(rank / width())) % a1;
+  return secret * a2 + (((cell % a2) + (kind & 1) + (rank % width())) % a2);
+}
+
+// --- Helpers -------------------------------------------------------------------------------------------
+const isObject = (it) => typeof it === "object" && it !== null && !Array.isArray(it) && !(it instanceof Date);
+const isOctets = (it) => ArrayBuffer.isView(it) && it[Symbol.toStringTag] === "Uint8Array";
+const bitLength = (n) => 32 - Math.clz32(n);
+const brief = (text) => (text.length <= 400 ? text : `${text.slice(0, 200)} ... ${text.slice(-200)}`);
+const show = (value) => brief(write(value) ?? "undefined");
+const listed = (it, where) => (Array.isArray(it) ? it : malformed(`${where} must be a list`));
+const malformed = (what) => fail(`the mechanism is malformed: ${brief(what)}.`);
+const refuse = (what) => fail(`${what}. Nothing was reported.`);
+function fail(message, Kind = Error) {
+  throw new Kind(message);
+}
+function checkKeys(fields, needed, optional, where, tell = malformed) {
+  for (const key of needed) if (!Object.hasOwn(fields, key)) tell(`${where} lacks ${show(key)}`);
+  const strange = Object.keys(fields).find((key) => !needed.includes(key) && !optional.includes(key));
+  if (strange !== undefined) tell(`${where} has the unknown key ${show(strange)}`);
+}
+function checkNames(names, where) {
+  if (!listed(names, where).length) malformed(`${where} are empty`);
+  const seen = new Map();
+  for (const name of names) {
+    const key = keyOf(name) ?? malformed(`${where} hold ${show(name)}, which is no category`);
+    if (seen.has(key)) malformed(`${where} repeat: ${show(seen.get(key))} and ${show(name)} are equal`);
+    seen.set(key, name);
+  }
+}
+/** What was read as JavaScript has it: whole numbers up to 2^53 are numbers, and nothing can be changed. */
+function plain(value) {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (Array.isArray(value)) return Object.freeze(value.map(plain));
+  if (!isObject(value)) return value ?? null;
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)])));
+}
+/** Write an id as bytes, those of different types differently. */
+function octetsOf(id) {
+  if (isOctets(id)) return [0x62, ...id];
+  const isWhole = typeof id === "bigint" || Number.isSafeInteger(id);
+  const isId = isWhole || (typeof id === "string" && !HALF_PAIR.test(id));
+  if (!isId) refuse("an id must be a text, a Uint8Array, a bigint or a whole number up to 2^53");
+  return new TextEncoder().encode(isWhole ? `i${BigInt(id)}` : `s${id}`);
+}

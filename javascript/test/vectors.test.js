@@ -1,0 +1,70 @@
+/** What Python says of mechanisms, records and ids is what this client says. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { load } from "../skrldp.js";
+
+const read = (name) =>
+  JSON.parse(readFileSync(new URL(`../../tests/client/vectors/${name}.json`, import.meta.url)));
+const { ids, mechanisms } = read("mechanisms");
+const octets = (hexadecimal) => Uint8Array.from(Buffer.from(hexadecimal, "hex"));
+
+/** What the files write as objects: whole numbers of any size, numbers that are not finite, bytes. */
+function valueOf(value) {
+  if (Array.isArray(value)) return value.map(valueOf);
+  if (value?.int !== undefined) return BigInt(value.int);
+  if (value?.float !== undefined) return { nan: NaN, inf: Infinity }[value.float];
+  if (value?.bytes !== undefined) return octets(value.bytes);
+  if (value?.microseconds?.int !== undefined) return { microseconds: BigInt(value.microseconds.int) };
+  return value;
+}
+
+const recordOf = (record) =>
+  Array.isArray(record) || typeof record !== "object" || record === null
+    ? valueOf(record)
+    : Object.fromEntries(Object.entries(record).map(([name, value]) => [name, valueOf(value)]));
+
+for (const vector of mechanisms) {
+  test(`${vector.name}: digests, what is stated, and every permanent report`, async () => {
+    const { texts, digest, observe } = vector;
+    const client = await load(texts[0], { digest, memoize: octets(vector.key) });
+    const fresh = await load(new TextEncoder().encode(texts.at(-1)), { digest });
+    for (const { digest: found, columns, symbols, ...stated } of [client, fresh]) {
+      assert.equal(found, digest);
+      assert.equal(stated.observe, observe);
+      assert.equal(symbols.length, vector.n_symbols);
+      assert.deepEqual(columns, vector.columns);
+      assert.equal(stated.eps, vector.guarantee?.eps ?? null);
+      for (const [name, claimed] of Object.entries(stated.guarantee ?? {})) {
+        if (name !== "n_records") assert.deepEqual(claimed, withNulls(vector.guarantee[name], name), name);
+      }
+    }
+    for (const [row, record] of vector.records.entries()) {
+      const found = [];
+      for (const id of ids) found.push(await client.report(recordOf(record), { id: valueOf(id) }));
+      assert.deepEqual(found, vector.reports[row], JSON.stringify(record));
+      const report = await fresh.report(recordOf(record));
+      assert.ok(Number.isInteger(report) && report >= 0 && report < vector.n_symbols);
+    }
+    for (const record of vector.refused) {
+      const refused = { message: /Nothing was reported\.$/ };
+      await assert.rejects(fresh.report(recordOf(record)), refused, JSON.stringify(record));
+      await assert.rejects(client.report(recordOf(record), { id: 1 }), refused);
+    }
+  });
+}
+
+/** A statement as the client has it: null is what is not stated. */
+function withNulls(stated, name) {
+  if (name !== "further") return stated ?? null;
+  return stated?.map((each) => ({ ...each, alphabet: each.alphabet ?? null })) ?? null;
+}
+
+test("every text that Python refuses is refused", async () => {
+  for (const [name, pieces] of Object.entries(read("refused"))) {
+    const text = pieces.map(([piece, times]) => piece.repeat(times)).join("");
+    const isRefusal = ({ message }) => /mechanism/.test(message) && message.length < 1000;
+    await assert.rejects(load(text), isRefusal, name);
+  }
+});

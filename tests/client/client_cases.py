@@ -1,0 +1,265 @@
+"""Mechanisms of every kind, and records that a client reports or refuses."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from skrldp.mechanism import slot_bits
+
+ONE = 2**32
+
+
+def weights_of(n_symbols: int, n_cells: int, seed: int = 0, share: float = 0.7) -> list[list[int]]:
+    """Columns of random weights, some of them 0, that sum to the denominator."""
+    rng, total = random.Random(seed), 1 << slot_bits(n_symbols)
+    columns = []
+    for _ in range(n_cells):
+        held = [y for y in range(n_symbols) if rng.random() < share] or [0]
+        cuts = sorted(rng.randrange(total + 1) for _ in held[1:])
+        column = [0] * n_symbols
+        for y, low, high in zip(held, [0, *cuts], [*cuts, total], strict=True):
+            column[y] = high - low
+        columns.append(column)
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def document(secrets: list[Any], values: list[Any], n_symbols: int = 3, **parts: Any) -> dict:
+    """A mechanism's JSON with random weights."""
+    blind = parts.get("observe") == "nonsensitive"
+    fields = {
+        "format": "skrldp-mechanism",
+        "version": 3,
+        "columns": parts.get("columns", [["s", True], ["u", False]]),
+        "secrets": secrets,
+        "values": values,
+    }
+    if "blocks" in parts:
+        fields["denominator_bits"] = parts["bits"]
+    else:
+        n_cells = len(values) * (1 if blind else len(secrets))
+        fields["denominator_bits"] = slot_bits(n_symbols)
+        fields["symbols"] = list(range(n_symbols))
+        fields["weights"] = weights_of(n_symbols, n_cells, seed=n_symbols)
+    return {**fields, **{name: part for name, part in parts.items() if name != "bits"}}
+
+
+LR = {
+    "set": "likelihood-ratio", "single": 0.07, "pair": 0.125, "drift": 0, "rule": "finite-sample",
+    "beta": 0.05,
+}  # fmt: skip
+BALL = {"set": "renyi", "alpha": 2, "radius": 1e-05, "rule": "chi2", "beta": 0.05}
+PROOF = {"eps_requested": 1, "eps": 0.1 + 0.2, "eps_attained": 5e-324}
+FULL = {
+    **PROOF,
+    "eps_all": 1e16,
+    "eps_given_u": 123456789012345680.0,
+    "eps_pairs": [[0, 0.25, None], [0.25, None, -0.0], [None, 0, -0.0]],
+    "n_records": 10**20,
+    "alphabet": "split",
+    "distributions": LR,
+    "further": [
+        {"secret": [1], "known": [], **PROOF, "distributions": BALL},
+        {"secret": [1], "known": [0], **PROOF, "alphabet": "learned", "distributions": LR},
+        {"secret": [1], "known": [0, 2], **PROOF, "distributions": "all"},
+    ],
+}
+FULL["eps_given_u"] = 9007199254740993.0
+CLAIM = {**PROOF, "n_records": None, "distributions": "all"}
+THREE = [["age", False], ["ill", True], ["size", False]]
+PAIRS = [[1, "S"], [1, "M"], [2, "S"], [2, None], [3.5, "M"]]
+NUMBERS = [
+    0, -1, 0.5, 2**53, 2**53 + 1, -(2**63), 10**400, 1e300, -1e-300, 5e-324, 1.7976931348623157e308,
+    1e22, 123456789012345680.0, 9999999999999998.0, 0.0001, 0.00001, 1.5e-7, 1e21, 0.1, 1 / 3,
+]  # fmt: skip
+TEXTS = [
+    "", " ", "é", "e\u0301", "😀", "東", "a\"b\\c/d", "\x00\x1f\x7f\x80", "\b\f\n\r\t\v",
+    "\u2028\u2029",
+    "__proto__", "constructor", "1", "true", "null", "\ufeff", "\U0010ffff", "#1", "$", "{[,:]}",
+]  # fmt: skip
+MOMENTS = [
+    {"date": "2020-02-29"}, {"date": "0001-01-01"}, {"date": "9999-12-31"}, {"time": "12:30:00"},
+    {"time": "12:30:00.000001"}, {"time": "00:00:00+00:00"}, {"time": "23:59:59.999999-23:59"},
+    {"time": "12:00:00+00:00:01.000001"}, {"datetime": "2020-01-01T00:00:00"},
+    {"datetime": "2020-01-01T00:00:00+00:00"}, {"datetime": "2020-01-01T00:00:00.123456-01:30"},
+    {"datetime": "9999-12-31T23:59:59.999999+00:00"}, {"datetime": "0001-01-01T00:00:00-23:59"},
+    {"datetime": "1969-12-31T23:59:59.999999+05:45:01.500000"}, {"microseconds": 0},
+    {"microseconds": -86399999913600000000}, {"microseconds": 86399999999999999999}, None,
+    "2020-02-29",
+]  # fmt: skip
+S, U = ["no", "yes"], ["a", "b", "other"]
+
+# Name: the mechanism; records that are reported; records that are refused, with what Python says.
+Case = tuple[dict[str, Any], list[Any], list[tuple[Any, str]]]
+
+
+def cases() -> dict[str, Case]:
+    """Return every kind of mechanism that a client can meet."""
+    int_ = [{"int": str(number)} if isinstance(number, int) else number for number in NUMBERS]
+    beyond = "each value, but not together"
+    found: dict[str, Case] = {
+        "a matrix": (
+            document(S, U, 4, guarantee={**CLAIM, "distributions": BALL, "alphabet": "declared"}),
+            [["no", "a"], {"u": "b", "s": "yes", "more": [1]}],
+            [
+                (["no"], "has 1 values"), (["no", "a", "a"], "has 3 values"), ([], "has 0 values"),
+                ({"s": "no"}, "lacks the column 'u'"), ({}, "lacks the column 's'"),
+                (["maybe", "a"], "not shown"), (["no", "c"], "'c'"), (["no", None], "None"),
+                (["no", ["a"]], "cannot be|does not know"), ([None, "a"], "not shown"),
+                (["no", {"date": "2020-01-01"}], "does not know"), ("no", "type str"),
+                (5, "type int"), (None, "type NoneType"), (["no", {"float": "nan"}], "know"),
+                (["no", {"float": "inf"}], "know"), (["no", "\ud800"], "know"), ([1, "a"],
+                "not shown"),
+            ],
+        ),
+        "four weights": (
+            document(
+                ["no", "yes", None], PAIRS, columns=THREE, blocks=[28, 5, 4, 1], bits=6,
+                guarantee={**CLAIM, "eps_all": 2.5},
+            ),
+            [[1, "no", "S"], {"ill": None, "age": 3.5, "size": "M"}, [True, "yes", "M"]],
+            [([1, "no", None], beyond), ([9, "no", "S"], "9"), ([1, "?", "S"], "not shown")],
+        ),
+        "four large weights": (
+            document(S, [1, 2, 3], blocks=[2**52 - 18 * 10**14, 9 * 10**14] * 2, bits=53),
+            [["no", 1], ["yes", 3.0], ["yes", 2]],
+            [(["no", "1"], "know"), (["no", 1.5], "know")],
+        ),
+        "equal weights": (document(S, [1, 2], blocks=[1, 1, 1, 1], bits=2), [["no", 1]], []),
+        "one secret": (document(["no"], [1, 2, 3], blocks=[4, 2, 8, 8], bits=3), [["no", 2]], []),
+        "one value": (document([0, 1, 2], ["x"], blocks=[4, 1, 2, 0], bits=3), [[2.0, "x"]], []),
+        "no noise": (document(S, U, blocks=[2, 0, 0, 0], bits=1), [["no", "b"]], []),
+        "without the secret": (
+            document(["no", "yes", None], PAIRS, 4, columns=THREE, observe="nonsensitive"),
+            [[1, "S"], [2, "anything", None], {"size": "M", "age": {"int": "1"}}, [3.5, [[]], "M"]],
+            [([1], "has 1 values"), ([1, None], beyond), ({"ill": "no", "age": 1}, "lacks")],
+        ),
+        "several secrets": (
+            document(
+                [["a", 1], ["a", 2], [None, 1]], [[True, "x"], [False, "y"], [2, "y"]], 5,
+                columns=[["u", False], ["s", True], [0, True], ["w", False]],
+            ),
+            [[1, "a", 2, "x"], {"u": 0, "s": None, "0": 1, "w": "y"}],
+            [([1, None, 2, "x"], "not shown"), ([2, "a", 1, "x"], beyond)],
+        ),
+        "numbers": (
+            document(S, NUMBERS, observe="nonsensitive"),
+            [[value] for value in int_] + [[False], [-0.0], [0.0], ["no", True - 2]],
+            [([True], "know"), ([0.3], "know"), ([{"int": str(2**53 + 2)}], "know"),
+             ([{"int": str(10**400 + 1)}], "know"), (["0"], "know")],
+        ),
+        "truth values": (
+            document([True, False], [1.0, 2, -0.0, None, "None"]),
+            [[1, True], [0, 2.0], [0.0, False], [True, {"float": "nan"}], [False, "None"]],
+            [([2, 1], "not shown"), (["true", 1], "not shown"), ([{"float": "nan"}, 1],
+            "not shown")],
+        ),
+        "texts": (
+            document(S, TEXTS, 2, observe="nonsensitive", columns=[["é\"", True], ["\n😀", False]]),
+            [[text] for text in TEXTS] + [{"\n😀": "😀"}],
+            [(["e\u0301\u0301"], "know"), ([1], "know"), ([None], "know")],
+        ),
+        "names that objects have": (
+            document(S, U, columns=[["__proto__", True], ["constructor", False]]),
+            [["no", "a"]],
+            [({}, "lacks the column"), ({"constructor": "a"}, "lacks the column '__proto__'")],
+        ),
+        "moments": (
+            document(S, MOMENTS, 2, observe="nonsensitive"),
+            [[value] for value in MOMENTS if value is None or "microseconds" not in value]
+            + [[{"microseconds": {"int": str(-864 * 10**17 + 864 * 10**8)}}], [{"microseconds": 0}],
+               [{"datetime": "2020-01-01T01:00:00+01:00"}], [{"time": "01:00:00+01:00"}],
+               [{"datetime": "2020-01-01T01:30:00.123456+00:00"}]],
+            [([{"date": "2020-02-28"}], "know"), ([{"datetime": "2020-02-29T00:00:00"}], "know"),
+             ([{"time": "00:00:00"}], "know"), ([{"microseconds": 1}], "know"),
+             ([{"datetime": "2020-01-01T00:00:00+00:01"}], "know"), ([0], "know")],
+        ),
+        "any other value": (
+            document(S, U, 4, other=[True]),
+            [["no", "a"], ["yes", "other"], ["no", "what"], ["yes", None], ["no", {"float": "inf"}],
+             ["no", {"float": "nan"}], ["no", {"date": "2020-01-01"}], ["no", {"int": "9" * 30}]],
+            [(["maybe", "a"], "not shown")],
+        ),
+        "some other values": (
+            document(S, U, 4, other=[["c", 1, None, {"date": "2020-01-01"}]]),
+            [["no", "a"], ["no", "c"], ["no", 1.0], ["no", True], ["yes", None],
+             ["yes", {"date": "2020-01-01"}]],
+            [(["no", "d"], "know"), (["no", 2], "know"), (["c", "a"], "not shown")],
+        ),
+        "others together": (
+            document(
+                S, [["a", 1], ["a", "other"], ["other", "other"], ["b", 1]], 3, columns=THREE,
+                other=[True, True],
+            ),
+            [["a", "no", 1], ["a", "no", 7], ["z", "no", 7], ["b", "yes", 3], ["z", "yes", 1]],
+            [(["a", "?", 1], "not shown")],
+        ),
+        "others of one of two": (
+            document(
+                S, [["a", 1], ["other", 1], ["a", "other"], ["other", 2]], 3, columns=THREE,
+                other=[True, ["few", 9]],
+            ),
+            [["a", "no", 1], ["x", "no", 1], ["a", "yes", 9], ["x", "no", 2]],
+            [(["a", "no", 2], beyond), (["x", "no", 9], beyond), (["a", "no", 8], "know")],
+        ),
+        "no names": (
+            document(["a", "b"], [["x", 1], ["y", None]], columns=[], guarantee=CLAIM),
+            [["b", ["x", 1]], {"secret": "a", "value": ["y", None]}, ["b", ["x", 1.0]]],
+            [(["b", ["x"]], "know"), (["b", "x"], "know"), (["b", ["y", {"float": "nan"}]],
+            "know")],
+        ),
+        "names that are no texts": (
+            document(S, U, columns=[[{"date": "2020-01-01"}, True], [None, False]]),
+            [["yes", "b"]],
+            [],
+        ),
+        "one report": (document(S, U, 1, guarantee=FULL | {"eps_pairs": [[0, 0], [0, 0]],
+            "further": [{**FULL["further"][0], "secret": [0]}]}), [["no", "a"]], []),
+        "all figures": (
+            document(
+                [1, 2, 3], [[1, 2], [3, 4]], 3, guarantee=FULL,
+                columns=[["a", False], ["s", True], ["b", False]],
+            ),
+            [[1, 3, 2]],
+            [],
+        ),
+        "version 1": (
+            document(S, U, 2, version=1, guarantee={**PROOF, "n_records": 9, "laws": "all"}),
+            [["no", "a"]],
+            [],
+        ),
+        "version 1 with a ball": (
+            document(
+                S, U, 2, version=1, guarantee={
+                    **PROOF, "n_records": 9, "laws": {n: BALL[n] for n in BALL if n != "set"},
+                },
+            ),
+            [["no", "a"]],
+            [],
+        ),
+        "version 2": (
+            document(
+                S, U, 2, version=2, guarantee={**CLAIM, "distributions": LR, "alphabet": "split"}
+            ),
+            [["no", "a"]],
+            [],
+        ),
+        "deep names": (
+            {**document(S, U, 2), "symbols": [[[["no", "a"], 1.0], "x"], [[["no", "a"], 1.5],
+            "x"]]},
+            [["no", "a"]],
+            [],
+        ),
+    }  # fmt: skip
+    for n in (2, 128, 129, 255, 256, 257, 300):
+        values = list(range(2))
+        found[f"{n} reports"] = (
+            document([0], values, n, observe="nonsensitive"), [[value] for value in values], []
+        )  # fmt: skip
+    certain = document(S, [1, 2], 4, observe="nonsensitive")
+    certain["weights"] = [[0, 1], [4 * ONE, 0], [0, 4 * ONE - 1], [0, 0]]
+    found["weights at the ends"] = (certain, [[1], [2]], [])
+    even = document(S, [1, 2], 4, observe="nonsensitive")
+    even["weights"] = [[ONE, 2 * ONE], [ONE, 0], [ONE, 2 * ONE], [ONE, 0]]
+    found["weights that fill slots"] = (even, [[1], [2]], [])
+    return found

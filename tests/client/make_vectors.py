@@ -1,0 +1,155 @@
+"""Cases that the client in Python and the one in JavaScript must treat alike.
+
+``python tests/client/make_vectors.py`` writes them into ``tests/client/vectors/``, and asserts that
+Python treats them so. The tests in ``javascript/test/`` read the same files.
+
+* ``mechanisms.json``: texts with their digests, what is read from them, and permanent reports about
+  records; and records that are refused.
+* ``refused.json``: texts that are no mechanisms.
+
+What JSON lacks is written as an object of one key: ``{"int": digits}``, ``{"float": "nan"}``, and
+for ids ``{"bytes": hexadecimal}``. Texts are lists of pieces and how often each comes.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE)]
+
+from client_cases import cases  # noqa: E402
+from refused_texts import is_refused, refused_texts, test_json  # noqa: E402
+
+from skrldp import client  # noqa: E402
+from skrldp.mechanism._categories import revive  # noqa: E402
+
+KEYS = [bytes(range(32)), bytes(16), bytes(range(200, 56, -1))]  # longer than a block of SHA-256
+IDS = [
+    "person 1",
+    "",
+    "é😀",
+    0,
+    1,
+    "1",
+    b"1",
+    -12,
+    2**53 - 1,
+    2**53 + 1,
+    -(2**70),
+    b"\x00\xff",
+    b"",
+]
+IDS += [f"person {number}" for number in range(2, 10)]
+
+
+def texts_of(fields: dict[str, Any]) -> list[str]:
+    """Write a document canonically or not: the digest is the same."""
+    rng = random.Random(1)
+    shuffled = test_json.shuffled(fields, rng)
+    blanks = json.dumps(shuffled, separators=(" ,", "\t:\r\n")).replace("/", "\\/")
+    return [json.dumps(fields, ensure_ascii=False), blanks]
+
+
+def python_value(value: Any) -> Any:
+    """Turn a value of the files into one of Python."""
+    if isinstance(value, list):
+        return tuple(map(python_value, value))
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, content),) = value.items()
+        if isinstance(content, dict):
+            return python_value({kind: python_value(content)})
+        if kind in ("int", "float"):
+            return {"int": int, "float": float}[kind](content)
+        if kind in ("date", "time", "datetime", "microseconds"):
+            return revive(value, "a record")
+    return value
+
+
+def python_record(record: Any) -> Any:
+    if isinstance(record, dict):
+        return {(0 if name == "0" else name): python_value(it) for name, it in record.items()}
+    return python_value(record)
+
+
+def plain_id(person: Any) -> Any:
+    if isinstance(person, bytes):
+        return {"bytes": person.hex()}
+    return {"int": str(person)} if isinstance(person, int) else person
+
+
+def mechanism_vectors() -> list[dict[str, Any]]:
+    made = []
+    for number, (name, (fields, records, refused)) in enumerate(cases().items()):
+        key = KEYS[number % len(KEYS)]
+        texts = texts_of(fields)[: 1 if len(fields.get("symbols", [])) > 100 else 2]
+        device = client.load(texts[0], memoize=key)
+        assert all(client.load(text).digest == device.digest for text in texts)
+        reports = [
+            [device.report(python_record(record), id=person) for person in IDS]
+            for record in records
+        ]
+        for record, message in refused:
+            check_refused(device, record, message)
+        stated = json.loads(device.mechanism.to_json())
+        made.append(
+            {
+                "name": name,
+                "texts": texts,
+                "digest": device.digest,
+                "observe": device.observe,
+                "columns": stated["columns"] or [["secret", True], ["value", False]],
+                "n_symbols": len(device.symbols),
+                "guarantee": stated.get("guarantee"),
+                "key": key.hex(),
+                "records": records,
+                "reports": reports,
+                "refused": [record for record, _ in refused],
+            }
+        )
+    return made
+
+
+def check_refused(device: client.Client, record: Any, message: str) -> None:
+    """Check that Python refuses a record, and says why."""
+    try:
+        device.report(python_record(record), id=1)
+    except ValueError as error:
+        assert re.search(message, str(error)), (message, str(error))
+    else:
+        raise AssertionError(f"not refused: {record}")
+
+
+def pieces(text: str) -> list[Any]:
+    """Write a text as pieces, and how often each comes: some repeat one character very often."""
+    found: list[Any] = []
+    end = 0
+    for run in re.finditer(r"(.)\1{99,}", text, flags=re.DOTALL):
+        found += [[text[end : run.start()], 1], [run[1], len(run[0])]]
+        end = run.end()
+    return [*found, [text[end:], 1]]
+
+
+def files() -> dict[str, str]:
+    """Return the text of each file."""
+    whole = {"ids": list(map(plain_id, IDS)), "mechanisms": mechanism_vectors()}
+    refused = refused_texts()
+    runs = {name: pieces(text) for name, text in refused.items()}
+    brackets = [['{"format":', 1], ["[", 2**23]]  # one more than are parsed
+    assert is_refused("".join(piece * times for piece, times in brackets))
+    runs["many brackets"] = brackets
+    lines = [f"{json.dumps(name)}: {json.dumps(run)}" for name, run in runs.items()]
+    return {
+        "mechanisms.json": json.dumps(whole).replace('{"name"', '\n{"name"') + "\n",
+        "refused.json": "{\n" + ",\n".join(lines) + "\n}\n",
+    }
+
+
+if __name__ == "__main__":
+    for name, text in files().items():
+        (HERE / "vectors" / name).write_text(text, encoding="utf-8")

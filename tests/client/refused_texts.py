@@ -1,0 +1,243 @@
+"""Texts that are no mechanisms: those of the tests of Python's reading, and more."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+for room in ("mechanism", "sanitizers"):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / room))
+
+import test_guarantee  # noqa: E402
+import test_json  # noqa: E402
+import test_others  # noqa: E402
+from client_cases import BALL, CLAIM, THREE, S, document  # noqa: E402
+
+from skrldp import client  # noqa: E402
+from skrldp.mechanism import StatedLikelihoodRatioSet, StatedRenyiSet  # noqa: E402
+
+
+def stated(thing: Any) -> Any:
+    """Return what a guarantee's part would be in JSON."""
+    if isinstance(thing, StatedRenyiSet | StatedLikelihoodRatioSet):
+        return {"set": thing.kind, **asdict(thing)}
+    if is_dataclass(thing):
+        found = {name: stated(it) for name, it in vars(thing).items()}
+        return {name: it for name, it in found.items() if name != "alphabet" or it is not None}
+    if isinstance(thing, tuple | list):
+        return [stated(item) for item in thing]
+    return {name: stated(it) for name, it in thing.items()} if isinstance(thing, dict) else thing
+
+
+def refused_texts() -> dict[str, str]:
+    """Return texts that are no mechanisms, from the tests of Python's reading and from here."""
+    found = {}
+    forms = {
+        "matrix": {**document(S, [1, 2], 2), "guarantee": {**CLAIM, "distributions": BALL}},
+        "blind": {**document(S, ["a", "b"], 2, observe="nonsensitive"), "guarantee": CLAIM},
+        "blocks": document(S, [1, 2, 3], blocks=[3, 1, 1, 1], bits=3),
+    }
+    for form, fields in forms.items():
+        for damage, (change, _) in test_json.DAMAGE.items():
+            damaged = json.loads(json.dumps(fields))
+            change(damaged)
+            found[f"{form}: {damage}"] = json.dumps(damaged)
+        short = {name: part for name, part in fields.items() if name != "guarantee"}
+        for name in short:
+            found[f"{form}: no {name}"] = json.dumps({k: v for k, v in short.items() if k != name})
+            for wrong in (None, True, 1.5, -1, "x", [], {}, [None], [[]], {"date": "x"}, [[1, 2]]):
+                found[f"{form}: {name} is {wrong}"] = json.dumps({**short, name: wrong})
+    dense = test_json.dense().to_json()
+    for old, new, message in test_json.TAMPERED:
+        found[f"tampered: {message} {new[:40]}"] = dense.replace(old, new, 1)
+    for laws, old, new in ((test_guarantee.BALL, o, n) for o, n, _ in test_guarantee.OF_VERSION_1):
+        text = test_guarantee.VERSION_1.replace("LAWS", laws)
+        found[f"version 1: {new}"] = text.replace(old, new, 1)
+    bare = json.loads(test_guarantee.BARE.to_json())
+    main = {"n_records": None, **stated(test_guarantee.FIGURES)}
+    for kind, good, changes, message in test_guarantee.IMPOSSIBLE:
+        part = stated({**good, **changes})
+        claims: Any = {**main, "n_records": 5}
+        if kind in (StatedRenyiSet, StatedLikelihoodRatioSet):
+            claims["distributions"] = {"set": kind.kind, **part}
+        elif kind is test_guarantee.Statement:
+            claims["further"] = [part]
+        else:
+            claims = {**claims, **part}
+        found[f"impossible: {kind.__name__} {message}"] = json.dumps({**bare, "guarantee": claims})
+    found |= of_others() | of_categories() | of_json(json.dumps(forms["matrix"])) | of_sizes()
+    return {name: text for name, text in found.items() if is_refused(text)}
+
+
+def of_others() -> dict[str, str]:
+    fields = document(S, ["desk", "field", "other"], 2, other=[True])
+    fields["guarantee"] = {**CLAIM, "distributions": BALL, "alphabet": "split"}
+    text = json.dumps(fields, separators=(",", ":"))
+    found = {f"others: {new}": text.replace(old, new, 1) for old, new, _ in test_others.MALFORMED}
+    two = document(S, [["a", 1], ["other", 1]], 2, columns=THREE)
+    odd = [
+        [True, True],
+        [True, 1],
+        [[1], [2]],
+        [["a"], None],
+        [[], None],
+        [None, None],
+        [["z", "z"], None],
+    ]
+    odd += [
+        [True],
+        [[1.0, True], None],
+        {"0": True},
+        [["other"], None],
+        [None, True],
+        [["\ud800"], None],
+    ]
+    for other in odd:
+        found[f"others of two columns: {other}"] = json.dumps({**two, "other": other})
+    far = {"datetime": "0001-01-01T00:00:00+01:00"}
+    found["others: beyond year 1"] = json.dumps({**fields, "other": [[far]]})
+    found["a value beyond year 1"] = json.dumps(document(S, [far], 2))
+    found["a secret beyond year 9999"] = json.dumps(
+        document([{"datetime": "9999-12-31T23:59:59-00:01"}], [1], 2)
+    )
+    return found
+
+
+def of_categories() -> dict[str, str]:
+    odd = [
+        {"date": "2021-02-29"}, {"date": "0000-01-01"}, {"date": "2020-1-1"}, {"date": "20200101"},
+        {"date": "10000-01-01"}, {"date": "2020-01-01\n"}, {"date": "2020-W01-1"}, {"date": 5},
+        {"date": "2020-01-01T00:00:00"}, {"datetime": "2020-01-01"},
+        {"datetime": "2020-01-01 00:00:00"},
+        {"datetime": "2020-01-01T24:00:00"}, {"datetime": "2020-01-01T00:00"}, {"time": "12:30"},
+        {"datetime": "2020-01-01T00:00:00Z"}, {"datetime": "2020-01-01T00:00:00.000000"},
+        {"datetime": "2020-01-01T00:00:00.5"}, {"datetime": "2020-01-01T00:00:00-00:00"},
+        {"datetime": "2020-01-01T00:00:00+24:00"}, {"datetime": "2020-01-01T00:00:00+01:60"},
+        {"datetime": "2020-01-01T00:00:00+01:00:00"}, {"datetime": "2020-01-01T00:00:00+0100"},
+        {"datetime": "2020-01-01T00:00:00+01:00:01.000000"}, {"time": "24:00:00"},
+        {"time": "12:60:00"},
+        {"datetime": "2020-01-01T00:00:00+00:00:00.000001"}, {"time": "12:00:60"},
+        {"time": "T12:00:00"},
+        {"datetime": "2020-01-01T00:00:00-00:00:00.000001"}, {"microseconds": 1.0},
+        {"microseconds": True},
+        {"microseconds": 86400000000 * 10**9}, {"microseconds": "5"}, {"microseconds": None}, {},
+        {"microseconds": -86400000000 * 999999999 - 1}, {"date": "2020-01-01", "time": "12:00:00"},
+        {"year": 2020}, {"": ""}, {"date": "٢٠٢٠-01-01"}, {"toString": "x"},
+        {"__proto__": "2020-01-01"},
+    ]  # fmt: skip
+    found = {
+        f"category {json.dumps(value)}": json.dumps(document(S, [value, "x"], 2)) for value in odd
+    }
+    pairs = [
+        [1, 1.0], [0, False], [-0.0, 0], ["a", "a"], [None, None], [10**30, 1e30], [2**60, 2.0**60],
+        [{"time": "12:00:00+00:00"}, {"time": "14:00:00+02:00"}], [[1], [True]],
+        [{"datetime": "2020-01-01T00:00:00+00:00"}, {"datetime": "2019-12-31T19:00:00-05:00"}],
+        [{"microseconds": 5}, {"microseconds": 5}],
+    ]  # fmt: skip
+    for columns in ([["s", True], ["u", False]], []):
+        for pair in pairs:
+            text = json.dumps(document(S, pair, 2, columns=columns))
+            found[f"equal, {len(columns)} columns: {pair}"] = text
+    deep = [[[[["a"]]]], [[[["a"]]]], "x"]
+    for part in ("secrets", "values", "symbols"):
+        fields = document(S, ["a", "b"], 2, columns=[])
+        found[f"deep {part}"] = json.dumps({**fields, part: [deep[0], "b"]})
+    wide = document(S, ["a", "b"], 2)
+    for columns in (
+        [["s", True]],
+        [["u", False]],
+        [["s", True], ["u", 0]],
+        [["s", True, 1]],
+        ["su"],
+    ):
+        found[f"columns {columns}"] = json.dumps({**wide, "columns": columns})
+    for name in (1.5, [["x"]]):
+        found[f"columns repeat {name}"] = json.dumps(
+            {**wide, "columns": [[name, True], [name, False]]}
+        )
+    return found
+
+
+def of_json(text: str) -> dict[str, str]:
+    found = {f"cut to {n}": text[:n] for n in range(0, len(text), 37)}
+    for old, new in (
+        ('"no"', "'no'"),
+        ('"no"', "no"),
+        ('"no"', '"no'),
+        ('"no"', '"n\no"'),
+        ('"no"', '"\\x6e"'),
+        ('"no"', '"\\u00"'),
+        ('"no"', '"\\ud83d"'),
+        ('"no"', '"\\ude00\\ud83d"'),
+        ('"no"', '"\t"'),
+        ('"no"', "01"),
+        ('"no"', "1."),
+        ('"no"', ".5"),
+        ('"no"', "+1"),
+        ('"no"', "1e"),
+        ('"no"', "--1"),
+        ('"no"', "0x1"),
+        ('"no"', "1_0"),
+        ('"no"', "Infinity"),
+        ('"no"', "undefined"),
+        ('"no"', "None"),
+        ('"no"', '"no",'),
+        ('"no"', ',"no"'),
+        ('"no"', '"no" "x"'),
+        ('"no"', '"no"/*x*/'),
+        ('"no"', "9" * 4301),
+        ('"no"', "-" + "9" * 4301),
+        ('"no"', "-1e999"),
+        ('"no"', "1E400"),
+        ("{", "{,"),
+        ("{", "{}{"),
+        ("{", "\ufeff{"),
+        ("{", "\xa0{"),
+        ("{", "\v{"),
+        ("{", "x{"),
+        ('"secrets":', '"secrets"'),
+        ('"secrets":', '"secrets"::'),
+        ('"secrets":', "secrets:"),
+        ('"secrets":', '"\\u0073ecrets":[],"secrets":'),
+        ('"secrets":', '"__proto__":1,"secrets":'),
+        ('"secrets":', '"secrets":[],"secrets" \n:'),
+        ('"secrets":', '"":1,"secrets":'),
+        ('"secrets":', '"":1,"":2,"secrets":'),
+        ('"no"', '"no\ud83d\\ude00"'),
+        ('"no"', '"\ud800"'),
+    ):
+        assert old in text
+        found[f"{old} to {new[:60]!r}"] = text.replace(old, new, 1)
+    for tail in ("x", "]", "}", "{}", ",", "\0", "\ufeff"):
+        found[f"followed by {tail!r}"] = text + tail
+    found |= {
+        repr(whole): whole for whole in ("", " ", "null", "[]", "5", '"x"', "{}", "true", "[{}]")
+    }
+    return found
+
+
+def of_sizes() -> dict[str, str]:
+    """Texts that would fill the memory, and long ones, which messages must not repeat."""
+    fields, long = document(S, ["a", "b"], 2), "x" * 10**6
+    found = {f"a long {name}": "" for name in test_json.ECHOES}
+    for name, damage in test_json.ECHOES.items():
+        damaged = json.loads(json.dumps(fields))
+        damage(damaged)
+        found[f"a long {name}"] = json.dumps(damaged)
+    found["a long exponent"] = '{"a":1e' + "9" * 10**6 + "}"
+    found["a long key twice"] = "{" + f'"{long}":1,"{long}":1' + "}"
+    many = {"secrets": list(range(1001)), "values": list(range(1000))}
+    found["many cells"] = json.dumps({**fields, **many})
+    return found
+
+
+def is_refused(text: str) -> bool:
+    """Whether Python refuses a text, as it must where it is read at all."""
+    try:
+        client.load(text)
+    except ValueError:
+        return True
+    return False

@@ -1,0 +1,62 @@
+"""The client in Python and the one in JavaScript treat the same cases alike."""
+
+import json
+import shutil
+import subprocess
+
+import make_vectors
+import pytest
+import refused_texts
+from conftest import ROOT
+
+VECTORS = ROOT / "tests" / "client" / "vectors"
+MODULE = ROOT / "javascript" / "skrldp.js"
+
+
+def node():
+    """The path of Node 20 or newer; None if there is none."""
+    path = shutil.which("node")
+    if path is None:
+        return None
+    told = subprocess.run([path, "--version"], capture_output=True, text=True).stdout
+    return path if told.startswith("v") and int(told[1:].partition(".")[0]) >= 20 else None
+
+
+def test_the_vectors_are_what_python_says():
+    """Else run tests/client/make_vectors.py, and see what changed."""
+    made = make_vectors.files()
+    assert sorted(made) == sorted(path.name for path in VECTORS.iterdir())
+    for name, text in made.items():
+        assert (VECTORS / name).read_text(encoding="utf-8") == text, f"{name} is another"
+
+
+def test_all_that_python_refuses_is_among_the_vectors():
+    """The cases are taken from the tests of Python's reading; none may be lost on the way."""
+    refused = json.loads((VECTORS / "refused.json").read_text(encoding="utf-8"))
+    assert len([name for name in refused if name.startswith("matrix: ")]) > 100
+    for old, new, message in refused_texts.test_json.TAMPERED:
+        assert f"tampered: {message} {new[:40]}" in refused, (old, new)
+    for kind, _, _, message in refused_texts.test_guarantee.IMPOSSIBLE:
+        assert f"impossible: {kind.__name__} {message}" in refused
+    for _, new, _ in refused_texts.test_guarantee.OF_VERSION_1:
+        assert f"version 1: {new}" in refused
+    for _, new, _ in refused_texts.test_others.MALFORMED:
+        assert f"others: {new}" in refused
+    for damage in refused_texts.test_json.DAMAGE:
+        for form in ("matrix", "blind", "blocks"):
+            assert f"{form}: {damage}" in refused, (form, damage)
+
+
+def test_the_module_is_one_short_file_that_imports_nothing():
+    text = MODULE.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 400 and max(map(len, text.splitlines())) <= 120
+    for word in ("import ", "import(", "require", "Math.random", "fetch", "eval", "console"):
+        assert word not in text, word
+
+
+@pytest.mark.skipif(node() is None, reason="there is no Node of version 20 or newer (node)")
+def test_the_client_in_javascript():
+    done = subprocess.run(
+        [node(), "--test", "javascript/test"], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr
