@@ -3,6 +3,8 @@
 #   make test          the tests              (make test ARGS="-k mechanism")
 #   make test-minimum  the tests on the oldest supported versions (Python 3.11)
 #   make test-package  builds sdist and wheel, installs them afresh and tries them
+#   make test-engines  the tests of Spark, Dask, DuckDB and Polars, in an environment of their own
+#                      (1 GB; Java comes with it)
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make bench         the benchmarks
@@ -25,7 +27,7 @@ CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 p
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
-.PHONY: demo test test-minimum test-package vertices lint format bench tables mutants docs clean venv
+.PHONY: demo test test-minimum test-package test-engines vertices lint format bench tables mutants docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -40,6 +42,12 @@ test-minimum:
 
 test-package: $(VENV)/.stamp-test
 	$(PY) tests/clean_install.py
+
+# Spark brings its own pins, and 1 GB with the other engines, so they stay out of $(VENV).
+ENGINES := test-spark-dask-duckdb-polars-engines
+test-engines:
+	$(MAKE) .venv-engines/.stamp-$(ENGINES) VENV=.venv-engines
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-engines/bin/python -m pytest tests/engines $(ARGS)
 
 vertices: $(VENV)/.stamp-vertices
 
@@ -69,7 +77,7 @@ docs: $(VENV)/.stamp-docs
 	@echo "The pages are in docs/_build/html; begin with index.html."
 
 clean:
-	rm -rf .venv .venv-minimum .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf .venv .venv-minimum .venv-bench .venv-engines build dist .pytest_cache .mypy_cache .ruff_cache \
 	  .hypothesis .coverage htmlcov
 	rm -rf docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find skrldp tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
