@@ -82,7 +82,7 @@ __all__ = [
 ]
 
 # Rooms that need no import of their own: `skrldp.auditing.Check` works after `import skrldp`.
-_ROOMS = {*_HOMES.values(), "client", "model_selection", "targets"}
+_ROOMS = {*_HOMES.values(), "batches", "client", "model_selection", "targets"}
 
 if TYPE_CHECKING:
     from skrldp.aggregate import FrequencyEstimator, expected_std_error

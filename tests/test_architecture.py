@@ -55,6 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "row_privacy", "sampling", "table", "targets", "uncertainty_set",
     },
     "client": {"alphabet", "mechanism", "sampling"},
+    "batches": {"alphabet", "client", "mechanism", "sampling"},
     "aggregate": {
         "_highs", "alphabet", "joint", "mechanism", "sanitizers", "support_function", "table",
         "uncertainty_set",
@@ -85,10 +86,10 @@ ONLY_IN = {
         "display",
     },
     "highspy": {"_highs"},
-    "narwhals": {"table", "sanitizers", "aggregate", "auditing"},
+    "narwhals": {"table", "sanitizers", "batches", "aggregate", "auditing"},
 }
 # Third parties that no module loads when it is imported.
-LAZY = {"cdd", "cvxpy", "matplotlib", "pandas", "tqdm"}
+LAZY = {"cdd", "cvxpy", "matplotlib", "pandas", "pyarrow", "tqdm"}
 
 
 class Import(NamedTuple):
@@ -321,8 +322,8 @@ import sys
 {action}
 print(*sorted({{name.split(".")[0] for name in sys.modules}} & set({modules})))
 """
-# scikit-learn itself loads pandas where it finds it, and does without where it does not.
-# So the question for pandas is whether importing works when it cannot be had.
+# scikit-learn itself loads pandas where it finds it, and does without where it does not, and
+# pandas loads pyarrow. So the question for these is whether importing works when it cannot be had.
 REFUSED = """
 import sys
 class Refuse:
@@ -351,7 +352,10 @@ def run(code: str) -> str:
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_import_loads_nothing_heavy(action):
-    assert run(LOADED.format(modules=sorted(LAZY - {"pandas"}), action=ACTIONS[action])) == ""
+    assert (
+        run(LOADED.format(modules=sorted(LAZY - {"pandas", "pyarrow"}), action=ACTIONS[action]))
+        == ""
+    )
     assert run(REFUSED.format(modules=sorted(LAZY), action=ACTIONS[action])) == ""
 
 

@@ -14,6 +14,7 @@ from skrldp.alphabet._cell_groups import (
 )
 from skrldp.alphabet._columns import OTHER, Column
 from skrldp.alphabet._combinations import Alphabet, combine
+from skrldp.alphabet._factorized import Factorized
 from skrldp.alphabet._messages import brief, listed, named, rows_in_words
 from skrldp.alphabet._scalars import CategoryError, is_missing, plain, plain_name
 from skrldp.alphabet._sources import SOURCES, source_in_words
@@ -26,6 +27,7 @@ __all__ = [
     "CategoryError",
     "CellGroups",
     "Column",
+    "Factorized",
     "Record",
     "brief",
     "combine",

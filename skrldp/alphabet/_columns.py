@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp.alphabet._factorized import Factorized
 from skrldp.alphabet._scalars import plain
 
 if TYPE_CHECKING:
@@ -95,12 +96,12 @@ class Column:
             return self._places.of_plain(value)
         return self._places[value]
 
-    def codes(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
+    def codes(self, values: Sequence[Any] | NDArray[Any] | Factorized) -> NDArray[np.int64]:
         """Find the index of each value among the categories.
 
         Parameters
         ----------
-        values : sequence or array of shape (n,)
+        values : sequence, array of shape (n,) or Factorized
             Python scalars, or what :func:`plain` makes into such.
 
         Returns
@@ -113,6 +114,8 @@ class Column:
         TypeError
             If a value cannot be a category: lists, for example.
         """
+        if isinstance(values, Factorized):
+            return values.spread(self.codes(values.distinct), self.code(None))
         if not isinstance(values, np.ndarray):
             return self._codes_of_objects(values)
         if values.dtype.kind in "biuf":

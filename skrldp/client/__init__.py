@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skrldp.client._client import Client
     from skrldp.client._fresh_reports import FreshReports
+    from skrldp.client._records import RecordReader as RecordReader
 
 __all__ = ["Client", "FreshReports", "load"]
 
@@ -84,4 +85,8 @@ def __getattr__(name: str) -> Any:
         from skrldp.client._fresh_reports import FreshReports
 
         return FreshReports
+    if name == "RecordReader":  # for rooms that read records in other ways
+        from skrldp.client._records import RecordReader
+
+        return RecordReader
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.sampling import AliasTable, BlockTable
+from skrldp.sampling import AliasTable, BlockTable, Tapes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,32 +92,13 @@ class Memory:
         ]
         return np.concatenate(parts)
 
-    def _tapes(self, cells: NDArray[Any], persons: Sequence[bytes], start: int) -> _Tapes:
+    def _tapes(self, cells: NDArray[Any], persons: Sequence[bytes], start: int) -> Tapes:
         rows = slice(start, start + _ROWS)
         octets = b"".join(
             hmac.digest(self._key, cell.to_bytes(8, "big") + person, "sha256")
             for cell, person in zip(cells[rows].tolist(), persons[rows], strict=True)
         )
-        return _Tapes(np.frombuffer(octets, dtype=np.uint8).reshape(-1, _TAPE))
-
-
-class _Tapes:
-    """A stream of which every record has its own part.
-
-    The samplers fill one number of each record at a time, as long as there are few records.
-    """
-
-    def __init__(self, tapes: NDArray[np.uint8]) -> None:
-        self._tapes = tapes
-        self._place = 0
-
-    def fill(self, out: NDArray[Any]) -> None:
-        end = self._place + out.itemsize
-        if out.shape != (len(self._tapes),) or end > _TAPE:
-            raise AssertionError("a sampler read another number of bits than one for each record")
-        octets = np.ascontiguousarray(self._tapes[:, self._place : end])
-        out[...] = octets.view(f"<u{out.itemsize}")[:, 0]
-        self._place = end
+        return Tapes(np.frombuffer(octets, dtype=np.uint8).reshape(-1, _TAPE))
 
 
 def octets_of(person: Any) -> bytes:

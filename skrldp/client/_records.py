@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet import Alphabet, Column, brief, combine, listed, named
+from skrldp.alphabet import Alphabet, Column, Factorized, brief, combine, listed, named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -176,7 +176,7 @@ def _column_names(table: Any) -> list[Any] | None:
 
 def _column(name: Any, values: Any) -> Any:
     """See a column as an array where that loses nothing, and else as a list."""
-    if isinstance(values, list | tuple):
+    if isinstance(values, list | tuple | Factorized):
         return values
     _refuse_masked(values)
     array = np.asarray(values)

@@ -1,0 +1,253 @@
+"""Arrow's columns as NumPy arrays: ids, and the values of a record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.alphabet import Factorized, brief, listed
+from skrldp.sampling import IntegerIds, OctetIds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["check_id_type", "pyarrow", "read_ids", "read_values", "refuse_duplicates"]
+
+_SHOWN = 8  # rows that a message lists
+
+
+def pyarrow() -> Any:
+    """Import pyarrow.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ImportError
+        If it is missing, in one sentence.
+    """
+    try:
+        import pyarrow
+        import pyarrow.compute
+    except ImportError as error:
+        raise ImportError(
+            "Record batches need the package 'pyarrow': pip install pyarrow."
+        ) from error
+    return pyarrow
+
+
+# --- Ids -----------------------------------------------------------------------------------------
+
+
+def check_id_type(name: str, dtype: Any) -> None:
+    """Raise a ValueError if a column's type is none of ids.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    dtype : pyarrow.DataType
+    """
+    types = pyarrow().types
+    if types.is_dictionary(dtype):
+        dtype = dtype.value_type
+    kinds = (_is_octets(dtype), types.is_integer(dtype), _is_uuid(dtype), types.is_null(dtype))
+    if not any(kinds):
+        more = ""
+        if types.is_floating(dtype) or types.is_decimal(dtype):
+            more = " Cast whole numbers to int64, before they become floats."
+        raise ValueError(
+            f"the ids in column {brief(repr(name))} must be integers, strings or bytes, not "
+            f"{brief(str(dtype))}.{more}"
+        )
+
+
+def _is_uuid(dtype: Any) -> bool:
+    return bool(getattr(dtype, "extension_name", "") == "arrow.uuid")
+
+
+def _is_octets(dtype: Any) -> bool:
+    pa = pyarrow()
+    return bool(
+        _is_string(dtype)
+        or pa.types.is_binary(dtype)
+        or pa.types.is_large_binary(dtype)
+        or pa.types.is_fixed_size_binary(dtype)
+        or str(dtype) == "binary_view"
+    )
+
+
+def _is_string(dtype: Any) -> bool:
+    types = pyarrow().types
+    return bool(
+        types.is_string(dtype) or types.is_large_string(dtype) or str(dtype) == "string_view"
+    )
+
+
+def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
+    """Read the ids of a batch.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    column : pyarrow.Array
+        Of a type that passes :func:`check_id_type`.
+
+    Returns
+    -------
+    IntegerIds or OctetIds
+
+    Raises
+    ------
+    ValueError
+        If an id is missing.
+    """
+    pa = pyarrow()
+    column = _bare(column)
+    if column.null_count:
+        rows = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
+        raise ValueError(
+            f"column {brief(repr(name))} has no id in {_rows(rows)} of a batch of {len(column):,} rows. Give each "
+            "record an id, or leave out those without. Nothing of the batch was reported."
+        )
+    if pa.types.is_null(column.type):  # and there are no rows
+        return IntegerIds(np.zeros(0, dtype=np.int64))
+    if pa.types.is_integer(column.type):
+        return IntegerIds(column.to_numpy())
+    return _octets(column)
+
+
+def refuse_duplicates(name: str, column: Any, hashes: NDArray[Any]) -> None:
+    """Raise a ValueError if an id stands in several rows.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    column : pyarrow.Array
+        The ids, none missing.
+    hashes : array of int, shape (n,)
+        Equal for equal ids. Where two agree, the ids themselves are compared.
+
+    Raises
+    ------
+    ValueError
+        It names such ids.
+    """
+    pa = pyarrow()
+    in_order = np.sort(hashes)
+    if not np.any(in_order[1:] == in_order[:-1]):
+        return
+    counts = _bare(column).value_counts()
+    twice = counts.field("values").filter(pa.compute.greater(counts.field("counts"), 1))
+    if len(twice):
+        raise ValueError(
+            f"column {brief(repr(name))} has ids in more than one row of a batch: "
+            f"{listed(twice.to_pylist())}. A report is about one record of each id: keep one row "
+            "for each, and call check_ids on the whole table. Nothing of the batch was reported."
+        )
+
+
+def _octets(column: Any) -> OctetIds:
+    """See strings or bytes without copying them."""
+    pa = pyarrow()
+    n, first = len(column), column.offset
+    buffers = column.buffers()
+    if pa.types.is_fixed_size_binary(column.type):
+        width = column.type.byte_width
+        octets = _bytes(buffers[1])[first * width : (first + n) * width]
+        return OctetIds(octets, np.arange(n + 1, dtype=np.int64) * width, are_strings=False)
+    large = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
+    ends: NDArray[Any] = np.zeros(1, dtype=np.int64)
+    if n:  # an empty column may have no offsets
+        ends = _bytes(buffers[1]).view(np.int64 if large else np.int32)[first : first + n + 1]
+    return OctetIds(_bytes(buffers[2]), ends, are_strings=_is_string(column.type))
+
+
+def _bytes(buffer: Any) -> NDArray[np.uint8]:
+    if buffer is None:
+        return np.zeros(0, dtype=np.uint8)
+    return np.frombuffer(buffer, dtype=np.uint8)
+
+
+def _bare(column: Any) -> Any:
+    """Return ids in a type without dictionary, extension and views."""
+    pa = pyarrow()
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    return _without_views(column)
+
+
+def _without_views(column: Any) -> Any:
+    """Cast types for which Arrow lacks functions."""
+    pa, name = pyarrow(), str(column.type)
+    if name in ("string_view", "binary_view"):
+        return column.cast(pa.large_string() if name == "string_view" else pa.large_binary())
+    return column
+
+
+def _rows(rows: NDArray[Any]) -> str:
+    some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
+    return f"{len(rows):,} row{'s' if len(rows) > 1 else ''} ({some})"
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+
+def read_values(name: str, column: Any) -> Factorized | list[Any]:
+    """Read a column of records, each distinct value once.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    column : pyarrow.Array
+
+    Returns
+    -------
+    Factorized, or list of Python scalars where Arrow cannot tell equal values
+
+    Raises
+    ------
+    ValueError
+        If the values cannot be categories.
+    """
+    pa = pyarrow()
+    wrong = (
+        f"column {brief(repr(name))} holds values that cannot be categories, of type "
+        f"{brief(str(column.type))}: these are strings, numbers, booleans, dates or missing. "
+        "Nothing was reported."
+    )
+    if pa.types.is_nested(column.type):
+        raise ValueError(wrong)
+    try:
+        if not isinstance(column, pa.DictionaryArray):
+            column = column.dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        return _listed(column, wrong)
+    indices = column.indices
+    if indices.null_count:
+        indices = indices.cast(pa.int64()).fill_null(-1)
+    positions, distinct = indices.to_numpy(), _without_views(column.dictionary)
+    if len(distinct) > len(positions):  # of a whole table, say
+        used, positions = np.unique(positions, return_inverse=True)
+        gone = int(used.size > 0 and used[0] < 0)
+        positions = positions.reshape(-1) - gone
+        distinct = distinct.take(pa.array(used[gone:]))
+    numeric = pa.types.is_integer(distinct.type) or pa.types.is_floating(distinct.type)
+    if numeric and not distinct.null_count:
+        return Factorized(positions, distinct.to_numpy())
+    return Factorized(positions, _listed(distinct, wrong))
+
+
+def _listed(column: Any, wrong: str) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except (TypeError, ValueError, OverflowError):  # whose message might quote the value
+        raise ValueError(wrong) from None

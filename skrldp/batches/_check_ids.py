@@ -1,0 +1,88 @@
+"""A check of a whole table: each record has an id of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skrldp.alphabet import brief, listed
+
+__all__ = ["check_ids"]
+
+_SHOWN = 8
+
+
+def check_ids(frame: Any, id: str) -> None:
+    """Check that each row of a table has an id, and that no two rows have the same.
+
+    A :class:`Reporter` sees one batch at a time, and so finds only those ids twice that are in one
+    batch. Call this once before reporting. The engine groups by the id and counts; what comes back
+    are a few ids that are wrong.
+
+    Parameters
+    ----------
+    frame : data frame or lazy frame
+        Of any library that narwhals knows: Polars, DuckDB, PySpark, Dask, Ibis, pandas, pyarrow.
+    id : str
+        The column of the ids.
+
+    Raises
+    ------
+    TypeError
+        If `frame` is no data frame.
+    ValueError
+        If there is no such column, its type is none of ids, an id is missing, or one occurs twice.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from skrldp.batches import check_ids
+    >>> table = pl.LazyFrame({"person": [1, 2, 3], "ill": ["no", "yes", "no"]})
+    >>> check_ids(table, "person")
+    >>> check_ids(pl.concat([table, table.head(1)]), "person")
+    Traceback (most recent call last):
+    ...
+    ValueError: column 'person' has ids in more than one row: 1 (2 rows). ...
+    """
+    import narwhals.stable.v2 as nw
+
+    if type(frame).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        frame = pa.Table.from_batches([frame])
+    table = nw.from_native(frame).lazy()
+    schema = table.collect_schema()
+    name = brief(repr(id))
+    if id not in schema:
+        raise ValueError(
+            f"the table lacks the column {name} of the ids; it has {listed(list(schema))}."
+        )
+    dtype = schema[id]
+    if dtype.is_float() or dtype.is_decimal() or dtype.is_temporal() or dtype.is_nested():
+        raise ValueError(
+            f"the ids in column {name} must be integers, strings or bytes, not {dtype}."
+        )
+    if dtype == nw.Boolean:
+        raise ValueError(f"the ids in column {name} must be integers, strings or bytes, not bool.")
+    count = f"rows of {id}"  # a name that the id has not
+    wrong = (
+        table.select(id)
+        .group_by(id)
+        .agg(nw.len().alias(count))
+        .filter(nw.col(id).is_null() | (nw.col(count) > 1))
+        .head(_SHOWN + 1)
+        .collect()
+    )
+    found = list(zip(wrong[id].to_list(), wrong[count].to_list(), strict=True))
+    missing = sum(rows for own, rows in found if own is None)
+    twice = [f"{brief(repr(own))} ({rows:,} rows)" for own, rows in found if own is not None]
+    if twice:
+        more = ", ..." if len(twice) > _SHOWN else ""
+        raise ValueError(
+            f"column {name} has ids in more than one row: {', '.join(twice[:_SHOWN])}{more}. A "
+            "person with several rows would report several times: keep one row for each id."
+        )
+    if missing:
+        raise ValueError(
+            f"column {name} has no id in {missing:,} row{'s' if missing > 1 else ''}. Give each "
+            "record an id, or leave out those without."
+        )

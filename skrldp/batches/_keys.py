@@ -1,0 +1,223 @@
+"""Where the secret key is read: a reference may be stored and sent, the key itself never."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+__all__ = ["KeyFile", "KeySource", "KeyVariable", "source_of"]
+
+_LEAST_KEY = 16  # bytes
+_MAKE = "make one with secrets.token_hex(32), and keep it secret."
+
+
+class KeySource(Protocol):
+    """A reference to a key, which can be pickled and shown."""
+
+    def read(self) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class KeyFile:
+    """A key in a file, read where and when the first report is computed.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file holds the key as text: at least 32 hexadecimal digits, such as
+        ``secrets.token_hex(32)``, and white space around them at most. Every worker needs the same
+        file at this path.
+
+    Examples
+    --------
+    >>> from skrldp.batches import KeyFile
+    >>> KeyFile("/run/secrets/reports.key")
+    KeyFile(path='/run/secrets/reports.key')
+    """
+
+    path: str
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"a key file is named by its path, got {type(path).__name__}.")
+        object.__setattr__(self, "path", os.fspath(path))
+        _refuse_keys(self.path, "KeyFile takes the path of a file")
+
+    def read(self) -> bytes:
+        """Read the key.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be read, or holds no key.
+        """
+        try:
+            text = Path(self.path).read_bytes()
+        except OSError as error:
+            raise ValueError(
+                f"the key file {self.path!r} cannot be read ({error.strerror}): every process that "
+                "makes reports needs the same file at this path."
+            ) from None
+        return _of_digits(text.decode("latin-1"), f"the key file {self.path!r}")
+
+
+@dataclass(frozen=True)
+class KeyVariable:
+    """A key in an environment variable, read where and when the first report is computed.
+
+    Parameters
+    ----------
+    name : str
+        The variable holds the key as text: at least 32 hexadecimal digits, such as
+        ``secrets.token_hex(32)``. It must be set, to the same text, for every worker.
+
+    Examples
+    --------
+    >>> from skrldp.batches import KeyVariable
+    >>> KeyVariable("REPORTS_KEY")
+    KeyVariable(name='REPORTS_KEY')
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"a variable has a str as its name, got {type(self.name).__name__}.")
+        _refuse_keys(self.name, "KeyVariable takes the name of an environment variable")
+
+    def read(self) -> bytes:
+        """Read the key.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        ValueError
+            If the variable is not set, or holds no key.
+        """
+        if self.name not in os.environ:
+            raise ValueError(
+                f"the environment variable {self.name!r} is not set: every process that makes "
+                f"reports needs the same key there. If there is none yet, {_MAKE}"
+            )
+        return _of_digits(os.environ[self.name], f"the environment variable {self.name!r}")
+
+
+@dataclass(frozen=True)
+class _KeyFunction:
+    """A key that a function returns. Only its name is stored, since a function may hold its key."""
+
+    module: str
+    name: str
+
+    @classmethod
+    def of(cls, function: Callable[[], bytes]) -> _KeyFunction:
+        found = cls(str(getattr(function, "__module__", "")), getattr(function, "__qualname__", ""))
+        where = None if found.module == "__main__" else found._found()
+        if where is not function:
+            raise ValueError(
+                "a function that returns the key must be one that workers can import: define it "
+                "at the top of a module of its own, not in the main program and not as a lambda."
+            )
+        return found
+
+    def _found(self) -> Any:
+        try:
+            return getattr(importlib.import_module(self.module), self.name, None)
+        except (ImportError, ValueError):
+            return None
+
+    def read(self) -> bytes:
+        what = f"the function {self.module}.{self.name}"
+        function = self._found()
+        if function is None:
+            raise ValueError(f"{what}, which returns the key, cannot be imported here.")
+        return _checked(function(), what)
+
+
+@dataclass(frozen=True, repr=False)
+class _KeyBytes:
+    """A key that was given as it is. It can be neither pickled nor shown."""
+
+    key: bytes
+
+    def __repr__(self) -> str:
+        return "bytes"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            "a reporter whose key was given as bytes cannot be pickled or sent to workers, since "
+            "the pickle would hold the key: give key=KeyFile(path), KeyVariable(name) or a "
+            "function that workers can import."
+        )
+
+    def read(self) -> bytes:
+        return self.key
+
+
+def source_of(key: Any) -> KeySource:
+    """Return a reference to a key.
+
+    Parameters
+    ----------
+    key : KeyFile, KeyVariable, bytes or function
+
+    Returns
+    -------
+    KeySource
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    ValueError
+        If bytes are too few, or the function cannot be imported by name.
+    """
+    if isinstance(key, KeyFile | KeyVariable | _KeyFunction):
+        return key
+    if isinstance(key, bytes):
+        return _KeyBytes(_checked(key, "key"))
+    if callable(key):
+        return _KeyFunction.of(key)
+    raise TypeError(
+        "key must be KeyFile(path), KeyVariable(name), bytes, or a function that returns bytes, "
+        f"got {type(key).__name__}."
+    )
+
+
+def _refuse_keys(reference: str, takes: str) -> None:
+    """Raise a ValueError if a key is given in place of its place: references are shown."""
+    if re.fullmatch(r"\s*[0-9a-fA-F]{32,}\s*", reference):
+        raise ValueError(f"{takes}, not a key: put the key there, and give the name.")
+
+
+def _of_digits(text: str, what: str) -> bytes:
+    text = text.strip()
+    if not re.fullmatch("([0-9a-fA-F]{2})*", text):
+        raise ValueError(
+            f"{what} holds no key: that is an even number of hexadecimal digits. Write the bytes "
+            f"of a key with key.hex(), or {_MAKE}"
+        )
+    return _checked(bytes.fromhex(text), what)
+
+
+def _checked(key: Any, what: str) -> bytes:
+    if not isinstance(key, bytes):
+        raise TypeError(f"{what} must give a key of bytes, got {type(key).__name__}.")
+    if len(key) < _LEAST_KEY:
+        raise ValueError(
+            f"{what} must have at least {_LEAST_KEY} bytes ({2 * _LEAST_KEY} hexadecimal digits), "
+            f"got {len(key)}: {_MAKE}"
+        )
+    return key

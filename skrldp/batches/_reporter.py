@@ -1,0 +1,304 @@
+"""Record batches to reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from skrldp._arrays import smallest_dtype
+from skrldp._numbers import at_most
+from skrldp.alphabet import brief, listed
+from skrldp.batches._arrow import check_id_type, pyarrow, read_ids, read_values, refuse_duplicates
+from skrldp.batches._keys import KeySource, source_of
+from skrldp.client import RecordReader
+from skrldp.mechanism import Mechanism
+from skrldp.sampling import KeyedStream
+
+__all__ = ["Reporter"]
+
+_TYPES = [f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("u", "")]
+
+
+class Reporter:
+    """A function from an iterator of Arrow record batches to one of reports, for engines.
+
+    The report of a row is a function of the key, the row's id, its cell and the mechanism. So it is
+    the same in any batch, order, process and retry.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str or bytes
+        The mechanism, or what its ``to_json()`` wrote. Its columns need names.
+    id : str
+        The column that says whom a record is about: integers, strings or bytes (UUIDs are 16
+        bytes). 1, "1" and b"1" are three persons; the width of an integer does not matter.
+    key : KeyFile, KeyVariable, bytes or function
+        The secret key, of at least 16 bytes: a reference to where each process reads it; or a
+        function without arguments that returns it and that workers can import; or the key itself,
+        and then the reporter cannot be pickled. **Whoever has the key can undo the randomisation.**
+    keep : sequence of str, default=()
+        Further columns to pass on as they are. The mechanism's own columns are refused: they are
+        what is not to leave.
+    name : str, default="report"
+        The column of the reports.
+    type : str or pyarrow.DataType, optional
+        Integer type of the reports, such as "int32" where an engine has no unsigned numbers. The
+        default is the smallest unsigned type for all symbols.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    encode : str
+        Form of the reports, "symbol": ``FrequencyEstimator(mechanism, encode=reporter.encode)``.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another type.
+    ValueError
+        If the JSON is no mechanism of this version, the mechanism's columns have no names, the key
+        is too short, `id` or `keep` names a column of the mechanism, or `type` is too narrow.
+
+    Notes
+    -----
+    The reporter can be pickled: the pickle has the mechanism's JSON and the reference to the key.
+    Each process reads the key when it makes its first report.
+
+    All rows of a batch are reported or none. The ids of a batch are checked for duplicates, those
+    of several batches are not, as this would take memory for all: call :func:`check_ids` once.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from skrldp import Mechanism, batches
+    >>> mechanism = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], ("no", "yes"), ("any",))
+    >>> mechanism = mechanism.named(None, [("ill", True), ("place", False)])
+    >>> reporter = batches.Reporter(mechanism, id="person", key=bytes(range(32)))
+    >>> batch = pa.record_batch({"person": [17, 18], "ill": ["yes", "no"], "place": ["any"] * 2})
+    >>> [reports] = reporter([batch])
+    >>> reports.schema.names
+    ['person', 'report']
+    >>> [again] = reporter([batch.slice(1)])
+    >>> again["report"][0] == reports["report"][1]
+    True
+    """
+
+    encode = "symbol"
+
+    def __init__(
+        self,
+        mechanism: Mechanism | str | bytes,
+        *,
+        id: str,
+        key: Any,
+        keep: Sequence[str] = (),
+        name: str = "report",
+        type: Any = None,
+    ) -> None:
+        if not isinstance(mechanism, Mechanism):
+            mechanism = _loaded(mechanism)
+        self.mechanism = mechanism
+        self._columns = mechanism.columns or (("secret", True), ("value", False))
+        self._id, self._name = id, name
+        self._keep = _checked_names(self._columns, id, name, keep)
+        self._type = _checked_type(type, mechanism.shape[0])
+        self._source: KeySource = source_of(key)
+        self._stream: KeyedStream | None = None
+        self._reader = RecordReader(
+            self._columns,
+            mechanism.secrets,
+            mechanism.values,
+            mechanism.observe,
+            mechanism.others,
+        )
+        blind = mechanism.observe == "nonsensitive"
+        self._needed = [name for name, sensitive in self._columns if not (blind and sensitive)]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that batches must have: the id, what the mechanism sees, and what is kept."""
+        return tuple(dict.fromkeys((self._id, *self._needed, *self._keep)))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the mechanism's JSON, in hexadecimal."""
+        return self.mechanism.digest
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Report the records of batches, one batch after the other.
+
+        Parameters
+        ----------
+        batches : iterable of pyarrow.RecordBatch
+            Or a table or reader that gives such (what has ``__arrow_c_stream__``).
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            With the schema :meth:`output_schema`.
+
+        Raises
+        ------
+        TypeError
+            If `batches` is something else.
+        ValueError
+            As :meth:`report_batch`. The batches before have been reported then.
+        """
+        if hasattr(batches, "__arrow_c_stream__"):
+            batches = pyarrow().RecordBatchReader.from_stream(batches)
+        for batch in batches:
+            yield self.report_batch(batch)
+
+    def report_batch(self, batch: Any) -> Any:
+        """Report the records of one batch: all, or none.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+
+        Returns
+        -------
+        pyarrow.RecordBatch
+            A row for each row, in the same order.
+
+        Raises
+        ------
+        TypeError
+            If it is no record batch.
+        ValueError
+            If a column is missing, ids are missing or occur twice or are neither integers, strings
+            nor bytes, a value is not known to the mechanism, or the key cannot be read.
+        """
+        pa = pyarrow()
+        if not isinstance(batch, pa.RecordBatch):
+            raise TypeError(
+                "a reporter takes an iterator of Arrow record batches, got one of "
+                f"{type(batch).__name__}."
+            )
+        schema = self.output_schema(batch.schema)
+        stream, ids = self._keyed(), read_ids(self._id, batch.column(self._id))
+        refuse_duplicates(self._id, batch.column(self._id), stream.hashes(ids))
+        cells = self._reader.cells(
+            {name: read_values(name, batch.column(name)) for name in self._needed}
+        )
+        reports = stream.sample(self.mechanism.form.sampler, cells, ids)
+        columns = [
+            batch.column(self._id),
+            pa.array(reports.astype(self._type, copy=False)),
+            *(batch.column(name) for name in self._keep),
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    def output_schema(self, schema: Any) -> Any:
+        """Return the schema of the reports of batches.
+
+        Parameters
+        ----------
+        schema : pyarrow.Schema
+            Of the batches.
+
+        Returns
+        -------
+        pyarrow.Schema
+            The id as it comes, the report, and the columns that are kept.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing or there twice, or the id's type is none of ids.
+        """
+        pa = pyarrow()
+        for name in self.columns:
+            count = len(schema.get_all_field_indices(name))
+            if count != 1:
+                raise ValueError(
+                    f"batches need one column {brief(repr(name))}, but have "
+                    f"{'none' if count == 0 else count}: they have {listed(schema.names)}. "
+                    "Nothing was reported."
+                )
+        check_id_type(self._id, schema.field(self._id).type)
+        kept = [pa.field(name, schema.field(name).type) for name in self._keep]
+        own = pa.field(self._id, schema.field(self._id).type)
+        return pa.schema([own, pa.field(self._name, getattr(pa, self._type)()), *kept])
+
+    def _keyed(self) -> KeyedStream:
+        if self._stream is None:
+            self._stream = KeyedStream(self._source.read(), self.mechanism.digest)
+        return self._stream
+
+    def __reduce__(self) -> Any:
+        return _restored, (
+            self.mechanism.to_json(), self._id, self._source, self._keep, self._name, self._type,
+        )  # fmt: skip
+
+    def __copy__(self) -> Reporter:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Reporter:
+        return self  # nothing in it changes
+
+    def __repr__(self) -> str:
+        claim = self.mechanism.guarantee
+        said = "no claim" if claim is None else f"eps<={at_most(claim.eps)} claimed"
+        return (
+            f"Reporter({self.mechanism.shape[0]} reports, id {self._id!r}, key {self._source!r}, "
+            f"{said}, digest {self.digest[:12]})"
+        )
+
+
+def _restored(
+    text: str, id: str, source: KeySource, keep: Sequence[str], name: str, type: str
+) -> Reporter:
+    return Reporter(text, id=id, key=source, keep=keep, name=name, type=type)
+
+
+@lru_cache(maxsize=4)
+def _loaded(text: str | bytes) -> Mechanism:
+    """Load a mechanism, once for all the tasks of a process."""
+    return Mechanism.from_json(text)
+
+
+def _checked_names(
+    columns: Sequence[tuple[Any, bool]], id: Any, name: Any, keep: Any
+) -> tuple[str, ...]:
+    """Return the names of the columns to keep, if all names fit together."""
+    for what, given in (("id", id), ("name", name)):
+        if not isinstance(given, str):
+            raise TypeError(f"{what} must be the name of a column, got {type(given).__name__}.")
+    if isinstance(keep, str) or not all(isinstance(kept, str) for kept in keep):
+        raise TypeError("keep must be a list of names of columns.")
+    nameless = [column for column, _ in columns if not isinstance(column, str)]
+    if nameless:
+        raise ValueError(
+            f"the columns of batches have names, but the mechanism has the columns {nameless}: "
+            "fit on a table with named columns, or name them with mechanism.named."
+        )
+    own = [column for column, _ in columns]
+    raw = [kept for kept in (id, *keep) if kept in own]
+    if raw:
+        raise ValueError(
+            f"the column {listed(raw)} is one that the mechanism reports: beside the report, it "
+            "would itself leave as it is. Take other columns for id and keep."
+        )
+    out = [id, name, *keep]
+    if len(set(out)) < len(out):
+        raise ValueError(
+            f"the columns of the reports must have different names, got {listed(out)}."
+        )
+    return tuple(keep)
+
+
+def _checked_type(type: Any, n_symbols: int) -> str:
+    """Return the name of the reports' integer type."""
+    smallest = smallest_dtype(n_symbols)
+    if type is None:
+        return smallest.name
+    name = str(type)
+    if name not in _TYPES:
+        raise ValueError(f"type must be one of {', '.join(_TYPES)}, got {brief(repr(name))}.")
+    import numpy as np
+
+    if np.iinfo(name).max < n_symbols - 1:
+        raise ValueError(f"{name} cannot hold {n_symbols:,} different reports: take a wider type.")
+    return name
