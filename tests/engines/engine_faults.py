@@ -39,24 +39,39 @@ def dawdle():
     time.sleep(300)
 
 
+def of_process():
+    """Name this start of some work by its process."""
+    return f"{os.getpid()}.{time.time_ns()}"
+
+
+def of_task():
+    """Name this start of a Spark task: partition, attempt at it in its stage, number of all."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    return f"{task.partitionId()}.{task.attemptNumber()}.{task.taskAttemptId()}"
+
+
 class Troubled:
     """`work` on batches, and `trouble` after the first batch that comes out, once in all.
 
-    Each start of the work is marked by a file, so `starts` counts them, the repeated ones too.
+    Each start of the work leaves a file that `name` names.
     """
 
-    def __init__(self, work, folder, trouble=None):
-        self.work, self.folder, self.trouble = work, str(folder), trouble
+    def __init__(self, work, folder, trouble=None, name=of_process):
+        self.work, self.folder, self.trouble, self.name = work, str(folder), trouble, name
 
     def __call__(self, batches):
-        Path(self.folder, f"start-{os.getpid()}-{time.time_ns()}").touch()
+        Path(self.folder, f"start-{self.name()}").touch()
         for batch in self.work(batches):
             yield batch
             if self.trouble is not None and first_to_come(self.folder, "trouble"):
                 self.trouble()
 
     def starts(self):
-        return len(list(Path(self.folder).glob("start-*")))
+        """The names of all starts, each as numbers."""
+        names = (path.name.removeprefix("start-") for path in Path(self.folder).glob("start-*"))
+        return sorted(tuple(map(int, name.split("."))) for name in names)
 
     def happened(self):
         return Path(self.folder, "trouble").exists()

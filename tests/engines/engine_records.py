@@ -60,15 +60,21 @@ def write(folder, kind="integer", files=3):
     return folder
 
 
-def reporter(key, **options):
+def reporter(key=KEY, **options):
     return batches.Reporter(mechanism(), id="person", key=key, **options)
+
+
+def key_file(folder):
+    """Write the key into a file; return the reference to it."""
+    path = Path(folder) / "key"
+    path.write_text(KEY.hex())
+    return batches.KeyFile(path)
 
 
 @cache
 def in_one_process(kind):
     """Return the reports of all records, made in one go: (ids, reports), ordered by id."""
-    table = records(kind)
-    return in_order(pa.Table.from_batches(reporter(KEY)(table.to_batches())))
+    return in_order(pa.Table.from_batches(reporter()(records(kind).to_batches())))
 
 
 def in_order(reports):

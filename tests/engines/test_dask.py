@@ -1,6 +1,7 @@
-"""Dask on several processes: any partitioning, computed twice, a worker killed in the middle."""
+"""Dask on two processes: any partitions, computed twice, a worker killed in the middle."""
 
 import os
+import pickle
 
 import pytest
 
@@ -8,55 +9,104 @@ pytest.importorskip("distributed", reason="Dask (extra: dask) is missing")
 
 import cloudpickle
 import dask.dataframe as dd
-import engine_faults
 import pyarrow as pa
 from distributed import Client, LocalCluster
-from engine_records import KEY, KINDS, holds_key, in_one_process, in_order, reporter, write
+from engine_faults import Troubled, die
+from engine_records import KINDS, holds_key, in_one_process, in_order, key_file, reporter, write
 
 from skrldp import batches
 
 
+@pytest.fixture(scope="module")
+def key(tmp_path_factory):
+    return key_file(tmp_path_factory.mktemp("secret"))
+
+
+@pytest.fixture(scope="module")
+def frames(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("records")
+    return {kind: dd.read_parquet(write(folder, kind)) for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("dask")
+
+
+@pytest.fixture(scope="module")
+def client(place):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.path.dirname(__file__), prepend=os.pathsep)
+        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+        with LocalCluster(**options, local_directory=place) as cluster, Client(cluster) as client:
+            yield client
+
+
 class Reported:
-    """Report a partition, as on the page: pandas to Arrow, and back."""
+    """Report a partition, as `docs/guide/engines.md` shows: pandas to Arrow and back."""
 
     def __init__(self, work):
         self.work = work
 
     def __call__(self, part):
         table = pa.Table.from_pandas(part, preserve_index=False)
-        reports = self.work(iter(table.to_batches(500)))
-        return pa.Table.from_batches(reports).to_pandas()
+        reports = self.work(table.to_batches(500))
+        return pa.Table.from_batches(reports, schema(table.schema)).to_pandas()
+
+
+def schema(of_records):
+    return reporter().output_schema(of_records)
 
 
 def reported(frame, work):
-    meta = frame._meta_nonempty
-    ...
+    empty = schema(pa.Schema.from_pandas(frame.head(0), preserve_index=False)).empty_table()
+    return frame.map_partitions(Reported(work), meta=empty.to_pandas())
 
 
-@pytest.fixture(scope="module")
-def key(tmp_path_factory):
-    path = tmp_path_factory.mktemp("secret") / "key"
-    path.write_bytes(KEY)
-    return batches.KeyFile(path)
+def brought(frame):
+    """Compute a frame of reports, and return them as a list in order."""
+    return in_order(pa.Table.from_pandas(frame.compute(), preserve_index=False))
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("records")
-    return {kind: write(folder, kind) for kind in KINDS}
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_partitions_in_any_order(client, frames, key, kind):
+    """Each of the frames is computed by itself, so the same rows are reported again and again."""
+    frame, work = frames[kind], reporter(key)
+    for other in (
+        *(frame.shuffle("note", npartitions=partitions) for partitions in (1, 3, 7)),
+        frame.sort_values("note"),
+    ):
+        assert brought(reported(other, work)) == in_one_process(kind)
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.path.dirname(__file__), prepend=os.pathsep)
-        with (
-            LocalCluster(
-                n_workers=2,
-                threads_per_worker=1,
-                dashboard_address=None,
-                local_directory=tmp_path_factory.mktemp("dask"),
-            ) as workers,
-            Client(workers) as client,
-        ):
-            yield client
+def test_a_worker_killed_in_the_middle(client, frames, key, tmp_path):
+    work = Troubled(reporter(key), tmp_path, die)
+    frame = reported(frames["integer"].repartition(npartitions=3), work)
+    assert brought(frame) == in_one_process("integer")
+    assert work.happened()
+    assert len(work.starts()) >= 4
+
+
+def test_the_key_is_in_no_graph_and_no_file(client, frames, key, place):
+    frame = reported(frames["integer"], reporter(key))
+    graph = frame.dask
+    assert brought(frame) == in_one_process("integer")
+    for data in (cloudpickle.dumps(graph), pickle.dumps(frame)):
+        assert b"KeyFile" in data
+        assert not holds_key(data)
+    assert not holds_key(repr((dict(graph), frame, *dict(graph).values())).encode())
+    logs = str((client.get_worker_logs(), client.get_scheduler_logs())).encode()
+    assert not holds_key(logs)
+    files = [path for path in place.rglob("*") if path.is_file()]
+    assert not [path for path in files if holds_key(path.read_bytes())]
+
+
+def test_a_key_of_bytes_stays_here(client, frames):
+    with pytest.raises(TypeError, match="cannot be pickled or sent to workers"):
+        reported(frames["integer"], reporter()).compute()
+
+
+def test_ids_are_checked_over_all_partitions(client, frames):
+    batches.check_ids(frames["string"], "person")
+    with pytest.raises(ValueError, match=r"in more than one row: 'person \d+ ß' \(2 rows\)"):
+        batches.check_ids(dd.concat([frames["string"], frames["string"].partitions[0]]), "person")
