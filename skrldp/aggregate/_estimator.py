@@ -20,7 +20,7 @@ from skrldp.aggregate._checks import (
 from skrldp.aggregate._drift import DriftTests
 from skrldp.aggregate._fit import TOL_RESTRICTED, least_squares, most_likely, one_thread
 from skrldp.aggregate._numeric import NumericSummaries
-from skrldp.aggregate._reports import as_rows, count_reports
+from skrldp.aggregate._reports import count_reports, read_rows
 from skrldp.aggregate._source import read_source
 from skrldp.aggregate._training import TrainingRows
 from skrldp.mechanism import Mechanism
@@ -111,6 +111,8 @@ class FrequencyEstimator(
     ------
     TypeError, ValueError
         By `fit`, for parameters and reports that are not as described; nothing is changed then.
+    RuntimeError
+        By `fit` and `score`, if an engine fails to count the reports of a lazy frame.
 
     Warns
     -----
@@ -196,14 +198,15 @@ class FrequencyEstimator(
 
         Parameters
         ----------
-        Y : array, list, series or data frame of n rows
+        Y : array, list, series, data frame or lazy frame of n rows
             Reports, each about another person: a column of symbols, a column of 0 and 1 for each
-            symbol, or cells.
+            symbol, or cells. Those of a lazy frame (of Polars, DuckDB, Dask, PySpark, Ibis or
+            SQLFrame) are counted where they are.
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
             How many reports each row stands for: whole numbers, zero allowed. To fit counts, use
-            ``fit(range(b), sample_weight=counts)``.
+            ``fit(range(b), sample_weight=counts)``. Not for lazy frames, whose rows have no order.
 
         Returns
         -------
@@ -211,8 +214,8 @@ class FrequencyEstimator(
         """
         check_parameters(self)
         source = read_source(self.mechanism)
-        rows = as_rows(Y)
-        counts, kinds = count_reports(rows, source, self.encode, sample_weight)
+        rows = read_rows(Y, source, self.encode, sample_weight)
+        counts, kinds = count_reports(rows, source, self.encode)
         channel = self._channel_of(source.mechanism, kinds)
         check_possible(counts, channel)
         prior = read_prior(self, source.mechanism, channel)
@@ -232,7 +235,7 @@ class FrequencyEstimator(
         if gap > (self.tol if within is None else max(self.tol, TOL_RESTRICTED)):
             warn_of_gap(gap, n_iter, fit.n, self)
         found = object.__new__(type(self))
-        validate_data(found, rows, skip_check_array=True, reset=True)
+        validate_data(found, rows.table, skip_check_array=True, reset=True)
         found._channel, found._kinds, found._source, found._fit = channel, kinds, source, fit
         found.mechanism_ = source.mechanism
         found.counts_ = counts.astype(np.int64)
@@ -260,7 +263,7 @@ class FrequencyEstimator(
 
         Parameters
         ----------
-        Y : array, list, series or data frame of n rows
+        Y : array, list, series, data frame or lazy frame of n rows
             Reports, in a form that `fit` takes.
         y : ignored
             Not used; present for API consistency.
@@ -274,7 +277,8 @@ class FrequencyEstimator(
             distribution. Minus infinity if a report has probability 0 under the estimate.
         """
         check_is_fitted(self)
-        counts, kinds = count_reports(as_rows(Y), self._source, self.encode, sample_weight)
+        rows = read_rows(Y, self._source, self.encode, sample_weight)
+        counts, kinds = count_reports(rows, self._source, self.encode)
         channel = self._channel
         if not np.array_equal(kinds, self._kinds):
             channel = self._channel_of(self.mechanism_, kinds)

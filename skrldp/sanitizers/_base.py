@@ -17,7 +17,6 @@ from skrldp.sanitizers._checks import (
     MOST_CELLS,
     check_uncertainty,
     check_verbose,
-    check_weights,
     default_uncertainty,
     explain_names,
     larger_designs,
@@ -44,10 +43,10 @@ from skrldp.sanitizers._promised import (
     may_draw,
     promise_of,
 )
-from skrldp.sanitizers._records import UNKNOWN, check_columns, impute
-from skrldp.sanitizers._reports import ENCODINGS
+from skrldp.sanitizers._records import UNKNOWN, check_columns, impute, public_joint
+from skrldp.sanitizers._reports import ENCODINGS, blank_table
 from skrldp.sanitizers._snapshot import snapshot
-from skrldp.table import Codes, Grouping, learn
+from skrldp.table import Codes, Grouping, column_names, lazy_frame, learn
 from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["BaseSanitizer"]
@@ -142,8 +141,11 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
         Parameters
         ----------
-        X : array, list of rows, or data frame of shape (n, n_columns)
-            The public table: pandas, polars, pyarrow or numpy.
+        X : array, list of rows, data frame or lazy frame of shape (n, n_columns)
+            The public table: pandas, polars, pyarrow or numpy. Or a table that is elsewhere: a lazy
+            frame of Polars, a DuckDB relation, or a frame of Dask, PySpark, Ibis or SQLFrame. Its
+            equal rows are counted there, and at most one row for each cell is brought. The result
+            is that of the same rows in a data frame.
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
@@ -151,7 +153,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             given by its distinct rows and their counts. Survey weights, which state how many people
             a record represents, are not counts, and privacy depends on the number of records.
             Weights are therefore refused where rows repeat and the weights are more than three a
-            row on average: add up the counts of equal rows first.
+            row on average: add up the counts of equal rows first. Lazy frames have no weights, as
+            their rows have no order: collect the distinct rows and their counts.
 
         Returns
         -------
@@ -161,6 +164,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         ------
         ValueError
             If a parameter, the table or the weights are not as described.
+        RuntimeError
+            If an engine fails to count the rows of a lazy frame.
         CertificateError
             If the mechanism cannot be proven private; nothing can be transformed then.
 
@@ -189,17 +194,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         )
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
-        cells = codes.cells(codec.n_values)
-        weights = check_weights(sample_weight, cells if codes.rows is None else codes.rows)
-        if codes.counted is not None:
-            weights = codes.counted
-        counts = np.bincount(cells, weights, codec.n_cells)
-        joint = JointDistribution(
-            counts.reshape(codec.n_secrets, codec.n_values),
-            codec.secrets,
-            codec.values,
-            alphabet=alphabet_source(self, codec),
-        )
+        joint = public_joint(codec, codes, sample_weight, alphabet_source(self, codec))
         uncertainty = self._uncertainty_set()
         around = uncertainty.fit_set(joint)
         for name, figure in around.fitted_attributes.items():
@@ -226,7 +221,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         design = replace(design, mechanism=mechanism)
         figures, words = self._summarise(joint, around, design)
         fitted = Fitted(
-            columns=columns_of(self, X),
+            columns=columns_of(self, X if lazy_frame(X) is None else blank_table(codec)),
             codec=codec,
             joint=joint,
             uncertainty=uncertainty,
@@ -269,6 +264,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         array or data frame of n rows
             As `transform` returns it.
         """
+        column_names(X)  # raises an error if X is not a table at hand
         reports = self.fit(X, y, **fit_params).transform(X)
         self._fitted = replace(self._fitted, reported_itself=True)
         return reports

@@ -105,7 +105,7 @@ def known_places(sanitizer: Any, X: Any) -> tuple[int, ...]:
     ----------
     sanitizer : BaseSanitizer
         Its parameter ``known``, if it has it.
-    X : array, list of rows, or data frame
+    X : array, list of rows, data frame or lazy frame
         The table.
 
     Returns

@@ -1,4 +1,4 @@
-"""Private records: the columns that they must have, and draws in place of unknown values."""
+"""Public records, counted; private ones: their columns, and draws in place of unknown values."""
 
 import hashlib
 import warnings
@@ -9,12 +9,47 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from skrldp.joint import JointDistribution
 from skrldp.sampling import RandomStream
+from skrldp.sanitizers._checks import check_weights
 from skrldp.table import CellCodec, Codes, column_names
 
-__all__ = ["UNKNOWN", "check_columns", "impute"]
+__all__ = ["UNKNOWN", "check_columns", "impute", "public_joint"]
 
 UNKNOWN = ("error", "impute", "infrequent_if_exist")
+
+
+def public_joint(
+    codec: CellCodec, codes: Codes, sample_weight: Any, source: str | None
+) -> JointDistribution:
+    """Count the public records of each cell.
+
+    Parameters
+    ----------
+    codec : CellCodec
+        The table's alphabets.
+    codes : Codes
+        Its rows.
+    sample_weight : array of shape (n,), number or None
+        The argument of `fit`.
+    source : {"declared", "split", "learned"} or None
+        Where the values of U come from.
+
+    Returns
+    -------
+    JointDistribution
+
+    Raises
+    ------
+    ValueError
+        If the weights cannot be counts.
+    """
+    cells = codes.cells(codec.n_values)
+    weights: Any = check_weights(sample_weight, cells if codes.rows is None else codes.rows)
+    if codes.counted is not None:
+        weights = codes.counted
+    counts = np.bincount(cells, weights, codec.n_cells).reshape(codec.n_secrets, codec.n_values)
+    return JointDistribution(counts, codec.secrets, codec.values, alphabet=source)
 
 
 def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, observe: str) -> bool:

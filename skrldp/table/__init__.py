@@ -13,8 +13,9 @@ from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
 from skrldp.table._columns import encode_column
 from skrldp.table._grouping import Grouping
+from skrldp.table._lazy import distinct_rows, lazy_names
 from skrldp.table._learn import learn
-from skrldp.table._read import read_table
+from skrldp.table._read import lazy_frame, read_table
 from skrldp.table._select import column_names, resolve_columns
 
 __all__ = [
@@ -22,7 +23,10 @@ __all__ = [
     "Codes",
     "Grouping",
     "column_names",
+    "distinct_rows",
     "encode_column",
+    "lazy_frame",
+    "lazy_names",
     "learn",
     "read_table",
     "resolve_columns",

@@ -26,8 +26,8 @@ class Codes:
     rows : ndarray of shape (n,) or None
         Which rows were equal before values were grouped; None if none were.
     counted : ndarray of shape (n,) or None
-        How many records count towards the public distribution, all on the first of equal rows;
-        None if all do.
+        How many records of each row count towards the public distribution; those of equal rows may
+        all be on the first. None if each row is one record that counts, or has a weight.
     """
 
     secrets: np.ndarray

@@ -70,7 +70,7 @@ def encode_column(
     codes : ndarray of shape (n_rows,)
         −1 for a value that is no category.
     unknown : Counter
-        The number of rows with each such value.
+        The number of records with each such value.
     """
     codes = np.empty(table.n_rows, dtype=smallest_dtype(len(column), signed=True))
     unknown: Counter[Any] = Counter()
@@ -79,8 +79,10 @@ def encode_column(
         distinct.append(None)  # position −1, a missing value, reads the last entry
         codes[rows] = column.codes(distinct).astype(codes.dtype)[positions]
         if codes[rows].min() < 0:
-            strange = positions[codes[rows] < 0]
-            for place, count in zip(*np.unique(strange, return_counts=True), strict=True):
+            is_strange = codes[rows] < 0
+            weights = None if table.records is None else table.records[rows][is_strange]
+            places, which = np.unique(positions[is_strange], return_inverse=True)
+            for place, count in zip(places, np.bincount(which, weights), strict=True):
                 unknown[distinct[place]] += int(count)
     return codes, unknown
 

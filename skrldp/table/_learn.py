@@ -9,17 +9,25 @@ from typing import Any
 import numpy as np
 
 from skrldp.alphabet import Alphabet, named
+from skrldp.table._bring import bring
 from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
 from skrldp.table._columns import Column, given_categories, learn_column
 from skrldp.table._grouping import Grouping, Records, group_values, set_aside
+from skrldp.table._lazy import LazyTable
 from skrldp.table._limits import Size, too_many_cells
-from skrldp.table._read import read_table
+from skrldp.table._plan import MAX_CELLS, Plan
+from skrldp.table._read import Table, lazy_frame, read_table
 from skrldp.table._select import resolve_columns
 
 __all__ = ["learn"]
 
-MAX_CELLS = 1_000_000
+_NO_WEIGHTS = (
+    "sample_weight says how many records each row stands for, but the rows of a lazy frame have no "
+    "order that it could follow. A lazy frame of records needs none: its equal rows are counted. "
+    "If its rows have counts, add up those of equal rows there, collect the result, which is "
+    "small, and pass its columns as the table and the counts as sample_weight."
+)
 
 
 def learn(
@@ -36,8 +44,9 @@ def learn(
 
     Parameters
     ----------
-    X : array, list of rows, or data frame of shape (n, n_columns)
-        The public table.
+    X : array, list of rows, data frame or lazy frame of shape (n, n_columns)
+        The public table. The equal rows of a lazy frame are counted where they are, after the
+        values of its columns, and no more rows are brought than it has different ones.
     sensitive : name, position, list of them, or callable, default=0
         The columns of S; see :func:`resolve_columns`.
     categories : "auto", "product", list or dict, default="auto"
@@ -60,22 +69,24 @@ def learn(
         compares the conditionals of U given secrets, which it does not bias.
     weights : callable, optional
         Returns, for the number of rows, how many records each row stands for; one each if not
-        given.
+        given, and none for a lazy frame.
 
     Returns
     -------
     codec : CellCodec
     codes : Codes
-        The table's rows.
+        The table's rows; the distinct ones of a lazy frame.
 
     Raises
     ------
     TypeError
-        For sparse, lazy or structured input, and values that cannot be categories.
+        For sparse or structured input, and values that cannot be categories.
     ValueError
         If the table is not two-dimensional or is empty, has duplicate columns, infinite or complex
         numbers or too many cells, if S or U has fewer than two values, or if the table has a value
         that is not in the given `categories`.
+    RuntimeError
+        If an engine fails to count the rows of a lazy frame.
 
     Examples
     --------
@@ -90,42 +101,37 @@ def learn(
     >>> codec.decode(cells, like=[["no", 1]])
     array([['yes', 2]], dtype=object)
     """
-    table = read_table(X)
+    if weights is not None and lazy_frame(X) is not None:
+        raise ValueError(_NO_WEIGHTS)
     grouping = Grouping() if grouping is None else grouping
-    secret_positions = resolve_columns(X, sensitive)
-    value_positions = tuple(p for p in range(len(table.names)) if p not in secret_positions)
-    if not value_positions:
-        raise ValueError(_nothing_to_release(len(table.names)))
-    given = given_categories(categories, table.names)
+    table, plan = _public_table(X, sensitive, categories, grouping, max_cells, advice)
+    secret_positions, value_positions = plan.secrets, plan.values
+    record_counts = table.records if weights is None else weights(table.n_rows)
     found = [
         learn_column(
             table,
             place,
             own,
             secret=place in secret_positions,
-            others=grouping.unknown and place in value_positions,
+            others=plan.takes_others(place),
         )
-        for place, own in enumerate(given)
+        for place, own in enumerate(plan.given)
     ]
     learnt = [pair for pair in found if pair is not None]
 
     def check(n_cells: int) -> None:
         if n_cells > max_cells or len(learnt) < len(found):
             pairs = [(None, None) if pair is None else pair for pair in found]
-            sizes = [Size(name, *pair) for name, pair in zip(table.names, pairs, strict=True)]
+            sizes = [Size.of(name, *pair) for name, pair in zip(table.names, pairs, strict=True)]
             raise too_many_cells(n_cells, max_cells, sizes, advice)
-
-    def is_product(positions: Sequence[int]) -> bool:
-        is_given = any(given[position] is not None for position in positions)
-        return is_given or (isinstance(categories, str) and categories == "product")
 
     check(0)
     columns, codes = map(list, zip(*learnt, strict=True))
-    combined = len(value_positions) > 1 and not is_product(value_positions)
+    combined = len(value_positions) > 1 and not plan.is_product(value_positions)
     source = _source([columns[p] for p in value_positions], grouping, combined=combined)
     records, present = None, None
     if grouping.is_used:
-        records = Records.of(columns, codes, weights and weights(table.n_rows))
+        records = Records.of(columns, codes, record_counts)
         if source == "split":
             records = set_aside(records, columns, grouping.fraction)
         codes = list(records.codes)
@@ -141,9 +147,9 @@ def learn(
         if part == "U" and present is not None:
             alphabet, index = _with_others(own, own_codes, present, check)
         else:
-            alphabet, index = _combined(own, own_codes, is_product(positions), check)
+            alphabet, index = _combined(own, own_codes, plan.is_product(positions), check)
         if len(alphabet) < 2:
-            raise ValueError(_constant(part, own, table.n_rows))
+            raise ValueError(_constant(part, own, table.n_records))
         parts.append((alphabet, index if records is None else index[records.row]))
     (secret_alphabet, secrets), (value_alphabet, values) = parts
     check(len(secret_alphabet) * len(value_alphabet))
@@ -160,7 +166,25 @@ def learn(
         groups_unknown=grouping.unknown,
     )
     rows, counted = (None, None) if records is None else (records.row, records.counted_rows())
+    counted = table.records if counted is None else counted
     return codec, Codes(secrets, values, codec.n_secrets, rows, counted)
+
+
+def _public_table(
+    X: Any, sensitive: Any, categories: Any, grouping: Grouping, max_cells: int, advice: str
+) -> tuple[Table, Plan]:
+    """Read a table, or the distinct rows of a lazy frame, and what its columns are."""
+    frame = lazy_frame(X)
+    source = read_table(X) if frame is None else LazyTable.of(frame)
+    names = source.names
+    secrets = resolve_columns(X, sensitive)
+    values = tuple(place for place in range(len(names)) if place not in secrets)
+    if not values:
+        raise ValueError(_nothing_to_release(len(names)))
+    given = given_categories(categories, names)
+    everything = isinstance(categories, str) and categories == "product"
+    plan = Plan(secrets, values, given, everything, grouping, max_cells, advice)
+    return (source if isinstance(source, Table) else bring(source, plan)), plan
 
 
 def _source(columns: Sequence[Column], grouping: Grouping, *, combined: bool) -> str:

@@ -1,36 +1,60 @@
-"""The error message for a table with too many cells."""
+"""The error messages for a table with too many cells, or too many distinct rows."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from skrldp.table._columns import MOST_CATEGORIES, Column
 
-__all__ = ["Size", "too_many_cells"]
+__all__ = ["Size", "too_many_cells", "too_many_rows"]
 
 _SHOWN = 10  # columns that a message lists
 
 
+@dataclass(frozen=True)
 class Size:
     """A column's name and number of levels, and how many of these the table has.
 
-    Parameters
+    Attributes
     ----------
     name : str or int
-    column : Column or None
-        None if the column has more different values than are counted.
-    codes : ndarray or None
-        The rows' categories.
+    levels : int
+        How many values the column can have.
+    used : int
+        How many of them the table has.
+    is_open : bool
+        Whether the column has more different values than are counted.
     """
 
-    def __init__(self, name: object, column: Column | None, codes: np.ndarray | None) -> None:
-        self.name = name
-        self.is_open = column is None
-        self.levels = MOST_CATEGORIES + 1 if column is None else len(column)
-        self.used = self.levels if codes is None else np.count_nonzero(np.bincount(codes))
+    name: object
+    levels: int
+    used: int
+    is_open: bool = False
+
+    @classmethod
+    def of(cls, name: object, column: Column | None, codes: np.ndarray | None) -> Size:
+        """Count the levels of a column that was read.
+
+        Parameters
+        ----------
+        name : str or int
+        column : Column or None
+            None if the column has more different values than are counted.
+        codes : ndarray or None
+            The rows' categories.
+        """
+        if column is None or codes is None:
+            return cls.open(name)
+        return cls(name, len(column), int(np.count_nonzero(np.bincount(codes))))
+
+    @classmethod
+    def open(cls, name: object) -> Size:
+        """Return the size of a column with more different values than are counted."""
+        return cls(name, MOST_CATEGORIES + 1, MOST_CATEGORIES + 1, True)
 
     def words(self) -> str:
         """Return a text: "'zip': 50,000 (12 of them used)"."""
@@ -58,10 +82,35 @@ def too_many_cells(n_cells: int, most: int, sizes: Sequence[Size], advice: str) 
     -------
     ValueError
     """
-    is_open = any(size.is_open for size in sizes)
     what = f"the table has at least {n_cells:,} cells, more than {most:,}"
-    if is_open:
+    if any(size.is_open for size in sizes):
         what = f"a column may have {MOST_CATEGORIES:,} distinct values at most"
+    return _too_many(what, sizes, advice)
+
+
+def too_many_rows(n_rows: int, most: int, sizes: Sequence[Size], advice: str) -> ValueError:
+    """Return the error for a lazy frame with too many distinct rows to group their values here.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of distinct rows.
+    most, sizes, advice
+        As in :func:`too_many_cells`.
+
+    Returns
+    -------
+    ValueError
+    """
+    what = (
+        f"the table has {n_rows:,} distinct rows, more than {most:,}, and it takes all of them to "
+        "group rare or unknown values"
+    )
+    return _too_many(what, sizes, advice)
+
+
+def _too_many(what: str, sizes: Sequence[Size], advice: str) -> ValueError:
+    is_open = any(size.is_open for size in sizes)
     largest = sorted(sizes, key=lambda size: -size.levels)
     more = len(sizes) - _SHOWN
     others = f"; {more:,} more column{'s' if more > 1 else ''}" if more > 0 else ""

@@ -13,11 +13,20 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from skrldp.alphabet import CategoryError
 from skrldp.table._factorize import declared_levels, factorize, series_from_array
 
-__all__ = ["Table", "is_object", "read_table"]
+__all__ = [
+    "Table",
+    "is_object",
+    "lazy_frame",
+    "read_table",
+    "refuse_duplicates",
+    "without_rows",
+    "wrong_values",
+]
 
 
 def is_object(dtype: Any) -> bool:
@@ -35,11 +44,19 @@ class Table:
     names : tuple
         Column names; positions for arrays.
     n_rows : int
+    records : integer array of shape (n_rows,) or None
+        How many records each row stands for; None if each is one, as in a table at hand.
     """
 
     source: Any
     names: tuple[Any, ...]
     n_rows: int
+    records: NDArray[np.int64] | None = None
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return self.n_rows if self.records is None else int(self.records.sum())
 
     @property
     def is_array(self) -> bool:
@@ -102,10 +119,7 @@ class Table:
         try:
             yield
         except TypeError:
-            raise TypeError(
-                f"column {name!r} holds values that cannot be categories; "
-                "an argument must be a string, a number, a boolean, a date or missing"
-            ) from None
+            raise wrong_values(name) from None
         except CategoryError as error:
             raise ValueError(f"{error}, in column {name!r}") from None
         except (ValueError, OverflowError):
@@ -129,24 +143,52 @@ def read_table(X: Any) -> Table:
         If X is not two-dimensional, or has no rows or columns, duplicate column names or complex
         numbers.
     """
+    lazy = lazy_frame(X)  # first: some have an attribute of every name
+    if lazy is not None:
+        call = _CALLS.get(str(lazy.implementation.value), ".collect()")
+        raise TypeError(
+            f"A lazy frame was passed, but its rows are needed; call {call} on it, or, to report "
+            "records where they are, use skrldp.batches"
+        )
     _refuse_other_containers(X)
     _refuse_duplicate_columns(X)
     frame = nw.from_native(_as_arrow_table(X), pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        call = _CALLS.get(str(frame.implementation.value), ".collect()")
-        raise TypeError(f"A lazy frame was passed, but its rows are needed; call {call} on it")
     if isinstance(frame, nw.DataFrame):
         table = Table(frame, tuple(frame.columns), len(frame))
     else:
         array = _as_array(X)
         table = Table(array, tuple(range(array.shape[1])), array.shape[0])
-    shape = (table.n_rows, len(table.names))
-    for count, what in zip(shape, ("sample", "feature"), strict=True):
-        if count == 0:
-            raise ValueError(
-                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
-            )
+    if table.n_rows == 0 or not table.names:
+        raise without_rows(table.n_rows, len(table.names))
     return table
+
+
+def lazy_frame(X: Any) -> nw.LazyFrame[Any] | None:
+    """Return what narwhals calls a lazy frame, whose rows are elsewhere; None for anything else.
+
+    Nothing is computed.
+    """
+    if isinstance(X, np.ndarray | list | tuple) or nw.dependencies.is_into_dataframe(X):
+        return None
+    frame = nw.from_native(X, pass_through=True)
+    return frame if isinstance(frame, nw.LazyFrame) else None
+
+
+def without_rows(n_rows: int, n_columns: int) -> ValueError:
+    """Return the error for a table without rows or columns."""
+    shape = (n_rows, n_columns)
+    what = "sample" if n_rows == 0 else "feature"
+    return ValueError(
+        f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+    )
+
+
+def wrong_values(name: Any) -> TypeError:
+    """Return the error for a column of lists, dictionaries or the like."""
+    return TypeError(
+        f"column {name!r} holds values that cannot be categories; "
+        "an argument must be a string, a number, a boolean, a date or missing"
+    )
 
 
 # How to compute a lazy frame, by library.
@@ -192,10 +234,20 @@ def _as_arrow_table(X: Any) -> Any:
 
 def _refuse_duplicate_columns(X: Any) -> None:
     names = getattr(X, "column_names", None)
-    if names is None and hasattr(X, "shape"):  # lazy frames have none, and warn if asked for names
+    if names is None and hasattr(X, "shape"):
         names = getattr(X, "columns", None)
-    if names is None:
-        return
+    if names is not None:
+        refuse_duplicates(names)
+
+
+def refuse_duplicates(names: Any) -> None:
+    """Refuse names that two columns have.
+
+    Raises
+    ------
+    ValueError
+        If there are any.
+    """
     duplicates = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
     if duplicates:
         raise ValueError(

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from skrldp.table._read import read_table
+from skrldp.table._lazy import lazy_names
+from skrldp.table._read import lazy_frame, read_table
 
 __all__ = ["column_names", "resolve_columns"]
 
@@ -29,7 +30,8 @@ def resolve_columns(X: Any, selection: Any, what: str = "sensitive") -> tuple[in
 
     Parameters
     ----------
-    X : array, list of rows, or data frame
+    X : array, list of rows, data frame or lazy frame
+        Of a lazy frame nothing is computed.
     selection : str, int, list, slice, boolean mask or callable
         A column by name or (also from the end) by position, several of them, or a function that is
         called with X and returns one of these, as in scikit-learn's `ColumnTransformer`.
@@ -53,7 +55,8 @@ def resolve_columns(X: Any, selection: Any, what: str = "sensitive") -> tuple[in
     >>> resolve_columns([["no", 1, 2.5]], [-1, 0])
     (0, 2)
     """
-    names = column_names(X)
+    lazy = lazy_frame(X)
+    names = column_names(X) if lazy is None else lazy_names(lazy)
     if callable(selection):
         selection = selection(X)
     positions = _selected(selection, names, what)

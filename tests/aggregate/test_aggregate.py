@@ -29,7 +29,7 @@ from skrldp import (
     client,
 )
 from skrldp.aggregate._estimate import critical_value, project
-from skrldp.aggregate._reports import as_rows, count_reports
+from skrldp.aggregate._reports import Rows, count_reports, read_rows
 from skrldp.aggregate._source import Source, read_source
 
 DISTRIBUTION = np.array([[0.10, 0.15, 0.05], [0.20, 0.40, 0.10]])
@@ -134,7 +134,8 @@ def test_reads_what_sanitizers_write(fitted, name, encode):
         estimator.fit(reports)
         symbols = sanitizer.set_params(encode="symbol").transform(records)
         sanitizer.set_params(encode=encode)
-        counts, kinds = count_reports(as_rows(symbols), read_source(sanitizer), "symbol", None)
+        source = read_source(sanitizer)
+        counts, kinds = count_reports(read_rows(symbols, source, "symbol", None), source, "symbol")
         if encode == "cells":
             merged = estimator._kinds
             assert estimator.counts_.tolist() == np.bincount(merged, counts).tolist()
@@ -178,11 +179,11 @@ def test_cells_that_stand_for_several_symbols(fitted):
 
 def test_kinds_are_in_the_order_of_the_symbols():
     source = Source(plain(grr(4)), [("b",), ("a",), ("b",), ("c",)], ("u",))
-    counts, kinds = count_reports([["a"], ["c"], ["c"], ["b"], ["a"]], source, "cells", None)
+    counts, kinds = count_reports(Rows([["a"], ["c"], ["c"], ["b"], ["a"]]), source, "cells")
     assert kinds.tolist() == [0, 1, 0, 2]
     assert counts.tolist() == [1, 2, 2]
     source = Source(plain(grr(3)), [("x", 2), ("y", 1), ("x", 1)], ("u", "v"))
-    counts, kinds = count_reports([["x", 1], ["x", 1], ["x", 2]], source, "cells", None)
+    counts, kinds = count_reports(Rows([["x", 1], ["x", 1], ["x", 2]]), source, "cells")
     assert kinds.tolist() == [0, 1, 2]
     assert counts.tolist() == [1, 0, 2]
 

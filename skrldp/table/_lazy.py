@@ -1,0 +1,261 @@
+"""Tables that are elsewhere: an engine counts their equal rows, and one of each kind is brought.
+
+The lazy frames of Polars, DuckDB's relations and the frames of Dask, PySpark, Ibis and SQLFrame are
+lazy frames of narwhals. Missing values of every kind are one value, as for tables at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.table._read import (
+    Table,
+    refuse_duplicates,
+    without_rows,
+    wrong_values,
+)
+
+__all__ = ["LazyTable", "Numbers", "distinct_rows", "lazy_names"]
+
+_RECORDS = "records"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What is known of a table before any of its rows is brought.
+
+    Attributes
+    ----------
+    n_rows : int
+    distinct : tuple of int
+        Distinct values of each column; missing ones together are one of them.
+    missing : tuple of int
+        Rows without a value in each column.
+    nan : tuple of int
+        How many of these have a NaN.
+    """
+
+    n_rows: int
+    distinct: tuple[int, ...]
+    missing: tuple[int, ...]
+    nan: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LazyTable:
+    """The columns of a lazy frame. In queries they are numbered: names may be odd, or no strings.
+
+    Attributes
+    ----------
+    frame : narwhals LazyFrame
+    names : tuple
+        Column names.
+    dtypes : tuple of narwhals dtypes
+    """
+
+    frame: nw.LazyFrame[Any]
+    names: tuple[Any, ...]
+    dtypes: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, frame: nw.LazyFrame[Any]) -> LazyTable:
+        """Read the schema; nothing is computed.
+
+        Raises
+        ------
+        TypeError
+            If values of a column cannot be categories.
+        ValueError
+            If there is no column, or two have the same name.
+        RuntimeError
+            If the engine fails.
+        """
+        names = lazy_names(frame)
+        if not names:
+            raise without_rows(0, 0)
+        with _asked(frame, "tell the types of its columns"):
+            schema = frame.collect_schema()
+        table = cls(frame, tuple(names), tuple(schema[name] for name in names))
+        for name, dtype in zip(table.names, table.dtypes, strict=True):
+            if dtype.is_nested() or (frame.implementation.is_polars() and dtype == nw.Object):
+                raise wrong_values(name)
+        return table
+
+    def numbers(self) -> Numbers:
+        """Count rows, and each column's distinct and missing values, in one query.
+
+        Raises
+        ------
+        RuntimeError
+            If the engine fails.
+        """
+        asked = {_RECORDS: nw.len()}
+        for place, name in enumerate(self.names):
+            asked[f"distinct_{place}"] = self._value(place).n_unique()
+            asked[f"missing_{place}"] = self._value(place).is_null().cast(nw.Int64).sum()
+            if self.dtypes[place].is_float():
+                asked[f"nan_{place}"] = nw.col(name).is_nan().cast(nw.Int64).sum()
+        query = [number.alias(alias) for alias, number in asked.items()]
+        found = self._one_row("count the distinct values of its columns", query)
+        places = range(len(self.names))
+        distinct, missing, nan = (
+            tuple(found.get(f"{what}_{place}", 0) for place in places)
+            for what in ("distinct", "missing", "nan")
+        )
+        return Numbers(found[_RECORDS], distinct, missing, nan)
+
+    def n_combinations(self, positions: Sequence[int]) -> int:
+        """Count the distinct combinations of values of some columns.
+
+        Raises
+        ------
+        RuntimeError
+            If the engine fails.
+        """
+        what = "count the distinct combinations of values"
+        with _asked(self.frame, what):
+            groups = self._groups(positions)
+        found = LazyTable(groups, (), ())._one_row(what, [nw.len().alias(_RECORDS)])
+        return found[_RECORDS]
+
+    def rows(self, positions: Sequence[int], most: int, nan: Sequence[int] = ()) -> Table:
+        """Bring the distinct rows of some columns, and how many records there are of each.
+
+        Parameters
+        ----------
+        positions : sequence of int
+            The columns.
+        most : int
+            Bring no more rows than this.
+        nan : sequence of int, optional
+            How many NaN each column has: where there are some, missing values are written so.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        ValueError
+            If there are no rows.
+        RuntimeError
+            If the engine fails.
+        """
+        with _asked(self.frame, "count its equal rows"):
+            found = self._groups(positions).head(most).collect()
+        if len(found) == 0:
+            raise without_rows(0, len(positions))
+        records = found[_RECORDS].to_numpy().astype(np.int64)
+        columns = []
+        for place in positions:
+            column, dtype = found[_key(place)], self.dtypes[place]
+            if any(nan[place : place + 1]) and not column.implementation.is_pandas_like():
+                column = column.fill_null(float("nan"))
+            if isinstance(dtype, nw.Enum) and column.implementation.is_pyarrow():
+                column = _ordered(column, dtype.categories)
+            columns.append(column)
+        names = tuple(self.names[place] for place in positions)
+        frame = found.select(*columns).rename(dict(zip(map(_key, positions), names, strict=True)))
+        return Table(frame, names, len(frame), records)
+
+    def _value(self, place: int) -> nw.Expr:
+        """Return a column in which NaN is missing, as every engine knows that."""
+        value = nw.col(self.names[place])
+        return nw.when(~value.is_nan()).then(value) if self.dtypes[place].is_float() else value
+
+    def _groups(self, positions: Sequence[int]) -> nw.LazyFrame[Any]:
+        """Return a query for the distinct rows of some columns and their records."""
+        values = self.frame.select(*(self._value(place).alias(_key(place)) for place in positions))
+        return values.group_by(*map(_key, positions)).agg(nw.len().alias(_RECORDS))
+
+    def _one_row(self, what: str, query: Sequence[nw.Expr]) -> dict[str, int]:
+        """Compute some numbers."""
+        with _asked(self.frame, what):
+            found = self.frame.select(*query).collect()
+            return {name: int(found[name][0] or 0) for name in found.columns}
+
+
+def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
+    """Read the names of a lazy frame's columns; nothing is computed.
+
+    Raises
+    ------
+    ValueError
+        If two columns have the same name.
+    RuntimeError
+        If the engine fails.
+    """
+    with _asked(frame, "tell the names of its columns"):
+        names = list(frame.columns)
+    refuse_duplicates(names)
+    return names
+
+
+def distinct_rows(frame: nw.LazyFrame[Any], most: int) -> tuple[Any, NDArray[np.int64]]:
+    """Bring some distinct rows of a lazy frame, and how often each of them occurs.
+
+    Parameters
+    ----------
+    frame : narwhals LazyFrame
+    most : int
+        Bring no more rows than this.
+
+    Returns
+    -------
+    rows : data frame
+        Of the library in which the engine hands over its results.
+    counts : array of shape (n_rows,)
+
+    Raises
+    ------
+    TypeError
+        If values of a column cannot be categories.
+    ValueError
+        If the frame is empty, or has duplicate columns.
+    RuntimeError
+        If the engine fails.
+    """
+    lazy = LazyTable.of(frame)
+    table = lazy.rows(range(len(lazy.names)), most)
+    assert table.records is not None
+    return table.source.to_native(), table.records
+
+
+def _key(place: int) -> str:
+    return f"column_{place}"
+
+
+def _ordered(column: nw.Series[Any], levels: Sequence[Any]) -> nw.Series[Any]:
+    """Write strings as an ordered dictionary of Arrow, which declares its levels."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    dictionary = pa.array(levels, pa.string())
+    native = column.to_native()
+    places = pc.index_in(native.cast(pa.string()), value_set=dictionary).combine_chunks()
+    ordered = pa.DictionaryArray.from_arrays(places, dictionary, ordered=True)
+    return nw.from_native(pa.chunked_array([ordered]), series_only=True).alias(column.name)
+
+
+@contextmanager
+def _asked(frame: nw.LazyFrame[Any], what: str) -> Iterator[None]:
+    """Say in an engine's error what it was asked for, and leave out what may quote a value."""
+    engine = str(frame.implementation.value)
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(
+            f"{engine} needs the package {error.name!r} to hand over what it found: install it."
+        ) from error
+    except Exception as error:  # each engine has errors of its own
+        raise RuntimeError(
+            f"{engine} could not {what}, because of a {type(error).__name__}. Its message may "
+            "quote values, so it is not shown; read it from the `__context__` of this error."
+        ) from None

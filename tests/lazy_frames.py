@@ -1,0 +1,105 @@
+"""Lazy frames of every engine, made from a frame of polars, and what must hold for each of them.
+
+An engine is a function of a polars frame; `check_engine` is the whole test of one. Where it changes
+types, such as days to moments, `at_hand` makes the data frame to compare with.
+"""
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+
+from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer
+from skrldp.table import learn
+
+__all__ = ["ENGINES", "check_engine", "check_same_fit", "records"]
+
+
+def from_duckdb(frame):
+    """Return a relation of DuckDB; polars' Enum becomes an ENUM of the same values."""
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    connection = duckdb.connect()  # the relation keeps it
+    enums = [
+        f'"{name}"::enum({", ".join(map(repr, dtype.categories.to_list()))}) as "{name}"'
+        for name, dtype in frame.schema.items()
+        if isinstance(dtype, pl.Enum)
+    ]
+    connection.register("given", frame.to_arrow())
+    relation = connection.table("given")
+    return relation.select(f"* replace ({', '.join(enums)})") if enums else relation
+
+
+ENGINES = {"polars": pl.DataFrame.lazy, "duckdb": from_duckdb}
+
+
+def records(n=300, seed=0):
+    """Return a frame with a column of each type that all engines have; the first is a string."""
+    rng = np.random.default_rng(seed)
+    days = [dt.date(2024, 1, day) for day in (1, 2)]
+    moments = [dt.datetime(2024, 1, 1, hour) for hour in (5, 17)]
+
+    def some(values, chance=None):
+        return [values[place] for place in rng.choice(len(values), n, p=chance)]
+
+    return pl.DataFrame(
+        {
+            "s": some(["no", "yes"]),
+            "text": some(["", "a", "ü", None]),
+            "whole": pl.Series(some([3, -1, None]), dtype=pl.Int64),
+            "real": pl.Series(some([0.5, 2.0, None]), dtype=pl.Float64),
+            "flag": some([True, False]),
+            "day": some(days),
+            "moment": some(moments),
+        }
+    )
+
+
+def check_same_fit(lazy, eager, sanitizer):
+    """A sanitizer learns the same from both, up to what its library calls dtypes."""
+    found, expected = (sanitizer.__class__(**sanitizer.get_params()).fit(X) for X in (lazy, eager))
+    np.testing.assert_array_equal(found.joint_.counts, expected.joint_.counts)
+    for name in ("secrets", "values", "alphabet"):
+        assert getattr(found.joint_, name) == getattr(expected.joint_, name), name
+    assert found.n_features_in_ == expected.n_features_in_
+    assert found.feature_names_in_.tolist() == expected.feature_names_in_.tolist()
+    assert found.mechanism_.to_json() == expected.mechanism_.to_json()
+    return found, expected
+
+
+def check_engine(make, at_hand=lambda frame: frame):
+    """Fits and estimates of an engine are those of the same rows at hand."""
+    lazy, eager = make(records()), at_hand(records())
+    sanitizer = SRRSanitizer(sensitive="s", categories="product", random_state=0)
+    found, expected = check_same_fit(lazy, eager, sanitizer)
+    check_same_fit(
+        lazy,
+        eager,
+        SRRSanitizer(
+            sensitive=["s", "flag"],
+            min_frequency=0.05,
+            alphabet_fraction=0.5,
+            handle_unknown="infrequent_if_exist",
+        ),
+    )
+    symbols = [one.set_params(encode="symbol").transform(eager) for one in (found, expected)]
+    assert np.array_equal(*symbols)
+
+    narrow = records()[["s", "real"]]
+    mechanism = GRRSanitizer(sensitive="s", random_state=0).fit(narrow)
+    for encode in ("symbol", "cells"):
+        reports = mechanism.set_params(encode=encode).transform(narrow)
+        expected = FrequencyEstimator(mechanism).fit(reports)
+        found = FrequencyEstimator(mechanism).fit(make(reports))
+        assert found.counts_.tolist() == expected.counts_.tolist()
+        assert found.n_reports_ == len(narrow)
+        np.testing.assert_array_equal(found.frequencies_, expected.frequencies_)
+
+    messages = []
+    for X in (lazy, eager):
+        with pytest.raises(ValueError, match=r"more than 200.* 'text': 4; 'whole': 3") as e:
+            learn(X, sensitive="s", max_cells=200)
+        messages.append(str(e.value))
+    assert messages[0] == messages[1]
+    with pytest.raises(TypeError, match=r"lazy frame.*call .*\(.*skrldp\.batches"):
+        mechanism.transform(lazy)

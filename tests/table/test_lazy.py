@@ -1,0 +1,224 @@
+"""Lazy frames are counted where they are: what is learned is what the same rows at hand give."""
+
+import datetime as dt
+import math
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lazy_frames import ENGINES, from_duckdb
+
+from skrldp.table import Grouping, column_names, learn, resolve_columns
+from skrldp.table import _lazy as lazy_module
+from skrldp.table._bring import bring
+
+VALUES = {
+    pl.String: ["", "a", "b", "ü", "other"],
+    pl.Int32: [-1, 0, 7],
+    pl.Float64: [0.0, -0.0, 0.25, 3.0, math.nan],
+    pl.Float32: [0.5, math.nan],
+    pl.Boolean: [False, True],
+    pl.Date: [dt.date(2024, 2, 29), dt.date(1900, 1, 1)],
+    pl.Datetime("us"): [dt.datetime(2024, 1, 1, 5), dt.datetime(2024, 1, 1, 17, 0, 0, 1)],
+    pl.Datetime("us", "Europe/Madrid"): [dt.datetime(2024, 1, 1, 5, tzinfo=dt.UTC)],
+    pl.Enum(["z", "x", "y"]): ["x", "y", "z"],
+    pl.Categorical: ["x", "w"],
+}
+
+
+@st.composite
+def tables(draw):
+    """A small frame of polars, its first column with two values at least."""
+    n = draw(st.integers(4, 30))
+    columns = [pl.Series("s", [0, 1] * n, dtype=pl.Int64)[:n]]
+    kinds = draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=3))
+    for place, kind in enumerate(kinds):
+        # Both NaN and missing would be written as the first of them in the table, and a lazy frame
+        # has no first row: only what is read, one missing value, is the same then.
+        own = VALUES[kind] if draw(st.booleans()) else VALUES[kind][:2]
+        hole = draw(st.booleans()) and not any(value != value for value in own)
+        values = draw(st.lists(st.sampled_from([*own, *[None] * hole]), min_size=n, max_size=n))
+        columns.append(pl.Series(f"U {place}.", values, dtype=kind, strict=False))
+    return pl.DataFrame(columns)
+
+
+OPTIONS = [
+    {},
+    {"categories": "product"},
+    {"sensitive": [-1, "s"]},
+    {"categories": {"s": [2, 1, 0]}, "grouping": Grouping(max_categories=2)},
+    {"grouping": Grouping(min_frequency=0.2, unknown=True)},
+    {"grouping": Grouping(2, fraction=0.5, unknown=True)},
+]
+
+
+def learnt(X, **options):
+    """What a table teaches, or the error."""
+    try:
+        codec, codes = learn(X, **options)
+    except ValueError as error:
+        return str(error), None
+    counts = np.bincount(codes.cells(codec.n_values), codes.counted, codec.n_cells)
+    return codec, counts.tolist()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=25)
+@given(tables(), st.sampled_from(OPTIONS))
+def test_a_lazy_frame_teaches_what_its_rows_do(engine, eager, options):
+    X = ENGINES[engine](eager)
+    (found, counts), (expected, wanted) = learnt(X, **options), learnt(eager, **options)
+    assert counts == wanted
+    if counts is None:
+        assert found == expected
+        return
+    assert repr(found) == repr(expected)
+    assert found.source == expected.source
+    for one, other in zip(found.columns, expected.columns, strict=True):
+        assert (one.declared, one.infrequent) == (other.declared, other.infrequent)
+        assert repr(one.missing) == repr(other.missing)
+        if engine == "polars":
+            assert one.dtype == other.dtype
+    back = found.decode(np.arange(found.n_cells), like=eager)
+    assert found.encode(back).cells(found.n_values).tolist() == list(range(found.n_cells))
+
+
+WIDE = pl.DataFrame({"s": [0, 1] * 600, "u": range(1200), "v": [k % 7 for k in range(1200)]})
+BAD = {
+    "cells": (WIDE, {"max_cells": 100}),
+    "cells of two columns": (WIDE, {"max_cells": 1500}),
+    "product": (WIDE, {"categories": "product", "max_cells": 5000}),
+    "secrets": (WIDE, {"sensitive": ["u", "v"], "max_cells": 500}),
+    "first two of U": (WIDE[["s", "v", "u"]].with_columns(w=pl.col("u")), {"max_cells": 500}),
+    "open": (WIDE.with_columns(w=pl.int_range(1200) * 100), {}),
+    "unused levels": (
+        WIDE.with_columns(w=pl.lit("a", pl.Enum(["c", "b", "a"]))).drop("u", "v"),
+        {"max_cells": 5, "advice": "Ask Ann."},
+    ),
+    "listed": (WIDE, {"categories": {"v": range(6)}}),
+    "listed, as few": (WIDE, {"categories": {"v": range(1, 8)}, "max_cells": 20_000}),
+    "listed secrets": (WIDE, {"categories": {"s": [5]}}),
+    "constant": (WIDE.with_columns(s=pl.lit(3)), {}),
+    "one record": (WIDE[:1], {}),
+    "no rows": (WIDE[:0], {}),
+    "all sensitive": (WIDE, {"sensitive": [0, 1, 2]}),
+    "no such column": (WIDE, {"sensitive": "zip"}),
+    "infinite": (WIDE.with_columns(v=pl.lit(math.inf)), {}),
+    "lists": (WIDE.with_columns(v=pl.concat_list("s")), {}),
+    "structs": (WIDE.with_columns(v=pl.struct("s")), {}),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", BAD)
+def test_bad_lazy_frames_are_refused_in_the_words_for_tables_at_hand(name, engine, monkeypatch):
+    if name == "open":
+        monkeypatch.setattr("skrldp.table._columns.MOST_CATEGORIES", 1000)
+        monkeypatch.setattr("skrldp.table._bring.MOST_CATEGORIES", 1000)
+        monkeypatch.setattr("skrldp.table._limits.MOST_CATEGORIES", 1000)
+    eager, options = BAD[name]
+    X, brought = ENGINES[engine](eager), rows_brought(monkeypatch)
+    with pytest.raises((TypeError, ValueError)) as found:
+        learn(X, **options)
+    with pytest.raises(found.type) as expected:
+        learn(eager, **options)
+    assert str(found.value) == str(expected.value)
+    numbers_alone = name in ("cells of two columns", "product", "secrets", "first two of U", "open")
+    assert max(brought, default=0) <= (1 if numbers_alone else 100 if name == "cells" else 1200)
+
+
+def rows_brought(monkeypatch):
+    """Return a list that will hold the number of rows of every result that is brought."""
+    brought, collect = [], nw.LazyFrame.collect
+
+    def counting(self, *args, **kwargs):
+        result = collect(self, *args, **kwargs)
+        brought.append(len(result))
+        return result
+
+    monkeypatch.setattr(nw.LazyFrame, "collect", counting)
+    return brought
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_at_most_one_row_a_cell_is_brought(engine, monkeypatch):
+    eager = pl.DataFrame({"s": [0, 1] * 5000, "u": [k % 10 for k in range(10_000)]})
+    X, brought = ENGINES[engine](eager), rows_brought(monkeypatch)
+    learn(X)
+    assert brought == [1, 10]
+    learn(X, max_cells=20)
+    with pytest.raises(ValueError, match="at least 20 cells, more than 19"):
+        learn(X, max_cells=19)
+    assert brought[-1] == 1
+    # Rows that are brought to be grouped have a limit too.
+    monkeypatch.setattr("skrldp.table._bring.MAX_CELLS", 9)
+    with pytest.raises(ValueError, match=r"10 distinct rows, more than 9, .*\. Levels per column:"):
+        learn(X, grouping=Grouping(2), max_cells=9)
+    assert max(brought[2:]) == 10 and brought[-1] == 1
+
+
+def test_nothing_is_computed_to_find_columns(monkeypatch):
+    X = WIDE.lazy()
+    brought = rows_brought(monkeypatch)
+    monkeypatch.setattr(pl.LazyFrame, "collect", None)
+    seen = []
+
+    def secret(frame):
+        seen.append(frame)
+        return ["v", "s"]
+
+    assert resolve_columns(X, secret) == (0, 2)
+    assert resolve_columns(from_duckdb(WIDE), -1) == (2,)
+    assert seen[0] is X and not brought
+    with pytest.raises(TypeError, match=r"call \.collect\(\) on it, or.* use skrldp\.batches"):
+        column_names(X)
+    with pytest.raises(ValueError, match="add up those of equal rows there"):
+        learn(X, weights=np.ones)
+
+
+def test_levels_that_an_engine_declares():
+    levels = pl.Enum(["z", "x", "y"])
+    eager = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(["x", "z", None], dtype=levels)})
+    for make in ENGINES.values():
+        codec, codes = learn(make(eager))
+        assert codec.values == ("z", "x", "y", None)
+        assert sorted(codes.values.tolist()) == [0, 1, 3]
+        assert learn(make(eager.drop_nulls()))[0].source == "declared"
+        # And they are written so.
+        arrow = codec.decode([0, 2], like=eager.to_arrow())
+        assert pl.from_arrow(arrow)["u"].cast(pl.String).to_list() == ["z", "y"]
+
+
+def test_errors_of_engines_do_not_quote_values(monkeypatch):
+    eager = pl.DataFrame({"s": ["a", "b"], "u": ["1", "secret"]})
+    for X in (
+        eager.lazy().with_columns(pl.col("u").cast(pl.Int64)),
+        from_duckdb(eager).select('s, u::int as "u"'),
+    ):
+        with pytest.raises(RuntimeError, match="could not count the distinct values") as error:
+            learn(X)
+        assert "secret" not in str(error.value)
+        assert "secret" in str(error.value.__context__)
+        assert error.value.__suppress_context__
+    with pytest.raises(RuntimeError, match=r"polars could not tell .*ColumnNotFoundError"):
+        learn(eager.lazy().select("v"))
+
+    def grown(self):
+        return lazy_module.Numbers(2, (2, 2), (0, 0), (0, 0))
+
+    monkeypatch.setattr(lazy_module.LazyTable, "numbers", grown)
+    with pytest.raises(RuntimeError, match="the table grew while it was read"):
+        learn(WIDE.lazy().select("s", "u"), max_cells=4)
+    assert bring.__module__ == "skrldp.table._bring"
+
+
+def test_a_package_that_an_engine_lacks():
+    frame = nw.from_native(WIDE.lazy())
+    with (
+        pytest.raises(ImportError, match=r"polars needs the package 'pyarrow' .*install it"),
+        lazy_module._asked(frame, "count"),
+    ):
+        raise ImportError(name="pyarrow")
