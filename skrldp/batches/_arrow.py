@@ -111,8 +111,9 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     if column.null_count:
         rows = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
         raise ValueError(
-            f"column {brief(repr(name))} has no id in {_rows(rows)} of a batch of {len(column):,} rows. Give each "
-            "record an id, or leave out those without. Nothing of the batch was reported."
+            f"column {brief(repr(name))} has no id in {_rows(rows)} of a batch of {len(column):,} "
+            "rows. Give each record an id, or leave out those without. Nothing of the batch was "
+            "reported."
         )
     if pa.types.is_null(column.type):  # and there are no rows
         return IntegerIds(np.zeros(0, dtype=np.int64))
@@ -178,7 +179,7 @@ def _bare(column: Any) -> Any:
     """Return ids in a type without dictionary, extension and views."""
     pa = pyarrow()
     if isinstance(column, pa.DictionaryArray):
-        column = column.dictionary_decode()
+        column = _without_views(column.dictionary).take(column.indices)
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     return _without_views(column)

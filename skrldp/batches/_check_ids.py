@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skrldp.alphabet import brief, listed
+from skrldp.alphabet import brief, is_missing, listed
 
 __all__ = ["check_ids"]
 
@@ -45,11 +45,7 @@ def check_ids(frame: Any, id: str) -> None:
     """
     import narwhals.stable.v2 as nw
 
-    if type(frame).__name__ == "RecordBatch":
-        import pyarrow as pa
-
-        frame = pa.Table.from_batches([frame])
-    table = nw.from_native(frame).lazy()
+    table = nw.from_native(_groupable(frame, id)).lazy()
     schema = table.collect_schema()
     name = brief(repr(id))
     if id not in schema:
@@ -59,7 +55,8 @@ def check_ids(frame: Any, id: str) -> None:
     dtype = schema[id]
     if dtype.is_float() or dtype.is_decimal() or dtype.is_temporal() or dtype.is_nested():
         raise ValueError(
-            f"the ids in column {name} must be integers, strings or bytes, not {dtype}."
+            f"the ids in column {name} must be integers, strings or bytes, not {dtype}. (Missing "
+            "ids make floats of integers in some libraries.)"
         )
     if dtype == nw.Boolean:
         raise ValueError(f"the ids in column {name} must be integers, strings or bytes, not bool.")
@@ -73,8 +70,8 @@ def check_ids(frame: Any, id: str) -> None:
         .collect()
     )
     found = list(zip(wrong[id].to_list(), wrong[count].to_list(), strict=True))
-    missing = sum(rows for own, rows in found if own is None)
-    twice = [f"{brief(repr(own))} ({rows:,} rows)" for own, rows in found if own is not None]
+    missing = sum(rows for own, rows in found if is_missing(own))
+    twice = [f"{brief(repr(own))} ({rows:,} rows)" for own, rows in found if not is_missing(own)]
     if twice:
         more = ", ..." if len(twice) > _SHOWN else ""
         raise ValueError(
@@ -86,3 +83,19 @@ def check_ids(frame: Any, id: str) -> None:
             f"column {name} has no id in {missing:,} row{'s' if missing > 1 else ''}. Give each "
             "record an id, or leave out those without."
         )
+
+
+def _groupable(frame: Any, id: str) -> Any:
+    """Return a table of Arrow in a form that its own functions take."""
+    if not type(frame).__module__.startswith("pyarrow"):
+        return frame
+    import pyarrow as pa
+
+    if isinstance(frame, pa.RecordBatch):
+        frame = pa.Table.from_batches([frame])
+    if isinstance(frame, pa.Table) and id in frame.column_names:
+        dtype = frame.schema.field(id).type
+        if isinstance(dtype, pa.BaseExtensionType):
+            place = frame.column_names.index(id)
+            frame = frame.set_column(place, id, frame[id].cast(dtype.storage_type))
+    return frame

@@ -1,0 +1,518 @@
+"""Record batches to reports: one report of each record, however often and wherever it is computed.
+
+The reference draws each report from its own tape, by the description alone.
+"""
+
+import copy
+import datetime
+import decimal
+import functools
+import hashlib
+import hmac
+import pickle
+import subprocess
+import sys
+import traceback
+import uuid
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import ROOT
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import batches, client
+from skrldp.aggregate import FrequencyEstimator
+from skrldp.alphabet import Column
+from skrldp.batches import KeyFile, KeyVariable, Reporter
+from skrldp.batches._arrow import read_values
+from skrldp.design.closed_form import grr, srr
+from skrldp.mechanism import Mechanism
+from skrldp.sampling import Tapes
+
+KEY = bytes(range(1, 33))
+COLUMNS = [("age", False), ("ill", True), ("size", False)]
+SECRETS = ("no", "yes", None)
+VALUES = ((1, "S"), (1, "M"), (2, "S"), (2, None), (3.5, "M"))  # not all combinations
+
+
+def key():
+    """A function that workers can import."""
+    return KEY
+
+
+def no_key():
+    return KEY.hex()
+
+
+def dense():
+    matrix = np.random.default_rng(0).dirichlet(np.full(4, 0.7), size=15).T
+    return Mechanism.from_matrix(matrix, SECRETS, VALUES).named(None, COLUMNS)
+
+
+def blind():
+    matrix = np.random.default_rng(1).dirichlet(np.full(4, 0.7), size=5).T
+    mechanism = Mechanism.from_matrix(matrix, SECRETS, VALUES, observe="nonsensitive")
+    return mechanism.named(None, COLUMNS)
+
+
+def blocks():
+    return Mechanism.from_blocks(srr(1.0, 3, 5), SECRETS, VALUES).named(None, COLUMNS)
+
+
+FORMS = {"dense": dense, "blind": blind, "blocks": blocks}
+
+
+def table_of(n, seed=2):
+    """A table of n records with ids, and their cells."""
+    rng = np.random.default_rng(seed)
+    s, u = rng.integers(0, 3, n), rng.integers(0, 5, n)
+    table = {
+        "person": [f"person {number}" for number in rng.permutation(n)],
+        "age": pa.array([VALUES[j][0] for j in u], pa.float64()),
+        "ill": [SECRETS[i] for i in s],
+        "size": [VALUES[j][1] for j in u],
+        "more": np.arange(n),
+    }
+    return pa.table(table), s * 5 + u
+
+
+def batch_of(**columns):
+    n = len(next(iter(columns.values())))
+    given = {"person": range(n), "age": [1] * n, "ill": ["no"] * n, "size": ["S"] * n, **columns}
+    return pa.record_batch({name: pa.array(own) for name, own in given.items()})
+
+
+def reporter(mechanism=None, **given):
+    return Reporter(mechanism or dense(), **{"id": "person", "key": KEY, **given})
+
+
+def expected_report(mechanism, cell, person):
+    """One report from its tape: CBC encryption of the cell and the id, of which the last counts."""
+    domain = b"skrldp keyed report, version 1\0" + bytes.fromhex(mechanism.digest)
+    derived = hmac.new(KEY, domain, hashlib.sha256).digest()
+    if isinstance(person, int):
+        number = (person % 2**64).to_bytes(8, "big")
+        text = (b"i" if person >= 0 else b"n") + cell.to_bytes(7, "big") + number
+    else:
+        octets = person.encode() if isinstance(person, str) else person
+        letter = b"s" if isinstance(person, str) else b"b"
+        text = letter + cell.to_bytes(7, "big") + len(octets).to_bytes(8, "big") + octets
+        text += bytes(-len(octets) % 16)
+    encryptor = Cipher(algorithms.AES256(derived), modes.CBC(bytes(16))).encryptor()
+    tape = np.frombuffer(encryptor.update(text)[-16:], dtype=np.uint8)
+    return int(mechanism.form.sampler.sample([cell], Tapes(tape[None]))[0])
+
+
+# One report of each record
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(data=st.data())
+@settings(max_examples=12)
+def test_reports_do_not_depend_on_batches_or_order(form, data):
+    mechanism = FORMS[form]()
+    table, cells = table_of(40)
+    cells = cells % 5 if form == "blind" else cells
+    expected = {
+        person: expected_report(mechanism, int(cell), person)
+        for person, cell in zip(table["person"].to_pylist(), cells, strict=True)
+    }
+    order = data.draw(st.permutations(range(40)))
+    cuts = sorted(data.draw(st.lists(st.integers(0, 40), max_size=5)))
+    parts = [
+        table.take(pa.array(order[start:stop], pa.int64()))
+        for start, stop in zip([0, *cuts], [*cuts, 40], strict=True)
+    ]
+    sent = [batch for part in parts for batch in part.combine_chunks().to_batches()]
+    retried = data.draw(st.lists(st.sampled_from(sent), max_size=3))
+    found = [
+        pair
+        for batch in reporter(mechanism)(iter(sent + retried))
+        for pair in zip(batch["person"].to_pylist(), batch["report"].to_pylist(), strict=True)
+    ]
+    assert dict(found) == expected and set(found) == set(expected.items())
+    assert len(found) == 40 + sum(map(len, retried))
+
+
+IDS = {
+    "int64": ([5, -1, 2**62, 0], pa.int64()),
+    "int8": ([5, -1, 100, 0], pa.int8()),
+    "uint64": ([5, 2**64 - 1, 2**62, 0], pa.uint64()),
+    "uint16": ([5, 2**16 - 1, 2, 0], pa.uint16()),
+    "string": (["", "b", "Zoë, who has a long name", "0"], pa.string()),
+    "large_string": (["", "b", "Zoë, who has a long name", "0"], pa.large_string()),
+    "string_view": (["", "b", "Zoë, who has a long name", "0"], "string_view"),
+    "dictionary": (["", "b", "Zoë, who has a long name", "0"], "dictionary"),
+    "binary": ([b"", b"b", bytes(40), b"0"], pa.binary()),
+    "large_binary": ([b"", b"b", bytes(40), b"0"], pa.large_binary()),
+    "binary_view": ([b"", b"b", bytes(40), b"0"], "binary_view"),
+    "fixed": ([b"abc", b"bcd", b"cde", b"def"], pa.binary(3)),
+    "uuid": ([uuid.UUID(int=n << 64).bytes for n in range(4)], "uuid"),
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_types_of_ids(kind):
+    persons, dtype = IDS[kind]
+    if dtype in ("string_view", "binary_view", "uuid") and not hasattr(pa, dtype):
+        pytest.skip(f"this pyarrow has no {dtype}")
+    if dtype == "dictionary":
+        column = pa.array(persons).dictionary_encode()
+    else:
+        column = pa.array(persons, getattr(pa, dtype)() if isinstance(dtype, str) else dtype)
+    mechanism, batch = dense(), batch_of(person=column)
+    expected = [expected_report(mechanism, 0, person) for person in persons]
+    one = reporter(mechanism)
+    reports = one.report_batch(batch)
+    assert reports["report"].to_pylist() == expected
+    assert reports.schema == one.output_schema(batch.schema)
+    assert reports["person"].equals(column)
+    part = one.report_batch(batch.slice(1, 2))  # whose buffers are those of the whole
+    assert part["report"].to_pylist() == expected[1:3]
+    assert one.report_batch(batch.slice(4))["report"].to_pylist() == []
+    with pytest.raises(ValueError, match=r"no id in 1 row \(4\) of a batch of 5 rows"):
+        one.report_batch(batch_of(person=pa.concat_arrays([column, pa.nulls(1, column.type)])))
+    with pytest.raises(ValueError, match="ids in more than one row of a batch"):
+        one.report_batch(batch_of(person=pa.concat_arrays([column, column.slice(1, 1)])))
+
+
+CHILD = """
+import pickle, sys
+reporter, batch = pickle.load(sys.stdin.buffer)
+[reports] = reporter([batch])
+sys.stdout.buffer.write(pickle.dumps((reports, pickle.dumps(reporter))))
+"""
+
+
+def test_another_process_gives_the_same_reports(monkeypatch):
+    """It gets the pickle, and reads the key itself; the pickle made there has no key either."""
+    sent = reporter(blocks(), key=KeyVariable("SKRLDP_TEST_KEY"), keep=["more"], type="int32")
+    batch = table_of(200)[0].combine_chunks().to_batches()[0]
+    pickled = pickle.dumps((sent, batch))
+    monkeypatch.setenv("SKRLDP_TEST_KEY", f" {KEY.hex().upper()}\n")
+    child = [sys.executable, "-c", CHILD]
+    done = subprocess.run(child, input=pickled, capture_output=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr.decode()
+    reports, again = pickle.loads(done.stdout)
+    assert sent.report_batch(batch).equals(reports)
+    assert reports.schema.field("report").type == pa.int32()
+    for held in (KEY, KEY.hex().encode(), KEY.hex().upper().encode()):
+        assert held not in again
+
+
+# Records are read as the client reads them
+
+
+MOMENT = datetime.datetime(2020, 1, 1, 12, tzinfo=datetime.UTC)
+VALUES_OF = {
+    "int64": ([1, 2, None, 1], pa.int64()),
+    "uint8": ([1, 2, 255, 1], pa.uint8()),
+    "uint64": ([2**64 - 1, 2, 2**63, 1], pa.uint64()),
+    "float32": ([0.1, -0.0, 3.0, float("nan")], pa.float32()),
+    "float": ([0.1, 0.0, -0.0, None], pa.float64()),
+    "half": ([0.5, 1.0, 1.0, 2.0], pa.float16()),
+    "bool": ([True, False, None, True], pa.bool_()),
+    "date": ([datetime.date(2020, 1, day) for day in (1, 2, 3, 1)], pa.date32()),
+    "moment": ([MOMENT, MOMENT, None, MOMENT], pa.timestamp("us", tz="Europe/Berlin")),
+    "nanoseconds": ([1, 2, None, 1], pa.timestamp("ns")),
+    "duration": ([1, 2, None, 1], pa.duration("s")),
+    "decimal": ([decimal.Decimal("1.5"), decimal.Decimal(2), None, None], pa.decimal128(5, 2)),
+    "string": (["a", "", None, "a"], pa.string()),
+    "large_string": (["a", "", None, "a"], pa.large_string()),
+    "view": (["a", "", None, "a"], "string_view"),
+    "null": ([None] * 4, pa.null()),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES_OF)
+def test_types_of_values(kind):
+    """One by one through the client, and as Arrow holds them: plain, in dictionaries, in parts."""
+    values, dtype = VALUES_OF[kind]
+    if dtype == "string_view":
+        if not hasattr(pa, "string_view"):
+            pytest.skip("this pyarrow has no string_view")
+        dtype = pa.string_view()
+    column = pa.array(values, dtype)
+    one_by_one = column.to_pylist()
+    members = Column.of_values("u", one_by_one).categories
+    reader = client.RecordReader([("s", True), ("u", False)], ["x"], members, "all")
+    expected = [reader.cell(("x", value)) for value in one_by_one]
+    forms = [column, pa.concat_arrays([column, column]).slice(4)]
+    if kind not in ("half", "view", "null"):  # Arrow makes no dictionaries of these
+        encoded = column.dictionary_encode()
+        many = pa.concat_arrays([encoded.dictionary, encoded.dictionary.slice(0, 0)])
+        forms += [encoded, pa.DictionaryArray.from_arrays(encoded.indices, many)]
+        few = encoded.slice(1, 1)
+        found = reader.cells({"s": ["x"], "u": read_values("u", few)})
+        assert found.tolist() == expected[1:2]
+    for form in forms:
+        found = reader.cells({"s": ["x"] * 4, "u": read_values("u", form)})
+        assert found.tolist() == expected
+    few = client.RecordReader([("s", True), ("u", False)], ["x"], members[:1], "all")
+    if len(members) > 1:
+        with pytest.raises(ValueError, match="column 'u': the mechanism does not know"):
+            few.cells({"s": ["x"] * 4, "u": read_values("u", column)})
+
+
+def test_rare_and_unknown_values_are_other():
+    mechanism = Mechanism.from_blocks(grr(1.0, 6), ("no", "yes"), ("a", "b", "other"))
+    mechanism = mechanism.named(None, [("ill", True), ("place", False)])
+    for others, taken in (((True,), ["x", "y"]), ((("x", "y"),), ["x", "y"])):
+        grouped = replace(mechanism, others=others)
+        batch = pa.record_batch(
+            {"person": [1, 2, 3], "ill": ["no", "yes", "no"], "place": ["a", *taken]}
+        )
+        found = reporter(grouped).report_batch(batch)["report"].to_pylist()
+        assert found == [expected_report(grouped, c, p) for c, p in ((0, 1), (5, 2), (2, 3))]
+    with pytest.raises(ValueError, match="does not know 'x' in record 1, 'y' in record 2"):
+        reporter(mechanism).report_batch(batch)
+
+
+def test_a_blind_mechanism_needs_no_secrets():
+    batch = batch_of(person=[1, 2]).select(["size", "person", "age"])
+    one = reporter(blind())
+    assert one.columns == ("person", "age", "size")
+    assert one.report_batch(batch).equals(one.report_batch(batch_of(person=[1, 2])))
+
+
+def test_reports_are_estimated_from():
+    """As they come: the column's name says what its numbers are."""
+    table, cells = table_of(20_000)
+    mechanism = blocks()
+    reports = pa.Table.from_batches(reporter(mechanism)(table))
+    estimator = FrequencyEstimator(mechanism).fit(reports.select(["report"]))
+    found = estimator.marginal("ill").to_frame()
+    # Six standard errors for each of three shares: a false alarm in 1e8 runs.
+    share = np.bincount(cells // 5, minlength=3) / len(cells)
+    assert np.all(np.abs(found["frequency"] - share) < 6.0 * found["std_error"])
+
+
+# What comes in and out
+
+
+def test_whatever_gives_record_batches():
+    table = table_of(30)[0]
+    one = reporter(keep=["more"], name="answer")
+    [whole] = one(table.to_batches())
+    for frame in (table, table.to_reader(), iter(table.to_batches()), pl.from_arrow(table)):
+        found = pa.Table.from_batches(one(frame))
+        assert found["answer"].to_pylist() == whole["answer"].to_pylist()
+    assert whole.schema.names == ["person", "answer", "more"]
+    assert whole["answer"].type == pa.uint8() and one.encode == "symbol"
+    assert list(one(iter([]))) == []
+    for wrong in (["x"], [table], 5):
+        with pytest.raises(TypeError, match=r"iterator of Arrow record batches|not iterable"):
+            list(one(wrong))
+
+
+def test_all_rows_of_a_batch_or_none():
+    good, bad = batch_of(person=[1, 2]), batch_of(person=[3, 4], size=["S", "XXL"])
+    reports = reporter()(iter([good, bad]))
+    assert next(reports).num_rows == 2
+    with pytest.raises(ValueError, match=r"does not know 'XXL'|each value, but not together"):
+        next(reports)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"person": [1.0, 2.0]}, "must be integers, strings or bytes, not double. Cast whole"),
+        ({"person": [float("nan"), 1.0]}, "must be integers, strings or bytes, not double"),
+        ({"person": [True, False]}, "not bool"),
+        ({"person": [[1], [2]]}, "not list"),
+        ({"person": [MOMENT, MOMENT]}, "not timestamp"),
+        ({"person": [None, None]}, r"no id in 2 rows \(0, 1\) of a batch of 2 rows"),
+        ({"person": ["a", "a"]}, "in more than one row of a batch: 'a'. A report is about one"),
+        ({"person": list("abab") * 9}, "in more than one row of a batch: 'a', 'b'"),
+        ({"ill": ["no", "secret!"]}, r"the secret \(not shown\) of record 1"),
+        ({"ill": [[1], [2]]}, "column 'ill' holds values that cannot be categories, of type list"),
+        ({"age": [{"a": 1}] * 2}, "column 'age' holds values that cannot be categories"),
+        ({"age": [1, 7]}, "column 'age': the mechanism does not know 7"),
+    ],
+)
+def test_bad_batches(columns, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        reporter().report_batch(batch_of(**columns))
+    assert "secret!" not in str(caught.value)
+
+
+def test_bad_columns():
+    batch = batch_of(person=[1, 2])
+    with pytest.raises(ValueError, match="need one column 'size', but have none: they have"):
+        reporter().output_schema(batch.drop_columns(["size"]).schema)
+    twice = pa.RecordBatch.from_arrays([*batch.columns, batch["age"]], [*batch.schema.names, "age"])
+    for wrong in (batch.drop_columns(["person"]), twice):
+        with pytest.raises(ValueError, match="need one column"):
+            reporter().report_batch(wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"id": "ill"}, ValueError, "the column 'ill' is one that the mechanism reports"),
+        ({"keep": ["size"]}, ValueError, "the column 'size' is one that the mechanism reports"),
+        ({"keep": ["ill"]}, ValueError, "would itself leave as it is"),
+        ({"keep": ["report"]}, ValueError, "different names"),
+        ({"keep": "more"}, TypeError, "a list of names"),
+        ({"name": "person"}, ValueError, "different names"),
+        ({"id": 5}, TypeError, "id must be the name of a column"),
+        ({"type": "float32"}, ValueError, "type must be one of uint8"),
+        ({"key": "ab" * 16}, TypeError, "key must be KeyFile"),
+        ({"key": bytes(15)}, ValueError, "at least 16 bytes .*got 15"),
+        ({"key": bytearray(32)}, TypeError, "got bytearray"),
+        ({"key": lambda: KEY}, ValueError, "must be one that workers can import"),
+        ({"key": functools.partial(key)}, ValueError, "must be one that workers can import"),
+        ({"mechanism": "{}"}, ValueError, "mechanism"),
+        (
+            {"mechanism": dense().to_json().replace('"version":3', '"version":9')},
+            ValueError,
+            "has version 9; this release reads",
+        ),
+    ],
+)
+def test_bad_arguments(given, error, message):
+    with pytest.raises(error, match=message):
+        reporter(**given)
+
+
+def test_a_type_must_hold_the_symbols():
+    mechanism = Mechanism.from_blocks(grr(1.0, 200), ("no", "yes"), tuple(range(100)))
+    mechanism = mechanism.named(None, [("ill", True), ("place", False)])
+    with pytest.raises(ValueError, match="int8 cannot hold 200 different reports"):
+        reporter(mechanism, type=pa.int8())
+    with pytest.raises(ValueError, match="batches have names, but the mechanism has"):
+        reporter(mechanism.named(None, [(0, True), (1, False)]))
+
+
+# The key
+
+
+def test_keys_are_read_where_they_are_used(tmp_path, monkeypatch):
+    batch = batch_of(person=[1, 2, 3])
+    expected = reporter().report_batch(batch)
+    path = tmp_path / "reports.key"
+    by_file, by_name = reporter(key=KeyFile(path)), reporter(key=KeyVariable("SKRLDP_TEST_KEY"))
+    by_function = reporter(key=key)
+    with pytest.raises(ValueError, match=r"key file .* cannot be read .No such file"):
+        by_file.report_batch(batch)
+    with pytest.raises(ValueError, match="variable 'SKRLDP_TEST_KEY' is not set"):
+        by_name.report_batch(batch)
+    for text, message in (
+        ("ab" * 15, "at least 16 bytes .*got 15"),
+        ("", "got 0"),
+        ("abc" * 11, "even number of hexadecimal digits"),
+        ("g" * 32, "hexadecimal"),
+    ):
+        path.write_text(text)
+        monkeypatch.setenv("SKRLDP_TEST_KEY", text)
+        for one in (by_file, by_name):
+            with pytest.raises(ValueError, match=message):
+                one.report_batch(batch)
+    with pytest.raises(TypeError, match="must give a key of bytes, got str"):
+        reporter(key=no_key).report_batch(batch)
+    path.write_text(KEY.hex() + "\n")
+    monkeypatch.setenv("SKRLDP_TEST_KEY", KEY.hex())
+    for one in (by_file, by_name, by_function, pickle.loads(pickle.dumps(by_function))):
+        assert one.report_batch(batch).equals(expected)
+    path.unlink()
+    assert by_file.report_batch(batch).equals(expected)  # it was read once
+
+
+def forms_of(held):
+    return [held, held.hex().encode(), held.hex().upper().encode(), repr(held).encode()]
+
+
+def test_the_key_is_in_no_pickle_repr_or_error(tmp_path, monkeypatch):
+    path = tmp_path / "reports.key"
+    path.write_text(KEY.hex())
+    monkeypatch.setenv("SKRLDP_TEST_KEY", KEY.hex())
+    batch, bad = batch_of(person=[1, 2]), batch_of(person=[1, 2], size=["S", "XXL"])
+    derived = hmac.digest(
+        KEY, b"skrldp keyed report, version 1\0" + bytes.fromhex(dense().digest), "sha256"
+    )
+    secrets = forms_of(KEY) + forms_of(derived)
+    for source in (KeyFile(path), KeyVariable("SKRLDP_TEST_KEY"), key):
+        one = reporter(key=source)
+        one.report_batch(batch)  # it has the key now
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            pickled = pickle.dumps(one, protocol)
+            assert not any(held in pickled for held in secrets)
+    for loaded in (reporter(), one):
+        loaded.report_batch(batch)
+        shown = [repr(loaded), repr(vars(loaded)), str(loaded)]
+        for wrong in (bad, "x", batch.select(["person"])):
+            try:
+                loaded.report_batch(wrong)
+            except (ValueError, TypeError) as error:
+                shown += traceback.format_exception(error)
+        assert not any(held in "".join(shown).encode() for held in secrets)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match="cannot be pickled or sent to workers"):
+            pickle.dumps(reporter(), protocol)
+    twin = copy.deepcopy(reporter())  # which stays in memory
+    assert twin.report_batch(batch).equals(reporter().report_batch(batch))
+
+
+def test_a_key_is_no_reference():
+    """References are shown and stored, so what looks like a key is refused, and not shown."""
+    for source in (KeyFile, KeyVariable):
+        with pytest.raises(ValueError, match="not a key: put the key there") as caught:
+            source(KEY.hex())
+        assert KEY.hex() not in str(caught.value)
+        with pytest.raises(TypeError):
+            source(KEY)
+    assert repr(KeyFile("a/b")) == f"KeyFile(path={'a/b'!r})"
+
+
+def test_a_reporter_in_words():
+    one = reporter(blocks(), key=KeyVariable("REPORTS_KEY"))
+    assert repr(one) == (
+        "Reporter(15 reports, id 'person', key KeyVariable(name='REPORTS_KEY'), no claim, digest "
+        f"{one.digest[:12]})"
+    )
+
+
+# Ids of whole tables
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow", "batch"])
+def test_ids_of_a_table(kind):
+    def check(ids, column="person"):
+        frame = {
+            "polars": lambda: pl.DataFrame({column: ids}),
+            "lazy": lambda: pl.LazyFrame({column: ids}),
+            "pandas": lambda: pd.DataFrame({column: ids}),
+            "pyarrow": lambda: pa.table({column: ids}),
+            "batch": lambda: pa.record_batch({column: pa.array(ids)}),
+        }[kind]()
+        batches.check_ids(frame, "person")
+
+    check(["a", "b", "c"])
+    check([3, 1, 2])
+    with pytest.raises(ValueError, match=r"more than one row: 'a' \(3 rows\). A person"):
+        check(["a", "b", "a", "a"])
+    with pytest.raises(ValueError, match=r"in more than one row: .*\(2 rows\), ..."):
+        check([*range(20), *range(20)])
+    with pytest.raises(ValueError, match=r"no id in 2 rows\. Give each"):
+        check(["a", None, None])
+    with pytest.raises(ValueError, match="must be integers, strings or bytes, not Float64"):
+        check([1.0, 2.0])
+    with pytest.raises(ValueError, match="not bool"):
+        check([True, False])
+    with pytest.raises(ValueError, match="lacks the column 'person' of the ids; it has 'name'"):
+        check([1, 2], "name")
+
+
+def test_ids_with_a_type_of_their_own():
+    if not hasattr(pa, "uuid"):
+        pytest.skip("this pyarrow has no uuid")
+    ids = pa.array([bytes(16), bytes(15) + b"1"], pa.uuid())
+    batches.check_ids(pa.table({"person": ids}), "person")
+    with pytest.raises(ValueError, match="more than one row"):
+        batches.check_ids(pa.table({"person": pa.concat_arrays([ids, ids])}), "person")

@@ -1,0 +1,198 @@
+"""Tapes computed from a key: AES over whole arrays against one row at a time, by the definition.
+
+Statistical tests have a fixed key; each would fail right code with probability 1e-9 for a random
+one.
+"""
+
+import hashlib
+import hmac
+import pickle
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from skrldp.design.closed_form import srr
+from skrldp.mechanism import Mechanism
+from skrldp.sampling import IntegerIds, KeyedStream, OctetIds, Tapes
+
+FALSE_ALARM = 1e-9
+KEY = bytes(range(32))
+DIGEST = hashlib.sha256(b"some mechanism").hexdigest()
+
+
+def written(cell, person):
+    """A cell and an id in blocks of 16 bytes, from the description alone."""
+    if isinstance(person, int):
+        letter = b"i" if person >= 0 else b"n"
+        return letter + cell.to_bytes(7, "big") + (person % 2**64).to_bytes(8, "big")
+    octets = person.encode() if isinstance(person, str) else person
+    letter = b"s" if isinstance(person, str) else b"b"
+    first = letter + cell.to_bytes(7, "big") + len(octets).to_bytes(8, "big")
+    return first + octets + bytes(-len(octets) % 16)
+
+
+def tape(cell, person, key=KEY, digest=DIGEST):
+    """The tape of one row: a library's CBC encryption, of which the last block counts."""
+    domain = b"skrldp keyed report, version 1\0"
+    derived = hmac.new(key, domain + bytes.fromhex(digest), hashlib.sha256).digest()
+    encryptor = Cipher(algorithms.AES256(derived), modes.CBC(bytes(16))).encryptor()
+    return encryptor.update(written(cell, person))[-16:]
+
+
+def ids_of(persons, gap=b""):
+    """Ids of one kind, in the form that the stream takes; not all bytes need belong to an id."""
+    if isinstance(persons[0], int):
+        return IntegerIds(np.array(persons, dtype=np.int64 if min(persons) < 0 else np.uint64))
+    octets = [p.encode() if isinstance(p, str) else p for p in persons]
+    ends = np.cumsum([len(gap), *map(len, octets)])
+    data = np.frombuffer(gap + b"".join(octets) + gap, dtype=np.uint8)
+    return OctetIds(data, ends, are_strings=isinstance(persons[0], str))
+
+
+PERSONS = st.one_of(
+    st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6),
+    st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=6),
+    st.lists(st.text(max_size=40), min_size=1, max_size=6),
+    st.lists(st.binary(max_size=70), min_size=1, max_size=6),
+    st.lists(st.binary(min_size=16, max_size=16), min_size=1, max_size=6),
+)
+CELLS = st.integers(0, 2**56 - 1)
+
+
+@given(PERSONS, st.data())
+@settings(max_examples=30)
+def test_tapes_are_those_that_are_described(persons, data):
+    cells = data.draw(st.lists(CELLS, min_size=len(persons), max_size=len(persons)))
+    ids = ids_of(persons, data.draw(st.binary(max_size=3)))
+    found = KeyedStream(KEY, DIGEST).tapes(np.array(cells), ids)
+    expected = [tape(cell, person) for cell, person in zip(cells, persons, strict=True)]
+    assert [row.tobytes() for row in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("person", "expected"),
+    [
+        (0, "c5d3b7a170fdd7480daed2d1aa78b422"),
+        (-1, "8c9c907a4f6ab0998e496491fd0d579a"),
+        (2**64 - 1, "541f14dbdb6d4caf7178a358c0d46d76"),
+        ("", "e4c345ae801e1ede0fc1361ac7249ef9"),
+        ("person 17", "bc2ac1918b9ff135e4c3048093aac127"),
+        (b"person 17", "25477d3f1abab813dee965fccbdc4c42"),
+        (bytes(range(16)), "9cb2efb8d3ff2a10a286cc8061f6be81"),
+        ("Zoë, who has a long name", "3a507a2401cf482d05227150105963a8"),
+    ],
+)
+def test_tapes_outlive_releases(person, expected):
+    """If these change, everyone's reports do: that would be another version of the domain."""
+    found = KeyedStream(KEY, DIGEST).tapes(np.array([258]), ids_of([person]))
+    assert found.tobytes().hex() == expected
+
+
+@given(
+    st.tuples(CELLS, st.one_of(st.integers(-(2**63), 2**64 - 1), st.text(), st.binary())),
+    st.tuples(CELLS, st.one_of(st.integers(-(2**63), 2**64 - 1), st.text(), st.binary())),
+)
+def test_nothing_is_written_as_the_beginning_of_something_else(one, other):
+    """What the proof for CBC-MAC asks of its inputs."""
+    if one != other:
+        assert not written(*one).startswith(written(*other))
+
+
+def test_the_width_of_an_integer_does_not_matter():
+    stream, cells = KeyedStream(KEY, DIGEST), np.zeros(3, dtype=np.uint8)
+    for numbers in ([0, 1, 100], [-3, -2, -1]):
+        kinds = "bhilq" + ("BHILQ" if numbers[0] >= 0 else "")
+        found = {
+            stream.tapes(cells, IntegerIds(np.array(numbers, dtype=k))).tobytes() for k in kinds
+        }
+        assert len(found) == 1
+
+
+DENSE = Mechanism.from_matrix(
+    np.random.default_rng(0).dirichlet(np.ones(5), size=6).T, ("a", "b"), (0, 1, 2)
+)
+BLOCKS = Mechanism.from_blocks(srr(1.0, 2, 3), ("a", "b"), (0, 1, 2))
+
+
+@pytest.mark.parametrize("mechanism", [DENSE, BLOCKS])
+@given(data=st.data())
+@settings(max_examples=20)
+def test_a_report_is_drawn_from_its_own_tape(mechanism, data):
+    """However many rows are drawn together, and in which parts."""
+    persons = data.draw(st.lists(st.text(max_size=20), min_size=1, max_size=9))
+    cells = np.array([data.draw(st.integers(0, 5)) for _ in persons])
+    sampler = mechanism.form.sampler
+    expected = [
+        sampler.sample([cell], Tapes(np.frombuffer(tape(int(cell), person), np.uint8)[None]))[0]
+        for cell, person in zip(cells, persons, strict=True)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skrldp.sampling._codes.BLOCK", data.draw(st.integers(1, 10)))
+        found = KeyedStream(KEY, DIGEST).sample(sampler, cells, ids_of(persons))
+        hashes = KeyedStream(KEY, DIGEST).hashes(ids_of(persons))
+    assert found.tolist() == expected
+    assert len(set(hashes.tolist())) == len(set(persons))
+
+
+@pytest.mark.parametrize("mechanism", [DENSE, BLOCKS])
+def test_samplers_read_eight_bytes_at_most(mechanism):
+    tapes = np.zeros((1, 8), dtype=np.uint8)
+    mechanism.form.sampler.sample([0], Tapes(tapes))
+    with pytest.raises(AssertionError, match="another number of bits"):
+        mechanism.form.sampler.sample([0], Tapes(tapes[:, :4].copy()))
+    with pytest.raises(AssertionError, match="another number of bits"):
+        mechanism.form.sampler.sample([0, 0], Tapes(tapes))
+
+
+def independent(first, second, n):
+    """P-value of the hypothesis that two sequences of symbols are independent."""
+    table = np.zeros((n, n))
+    np.add.at(table, (first, second), 1)
+    return stats.chi2_contingency(table).pvalue
+
+
+@pytest.mark.parametrize("mechanism", [DENSE, BLOCKS])
+def test_reports_follow_the_mechanism_and_tell_nothing_of_each_other(mechanism):
+    """Over persons; and between cells, types of ids, mechanisms and keys."""
+    n, b = 20_000, mechanism.shape[0]
+    sampler, numbers = mechanism.form.sampler, np.arange(n)
+    ids, texts = IntegerIds(numbers), ids_of([str(i) for i in numbers])
+    same, changed = np.full(n, 4), np.full(n, 3)
+    stream = KeyedStream(KEY, DIGEST)
+    base = stream.sample(sampler, same, ids)
+    counts, expected = np.bincount(base, minlength=b), n * mechanism.matrix[:, 4]
+    assert stats.chisquare(counts, expected * (n / expected.sum())).pvalue > FALSE_ALARM
+    for other in (
+        stream.sample(sampler, changed, ids),
+        stream.sample(sampler, same, texts),
+        KeyedStream(KEY, DIGEST[::-1]).sample(sampler, same, ids),
+        KeyedStream(KEY[::-1], DIGEST).sample(sampler, same, ids),
+        np.roll(base, 1),
+    ):
+        assert independent(base, other, b) > FALSE_ALARM
+    assert independent(base, base, b) < FALSE_ALARM
+
+
+def test_tapes_are_uniform_bytes():
+    tapes = KeyedStream(KEY, DIGEST).tapes(np.zeros(20_000, int), IntegerIds(np.arange(20_000)))
+    for place in range(16):
+        counts = np.bincount(tapes[:, place], minlength=256)
+        assert stats.chisquare(counts).pvalue > FALSE_ALARM / 16
+
+
+def test_what_does_not_fit():
+    stream, ids = KeyedStream(KEY, DIGEST), IntegerIds(np.arange(3))
+    with pytest.raises(ValueError, match="there are 2 cells, but 3 ids"):
+        stream.sample(DENSE.form.sampler, [0, 1], ids)
+    with pytest.raises(ValueError, match=r"codes must lie in \[0, 6\)"):
+        stream.sample(DENSE.form.sampler, [0, 1, 6], ids)
+    none = np.zeros(0, dtype=int)
+    assert stream.sample(DENSE.form.sampler, none, IntegerIds(none)).shape == (0,)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match="would hold its key"):
+            pickle.dumps(stream, protocol)
+    assert KEY.hex() not in repr(vars(stream)) and repr(KEY) not in repr(vars(stream))
