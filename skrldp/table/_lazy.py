@@ -101,7 +101,7 @@ class LazyTable:
             asked[f"distinct_{place}"] = self._value(place).n_unique()
             asked[f"missing_{place}"] = self._value(place).is_null().cast(nw.Int64).sum()
             if self.dtypes[place].is_float():
-                asked[f"nan_{place}"] = nw.col(name).is_nan().cast(nw.Int64).sum()
+                asked[f"nan_{place}"] = nw.col(name).is_nan().fill_null(False).cast(nw.Int64).sum()
         query = [number.alias(alias) for alias, number in asked.items()]
         found = self._one_row("count the distinct values of its columns", query)
         places = range(len(self.names))
