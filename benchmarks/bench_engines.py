@@ -76,7 +76,7 @@ def with_pyarrow(reporter, source, target):
     batches = scanner.to_batches()
     schema = scanner.projected_schema
     if reporter is not None:
-        batches, schema = reporter(batches), reporter.schema
+        batches, schema = reporter(batches), reporter.output_schema(schema)
     with pq.ParquetWriter(target / "reports.parquet", schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
@@ -94,9 +94,10 @@ def with_duckdb(reporter, source, target):
             return
         import pyarrow as pa
 
-        reports = reporter(everything.to_arrow_reader(65_536))
-        reader = pa.RecordBatchReader.from_batches(reporter.schema, reports)
-        engine.cursor().from_arrow(reader).write_parquet(written)
+        reader = everything.to_arrow_reader(65_536)
+        schema = reporter.output_schema(reader.schema)
+        reports = pa.RecordBatchReader.from_batches(schema, reporter(reader))
+        engine.cursor().from_arrow(reports).write_parquet(written)
 
 
 def with_polars(reporter, source, target):
@@ -109,10 +110,11 @@ def with_polars(reporter, source, target):
         import pyarrow as pa
 
         def report(part):
-            batches = reporter(part.to_arrow().to_batches())
-            return pl.from_arrow(pa.Table.from_batches(batches, reporter.schema))
+            table = part.to_arrow()
+            schema = reporter.output_schema(table.schema)
+            return pl.from_arrow(pa.Table.from_batches(reporter(table.to_batches()), schema))
 
-        schema = pl.from_arrow(reporter.schema.empty_table()).schema
+        schema = {"person": pl.Int64, "report": pl.UInt8}
         frame = frame.map_batches(report, schema=schema, streamable=True)
     frame.sink_parquet(target / "reports.parquet")
 
@@ -124,16 +126,16 @@ def with_dask(reporter, source, target):
 
     def report(part):
         table = pa.Table.from_pandas(part, preserve_index=False)
-        reports = reporter(table.to_batches(65_536))
-        return pa.Table.from_batches(reports, reporter.schema).to_pandas()
+        schema = reporter.output_schema(table.schema)
+        return pa.Table.from_batches(reporter(table.to_batches()), schema).to_pandas()
 
     options = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(**options, memory_limit="1GiB") as cluster, Client(cluster):
-        frame = dd.read_parquet(source, split_row_groups=4)
+        frame = dd.read_parquet(source, split_row_groups="adaptive", blocksize="64MiB")
         if reporter is None:
             frame = frame[["person", "age"]]
         else:
-            frame = frame.map_partitions(report, meta=reporter.schema.empty_table().to_pandas())
+            frame = frame.map_partitions(report, meta={"person": "int64", "report": "uint8"})
         frame.to_parquet(target, write_index=False)
 
 
@@ -159,8 +161,7 @@ def with_spark(reporter, source, target):
     if reporter is None:
         frame = frame.select("person", "age")
     else:
-        schema = spark.createDataFrame(reporter.schema.empty_table()).schema
-        frame = frame.mapInArrow(reporter, schema)
+        frame = frame.mapInArrow(reporter, "person long, report int")
     frame.write.parquet(str(target / "reports"))
     spark.stop()
 
@@ -171,9 +172,9 @@ def run_one(engine, what, source, target):
     if what == "report":
         from skrldp import batches
 
-        reporter = batches.Reporter(
-            mechanism(), id="person", key=batches.KeyVariable("SKRLDP_KEY")
-        )
+        key = batches.KeyVariable("SKRLDP_KEY")
+        kind = "int32" if engine == "spark" else None
+        reporter = batches.Reporter(mechanism(), id="person", key=key, type=kind)
     globals()[f"with_{engine}"](reporter, Path(source), Path(target))
 
 
@@ -192,7 +193,7 @@ def watched(command, env):
     """Run a command; return its seconds, its processes' seconds and the greatest memory of one."""
     tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
     start, busy, most = time.perf_counter(), {}, {}
-    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None:
         for pid in list(children(process.pid)):
             try:
@@ -203,12 +204,8 @@ def watched(command, env):
             most[pid] = max(most.get(pid, 0), int(fields[21]) * page)
         time.sleep(0.1)
     if process.returncode:
-        raise SystemExit(f"{' '.join(command)} failed")
+        raise SystemExit(f"{' '.join(command)} failed; run it to see why")
     return time.perf_counter() - start, sum(busy.values()), max(most.values())
-
-
-def size(folder):
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def main():

@@ -114,6 +114,7 @@ def session(address, folder, **settings):
         "spark.sql.warehouse.dir": Path(folder) / "warehouse",
         "spark.executor.memory": "512m",
         "spark.driver.memory": "512m",
+        "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": 4,
         "spark.sql.execution.arrow.maxRecordsPerBatch": 500,
         **settings,

@@ -16,6 +16,7 @@ import cloudpickle
 import spark_cluster
 from engine_faults import Troubled, dawdle, die, kill_executor, of_task
 from engine_records import KEY, KINDS, N, holds_key, in_one_process, in_order, reporter, write
+from lazy_frames import check_engine
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from skrldp import batches
@@ -107,6 +108,13 @@ def test_a_second_copy_of_a_slow_task(frames, tmp_path):
     assert in_order(frame.toArrow()) == in_one_process("uuid")
     assert work.happened()
     assert max(attempt for _, attempt, _ in work.starts()) >= 1
+
+
+def test_fits_and_estimates_are_those_of_the_rows_at_hand(spark):
+    def lazy(frame):
+        return spark.createDataFrame(frame.to_arrow()).repartition(3)
+
+    check_engine(lazy, lambda frame: lazy(frame).toArrow())
 
 
 def test_the_key_is_in_nothing_that_spark_writes(frames, place, capfd):
