@@ -51,9 +51,9 @@ def write_records(folder, rows):
         writer = None
         for first in range(start, end, ROW_GROUP):
             n = min(ROW_GROUP, end - first)
-            ids = np.arange(first, first + n) * 0x9E3779B97F4A7C15 % 2**63  # one to one
+            ids = np.arange(first, first + n, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
             columns = {
-                "person": ids.astype(np.int64),
+                "person": ids.view(np.int64),  # all different
                 "ill": np.array(["no", "yes"])[rng.integers(0, 2, n)],
                 "age": rng.integers(0, 4, n, dtype=np.int32),
                 "size": np.array(["x", "y", "z"])[rng.integers(0, 3, n)],

