@@ -17,6 +17,7 @@ if __name__ == "__main__":
         "bench_core.py": [],
         "bench_sampling.py": arguments,
         "bench_client.py": [] if full else ["--quick"],
+        "bench_batches.py": [] if full else ["--quick"],
         "bench_aggregate.py": [] if full else ["--quick"],
         "bench_small.py": [] if full else ["--quick"],
         "bench_distortion.py": [] if full else ["--quick"],

@@ -7,7 +7,7 @@ describes it. NumPy is all that the import loads; ``pyarrow`` and ``cryptography
 """
 
 from skrldp.batches._check_ids import check_ids
-from skrldp.batches._keys import KeyFile, KeyVariable
+from skrldp.batches._keys import KeyFile, KeyVariable, key_check
 from skrldp.batches._reporter import Reporter
 
-__all__ = ["KeyFile", "KeyVariable", "Reporter", "check_ids"]
+__all__ = ["KeyFile", "KeyVariable", "Reporter", "check_ids", "key_check"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import importlib
 import os
 import re
@@ -10,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["KeyFile", "KeySource", "KeyVariable", "source_of"]
+__all__ = ["KeyFile", "KeySource", "KeyVariable", "key_check", "source_of"]
 
 _LEAST_KEY = 16  # bytes
+_CHECK = b"skrldp key check, version 1"
 _MAKE = "make one with secrets.token_hex(32), and keep it secret."
 
 
@@ -164,6 +166,34 @@ class _KeyBytes:
 
     def read(self) -> bytes:
         return self.key
+
+
+def key_check(key: Any) -> str:
+    """Compute a number by which two processes see that they have the same key.
+
+    Parameters
+    ----------
+    key : KeyFile, KeyVariable, bytes or function
+        As for :class:`Reporter`.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits: the beginning of an HMAC-SHA256 under the key. It may be shown and
+        stored: it tells nothing about a key that was drawn at random.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such key.
+
+    Examples
+    --------
+    >>> from skrldp.batches import key_check
+    >>> key_check(bytes(range(32)))
+    'bd3b6318b1a59d93'
+    """
+    return hmac.digest(source_of(key).read(), _CHECK, "sha256")[:8].hex()
 
 
 def source_of(key: Any) -> KeySource:

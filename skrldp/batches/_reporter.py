@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -10,7 +12,7 @@ from skrldp._arrays import smallest_dtype
 from skrldp._numbers import at_most
 from skrldp.alphabet import brief, listed
 from skrldp.batches._arrow import check_id_type, pyarrow, read_ids, read_values, refuse_duplicates
-from skrldp.batches._keys import KeySource, source_of
+from skrldp.batches._keys import KeySource, key_check, source_of
 from skrldp.client import RecordReader
 from skrldp.mechanism import Mechanism
 from skrldp.sampling import KeyedStream
@@ -45,6 +47,9 @@ class Reporter:
     type : str or pyarrow.DataType, optional
         Integer type of the reports, such as "int32" where an engine has no unsigned numbers. The
         default is the smallest unsigned type for all symbols.
+    key_check : str, optional
+        What :func:`key_check` says of the key. A process whose key is another one then reports
+        nothing; without this it would report everybody a second time.
 
     Attributes
     ----------
@@ -75,7 +80,8 @@ class Reporter:
     >>> mechanism = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], ("no", "yes"), ("any",))
     >>> mechanism = mechanism.named(None, [("ill", True), ("place", False)])
     >>> reporter = batches.Reporter(mechanism, id="person", key=bytes(range(32)))
-    >>> batch = pa.record_batch({"person": [17, 18], "ill": ["yes", "no"], "place": ["any"] * 2})
+    >>> record = {"person": [17, 18], "ill": ["yes", "no"], "place": ["any", "any"]}
+    >>> batch = pa.RecordBatch.from_pydict(record)
     >>> [reports] = reporter([batch])
     >>> reports.schema.names
     ['person', 'report']
@@ -95,7 +101,13 @@ class Reporter:
         keep: Sequence[str] = (),
         name: str = "report",
         type: Any = None,
+        key_check: str | None = None,
     ) -> None:
+        if not isinstance(mechanism, Mechanism | str | bytes):
+            raise TypeError(
+                "mechanism must be a Mechanism or the text of its to_json(), got "
+                f"{builtins.type(mechanism).__name__}."
+            )
         if not isinstance(mechanism, Mechanism):
             mechanism = _loaded(mechanism)
         self.mechanism = mechanism
@@ -104,6 +116,7 @@ class Reporter:
         self._keep = _checked_names(self._columns, id, name, keep)
         self._type = _checked_type(type, mechanism.shape[0])
         self._source: KeySource = source_of(key)
+        self._key_check = _checked_check(key_check)
         self._stream: KeyedStream | None = None
         self._reader = RecordReader(
             self._columns,
@@ -224,13 +237,19 @@ class Reporter:
 
     def _keyed(self) -> KeyedStream:
         if self._stream is None:
-            self._stream = KeyedStream(self._source.read(), self.mechanism.digest)
+            key = self._source.read()
+            if self._key_check not in (None, key_check(key)):
+                raise ValueError(
+                    f"the key read here ({self._source!r}) is not the one that key_check is of: "
+                    "give every process the same key. Nothing was reported."
+                )
+            self._stream = KeyedStream(key, self.mechanism.digest)
         return self._stream
 
     def __reduce__(self) -> Any:
-        return _restored, (
-            self.mechanism.to_json(), self._id, self._source, self._keep, self._name, self._type,
-        )  # fmt: skip
+        options = {"id": self._id, "key": self._source, "keep": self._keep, "name": self._name}
+        options |= {"type": self._type, "key_check": self._key_check}
+        return _restored, (self.mechanism.to_json(), options)
 
     def __copy__(self) -> Reporter:
         return self
@@ -247,10 +266,8 @@ class Reporter:
         )
 
 
-def _restored(
-    text: str, id: str, source: KeySource, keep: Sequence[str], name: str, type: str
-) -> Reporter:
-    return Reporter(text, id=id, key=source, keep=keep, name=name, type=type)
+def _restored(text: str, options: dict[str, Any]) -> Reporter:
+    return Reporter(text, **options)
 
 
 @lru_cache(maxsize=4)
@@ -287,6 +304,12 @@ def _checked_names(
             f"the columns of the reports must have different names, got {listed(out)}."
         )
     return tuple(keep)
+
+
+def _checked_check(check: Any) -> str | None:
+    if check is None or (isinstance(check, str) and re.fullmatch("[0-9a-f]{16}", check)):
+        return check
+    raise ValueError("key_check must be the 16 hexadecimal digits that batches.key_check gives.")
 
 
 def _checked_type(type: Any, n_symbols: int) -> str:

@@ -97,16 +97,16 @@ class KeyedStream:
     different pairs are written differently. For such inputs CBC-MAC is a pseudorandom function if
     AES is a pseudorandom permutation (Petrank and Rackoff, CBC MAC for real-time data sources, J.
     Cryptology 2000, extending Bellare, Kilian and Rogaway, J. Computer and System Sciences 2000).
-    The proof is short. Let E be a uniformly random function. The inputs of E are nodes of the tree
-    of the beginnings of what is written, m in all. Unless two of these inputs are equal, the
-    outputs at the leaves, which are the tapes, are independent and uniform. Two nodes below one
-    parent have different inputs, since their blocks differ; the inputs of two others differ by a
-    uniform output of E that no tape tells, since no leaf is a parent, and so agree with
-    probability :math:`2^{-128}`. So tapes differ from uniform ones by at most
-    :math:`m^2 / 2^{129}` in total variation. A random permutation in place of the function adds at
-    most as much again: together :math:`m^2 / 2^{128}`, plus what tells AES-256 from a random
-    permutation, and HMAC-SHA256 from a random function. For :math:`10^{12}` ids of two blocks the
-    first is about :math:`10^{-14}`.
+    The proof is short. Let a uniformly random function take the place of E. The beginnings of what
+    is written form a forest, with m nodes of one block each; the input of E at a node is its block,
+    exclusive-or the output at its parent. With independent uniform outputs at all nodes, two inputs
+    below one parent differ as the blocks do; of two others, one depends on an output that the other
+    does not depend on, so they agree with probability :math:`2^{-128}`. Unless two inputs agree,
+    this is the same as E. The tapes are the outputs at the leaves, which no input depends on. So
+    tapes differ from uniform ones by at most :math:`m^2 / 2^{129}` in total variation. A random
+    permutation in place of the function adds at most as much again: together
+    :math:`m^2 / 2^{128}`, plus what tells AES-256 from a random permutation, and HMAC-SHA256 from a
+    random function. For :math:`10^{12}` ids of two blocks the first is about :math:`10^{-14}`.
 
     The object is immutable, and threads may share it.
 

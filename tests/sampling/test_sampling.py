@@ -553,7 +553,8 @@ def test_sampling_needs_numpy_alone():
         "assert {name for name in sys.modules if name.startswith('skrldp')} <= {'skrldp', "
         "'skrldp._arrays', 'skrldp.sampling', 'skrldp.sampling._alias_table', "
         "'skrldp.sampling._block_table', "
-        "'skrldp.sampling._codes', 'skrldp.sampling._random_stream'}\n"
+        "'skrldp.sampling._codes', 'skrldp.sampling._keyed_stream', "
+        "'skrldp.sampling._random_stream', 'skrldp.sampling._tapes'}\n"
         "skrldp.sampling.RandomStream()\n"
         "assert 'cryptography' in sys.modules\n"
     )
