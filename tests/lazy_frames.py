@@ -5,7 +5,10 @@ types, such as days to moments, `at_hand` makes the data frame to compare with.
 """
 
 import datetime as dt
+import functools
+import itertools
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -13,24 +16,44 @@ import pytest
 from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer
 from skrldp.table import learn
 
-__all__ = ["ENGINES", "check_engine", "check_same_fit", "records"]
+__all__ = ["ENGINES", "check_engine", "check_same_fit", "records", "rows_brought"]
+
+
+NUMBERS = itertools.count()
+
+
+@functools.cache
+def duckdb_connection():
+    return pytest.importorskip("duckdb", reason="DuckDB is not installed").connect()
 
 
 def from_duckdb(frame):
     """Return a relation of DuckDB; polars' Enum becomes an ENUM of the same values."""
-    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
-    connection = duckdb.connect()  # the relation keeps it
+    connection, name = duckdb_connection(), f"table_{next(NUMBERS)}"
     enums = [
-        f'"{name}"::enum({", ".join(map(repr, dtype.categories.to_list()))}) as "{name}"'
-        for name, dtype in frame.schema.items()
+        f'"{column}"::enum({", ".join(map(repr, dtype.categories.to_list()))}) as "{column}"'
+        for column, dtype in frame.schema.items()
         if isinstance(dtype, pl.Enum)
     ]
-    connection.register("given", frame.to_arrow())
-    relation = connection.table("given")
+    connection.register(name, frame.to_arrow())
+    relation = connection.table(name)
     return relation.select(f"* replace ({', '.join(enums)})") if enums else relation
 
 
 ENGINES = {"polars": pl.DataFrame.lazy, "duckdb": from_duckdb}
+
+
+def rows_brought(monkeypatch):
+    """Return a list that will hold the number of rows of every result that is brought."""
+    brought, collect = [], nw.LazyFrame.collect
+
+    def counting(self, *args, **kwargs):
+        result = collect(self, *args, **kwargs)
+        brought.append(len(result))
+        return result
+
+    monkeypatch.setattr(nw.LazyFrame, "collect", counting)
+    return brought
 
 
 def records(n=300, seed=0):

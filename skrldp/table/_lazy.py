@@ -120,7 +120,7 @@ class LazyTable:
             If the engine fails.
         """
         what = "count the distinct combinations of values"
-        with _asked(self.frame, what):
+        with _asked(self.frame, what, self.names):
             groups = self._groups(positions)
         found = LazyTable(groups, (), ())._one_row(what, [nw.len().alias(_RECORDS)])
         return found[_RECORDS]
@@ -148,7 +148,7 @@ class LazyTable:
         RuntimeError
             If the engine fails.
         """
-        with _asked(self.frame, "count its equal rows"):
+        with _asked(self.frame, "count its equal rows", self.names):
             found = self._groups(positions).head(most).collect()
         if len(found) == 0:
             raise without_rows(0, len(positions))
@@ -177,7 +177,7 @@ class LazyTable:
 
     def _one_row(self, what: str, query: Sequence[nw.Expr]) -> dict[str, int]:
         """Compute some numbers."""
-        with _asked(self.frame, what):
+        with _asked(self.frame, what, self.names):
             found = self.frame.select(*query).collect()
             return {name: int(found[name][0] or 0) for name in found.columns}
 
@@ -193,7 +193,9 @@ def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
         If the engine fails.
     """
     with _asked(frame, "tell the names of its columns"):
-        names = list(frame.columns)
+        # Spark's schema has each name once. Polars warns of `columns`, and has no name twice.
+        is_polars = frame.implementation.is_polars()
+        names = list(frame.collect_schema().names() if is_polars else frame.columns)
     refuse_duplicates(names)
     return names
 
@@ -245,7 +247,7 @@ def _ordered(column: nw.Series[Any], levels: Sequence[Any]) -> nw.Series[Any]:
 
 
 @contextmanager
-def _asked(frame: nw.LazyFrame[Any], what: str) -> Iterator[None]:
+def _asked(frame: nw.LazyFrame[Any], what: str, names: Sequence[Any] = ()) -> Iterator[None]:
     """Say in an engine's error what it was asked for, and leave out what may quote a value."""
     engine = str(frame.implementation.value)
     try:
@@ -254,8 +256,12 @@ def _asked(frame: nw.LazyFrame[Any], what: str) -> Iterator[None]:
         raise ImportError(
             f"{engine} needs the package {error.name!r} to hand over what it found: install it."
         ) from error
+    except Warning:  # that was made an error
+        raise
     except Exception as error:  # each engine has errors of its own
+        dotted = [name for name in names if isinstance(name, str) and "." in name]
+        odd = f" Not every engine finds names with a dot: rename {dotted}." if dotted else ""
         raise RuntimeError(
             f"{engine} could not {what}, because of a {type(error).__name__}. Its message may "
-            "quote values, so it is not shown; read it from the `__context__` of this error."
+            f"quote values, so it is not shown; read it from the `__context__` of this error.{odd}"
         ) from None

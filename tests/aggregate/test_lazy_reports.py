@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from lazy_frames import ENGINES
+from lazy_frames import ENGINES, rows_brought
 
 from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer
 
@@ -59,17 +59,11 @@ def test_wrong_reports(sanitizer, reports, encode, message):
 
 def test_no_more_rows_are_brought_than_there_are_symbols_and_one(sanitizer, monkeypatch):
     """So many suffice to see that one of them is no report. Wrong columns are not read at all."""
-    brought, collect = [], pl.LazyFrame.collect
-
-    def counting(self, *args, **kwargs):
-        brought.append(collect(self, *args, **kwargs))
-        return brought[-1]
-
-    monkeypatch.setattr(pl.LazyFrame, "collect", counting)
+    brought = rows_brought(monkeypatch)
     numbers = pl.LazyFrame({"report": range(1000)})
     with pytest.raises(ValueError, match="no symbol"):
         FrequencyEstimator(sanitizer).fit(numbers)
-    assert [len(frame) for frame in brought] == [7]
+    assert brought == [7]
     brought.clear()
     two = numbers.with_columns(id=pl.col("report"))
     for encode in ("auto", "symbol", "cells", "onehot"):

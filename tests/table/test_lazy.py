@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lazy_frames import ENGINES, from_duckdb
+from lazy_frames import ENGINES, from_duckdb, rows_brought
 
 from skrldp.table import Grouping, column_names, learn, resolve_columns
 from skrldp.table import _lazy as lazy_module
@@ -36,12 +36,10 @@ def tables(draw):
     columns = [pl.Series("s", [0, 1] * n, dtype=pl.Int64)[:n]]
     kinds = draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=3))
     for place, kind in enumerate(kinds):
-        # Both NaN and missing would be written as the first of them in the table, and a lazy frame
-        # has no first row: only what is read, one missing value, is the same then.
         own = VALUES[kind] if draw(st.booleans()) else VALUES[kind][:2]
-        hole = draw(st.booleans()) and not any(value != value for value in own)
-        values = draw(st.lists(st.sampled_from([*own, *[None] * hole]), min_size=n, max_size=n))
-        columns.append(pl.Series(f"U {place}.", values, dtype=kind, strict=False))
+        own = [*own, *[None] * draw(st.booleans())]
+        values = draw(st.lists(st.sampled_from(own), min_size=n, max_size=n))
+        columns.append(pl.Series(f"U {place}", values, dtype=kind, strict=False))
     return pl.DataFrame(columns)
 
 
@@ -79,7 +77,9 @@ def test_a_lazy_frame_teaches_what_its_rows_do(engine, eager, options):
     assert found.source == expected.source
     for one, other in zip(found.columns, expected.columns, strict=True):
         assert (one.declared, one.infrequent) == (other.declared, other.infrequent)
-        assert repr(one.missing) == repr(other.missing)
+        column = eager[one.name]
+        if not (column.dtype.is_float() and column.is_nan().any() and column.has_nulls()):
+            assert repr(one.missing) == repr(other.missing)  # which is first, NaN or missing?
         if engine == "polars":
             assert one.dtype == other.dtype
     back = found.decode(np.arange(found.n_cells), like=eager)
@@ -128,19 +128,6 @@ def test_bad_lazy_frames_are_refused_in_the_words_for_tables_at_hand(name, engin
     assert str(found.value) == str(expected.value)
     numbers_alone = name in ("cells of two columns", "product", "secrets", "first two of U", "open")
     assert max(brought, default=0) <= (1 if numbers_alone else 100 if name == "cells" else 1200)
-
-
-def rows_brought(monkeypatch):
-    """Return a list that will hold the number of rows of every result that is brought."""
-    brought, collect = [], nw.LazyFrame.collect
-
-    def counting(self, *args, **kwargs):
-        result = collect(self, *args, **kwargs)
-        brought.append(len(result))
-        return result
-
-    monkeypatch.setattr(nw.LazyFrame, "collect", counting)
-    return brought
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -215,8 +202,13 @@ def test_errors_of_engines_do_not_quote_values(monkeypatch):
     assert bring.__module__ == "skrldp.table._bring"
 
 
-def test_a_package_that_an_engine_lacks():
+def test_other_words_for_failing_engines():
     frame = nw.from_native(WIDE.lazy())
+    with (
+        pytest.raises(RuntimeError, match=r"not shown; .* names with a dot: rename \['a\.b'\]\."),
+        lazy_module._asked(frame, "count", ["a.b", "c", 3]),
+    ):
+        raise ValueError
     with (
         pytest.raises(ImportError, match=r"polars needs the package 'pyarrow' .*install it"),
         lazy_module._asked(frame, "count"),
