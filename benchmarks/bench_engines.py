@@ -193,7 +193,8 @@ def watched(command, env):
     """Run a command; return its seconds, its processes' seconds and the greatest memory of one."""
     tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
     start, busy, most = time.perf_counter(), {}, {}
-    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, env=env, **nowhere)
     while process.poll() is None:
         for pid in list(children(process.pid)):
             try:
@@ -220,7 +221,9 @@ def main():
         return run_one(*options.one)
     rows = 10**6 if options.quick else options.rows
     env = {**os.environ, "SKRLDP_KEY": secrets.token_hex(32), "OMP_NUM_THREADS": "1"}
-    print(f"{rows:,} rows\n{'':<18}{'s':>8}{'rows/s/core':>14}{'MiB':>8}{'10^9 rows':>12}{'ratio':>8}")
+    print(
+        f"{rows:,} rows\n{'':<18}{'s':>8}{'rows/s/core':>14}{'MiB':>8}{'10^9 rows':>12}{'ratio':>8}"
+    )
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         source = Path(name) / "records"
         source.mkdir()

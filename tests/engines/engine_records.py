@@ -1,8 +1,6 @@
-"""What the tests of engines share: a mechanism, records, a key, and the reports of one process.
-"""
+"""What the tests of engines share: a mechanism, records, a key, and the reports of one process."""
 
 import base64
-import uuid
 from functools import cache
 from pathlib import Path
 
@@ -35,7 +33,10 @@ def records(kind="integer", n=N):
         "integer": lambda: pa.array(numbers, pa.int64()),
         "string": lambda: pa.array([f"person {i} ß" for i in numbers]),
         "uuid": lambda: pa.array(
-            [uuid.UUID(int=(int(i) + n) * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128).bytes for i in numbers],
+            [
+                ((int(i) + n) * 0x9E3779B97F4A7C15F39CC0605CEDC835).to_bytes(40)[-16:]
+                for i in numbers
+            ],
             pa.binary(16),
         ),
     }[kind]()
@@ -90,6 +91,10 @@ def in_order(reports):
 
 def holds_key(data):
     """Tell whether bytes hold the key, as it is or written in one of the usual ways."""
-    ways = [KEY, KEY.hex().encode(), KEY.hex().upper().encode(), base64.b64encode(KEY)[:40],
-            base64.urlsafe_b64encode(KEY)[:40], repr(KEY)[2:-1].encode(), str(list(KEY))[1:-1].encode()]
+    ways = [
+        KEY,
+        *(text.encode() for text in (KEY.hex(), KEY.hex().upper(), repr(KEY)[2:-1])),
+        *(encode(KEY)[:40] for encode in (base64.b64encode, base64.urlsafe_b64encode)),
+        str(list(KEY))[1:-1].encode(),
+    ]
     return any(way in data for way in ways)

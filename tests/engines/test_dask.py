@@ -6,7 +6,7 @@ import traceback
 
 import pytest
 
-pytest.importorskip("distributed", reason="Dask (extra: dask) is missing")
+pytest.importorskip("distributed", reason="Dask is missing: make test-engines installs it")
 
 import cloudpickle
 import dask.dataframe as dd
@@ -110,7 +110,7 @@ def test_the_key_is_in_no_graph_and_no_file(client, frames, key, place):
 
 def test_a_key_of_bytes_stays_here(client, frames):
     """Dask pickles a function to name its task, and says of any that fails that it has no name."""
-    with pytest.raises(Exception, match="pickled|deterministically") as caught:
+    with pytest.raises(Exception, match=r"pickled|deterministically") as caught:
         reported(frames["integer"], reporter()).compute()
     assert not holds_key("".join(traceback.format_exception(caught.value)).encode())
 

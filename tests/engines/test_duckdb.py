@@ -2,8 +2,9 @@
 
 import pytest
 
-duckdb = pytest.importorskip("duckdb", reason="DuckDB (extra: duckdb) is missing")
+pytest.importorskip("duckdb", reason="DuckDB is missing: make test-engines installs it")
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 from engine_records import KINDS, N, in_one_process, in_order, reporter, write

@@ -1,10 +1,11 @@
-"""Ibis: fits on its tables. (The engine behind a table reports; there is no recipe for Ibis alone.)"""
+"""Ibis: fits on its tables. It has no recipe: the engine behind a table reports."""
 
 import pytest
 
-ibis = pytest.importorskip("ibis", reason="Ibis (extra: engines) is missing")
-pytest.importorskip("duckdb", reason="DuckDB (extra: duckdb) is missing")
+pytest.importorskip("ibis", reason="Ibis is missing: make test-engines installs it")
+pytest.importorskip("duckdb", reason="DuckDB is missing: make test-engines installs it")
 
+import ibis
 from lazy_frames import check_engine
 
 

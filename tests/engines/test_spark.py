@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("pyspark", reason="PySpark (extra: spark) is missing")
+pytest.importorskip("pyspark", reason="PySpark is missing: make test-engines installs it")
 if sys.platform != "linux":
     pytest.skip("the tests' Spark cluster needs Linux", allow_module_level=True)
 
