@@ -16,10 +16,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-import pyspark
-
 HOSTS = ("127.0.0.2", "127.0.0.3")
-SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 DAEMON = "org.apache.spark.deploy."
 
 
@@ -66,7 +63,10 @@ def cluster(folder, **variables):
 
     The variables are set for the workers alone, not for the driver.
     """
+    import pyspark
+
     bring_java()
+    spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
     folder = Path(folder)
     port, page = free_port(), free_port()
     address = f"spark://127.0.0.1:{port}"
@@ -85,7 +85,7 @@ def cluster(folder, **variables):
             for i, (daemon, *options) in enumerate(commands):
                 log = open_files.enter_context((folder / f"daemon-{i}.log").open("wb"))
                 own = {} if i == 0 else {"SPARK_LOCAL_IP": HOSTS[i - 1], **variables}
-                command = [SPARK_CLASS, DAEMON + daemon, *options]
+                command = [spark_class, DAEMON + daemon, *options]
                 started = subprocess.Popen(
                     [str(part) for part in command],
                     stdout=log,
