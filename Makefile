@@ -4,6 +4,8 @@
 #   make test-minimum  the tests on the oldest supported versions (Python 3.11)
 #   make test-browser  the tests that need Node (20 or newer) or a browser (Chromium)
 #   make test-package  builds sdist and wheel, installs them afresh and tries them
+#   make test-engines  the tests with Spark, Dask, DuckDB and Polars, in an environment of their own
+#                      (2 GB with Java; make test-engines-minimum: on the oldest versions)
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
 #   make survey        the example of a survey in browsers, on http://localhost:8000
@@ -27,7 +29,8 @@ CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 p
 STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } || echo stale)
 
-.PHONY: demo survey test test-minimum test-browser test-package vertices lint format bench tables mutants docs clean venv
+.PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package vertices \
+  lint format bench tables mutants docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -51,6 +54,16 @@ test-browser:
 
 test-package: $(VENV)/.stamp-test
 	$(PY) tests/clean_install.py
+
+# The engines are 1 GB and bring pins of their own, so they stay out of $(VENV).
+ENGINES := test-spark-dask-duckdb-polars-engines
+ENGINES_VENV ?= .venv-engines
+test-engines:
+	$(MAKE) $(ENGINES_VENV)/.stamp-$(ENGINES) VENV=$(ENGINES_VENV)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(ENGINES_VENV)/bin/python -m pytest tests/engines $(ARGS)
+
+test-engines-minimum:
+	$(MAKE) test-engines ENGINES_VENV=.venv-engines-minimum CONSTRAINTS=tests/minimum-constraints.txt
 
 vertices: $(VENV)/.stamp-vertices
 
@@ -80,7 +93,8 @@ docs: $(VENV)/.stamp-docs
 	@echo "The pages are in docs/_build/html; begin with index.html."
 
 clean:
-	rm -rf .venv .venv-minimum .venv-bench .venv-browser build dist .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf .venv .venv-minimum .venv-bench .venv-browser .venv-engines .venv-engines-minimum build dist \
+	  .pytest_cache .mypy_cache .ruff_cache \
 	  .hypothesis .coverage htmlcov
 	rm -rf docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find skrldp tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

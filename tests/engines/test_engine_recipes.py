@@ -1,0 +1,55 @@
+"""The recipes of `docs/guide/engines.md` run as scripts, and all write the same reports."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+
+import pyarrow.dataset as ds
+import pytest
+from engine_records import in_order
+from test_docs import TEXTS, blocks
+
+from skrldp import batches
+
+FIRST, *SECTIONS = re.split(r"\n## ", TEXTS["docs/guide/engines.md"].partition("\n## ")[2])
+SECTIONS = {section.partition("\n")[0]: section for section in SECTIONS}
+SCRIPTS = {
+    "DuckDB and Polars": ("PyArrow alone", "DuckDB", "Polars", "Designs and estimates"),
+    "Dask": ("Dask",),
+    "Spark": ("Spark",),
+}
+NEEDED = {"DuckDB and Polars": ("duckdb", "polars"), "Dask": ("dask",), "Spark": ("pyspark",)}
+LAST = '\n(folder / "mechanism.json").write_text(mechanism)\n'
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_recipe(name, tmp_path):
+    missing = [package for package in NEEDED[name] if not importlib.util.find_spec(package)]
+    if missing:
+        pytest.skip(f"{missing[0]} is missing: make test-engines installs it")
+    if name == "Spark":
+        import spark_cluster
+
+        spark_cluster.bring_java()
+    sections = [FIRST, *(SECTIONS[section] for section in SCRIPTS[name])]
+    code = "".join(code for section in sections for code, _ in blocks(section, "python"))
+    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    command = [sys.executable, "-c", code + LAST]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+    text, key = (tmp_path / "mechanism.json").read_text(), batches.KeyFile(tmp_path / "skrldp.key")
+    records = ds.dataset(tmp_path / "records").to_table()
+    expected = batches.Reporter(text, id="person", key=key)(records.combine_chunks())
+    expected = in_order(next(expected))
+    written = list(tmp_path.glob("reports*"))
+    assert len(written) == len(set(re.findall(r'"reports\w*[."]', code)))
+    for path in written:
+        assert in_order(ds.dataset(path, format="parquet").to_table()) == expected
+
+
+def test_every_recipe_is_run():
+    with_code = {name for name, text in SECTIONS.items() if any(blocks(text, "python"))}
+    assert with_code == {name for names in SCRIPTS.values() for name in names}
