@@ -94,8 +94,7 @@ docs: $(VENV)/.stamp-docs
 
 clean:
 	rm -rf .venv .venv-minimum .venv-bench .venv-browser .venv-engines .venv-engines-minimum build dist \
-	  .pytest_cache .mypy_cache .ruff_cache \
-	  .hypothesis .coverage htmlcov
+	  .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
 	rm -rf docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find skrldp tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
