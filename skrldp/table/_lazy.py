@@ -136,11 +136,9 @@ class LazyTable:
         RuntimeError
             If the engine fails.
         """
-        what = "count the distinct combinations of values"
-        with _asked(self.frame, what, self.names):
-            groups = self._groups(positions)
-        found = LazyTable(groups, (), ())._one_row(what, [nw.len().alias(_RECORDS)])
-        return found[_RECORDS]
+        with _asked(self.frame, "count the distinct combinations of values", self.names):
+            found = self._groups(positions).select(nw.len().alias(_RECORDS)).collect()
+            return int(found[_RECORDS][0])
 
     def rows(self, positions: Sequence[int], most: int, nan: Sequence[int] = ()) -> Table:
         """Bring the distinct rows of some columns, and how many records there are of each.
@@ -191,12 +189,6 @@ class LazyTable:
         """Return a query for the distinct rows of some columns and their records."""
         values = self.frame.select(*(self._value(place).alias(_key(place)) for place in positions))
         return values.group_by(*map(_key, positions)).agg(nw.len().alias(_RECORDS))
-
-    def _one_row(self, what: str, query: Sequence[nw.Expr]) -> dict[str, int]:
-        """Compute some numbers."""
-        with _asked(self.frame, what, self.names):
-            found = self.frame.select(*query).collect()
-            return {name: int(found[name][0] or 0) for name in found.columns}
 
 
 def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
