@@ -212,7 +212,8 @@ def cases() -> dict[str, Case]:
         ),
         "many cells": (
             document(
-                list(range(300)), list(range(300)), blocks=[2**53 - 299 * 7, 7, 0, 0], bits=53
+                list(range(300)), list(range(300)), bits=53,
+                blocks=[2**53 - 299 * 2**44, 2**44, 0, 0],
             ),
             [[299, 298], [218, 135], [218, 136]],
             [],
