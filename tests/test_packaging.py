@@ -57,7 +57,14 @@ def files(folder):
 
 
 def test_the_sdist_has_what_a_checkout_has(sources):
-    for name in ("Makefile", "README.md", "CONTRIBUTING.md", "LICENSE", "tests/conftest.py"):
+    for name in (
+        "Makefile",
+        "README.md",
+        "CONTRIBUTING.md",
+        "LICENSE",
+        "tests/conftest.py",
+        "javascript/skrldp.js",
+    ):
         assert (sources / name).read_bytes() == (ROOT / name).read_bytes()
     assert files(sources / "skrldp") == files(ROOT / "skrldp")
 

@@ -202,6 +202,22 @@ def cases() -> dict[str, Case]:
             [["a", "no", 1], ["x", "no", 1], ["a", "yes", 9], ["x", "no", 2]],
             [(["a", "no", 2], beyond), (["x", "no", 9], beyond), (["a", "no", 8], "know")],
         ),
+        "others that are listed": (
+            document(
+                S, [["a", 1], ["other", 1], ["other", "other"]], 3, columns=THREE,
+                other=[["few"], [9]],
+            ),
+            [["few", "no", 1], ["few", "no", 9]],
+            [(["a", "no", 9], beyond), (["a", "no", "other"], beyond), (["z", "no", 1], "know")],
+        ),
+        "many cells": (
+            document(
+                list(range(300)), list(range(300)), bits=53,
+                blocks=[2**53 - 299 * 2**44, 2**44, 0, 0],
+            ),
+            [[299, 298], [218, 135], [218, 136]],
+            [],
+        ),
         "no names": (
             document(["a", "b"], [["x", 1], ["y", None]], columns=[], guarantee=CLAIM),
             [["b", ["x", 1]], {"secret": "a", "value": ["y", None]}, ["b", ["x", 1.0]]],

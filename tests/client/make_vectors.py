@@ -23,7 +23,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE)]
 
-from client_cases import cases  # noqa: E402
+from client_cases import S, U, cases, document  # noqa: E402
 from refused_texts import is_refused, refused_texts, test_json  # noqa: E402
 
 from skrldp import client  # noqa: E402
@@ -140,9 +140,9 @@ def files() -> dict[str, str]:
     whole = {"ids": list(map(plain_id, IDS)), "mechanisms": mechanism_vectors()}
     refused = refused_texts()
     runs = {name: pieces(text) for name, text in refused.items()}
-    brackets = [['{"format":', 1], ["[", 2**23]]  # one more than are parsed
-    assert is_refused("".join(piece * times for piece, times in brackets))
-    runs["many brackets"] = brackets
+    start, end = json.dumps(document(S, U, columns=[["@", True], ["u", False]])).split("@")
+    runs["many brackets"] = [[start, 1], ["[", 2**23], [end, 1]]
+    assert is_refused("".join(piece * times for piece, times in runs["many brackets"]))
     lines = [f"{json.dumps(name)}: {json.dumps(run)}" for name, run in runs.items()]
     return {
         "mechanisms.json": json.dumps(whole).replace('{"name"', '\n{"name"') + "\n",
