@@ -44,6 +44,10 @@ _POLYHEDRAL, _BALL = (12, 5e-6), (6, 5e-5)
 _LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 5, 2e-6
 _LAST_GAIN_OF_ALL = 1e-5  # or than this, of all that could be told
 _LAST_END = 1e-8  # gap of a path there, in units of the range of its slopes
+# More rows than cells, which no mixture by a linear program has, are pushed by paths, all at once:
+# on 2 x 10 cells hundreds of rows of an A-optimal mixture took 10,000 linear programs, eight times
+# as long, for .08 % of the variance. Linear programs come nearer to the boundary: for the 30 rows
+# of an informative mixture, by up to .07 % of the information.
 
 # Climbs along central paths: of each kind so many at once. They end when so many rounds have gained
 # less than the second number, relatively, or than the third of all that could be told.
@@ -271,7 +275,8 @@ class _Search:
                 break
             before = value
             support = self.mixture.rows[self.mixture.support(weights)]
-            if self.curved:
+            many = self.blocks is not None and len(support) > len(self.distribution)
+            if self.curved or many:
                 slopes = self.mixture.slopes(support)
                 self._keep(self._climb_paths(slopes, self.mixture, _LAST_END), LEAST_GAIN)
             else:
