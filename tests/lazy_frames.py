@@ -7,6 +7,7 @@ types, such as days to moments, `at_hand` makes the data frame to compare with.
 import datetime as dt
 import functools
 import itertools
+import math
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer
 from skrldp.table import learn
+from skrldp.table._lazy import LazyTable
 
 __all__ = ["ENGINES", "check_engine", "check_same_fit", "records", "rows_brought"]
 
@@ -107,6 +109,12 @@ def check_engine(make, at_hand=lambda frame: frame):
     )
     symbols = [one.set_params(encode="symbol").transform(eager) for one in (found, expected)]
     assert np.array_equal(*symbols)
+
+    nan, holes = math.nan, [1.0, math.nan, None, 2.0, math.nan]
+    odd = {"a": holes, "b": [1.0, nan, 2.0, nan, 5.0], "c": [1, None, None, 2, 3], "d": ["x"] * 5}
+    numbers = LazyTable.of(nw.from_native(make(pl.DataFrame(odd)))).numbers()
+    assert (numbers.distinct, numbers.missing) == ((3, 4, 4, 1), (3, 2, 2, 0))
+    assert numbers.n_rows == 5
 
     narrow = records()[["s", "real"]]
     mechanism = GRRSanitizer(sensitive="s", random_state=0).fit(narrow)

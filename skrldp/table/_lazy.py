@@ -89,27 +89,44 @@ class LazyTable:
         return table
 
     def numbers(self) -> Numbers:
-        """Count rows, and each column's distinct and missing values, in one query.
+        """Count rows, and each column's distinct and missing values.
 
         Raises
         ------
         RuntimeError
             If the engine fails.
         """
-        asked = {_RECORDS: nw.len()}
-        for place, name in enumerate(self.names):
-            asked[f"distinct_{place}"] = self._value(place).n_unique()
-            asked[f"missing_{place}"] = self._value(place).is_null().cast(nw.Int64).sum()
-            if self.dtypes[place].is_float():
-                asked[f"nan_{place}"] = nw.col(name).is_nan().fill_null(False).cast(nw.Int64).sum()
-        query = [number.alias(alias) for alias, number in asked.items()]
-        found = self._one_row("count the distinct values of its columns", query)
-        places = range(len(self.names))
-        distinct, missing, nan = (
-            tuple(found.get(f"{what}_{place}", 0) for place in places)
-            for what in ("distinct", "missing", "nan")
-        )
-        return Numbers(found[_RECORDS], distinct, missing, nan)
+        what = "count the distinct values of its columns"
+        with _asked(self.frame, what, self.names):
+            parts = [self._numbers_of(place) for place in range(len(self.names))]
+            if self.frame.implementation.is_polars():  # in one query, it would hold all columns
+                found = nw.concat([part.collect() for part in parts], how="vertical")
+            else:
+                found = nw.concat(parts, how="vertical").collect().sort("place")
+            distinct, missing, nan, n = (
+                [int(number or 0) for number in found[name].to_list()]
+                for name in ("distinct", "missing", "nan", _RECORDS)
+            )
+        both = [first > 0 and second > 0 for first, second in zip(missing, nan, strict=True)]
+        distinct = [number - two for number, two in zip(distinct, both, strict=True)]
+        missing = [first + second for first, second in zip(missing, nan, strict=True)]
+        return Numbers(n[0], tuple(distinct), tuple(missing), tuple(nan))
+
+    def _numbers_of(self, place: int) -> nw.LazyFrame[Any]:
+        """Return a query for a row of numbers about one column, from its groups: they stream."""
+        value, records = nw.col(_key(place)), nw.col(_RECORDS)
+        groups = self.frame.select(nw.col(self.names[place]).alias(_key(place)))
+        groups = groups.group_by(_key(place)).agg(nw.len().alias(_RECORDS))
+        numbers = {
+            "place": nw.len() * 0 + place,
+            "distinct": nw.len(),
+            _RECORDS: records.sum(),
+            "missing": nw.when(value.is_null()).then(records).sum(),
+            "nan": nw.len() * 0,
+        }
+        if self.dtypes[place].is_float():  # in some engines NaN is null, in others null is not NaN
+            numbers["nan"] = nw.when(value.is_nan() & ~value.is_null()).then(records).sum()
+        return groups.select(*(one.cast(nw.Int64).alias(name) for name, one in numbers.items()))
 
     def n_combinations(self, positions: Sequence[int]) -> int:
         """Count the distinct combinations of values of some columns.
@@ -119,11 +136,9 @@ class LazyTable:
         RuntimeError
             If the engine fails.
         """
-        what = "count the distinct combinations of values"
-        with _asked(self.frame, what, self.names):
-            groups = self._groups(positions)
-        found = LazyTable(groups, (), ())._one_row(what, [nw.len().alias(_RECORDS)])
-        return found[_RECORDS]
+        with _asked(self.frame, "count the distinct combinations of values", self.names):
+            found = self._groups(positions).select(nw.len().alias(_RECORDS)).collect()
+            return int(found[_RECORDS][0])
 
     def rows(self, positions: Sequence[int], most: int, nan: Sequence[int] = ()) -> Table:
         """Bring the distinct rows of some columns, and how many records there are of each.
@@ -174,12 +189,6 @@ class LazyTable:
         """Return a query for the distinct rows of some columns and their records."""
         values = self.frame.select(*(self._value(place).alias(_key(place)) for place in positions))
         return values.group_by(*map(_key, positions)).agg(nw.len().alias(_RECORDS))
-
-    def _one_row(self, what: str, query: Sequence[nw.Expr]) -> dict[str, int]:
-        """Compute some numbers."""
-        with _asked(self.frame, what, self.names):
-            found = self.frame.select(*query).collect()
-            return {name: int(found[name][0] or 0) for name in found.columns}
 
 
 def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:

@@ -127,7 +127,8 @@ def test_bad_lazy_frames_are_refused_in_the_words_for_tables_at_hand(name, engin
         learn(eager, **options)
     assert str(found.value) == str(expected.value)
     numbers_alone = name in ("cells of two columns", "product", "secrets", "first two of U", "open")
-    assert max(brought, default=0) <= (1 if numbers_alone else 100 if name == "cells" else 1200)
+    most = eager.width if numbers_alone else 100 if name == "cells" else 1200
+    assert max(brought, default=0) <= most
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -135,16 +136,18 @@ def test_at_most_one_row_a_cell_is_brought(engine, monkeypatch):
     eager = pl.DataFrame({"s": [0, 1] * 5000, "u": [k % 10 for k in range(10_000)]})
     X, brought = ENGINES[engine](eager), rows_brought(monkeypatch)
     learn(X)
-    assert brought == [1, 10]
+    assert sum(brought) == 2 + 10  # a row of numbers for each column, and the distinct rows
     learn(X, max_cells=20)
+    assert max(brought) == 10
+    brought.clear()
     with pytest.raises(ValueError, match="at least 20 cells, more than 19"):
         learn(X, max_cells=19)
-    assert brought[-1] == 1
+    assert max(brought) <= 2
     # Rows that are brought to be grouped have a limit too.
     monkeypatch.setattr("skrldp.table._bring.MAX_CELLS", 9)
     with pytest.raises(ValueError, match=r"10 distinct rows, more than 9, .*\. Levels per column:"):
         learn(X, grouping=Grouping(2), max_cells=9)
-    assert max(brought[2:]) == 10 and brought[-1] == 1
+    assert max(brought) <= 2
 
 
 def test_nothing_is_computed_to_find_columns(monkeypatch):
