@@ -40,7 +40,7 @@ def place(tmp_path_factory):
 def client(place):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.path.dirname(__file__), prepend=os.pathsep)
-        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
         with LocalCluster(**options, local_directory=place) as cluster, Client(cluster) as client:
             yield client
 
