@@ -127,7 +127,9 @@ AT_HAND = {
 }
 
 
-@pytest.mark.parametrize("types", AT_HAND)
-def test_fits_and_estimates_are_those_of_the_rows_at_hand(client, types):
+# One partition with Arrow's types: of several, Dask and pandas group no column that has both NaN and
+# null ("Cannot yet unify dictionaries with nulls").
+@pytest.mark.parametrize(("types", "npartitions"), [("numpy", 3), ("arrow", 1)])
+def test_fits_and_estimates_are_those_of_the_rows_at_hand(client, types, npartitions):
     at_hand = AT_HAND[types]
-    check_engine(lambda frame: dd.from_pandas(at_hand(frame), npartitions=3), at_hand)
+    check_engine(lambda frame: dd.from_pandas(at_hand(frame), npartitions), at_hand)
