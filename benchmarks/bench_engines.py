@@ -130,9 +130,9 @@ def with_dask(reporter, source, target):
         schema = reporter.output_schema(table.schema)
         return pa.Table.from_batches(reporter(table.to_batches()), schema).to_pandas()
 
-    options = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(**options, memory_limit="1GiB") as cluster, Client(cluster):
-        frame = dd.read_parquet(source, split_row_groups="adaptive", blocksize="64MiB")
+        frame = dd.read_parquet(source, split_row_groups="adaptive", blocksize="8MiB")
         if reporter is None:
             frame = frame[["person", "age"]]
         else:
