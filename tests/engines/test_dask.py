@@ -127,7 +127,7 @@ AT_HAND = {
 }
 
 
-# One partition with Arrow's types: of several, Dask and pandas group no column that has both NaN and
+# One partition with Arrow's types: of several, Dask groups no column that has both NaN and
 # null ("Cannot yet unify dictionaries with nulls").
 @pytest.mark.parametrize(("types", "npartitions"), [("numpy", 3), ("arrow", 1)])
 def test_fits_and_estimates_are_those_of_the_rows_at_hand(client, types, npartitions):

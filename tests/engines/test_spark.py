@@ -22,7 +22,7 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from skrldp import batches
 
 pytestmark = [
-    # Said of any pandas 3 when rows go to or come from Python; here they go as Arrow, not as pandas.
+    # Said of any pandas 3 when rows go to or come from Python; here they go as Arrow.
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
     # PySpark 4.0 leaves its sockets to the garbage collector.
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
