@@ -24,12 +24,11 @@ __all__ = ["alternate", "gather"]
 
 # Runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
-_SHORT = ((16, 0.8), (24, 0.8))  # where columns follow
+_SHORT = ((16, 0.8), (24, 0.8))  # where columns follow, and where steps are costly
 # Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.
 _GATHERED_FACTOR, _GATHERED_GAP = 0.9, 3e-4
-# From so many cells on steps take seconds, and these runs, and this factor, take half as many.
-_COSTLY = 500
-_COSTLY_RUNS, _COSTLY_FACTOR = ((16, 0.8), (16, 0.8), (24, 0.8)), 0.8
+# From so many cells times pairs of secrets on, a step takes half a second, and fewer must do.
+_COSTLY, _COSTLY_FACTOR = 200_000, 0.8
 
 # Numbers of reports.
 _MOST, _FEW = 64, 20  # no more than cells are of use in the end, but a few more on the way
@@ -81,8 +80,9 @@ def alternate(
         whole = np.eye(distribution.size)
         return [Run(whole, criterion.value(whole))], "converged"
     most, before = _most(distribution), []
-    costly = distribution.size >= _COSTLY
-    planned: tuple[tuple[int, float], ...] = _COSTLY_RUNS if costly else _RUNS
+    pairs = sum(len(one.region.pairs[0]) for one in requirements)
+    costly = distribution.size * pairs >= _COSTLY
+    planned: tuple[tuple[int, float], ...] = _SHORT if costly else _RUNS
     planned = _SHORT[:short] or planned
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
