@@ -33,8 +33,9 @@ _COSTLY, _COSTLY_FACTOR = 200_000, 0.8
 # Numbers of reports.
 _MOST, _FEW = 64, 20  # no more than cells are of use in the end, but a few more on the way
 _FEWEST = 8
-# Entries of the matrices of all reports, of which some five sets are kept at a time: 1.3 GB.
-_ENTRIES = 32_000_000
+# Entries of the matrices of all reports, of which some five sets are kept at a time: 0.8 GB. With
+# 32 million, thousand cells took more than thirteen minutes on two cores.
+_ENTRIES = 20_000_000
 
 # Perturbed copies join the gathered reports up to _FILL of them; logarithms of what they are
 # multiplied by have this standard deviation.
