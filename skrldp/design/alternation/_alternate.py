@@ -83,8 +83,7 @@ def alternate(
     most, before = _most(distribution), []
     pairs = sum(len(one.region.pairs[0]) for one in requirements)
     costly = distribution.size * pairs >= _COSTLY
-    planned: tuple[tuple[int, float], ...] = _SHORT if costly else _RUNS
-    planned = _SHORT[:short] or planned
+    planned: tuple[tuple[int, float], ...] = _SHORT[:short] or (_SHORT if costly else _RUNS)
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
         before = [Run(private, criterion.value(private))]
