@@ -65,12 +65,18 @@ def adult_file():
 
 def counts_of(name):
     """The table of counts, secrets in rows."""
-    if name in JEFFREYS:
-        a1, a2, n = JEFFREYS[name]
-        rng = np.random.default_rng(0)
-        return rng.multinomial(n, rng.dirichlet(np.full(a1 * a2, 0.5))).reshape(a1, a2)
+    return jeffreys(*JEFFREYS[name]) if name in JEFFREYS else adult(*ADULT[name])
+
+
+def jeffreys(a1, a2, n):
+    """Counts of n records whose distribution is drawn from Jeffreys' prior."""
+    rng = np.random.default_rng(0)
+    return rng.multinomial(n, rng.dirichlet(np.full(a1 * a2, 0.5))).reshape(a1, a2)
+
+
+def adult(secret, value):
+    """Counts of two columns of UCI Adult."""
     records = pd.read_csv(adult_file(), names=COLUMNS, skipinitialspace=True)
-    secret, value = ADULT[name]
     return pd.crosstab(records[secret], records[value]).to_numpy()
 
 
