@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from joblib.externals.loky import get_reusable_executor
 
 from skrldp import (
     GRRSanitizer,
@@ -130,7 +131,14 @@ def alone(function, *arguments, **options):
     """Call in a process of its own."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
-        return pool.submit(function, *arguments, **options).result()
+        found = pool.submit(function, *arguments, **options).result()
+        pool.submit(end_workers).result()
+    return found
+
+
+def end_workers():
+    """End this process's workers, or it would wait five minutes for them when it ends."""
+    get_reusable_executor().shutdown()
 
 
 def line(name, eps, kind, region="joint", **limits):

@@ -1,25 +1,13 @@
-"""The client in Python and the one in JavaScript treat the same cases alike."""
+"""Cases that the clients in Python and JavaScript treat alike; make test-browser runs Node."""
 
 import json
-import shutil
-import subprocess
 
 import make_vectors
-import pytest
 import refused_texts
 from conftest import ROOT
 
 VECTORS = ROOT / "tests" / "client" / "vectors"
 MODULE = ROOT / "javascript" / "skrldp.js"
-
-
-def node():
-    """The path of Node 20 or newer; None if there is none."""
-    path = shutil.which("node")
-    if path is None:
-        return None
-    told = subprocess.run([path, "--version"], capture_output=True, text=True).stdout
-    return path if told.startswith("v") and int(told[1:].partition(".")[0]) >= 20 else None
 
 
 def test_the_vectors_are_what_python_says():
@@ -53,11 +41,3 @@ def test_the_module_is_one_short_file_that_imports_nothing():
     assert len(text.splitlines()) <= 400 and max(map(len, text.splitlines())) <= 120
     for word in ("import ", "import(", "require", "Math.random", "fetch", "eval", "console"):
         assert word not in text, word
-
-
-@pytest.mark.skipif(node() is None, reason="there is no Node of version 20 or newer (node)")
-def test_the_client_in_javascript():
-    done = subprocess.run(
-        [node(), "--test", "javascript/test"], capture_output=True, text=True, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr

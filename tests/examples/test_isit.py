@@ -104,7 +104,7 @@ def test_outliers_by_hand():
     assert isit.summary([np.inf])[2] == 0
 
 
-def test_the_example_runs(tmp_path, monkeypatch):
+def test_the_example_runs(experiment, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setenv("MPLBACKEND", "Agg")
     done = subprocess.run(
@@ -120,6 +120,6 @@ def test_the_example_runs(tmp_path, monkeypatch):
     saved = json.loads((tmp_path / "isit_section_v.json").read_text("utf-8"))
     assert saved["instances"] == 1
     assert set(saved["problems"]) == set(isit.PROBLEMS)
-    again = isit.run(1, saved["sizes"][:1], progress=False)
+    assert saved["sizes"][0] == SMALL
     row = saved["problems"]["NURP"][0]
-    assert row["every_eps"][0] == pytest.approx(again.at(SMALL, "NURP")[0][0], rel=1e-5)
+    assert row["every_eps"][0] == pytest.approx(experiment.at(SMALL, "NURP")[0][0], rel=1e-5)

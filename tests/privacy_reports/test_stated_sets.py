@@ -71,7 +71,7 @@ def said(text):
 
 
 @given(RATIOS | BALLS | st.just(AllDistributions()))
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_every_place_states_the_set(uncertainty):
     sanitizer = fitted(OverASet(uncertainty=uncertainty))
     certificate = sanitizer.certificate_
