@@ -1,5 +1,8 @@
 """scikit-learn's own checks of every sanitizer, at the defaults."""
 
+import pickle
+from functools import wraps
+
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -41,7 +44,30 @@ def expected(sanitizer):
     return EXPECTED | {"check_transformer_general": BLIND}
 
 
+# A design is a function of its input, so checks that fit one table share it, except for the check
+# of just that. The last of the EXPECTED is no news of those that search, and takes them long.
+DESIGNS = {}
+ANEW, NO_NEWS = "check_fit_idempotent", "check_sample_weight_equivalence_on_dense_data"
+SEARCHING = (PolyOptSanitizer, AOptimalSanitizer)
+
+
+def remembered(design):
+    @wraps(design)
+    def remembering(self, promise, record):
+        key = type(self), pickle.dumps((self.get_params(), promise))
+        if key not in DESIGNS:
+            DESIGNS[key] = design(self, promise, record)
+        return DESIGNS[key]
+
+    return remembering
+
+
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")  # the checks' tables are tiny
 @parametrize_with_checks(SANITIZERS, expected_failed_checks=expected)
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(estimator, check, monkeypatch):
+    name = check.func.__name__
+    if name == NO_NEWS and isinstance(estimator, SEARCHING):
+        pytest.xfail(EXPECTED[NO_NEWS])
+    if name != ANEW:
+        monkeypatch.setattr(type(estimator), "_design", remembered(type(estimator)._design))
     check(estimator)
