@@ -17,9 +17,9 @@ __all__ = ["SEARCH_TOLERANCES", "Cones"]
 # How far a row of unit sum may have to be lifted into the exact cone while columns are searched:
 # first with few cuts, then nearer to the boundary. Chosen by hand; doubled, nothing changes.
 SEARCH_TOLERANCES = (1e-3, 1e-5)
-# Cells times pairs of secrets up to which the exact cone is searched; beyond, the complete program
-# of a smaller cone.
-_LARGEST_EXACT = 2_000
+# Cells times pairs of secrets up to which the exact cone is searched by linear programs, and along
+# central paths; beyond, the complete program of a smaller cone.
+_LARGEST_BY_PROGRAMS, _LARGEST_BY_PATHS = 2_000, 4_000
 # A cone is curved if linear programs need so many rounds of cuts, on average, for one direction. Of
 # Adult's tables of 10 and 40 cells it is 1.6 to 3.9; on tables of 3x5 and 4x8 cells with 30 records
 # it is 8 and 11. So many random directions are tried.
@@ -50,10 +50,20 @@ class Cones:
         """The exact cone, unless that would take too long to search."""
         if self.product is not None:
             return self.product
-        pairs = sum(len(one.region.pairs[0]) for one in self.requirements)
-        if self.requirements.n_cells * pairs > _LARGEST_EXACT:
+        polyhedral = is_polyhedral(self.requirements)  # its rows climb by programs alone
+        if self._size > (_LARGEST_BY_PROGRAMS if polyhedral else _LARGEST_BY_PATHS):
             return None
         return PrivacyCone(self.requirements, SEARCH_TOLERANCES[0], self.limits)
+
+    @property
+    def large(self) -> bool:
+        """Whether the exact cone has too many constraints for linear programs."""
+        return self._size > _LARGEST_BY_PROGRAMS
+
+    @cached_property
+    def _size(self) -> int:
+        pairs = sum(len(one.region.pairs[0]) for one in self.requirements)
+        return self.requirements.n_cells * pairs
 
     @cached_property
     def blocks(self) -> list[Block] | None:
@@ -63,11 +73,16 @@ class Cones:
         return path_blocks(self.requirements)
 
     @cached_property
-    def curved(self) -> bool:
-        """Whether linear programs over the exact cone need too many cuts, and paths are better."""
+    def by_paths(self) -> bool:
+        """Whether linear programs over the exact cone take too long, and paths are better.
+
+        They do if the cone is large, or so curved that they need many cuts.
+        """
         cone, most = self.exact, _PATIENCE * _TRIED
         if self.blocks is None or not isinstance(cone, PrivacyCone):
             return False
+        if self.large:
+            return True
         directions = np.random.default_rng(0).normal(size=(_TRIED, self.requirements.n_cells))
         before = cone.solves
         cone.maximise(directions, most)

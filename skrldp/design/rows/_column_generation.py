@@ -164,7 +164,7 @@ class _Search:
         self.batch = int(np.clip(_BATCH_CELLS // len(self.distribution), *_BATCH))
         if isinstance(self.cone, ProductCone):
             self.batch = _PRODUCT_BATCH
-        self.blocks, self.curved = cones.blocks, cones.curved
+        self.blocks, self.by_paths = cones.blocks, cones.by_paths
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
         self.large = len(self.distribution) > _MOST_SMALL
         self.everything = criterion.scale
@@ -211,10 +211,10 @@ class _Search:
             values.append(value)
             if self.callback is not None:
                 self.callback(self.mixture.rows * weights[:, None])
-            turn = _PATH_ROUNDS // 2 if self.curved else _PATH_ROUNDS
+            turn = _PATH_ROUNDS // 2 if self.by_paths else _PATH_ROUNDS
             least = max(_PATH_GAIN * abs(value), _PATH_GAIN_OF_ALL * self.everything)
             little = 0.0 < value < _LITTLE * self.everything
-            if (little and self.large and self.curved) or (
+            if (little and self.large and self.by_paths) or (
                 len(values) > turn and value - values[-1 - turn] <= least
             ):
                 return self._refine()
@@ -235,8 +235,8 @@ class _Search:
         return self.cone.inside(rows)
 
     def _highest(self, directions: Floats) -> Floats:
-        """Maximise linear functions, by linear programs unless the cone is curved."""
-        return self._climb_paths(directions) if self.curved else self.cone.maximise(directions)
+        """Maximise linear functions, by linear programs unless paths are better."""
+        return self._climb_paths(directions) if self.by_paths else self.cone.maximise(directions)
 
     def _keep(self, rows: Floats, least: float) -> None:
         """Add the rows that are worth having."""
@@ -276,7 +276,7 @@ class _Search:
             before = value
             support = self.mixture.rows[self.mixture.support(weights)]
             many = self.blocks is not None and len(support) > len(self.distribution)
-            if self.curved or many:
+            if self.by_paths or many:
                 slopes = self.mixture.slopes(support)
                 self._keep(self._climb_paths(slopes, self.mixture, _LAST_END), LEAST_GAIN)
             else:
@@ -315,7 +315,7 @@ class _Search:
         units = np.eye(a) * self.scale
         random = self.rng.normal(size=(2 * a, a)) * self.scale
         directions = np.concatenate([units, -units, random])
-        if self.curved:  # paths are the quicker the more there are
+        if self.by_paths:  # paths are the quicker the more there are
             yield directions[: 2 * a] if self.large else directions
             return
         for i in range(0, len(directions), self.batch):

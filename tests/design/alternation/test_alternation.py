@@ -19,6 +19,7 @@ from skrldp.design.alternation._annealing import distinct_reports, path_requirem
 from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.criteria import Information
 from skrldp.design.objectives.criterion import solve
+from skrldp.design.rows import Cones
 from skrldp.information import block_information, entropy, mutual_information
 from skrldp.requirements import Promise, Requirements, repair
 from skrldp.row_privacy import (
@@ -317,10 +318,17 @@ def test_steps_grow_longer_when_time_is_short():
 # -- as a solver ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["joint", "lower"])
+# Of the second the cone is curved: columns climb along paths alone.
+@pytest.mark.parametrize("kind", ["joint", "curved", "lower"])
 def test_auto_is_no_worse_than_its_parts(kind):
-    table = TABLE if kind == "lower" else TABLE[:2]
-    joint, region = JointDistribution(table), region_of(table, kind)
+    table = {
+        "joint": TABLE[:2],
+        "curved": [[12, 9, 1, 3], [5, 4, 11, 13]],
+        "lower": TABLE,
+    }[kind]
+    joint, region = JointDistribution(table), region_of(table, kind.replace("curved", "joint"))
+    cones = Cones(Requirements.of(region, 1.0), Limits(None))
+    assert cones.by_paths is (kind == "curved")
     found = {
         solver: solve(joint, Requirements.of(region, 1.0), solver=solver, time_limit=None)
         for solver in ("auto", "alternation", "columns")
