@@ -54,7 +54,8 @@ _LAST_END = 1e-8  # gap of a path there, in units of the range of its slopes
 _PATHS = 12
 _PATH_ROUNDS, _PATH_GAIN, _PATH_GAIN_OF_ALL = 2, 1e-4, 3e-5
 # Where a cone is curved, linear programs come no nearer to its boundary than paths, which end 1e-3
-# to 1e-2 short of it, and half as many rounds without gain end the climbs.
+# to 1e-2 short of it. Where it is large, half as many rounds without gain end the climbs: at 6x15
+# cells with .6128 of H(X) after 38 s, in place of .6145 after 78 s.
 # Of larger curved cones the first directions are those of single cells alone, and there are no
 # climbs where less than this part of all is told: on 4x8, 4x10, 8x8 and 4x18 cells with 20 to 30
 # records random directions were worth 1e-3 of the information; long climbs up to 6e-2, 8e-3 nats.
@@ -165,6 +166,7 @@ class _Search:
         if isinstance(self.cone, ProductCone):
             self.batch = _PRODUCT_BATCH
         self.blocks, self.by_paths = cones.blocks, cones.by_paths
+        self.turn = _PATH_ROUNDS // 2 if cones.large else _PATH_ROUNDS
         self.scale = np.sqrt(self.distribution + _RARE_CELLS / len(self.distribution))
         self.large = len(self.distribution) > _MOST_SMALL
         self.everything = criterion.scale
@@ -211,11 +213,10 @@ class _Search:
             values.append(value)
             if self.callback is not None:
                 self.callback(self.mixture.rows * weights[:, None])
-            turn = _PATH_ROUNDS // 2 if self.by_paths else _PATH_ROUNDS
             least = max(_PATH_GAIN * abs(value), _PATH_GAIN_OF_ALL * self.everything)
             little = 0.0 < value < _LITTLE * self.everything
             if (little and self.large and self.by_paths) or (
-                len(values) > turn and value - values[-1 - turn] <= least
+                len(values) > self.turn and value - values[-1 - self.turn] <= least
             ):
                 return self._refine()
             if self.limits.met:
