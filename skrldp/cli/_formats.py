@@ -163,10 +163,10 @@ def with_missing(batch: Any, categories: Mapping[str, Sequence[Any]]) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    columns = batch.columns
     for place, field in enumerate(batch.schema):
         known = categories.get(field.name, ())
         if None in known and "" not in known and pa.types.is_string(field.type):
-            column = batch.column(place)
-            column = pc.if_else(pc.equal(column, ""), pa.scalar(None, field.type), column)
-            batch = batch.set_column(place, field, column)
-    return batch
+            column = columns[place]
+            columns[place] = pc.if_else(pc.equal(column, ""), pa.scalar(None, field.type), column)
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
