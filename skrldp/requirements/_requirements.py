@@ -101,6 +101,11 @@ class Requirements:
         return self.items[0].region.rows.n_cells
 
     @property
+    def n_pairs(self) -> int:
+        """Number of pairs of secrets that are compared, over all requirements."""
+        return sum(len(one.region.pairs[0]) for one in self.items)
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Numbers of parts of a row and of entries of each, whose product is :attr:`n_cells`.
 

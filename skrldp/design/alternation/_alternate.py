@@ -81,8 +81,7 @@ def alternate(
         whole = np.eye(distribution.size)
         return [Run(whole, criterion.value(whole))], "converged"
     most, before = _most(distribution), []
-    pairs = sum(len(one.region.pairs[0]) for one in requirements)
-    costly = distribution.size * pairs >= _COSTLY
+    costly = distribution.size * requirements.n_pairs >= _COSTLY
     planned: tuple[tuple[int, float], ...] = _SHORT[:short] or (_SHORT if costly else _RUNS)
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]

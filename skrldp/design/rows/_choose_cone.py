@@ -62,8 +62,7 @@ class Cones:
 
     @cached_property
     def _size(self) -> int:
-        pairs = sum(len(one.region.pairs[0]) for one in self.requirements)
-        return self.requirements.n_cells * pairs
+        return self.requirements.n_cells * self.requirements.n_pairs
 
     @cached_property
     def blocks(self) -> list[Block] | None:

@@ -265,7 +265,7 @@ class OwnBudgets:
         self.counts = joint.counts.sum(axis=0)
         self.distribution = self.counts / joint.n
         size = len(self.counts)
-        self.pairs = max(sum(len(one.region.pairs[0]) for one in requirements), 1)
+        self.pairs = max(requirements.n_pairs, 1)
         self.all = 2**size * min(self.pairs, _PAIRS_THAT_COUNT) <= _LISTED
         self.sets = all_sets(size) if self.all else simple_sets(size)
         for part in parts:

@@ -42,7 +42,7 @@ def quick_reporting(joint: JointDistribution, requirements: Requirements) -> Flo
         than those of ``joint``, nothing is compared, or there is too much to do.
     """
     a1, a2 = joint.counts.shape
-    work = sum(len(one.region.pairs[0]) for one in requirements) * a2
+    work = requirements.n_pairs * a2
     if not 0 < work <= _MOST_WORK:
         return None
     eps, blind = requirements.least_eps, requirements.n_cells < joint.counts.size
