@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
+from scipy.special import betainccinv, betaincinv, ndtri
 
 from skrldp._typing import Booleans, Floats, Integers
 from skrldp.auditing._comparisons import Comparison
@@ -84,7 +84,7 @@ def clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]:
     (0.0, 0.0295)
     """
     low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, miss))
-    high = 1.0 if count == total else float(betaincinv(count + 1, total - count, 1.0 - miss))
+    high = 1.0 if count == total else float(betainccinv(count + 1, total - count, miss))
     return low, high
 
 

@@ -7,7 +7,7 @@ the expected counts of cells that have a record or none, so the worst of some pl
 """
 
 import numpy as np
-from scipy.special import betaincinv, xlogy
+from scipy.special import betainccinv, betaincinv, xlogy
 
 from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
@@ -77,7 +77,7 @@ def _plausible(none: int, one: int) -> list[float]:
         return [1.0]  # not used
     # Of cells with at most one record, the share with one is e / (1 + e).
     low = betaincinv(one, none + 1, _LEVEL) if one else 0.0
-    high = betaincinv(one + 1, none, 1.0 - _LEVEL) if none else 1.0
+    high = betainccinv(one + 1, none, _LEVEL) if none else 1.0
     least = min(low / (1.0 - low), 1.0)
     most = min(high / max(1.0 - high, 1e-9), _MOST_EXPECTED)
     inside = [expected for expected in _EXPECTED if least < expected < most]

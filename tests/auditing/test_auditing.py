@@ -434,16 +434,17 @@ def test_the_coins_are_fair():
         assert p_value < 1e-6 and found % lag == 0
 
 
-@pytest.mark.parametrize(("count", "total"), [(0, 50), (1, 50), (25, 50), (50, 50)])
-def test_clopper_pearson(count, total):
+@pytest.mark.parametrize("miss", [0.01, 1e-9, 1e-30])
+@pytest.mark.parametrize(("count", "total"), [(0, 50), (1, 50), (25, 50), (50, 50), (0, 750)])
+def test_clopper_pearson(count, total, miss):
     """Either bound is the probability at which what was seen is just not too unlikely."""
-    low, high = clopper_pearson(count, total, 0.01)
+    low, high = clopper_pearson(count, total, miss)
     if count:
-        assert binom.sf(count - 1, total, low) == pytest.approx(0.01)
+        assert binom.sf(count - 1, total, low) == pytest.approx(miss, rel=1e-6, abs=0.0)
     else:
         assert low == 0.0
     if count < total:
-        assert binom.cdf(count, total, high) == pytest.approx(0.01)
+        assert binom.cdf(count, total, high) == pytest.approx(miss, rel=1e-6, abs=0.0)
     else:
         assert high == 1.0
 
