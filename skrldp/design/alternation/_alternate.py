@@ -24,11 +24,12 @@ __all__ = ["alternate", "gather"]
 
 # Runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
-_SHORT = ((16, 0.8), (24, 0.8))  # where columns follow, and where steps are costly
+_SHORT = ((16, 0.8), (24, 0.8))  # where columns follow
+# From so many cells times pairs of secrets on, a step takes a third of a second, and two runs must
+# do.
+_COSTLY = 200_000
 # Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.
 _GATHERED_FACTOR, _GATHERED_GAP = 0.9, 3e-4
-# From so many cells times pairs of secrets on, a step takes half a second, and fewer must do.
-_COSTLY, _COSTLY_FACTOR = 200_000, 0.8
 
 # Numbers of reports.
 _MOST, _FEW = 64, 20  # no more than cells are of use in the end, but a few more on the way
@@ -82,21 +83,26 @@ def alternate(
         return [Run(whole, criterion.value(whole))], "converged"
     most, before = _most(distribution), []
     costly = distribution.size * requirements.n_pairs >= _COSTLY
-    planned: tuple[tuple[int, float], ...] = _SHORT[:short] or (_SHORT if costly else _RUNS)
+    planned: tuple[tuple[int, float], ...] = _SHORT[:short] or (_RUNS[:2] if costly else _RUNS)
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
         before = [Run(private, criterion.value(private))]
     plans = [Plan(min(b, most), factor, seed) for seed, (b, factor) in enumerate(planned)]
-    runs = [*before, *anneal_each(criterion, requirements, plans, limits, callback)]
-    if short and known is None:
-        return runs, limits.status
-    rows = gather(runs, distribution, requirements.shape)
-    if affordable(len(rows), runs, limits) < len(rows):
-        return runs, "time_limit"
-    joined = Annealing(criterion, requirements, rows, callback, limits.workers)
-    joined.solve_fixed(limits)
-    joined.anneal(_COSTLY_FACTOR if costly else _GATHERED_FACTOR, limits, _GATHERED_GAP)
-    return [*runs, Run.of(joined)], limits.status
+    gathers = not short or known is not None
+    reserved = _FEW if gathers else 0
+    annealed = anneal_each(criterion, requirements, plans, limits, callback, reserved)
+    runs = [*before, *annealed]
+    complete = sum(len(run.matrix) for run in annealed) == sum(plan.reports for plan in plans)
+    if gathers:
+        rows = gather(runs, distribution, requirements.shape)
+        room = affordable(len(rows), annealed, limits)
+        complete = complete and room == len(rows)
+        if room >= min(len(rows), _FEWEST):
+            joined = Annealing(criterion, requirements, rows[:room], callback, limits.workers)
+            joined.solve_fixed(limits)
+            joined.anneal(_GATHERED_FACTOR, limits, _GATHERED_GAP)
+            runs.append(Run.of(joined))
+    return runs, limits.status if complete else "time_limit"
 
 
 def _most(distribution: Floats) -> int:

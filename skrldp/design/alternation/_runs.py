@@ -19,7 +19,6 @@ __all__ = ["Plan", "Run", "affordable", "anneal_each"]
 # Cells from which on runs take longer than it takes to start a process, a second.
 _WORTH_A_PROCESS = 60
 _FEWEST = 8  # reports that are worth another run
-_PLANNED_TIME = 0.7  # of the run before, for each report, that a run must have time for
 _LEAST_SECONDS = 1e-300  # of a run that took no time at all
 
 
@@ -85,6 +84,7 @@ def anneal_each(
     plans: Sequence[Plan],
     limits: Limits,
     callback: Callback | None = None,
+    reserved: int = 0,
 ) -> list[Run]:
     """Anneal from several starts.
 
@@ -100,23 +100,24 @@ def anneal_each(
         When to stop, and who does the work.
     callback : callable, optional
         Gets private mechanisms; of runs in other processes the best alone.
+    reserved : int
+        With a limit of time, no run after the first one takes the time of so many reports.
 
     Returns
     -------
     list of Run
-        They do not depend on the number of workers.
+        Without a limit of time, they do not depend on the number of workers.
     """
     number, left = limits.workers.number, limits.iterations_left
     share = None if left is None else left // (len(plans) + 1)  # one for what follows
     runs: list[Run] = []
     if number == 1 or len(plans) < 2 or criterion.distribution.size < _WORTH_A_PROCESS:
         for plan in plans:
-            b = affordable(plan.reports, runs, limits)
+            b = affordable(plan.reports, runs, limits, reserved)
             if b < min(plan.reports, _FEWEST):
                 break
-            limits = Limits(limits.left, share, limits.workers)
-            run = _anneal(criterion, requirements, replace(plan, reports=b), limits, callback)
-            runs.append(run)
+            own = Limits(limits.left, share, limits.workers)
+            runs.append(_anneal(criterion, requirements, replace(plan, reports=b), own, callback))
     else:
         together = -(-len(plans) // number)  # runs of one process, one after the other
         seconds = None if limits.left is None else limits.left / together
@@ -133,7 +134,7 @@ def anneal_each(
     return runs
 
 
-def affordable(reports: int, before: Sequence[Run], limits: Limits) -> int:
+def affordable(reports: int, before: Sequence[Run], limits: Limits, reserved: int = 0) -> int:
     """Count the reports that there is time for.
 
     Parameters
@@ -144,6 +145,8 @@ def affordable(reports: int, before: Sequence[Run], limits: Limits) -> int:
         Runs before; the last one tells how long a run takes.
     limits : Limits
         When to stop.
+    reserved : int
+        Reports of a later run, which is to have time, too.
 
     Returns
     -------
@@ -153,8 +156,8 @@ def affordable(reports: int, before: Sequence[Run], limits: Limits) -> int:
     if not before or limits.left is None:
         return reports
     run = before[-1]
-    needed = max(_PLANNED_TIME * run.seconds, _LEAST_SECONDS)
-    return min(reports, int(limits.left * len(run.matrix) / needed))
+    each = max(run.seconds / len(run.matrix), _LEAST_SECONDS)
+    return min(reports, max(int(limits.left / each) - reserved, 0))
 
 
 def _anneal_alone(

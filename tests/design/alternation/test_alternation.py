@@ -256,23 +256,23 @@ def test_the_end_of_a_path_needs_hardly_any_repair():
 # -- many paths -----------------------------------------------------------------------------------
 
 
-def test_alternation_is_deterministic_and_ends(monkeypatch):
-    """Also where its runs are in processes of their own."""
+@pytest.mark.parametrize(("max_iter", "status"), [(1_000, "converged"), (60, "max_iter")])
+def test_alternation_is_deterministic_and_ends(max_iter, status, monkeypatch):
+    """Also where its runs are in processes of their own; every step counts."""
     monkeypatch.setattr(side_by_side, "_WORTH_A_PROCESS", 9)
     region, distribution = region_of(TABLE), distribution_of(TABLE)
+    limits = [Limits(max_iter=max_iter, workers=Workers(n_jobs)) for n_jobs in (1, 2)]
     first, second = (
-        alternate(
-            Information(distribution),
-            Requirements.of(region, 1.0),
-            limits=Limits(max_iter=1_000, workers=Workers(n_jobs)),
-        )
-        for n_jobs in (1, 2)
+        alternate(Information(distribution), Requirements.of(region, 1.0), limits=one)
+        for one in limits
     )
-    assert first[1] == second[1] == "converged"
+    assert first[1] == second[1] == status
     assert 16 in {len(run.matrix) for run in first[0]}
     assert max(len(run.matrix) for run in first[0]) <= 20
     for one, other in zip(first[0], second[0], strict=True):
         np.testing.assert_array_equal(one.matrix, other.matrix)
+    steps = sum(run.steps for run in first[0])
+    assert [one.iterations for one in limits] == [steps, steps] and steps <= max_iter
 
 
 class Clock(Limits):
@@ -286,6 +286,20 @@ class Clock(Limits):
     def left(self):
         self.looks -= 1
         return float(max(self.looks, 0))
+
+
+def test_time_for_gathering_is_kept():
+    """After a run of 16 reports in 4 s, 9 s are enough for 36 reports, or for 16 and 20 later."""
+
+    class Left(Limits):
+        left = 9.0
+
+    before = [Run(np.ones((16, 4)), 1.0, seconds=4.0)]
+    assert side_by_side.affordable(40, before, Left()) == 36
+    assert side_by_side.affordable(24, before, Left(), reserved=20) == 16
+    assert side_by_side.affordable(24, before, Left(), reserved=50) == 0
+    assert side_by_side.affordable(40, before, Limits(None), reserved=50) == 40
+    assert side_by_side.affordable(40, [], Left(), reserved=50) == 40
 
 
 @pytest.mark.parametrize("looks", [1, 2, 10, 30, 50])
