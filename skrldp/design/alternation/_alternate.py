@@ -25,9 +25,9 @@ __all__ = ["alternate", "gather"]
 # Runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
 _SHORT = ((16, 0.8), (24, 0.8))  # where columns follow
-# From so many cells times pairs of secrets on, a step takes a third of a second, and two runs must
-# do.
+# From so many cells times pairs of secrets on, a step takes a fifth of a second and more.
 _COSTLY = 200_000
+_COSTLY_RUNS = ((12, 0.9), (16, 0.9))
 # Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.
 _GATHERED_FACTOR, _GATHERED_GAP = 0.9, 3e-4
 
@@ -83,7 +83,7 @@ def alternate(
         return [Run(whole, criterion.value(whole))], "converged"
     most, before = _most(distribution), []
     costly = distribution.size * requirements.n_pairs >= _COSTLY
-    planned: tuple[tuple[int, float], ...] = _SHORT[:short] or (_RUNS[:2] if costly else _RUNS)
+    planned: tuple[tuple[int, float], ...] = _SHORT[:short] or (_COSTLY_RUNS if costly else _RUNS)
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
         before = [Run(private, criterion.value(private))]

@@ -273,4 +273,5 @@ class _Schedule:
         seconds = (self.limits.elapsed - self.began) / taken
         steps = max(_PLANNED_TIME * _steps_left(self.limits, seconds) - _RESERVED_STEPS, 1.0)
         needed = (end / max(path.gap, end)) ** (1.0 / steps)
-        return min(slowest, max(needed, _LEAST_FACTOR))
+        # What time there is to spare is spent where reports part, before the rest of the path.
+        return slowest if needed >= self.fastest else max(needed, _LEAST_FACTOR)

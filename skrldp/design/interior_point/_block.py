@@ -101,6 +101,23 @@ class Block(ABC):
         """
 
     @abstractmethod
+    def correct(self, length: float) -> None:
+        """Aim at what a part of the last step would miss because the requirement is curved.
+
+        The next gradient and step use it: a second-order correction (Nocedal and Wright,
+        section 18.3). A linear requirement needs none.
+
+        Parameters
+        ----------
+        length : float
+            Part of the step for the variables.
+        """
+
+    @abstractmethod
+    def undo_correction(self) -> None:
+        """Aim at what was aimed at before the last correction."""
+
+    @abstractmethod
     def take(self, length: Floats, dual_length: Floats) -> None:
         """Take a part of the last step.
 

@@ -17,6 +17,8 @@ from skrldp.requirements import Requirement
 
 __all__ = ["PairBlock"]
 
+_INSIDE = 0.99  # part of the way to the boundary at which curvature is looked at, at most
+
 
 class PairBlock(Block):
     r"""The inequalities φ - λ1 - λ2 >= 0 of all rows and pairs; see :class:`Block`.
@@ -90,7 +92,8 @@ class PairBlock(Block):
         # Hessian by (q, λ) is -(diagonal + gradient mixed); inner is the inverse of that by λ.
         self._gradient, self._slope, self._lam_slope = gradient, slope, lam_slope
         self._diagonal, self._mixed, self._inner = diagonal, mixed, inner
-        self._residual = value - _sum(self._lam) - slack  # what the slacks miss
+        self._value, self._missed = value, value - _sum(self._lam) - slack  # by the slacks
+        self._residual = self._missed  # what a step makes up for
         forms = gradient_form, -mixed @ inner, -inner
         return _assemble(pairs, gradient, diagonal, forms)
 
@@ -124,13 +127,30 @@ class PairBlock(Block):
         slack = self._residual - np.einsum("bmi,bmi->bm", self._slope, along)
         slack += np.einsum("bmi,bmi->bm", self._lam_slope, lam)
         dual = dual_step(self._targets[0], self._slack, slack, self._dual)
-        self._steps = lam, slack, dual, self._dual_x
+        self._steps, self._x_step = (lam, slack, dual, self._dual_x), x
         kinds: list[Kind] = [(self._slack, slack, self._dual, dual)]
         if not self.pairs.fixed:
             dual_x = dual_step(self._targets[1], self._here, x, self._dual_x)
             self._steps = lam, slack, dual, dual_x
             kinds.append((self._here, x, self._dual_x, dual_x))
         return kinds
+
+    def correct(self, length: float) -> None:
+        """See :class:`Block`: φ is concave, so that steps along its tangent violate privacy."""
+        self._before = self._residual
+        if self.pairs.fixed:
+            return
+        x, step = self._here, self._x_step
+        fastest = (-step / x).reshape(len(x), -1).max(axis=1)  # no further than φ exists
+        part = np.minimum(length, _INSIDE / np.maximum(fastest, _INSIDE / length))
+        along = np.einsum("bmiu,bmiu->bmi", self._gradient, step)
+        tangent = part[:, None] * np.einsum("bmi,bmi->bm", self._slope, along)
+        error = self.pairs.value(x + by_row(part, x) * step) - self._value - tangent
+        self._residual = self._missed + error / part[:, None]
+
+    def undo_correction(self) -> None:
+        """See :class:`Block`."""
+        self._residual = self._before
 
     def take(self, length: Floats, dual_length: Floats) -> None:
         """See :class:`Block`."""

@@ -258,12 +258,7 @@ class PairFunction:
         curvature = np.zeros((*mean.shape, 2))
         if self.shared.any():
             part = self.shared
-            ratio = mean[:, part] / self.weight[part]
-            share = self.weight[part] / self.weight[part].sum(axis=1, keepdims=True)
-            top, inner = concave_mean(ratio, share, self.sigma)
-            # scale holds the factor that the budget takes off, the same for both
-            top = top * self.weight[part].sum(axis=1) * self.scale[part, 0]
-            inner = inner / share * self.scale[part]
+            top, inner = self._together(mean)
             value[:, part], slope[:, part] = top, inner
             outer = -(1.0 - self.sigma) * inner[..., :, None] * inner[..., None, :]
             outer /= top[..., None, None]
@@ -276,7 +271,42 @@ class PairFunction:
             curvature[..., i, i] -= slope[..., i] * (1.0 - self.theta) / mean[..., i]
         return value, slope, curvature, gradient
 
-    def _limit_singles(self, mean: Floats, value: Floats, slope: Floats, curvature: Floats) -> None:
+    def value(self, x: Floats) -> Floats:
+        """Evaluate φ alone.
+
+        Parameters
+        ----------
+        x : array of shape (b, m, 2, k)
+            Positive numbers.
+
+        Returns
+        -------
+        array of shape (b, m)
+        """
+        mean, _ = concave_mean(x, self.p, self.theta)
+        value: Floats = np.einsum("bmi,mi->bm", mean, self.scale)
+        if self.shared.any():
+            value[:, self.shared], _ = self._together(mean)
+            if self.own is not None:
+                self._limit_singles(mean, value)
+        return value
+
+    def _together(self, mean: Floats) -> tuple[Floats, Floats]:
+        """Couple the means of the pairs that share a budget: φ, and its derivatives by them."""
+        part = self.shared
+        share = self.weight[part] / self.weight[part].sum(axis=1, keepdims=True)
+        top, inner = concave_mean(mean[:, part] / self.weight[part], share, self.sigma)
+        # scale holds the factor that the budget takes off, the same for both
+        top = top * self.weight[part].sum(axis=1) * self.scale[part, 0]
+        return top, inner / share * self.scale[part]
+
+    def _limit_singles(
+        self,
+        mean: Floats,
+        value: Floats,
+        slope: Floats | None = None,
+        curvature: Floats | None = None,
+    ) -> None:
         """Put the best allowed split of the budget where the unlimited one is not allowed."""
         assert self.own is not None
         part = np.flatnonzero(self.shared)
@@ -294,8 +324,9 @@ class PairFunction:
         pair = part[pair]
         left = np.exp(kept[held])
         value[row, pair] = (mean[row, pair] * left).sum(axis=1)
-        slope[row, pair] = left
-        curvature[row, pair] = 0.0
+        if slope is not None and curvature is not None:
+            slope[row, pair] = left
+            curvature[row, pair] = 0.0
 
 
 def pair_function(one: Requirement) -> PairFunction | None:

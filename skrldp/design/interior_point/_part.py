@@ -124,7 +124,9 @@ class Part:
         return self._gradient()
 
     def correct(self, lengths: Floats, barrier: float) -> Floats:
-        """Aim anew at what a part of the step misses, where products are far from the barrier.
+        """Aim anew at what a part of the step misses.
+
+        These are products far from the barrier parameter, and requirements that are curved.
 
         Parameters
         ----------
@@ -150,6 +152,8 @@ class Part:
                 corrected.append(target + missing)
             targets.append(corrected)
         self._targets = targets
+        for block in self.blocks:
+            block.correct(float(lengths[0]))
         return self._gradient()
 
     def undo_correction(self) -> Floats:
@@ -161,6 +165,8 @@ class Part:
             Gradient by the rows, as from :meth:`gradient`.
         """
         self._targets = self._before
+        for block in self.blocks:
+            block.undo_correction()
         return self._gradient()
 
     def _gradient(self) -> Floats:

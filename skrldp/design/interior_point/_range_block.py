@@ -145,6 +145,12 @@ class RangeBlock(Block):
         ]
         return list(zip(self._here, steps, self._duals, self._dual_steps, strict=True))
 
+    def correct(self, length: float) -> None:
+        """See :class:`Block`: this one is linear."""
+
+    def undo_correction(self) -> None:
+        """See :class:`Block`."""
+
     def take(self, length: Floats, dual_length: Floats) -> None:
         """See :class:`Block`."""
         self._top = self._top + length[:, None] * self._step_top
