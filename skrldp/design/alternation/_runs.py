@@ -19,6 +19,7 @@ __all__ = ["Plan", "Run", "affordable", "anneal_each"]
 # Cells from which on runs take longer than it takes to start a process, a second.
 _WORTH_A_PROCESS = 60
 _FEWEST = 8  # reports that are worth another run
+_PLANNED_TIME = 0.7  # of the run before, for each report, that a run must have time for
 _LEAST_SECONDS = 1e-300  # of a run that took no time at all
 
 
@@ -156,7 +157,7 @@ def affordable(reports: int, before: Sequence[Run], limits: Limits, reserved: in
     if not before or limits.left is None:
         return reports
     run = before[-1]
-    each = max(run.seconds / len(run.matrix), _LEAST_SECONDS)
+    each = max(_PLANNED_TIME * run.seconds / len(run.matrix), _LEAST_SECONDS)
     return min(reports, max(int(limits.left / each) - reserved, 0))
 
 
