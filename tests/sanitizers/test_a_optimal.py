@@ -58,7 +58,7 @@ SETTINGS = [
     ({"targets": "all", "eps": 2.0, **FEW}, np.array([[60, 5], [300, 80], [20, 33]])),
     ({"observe": "nonsensitive", **FEW}, COUNTS),
     (
-        {"targets": "all", "eps_all": 2.0, "time_limit": 0.3, "uncertainty": RenyiBall()},
+        {"targets": "all", "eps_all": 2.0, "uncertainty": RenyiBall()},
         np.array([[60, 15], [300, 80]]),
     ),
 ]
