@@ -7,6 +7,7 @@ the exact ball (β = 0.05, α = 2) at ε = 1.5, the mean of two starts. Seconds 
 
 import argparse
 from contextlib import contextmanager
+from unittest import mock
 
 import numpy as np
 from bench_large import ADULT, adult_file, counts_of
@@ -25,6 +26,7 @@ from skrldp.design.criteria import _information as decoders
 from skrldp.design.cutting_planes import minimise
 from skrldp.design.interior_point import _central_path as central_path
 from skrldp.design.interior_point import _part as parts
+from skrldp.design.interior_point._pair_block import PairBlock
 from skrldp.information import entropy, mutual_information
 from skrldp.requirements import Requirements, repair
 from skrldp.row_privacy import privacy_region
@@ -128,6 +130,11 @@ def table(name, quick):
     for most in (0, 1, 3, 10):
         with changed(central_path, _MOST_CORRECTIONS=most):
             row(f"{most} corrections of a direction", [case.path(seed=s) for s in seeds])
+    with (
+        mock.patch.object(PairBlock, "correct"),
+        mock.patch.object(PairBlock, "undo_correction"),
+    ):
+        row("no second-order corrections", [case.path(seed=s) for s in seeds])
     with changed(parts, _PRODUCTS=(0.1, 10.0)):
         row("corrections to .1 to 10 of the barrier", [case.path(seed=s) for s in seeds])
     with changed(annealing, _MOST_FACTOR=0.0):

@@ -18,7 +18,8 @@ path the products of all variables and their multipliers are equal; their common
 A step aims at a lower barrier parameter, the complementarity times the *centring parameter*.
 Where it ends long before that, because some variable would be zero, its direction is corrected: the
 products that a longer step would have, as far as they are off, are aimed at anew, with the same
-factors of the Hessians (Gondzio 1996).
+factors of the Hessians (Gondzio 1996), and so is what the inequalities would miss, as they are
+curved (a second-order correction): what they miss at the end has to be repaired.
 
 The multipliers are scaled conditionals: they give a lower bound on the cost, so the method need not
 be trusted. Rounding ends it some 1e-6 from the optimum.

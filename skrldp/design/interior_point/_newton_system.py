@@ -49,7 +49,10 @@ def inverses(matrices: Floats) -> Floats | None:
     array of shape (b, a, a) or None
         Nearly the inverses; None if rounding has made a matrix indefinite.
     """
-    unit = 1.0 / np.sqrt(np.einsum("yii->yi", matrices))
+    diagonal = np.einsum("yii->yi", matrices)
+    if not np.all((diagonal > 0.0) & (diagonal < np.inf)):
+        return None
+    unit = 1.0 / np.sqrt(diagonal)
     both = unit[:, :, None] * unit[:, None, :]
     scaled = matrices * both
     diagonal = np.einsum("yii->yi", scaled)
