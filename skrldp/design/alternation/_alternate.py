@@ -25,7 +25,7 @@ __all__ = ["alternate", "gather"]
 # Runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
 _SHORT = ((16, 0.8), (24, 0.8))  # where columns follow
-# From so many cells times pairs of secrets on, a step takes a fifth of a second and more.
+# From so many cells times pairs of secrets on, a step takes a quarter of a second and more.
 _COSTLY = 200_000
 _COSTLY_RUNS = ((12, 0.9), (16, 0.9))
 # Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.

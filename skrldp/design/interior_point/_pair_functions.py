@@ -268,7 +268,8 @@ class PairFunction:
                 outer[..., i, i] += (1.0 - self.sigma) * inner[..., i] / mean[:, part, i]
             curvature[:, part] = outer
             if self.own is not None:
-                self._limit_singles(mean, value, slope, curvature)
+                row, pair, left = self._limit_singles(mean, value)
+                slope[row, pair], curvature[row, pair] = left, 0.0
         for i in (0, 1):
             curvature[..., i, i] -= slope[..., i] * (1.0 - self.theta) / mean[..., i]
         return value, slope, curvature, gradient
@@ -307,14 +308,11 @@ class PairFunction:
         top = top * self.weight[part].sum(axis=1) * self.scale[part, 0]
         return top, inner / share * self.scale[part]
 
-    def _limit_singles(
-        self,
-        mean: Floats,
-        value: Floats,
-        slope: Floats | None = None,
-        curvature: Floats | None = None,
-    ) -> None:
-        """Put the best allowed split of the budget where the unlimited one is not allowed."""
+    def _limit_singles(self, mean: Floats, value: Floats) -> tuple[Indices, Indices, Floats]:
+        """Put the best allowed split of the budget where the unlimited one is not allowed.
+
+        Returns these rows and pairs, and the slopes there.
+        """
         assert self.own is not None
         part = np.flatnonzero(self.shared)
         shape = (*mean[:, part].shape[:2], 2)
@@ -331,9 +329,7 @@ class PairFunction:
         pair = part[pair]
         left = np.exp(kept[held])
         value[row, pair] = (mean[row, pair] * left).sum(axis=1)
-        if slope is not None and curvature is not None:
-            slope[row, pair] = left
-            curvature[row, pair] = 0.0
+        return row, pair, left
 
 
 def pair_function(one: Requirement) -> PairFunction | None:
