@@ -166,31 +166,29 @@ def split_budget(
 
     Parameters
     ----------
-    log_mean : array of shape (N, 2)
+    log_mean : array of shape (..., 2)
         Logarithms of the geometric means M.
-    weight, own : arrays of shape (N, 2)
-        Marginals w of the secrets, and the greatest parts b.
-    radius : array of shape (N,)
-        Shared budgets B.
+    weight, own : arrays of shape (..., 2)
+        Marginals w of the secrets, and the greatest parts b; infinite where there is none.
+    radius : array of shape (...)
+        Shared budgets B. All arrays are broadcast but for the axis of the two conditionals.
 
     Returns
     -------
-    held : boolean array of shape (N,)
+    held : boolean array of shape (...)
         Where the unlimited split is not allowed.
-    kept : array of shape (N, 2)
+    kept : array of shape (..., 2)
         Minus k/w, the logarithms of what is left of the means.
     """
-    both = own.sum(axis=1) <= radius  # then nothing is shared
-    total = weight.sum(axis=1)
-    logs = log_mean - np.log(weight)
+    both = own.sum(axis=-1) <= radius  # then nothing is shared
+    total = weight.sum(axis=-1)
     # On the line k1 + k2 = B the derivatives by k1 and k2 are equal.
-    first = weight.prod(axis=1) / total * (logs[:, 0] - logs[:, 1]) + weight[:, 0] / total * radius
-    allowed = np.clip(first, radius - own[:, 1], own[:, 0])
+    apart = log_mean[..., 0] - log_mean[..., 1] - np.log(weight[..., 0] / weight[..., 1])
+    first = weight.prod(axis=-1) / total * apart + weight[..., 0] / total * radius
+    allowed = np.clip(first, radius - own[..., 1], own[..., 0])  # the latter where they cross
     # Outwards, for a part that is small beside the budget: its last digits count.
-    rest = radius * (1.0 + _OUTWARDS) - allowed
-    taken = np.stack([allowed, rest], axis=1)
-    taken = np.where(both[:, None], own, np.minimum(taken, own))
-    return both | (allowed != first), -taken / weight
+    rest = np.minimum(radius * (1.0 + _OUTWARDS) - allowed, own[..., 1])
+    return both | (allowed != first), np.stack([-allowed, -rest], axis=-1) / weight
 
 
 def _sigma(alpha: float) -> float:

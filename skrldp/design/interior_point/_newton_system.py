@@ -21,8 +21,10 @@ _Solution = tuple[Floats, Floats, Floats, float]
 # Chosen by hand. Doubled one at a time (benchmarks/bench_constants.py) they change nothing before
 # the 13th digit.
 
-# Steps of iterative refinement of each solve: they undo the regularisation below.
-_REFINEMENTS = 2
+# Steps of iterative refinement of each solve, at most: they undo the regularisation below. Each
+# multiplies the error by about what the last one changed, relative to the solution, so one that
+# changed less than this is the last.
+_REFINEMENTS, _REFINED = 2, 1e-6
 # Regularisation: what is added to a unit diagonal, the least of these with which Cholesky's method
 # succeeds. It begins at a few units of rounding.
 _REGULARISATIONS = (1e-15, 1e-13, 1e-11)
@@ -212,6 +214,8 @@ class Coupling:
             more = self._solve(left, column_residual - step.sum(axis=0), left_cell, left_top)
             step, columns = step + more[0], columns + more[1]
             distribution, top = distribution + more[2], top + more[3]
+            if np.linalg.norm(more[0]) <= _REFINED * np.linalg.norm(step):
+                break
         return step, top
 
     def solve_curved(

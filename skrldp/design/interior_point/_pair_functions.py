@@ -30,7 +30,7 @@ from skrldp.support_function import (
     support_shrink,
 )
 
-__all__ = ["Groups", "PairFunction", "concave_mean", "pair_function"]
+__all__ = ["Groups", "PairFunction", "concave_mean", "pair_function", "sum_last"]
 
 
 # Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
@@ -77,6 +77,20 @@ def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
     )
     mean = np.exp(centre + log_total / theta)
     return mean, mean[..., None] * weights / x
+
+
+def sum_last(array: Floats) -> Floats:
+    """Sum along the last axis, which is short: several times faster than NumPy's own sum.
+
+    Parameters
+    ----------
+    array : array of shape (..., k)
+
+    Returns
+    -------
+    array of shape (...)
+    """
+    return np.einsum("...u->...", array)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,17 +273,16 @@ class PairFunction:
         value = np.einsum("bmi,mi->bm", mean, self.scale)
         curvature = np.zeros((*mean.shape, 2))
         if self.shared.any():
-            part = self.shared
-            top, inner = self._together(mean)
+            part = self._shared
+            top, inner, held = self._together(mean[:, part])
             value[:, part], slope[:, part] = top, inner
             outer = -(1.0 - self.sigma) * inner[..., :, None] * inner[..., None, :]
             outer /= top[..., None, None]
             for i in (0, 1):
                 outer[..., i, i] += (1.0 - self.sigma) * inner[..., i] / mean[:, part, i]
+            if held is not None:
+                outer[held] = 0.0
             curvature[:, part] = outer
-            if self.own is not None:
-                row, pair, left = self._limit_singles(mean, value)
-                slope[row, pair], curvature[row, pair] = left, 0.0
         for i in (0, 1):
             curvature[..., i, i] -= slope[..., i] * (1.0 - self.theta) / mean[..., i]
         return value, slope, curvature, gradient
@@ -294,42 +307,32 @@ class PairFunction:
             mean, _ = concave_mean(x, self.p, self.theta)
         value: Floats = np.einsum("bmi,mi->bm", mean, self.scale)
         if self.shared.any():
-            value[:, self.shared], _ = self._together(mean)
-            if self.own is not None:
-                self._limit_singles(mean, value)
+            value[:, self._shared] = self._together(mean[:, self._shared])[0]
         return value
 
-    def _together(self, mean: Floats) -> tuple[Floats, Floats]:
-        """Couple the means of the pairs that share a budget: φ, and its derivatives by them."""
-        part = self.shared
-        share = self.weight[part] / self.weight[part].sum(axis=1, keepdims=True)
-        top, inner = concave_mean(mean[:, part] / self.weight[part], share, self.sigma)
-        # scale holds the factor that the budget takes off, the same for both
-        top = top * self.weight[part].sum(axis=1) * self.scale[part, 0]
-        return top, inner / share * self.scale[part]
+    @cached_property
+    def _shared(self) -> slice | NDArray[np.bool_]:
+        """The pairs that share a budget, as a slice where these are all."""
+        return slice(None) if self.shared.all() else self.shared
 
-    def _limit_singles(self, mean: Floats, value: Floats) -> tuple[Indices, Indices, Floats]:
-        """Put the best allowed split of the budget where the unlimited one is not allowed.
+    def _together(self, mean: Floats) -> tuple[Floats, Floats, NDArray[np.bool_] | None]:
+        """Couple the means of the pairs that share a budget.
 
-        Returns these rows and pairs, and the slopes there.
+        Returns φ, its derivatives by the means, and where none of them depends on the means,
+        because the best split of the budget is not allowed; None for nowhere.
         """
-        assert self.own is not None
-        part = np.flatnonzero(self.shared)
-        shape = (*mean[:, part].shape[:2], 2)
-        held, kept = split_budget(
-            np.log(mean[:, part]).reshape(-1, 2),
-            *(
-                np.broadcast_to(of_pair[part], (shape[0], *of_pair[part].shape)).reshape(
-                    -1, *of_pair.shape[1:]
-                )
-                for of_pair in (self.weight, self.radius, self.own)
-            ),
-        )
-        row, pair = np.nonzero(held.reshape(shape[:2]))
-        pair = part[pair]
-        left = np.exp(kept[held])
-        value[row, pair] = (mean[row, pair] * left).sum(axis=1)
-        return row, pair, left
+        part = self._shared
+        weight = self.weight[part]
+        if self.theta == 0.0:
+            own = np.full_like(weight, np.inf) if self.own is None else self.own[part]
+            held, kept = split_budget(np.log(mean), weight, self.radius[part], own)
+            left = np.exp(kept)
+            return sum_last(mean * left), left, held
+        total = weight.sum(axis=1, keepdims=True)
+        top, inner = concave_mean(mean / weight, weight / total, self.sigma)
+        # scale holds the factor that the budget takes off, the same for both
+        top = top * (total[:, 0] * self.scale[part, 0])
+        return top, inner * (total / weight * self.scale[part]), None
 
 
 def pair_function(one: Requirement) -> PairFunction | None:
