@@ -28,15 +28,17 @@ _SHORT = ((16, 0.8), (24, 0.8))  # where columns follow
 # From so many cells times pairs of secrets on, a step takes a quarter of a second and more.
 _COSTLY = 200_000
 _COSTLY_RUNS = ((12, 0.9), (16, 0.9))
+# Where memory leaves no room for more reports than one run takes, and time is not limited.
+_WIDEST_RUN = ((64, 0.8),)
 # Cooling factor once the decoders that were gathered are updated, and duality gap where that ends.
 _GATHERED_FACTOR, _GATHERED_GAP = 0.9, 3e-4
 
 # Numbers of reports.
 _MOST, _FEW = 64, 20  # no more than cells are of use in the end, but a few more on the way
 _FEWEST = 8
-# Entries of the matrices of all reports, of which some five sets are kept at a time: 0.8 GB. With
-# 32 million, thousand cells took more than thirteen minutes on two cores.
-_ENTRIES = 20_000_000
+# Entries of the matrices of all reports, of which some five sets are kept at a time: 1.3 GB. More
+# reports are what helps most at a thousand cells, where this is room for 32.
+_ENTRIES = 32_000_000
 
 # Perturbed copies join the gathered reports up to _FILL of them; logarithms of what they are
 # multiplied by have this standard deviation.
@@ -83,12 +85,14 @@ def alternate(
         return [Run(whole, criterion.value(whole))], "converged"
     most, before = _most(distribution), []
     costly = distribution.size * requirements.n_pairs >= _COSTLY
-    planned: tuple[tuple[int, float], ...] = _SHORT[:short] or (_COSTLY_RUNS if costly else _RUNS)
+    widest = most < min(_MOST, distribution.size) and limits.left is None
+    usual = _WIDEST_RUN if widest else _COSTLY_RUNS if costly else _RUNS
+    planned: tuple[tuple[int, float], ...] = _SHORT[:short] or usual
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
         before = [Run(private, criterion.value(private))]
     plans = [Plan(min(b, most), factor, seed) for seed, (b, factor) in enumerate(planned)]
-    gathers = not short or known is not None
+    gathers = not (short or widest) or known is not None
     reserved = _FEW if gathers else 0
     annealed = anneal_each(criterion, requirements, plans, limits, callback, reserved)
     runs = [*before, *annealed]
