@@ -25,7 +25,8 @@ __all__ = ["alternate", "gather"]
 # Runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
 _SHORT = ((16, 0.8), (24, 0.8))  # where columns follow
-# From so many cells times pairs of secrets on, a step takes a quarter of a second and more.
+# From so many cells times pairs of secrets on, a step takes a quarter of a second and more. Privacy
+# over all distributions costs little: it is about the extremes of each secret's entries.
 _COSTLY = 200_000
 _COSTLY_RUNS = ((12, 0.9), (16, 0.9))
 # Where memory leaves no room for more reports than one run takes, and time is not limited.
@@ -84,7 +85,8 @@ def alternate(
         whole = np.eye(distribution.size)
         return [Run(whole, criterion.value(whole))], "converged"
     most, before = _most(distribution), []
-    costly = distribution.size * requirements.n_pairs >= _COSTLY
+    pairs = sum(len(one.region.pairs[0]) for one in requirements if not one.everywhere)
+    costly = distribution.size * pairs >= _COSTLY
     widest = most < min(_MOST, distribution.size) and limits.left is None
     usual = _WIDEST_RUN if widest else _COSTLY_RUNS if costly else _RUNS
     planned: tuple[tuple[int, float], ...] = _SHORT[:short] or usual

@@ -27,6 +27,7 @@ from skrldp.row_privacy import (
     JointRegion,
     LowerRegion,
     ProductRegion,
+    SimplexRegion,
     privacy_region,
 )
 from skrldp.uncertainty_set import RenyiSet
@@ -288,6 +289,18 @@ def test_where_memory_limits_reports_one_run_has_all_that_there_is_room_for(monk
     assert max(run.value for run in known) >= runs[0].value * (1.0 - 1e-12)
     timed, _ = alternate(*design, limits=Limits(600.0))
     assert len(timed) > 1
+
+
+def test_costly_tables_have_fewer_runs_unless_privacy_is_over_all_distributions(monkeypatch):
+    """Pairs of secrets cost little there: only the extremes of each secret's entries matter."""
+    monkeypatch.setattr(alternation, "_COSTLY", 1)
+    around, distribution = region_of(TABLE), distribution_of(TABLE)
+    everywhere = SimplexRegion(around.conditionals, around.marginal, layout=around.rows)
+    found = [
+        alternate(Information(distribution), Requirements.of(region, 1.0), limits=Limits(None))[0]
+        for region in (around, everywhere)
+    ]
+    assert [len(runs) for runs in found] == [3, 4]
 
 
 class Clock(Limits):
