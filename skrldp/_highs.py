@@ -5,6 +5,7 @@ when rows, columns or costs of a program that it has solved are changed.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class LinearProgram:
         import highspy
 
         self._highspy = highspy
-        self._solver = highspy.Highs()
+        self._solver = _silent_solver()()
         for option, value in (
             ("output_flag", False),
             ("threads", 1),
@@ -245,3 +246,20 @@ def _sparse(rows: Floats | csr_array) -> tuple[NDArray[np.int32], Floats, NDArra
         starts = np.searchsorted(position, np.arange(len(table))).astype(np.int32)
         return index.astype(np.int32), table[position, index], starts
     return rows.indices.astype(np.int32), rows.data, rows.indptr[:-1].astype(np.int32)
+
+
+@cache
+def _silent_solver() -> type:
+    """Return a solver that is silent from the beginning.
+
+    From 1.16 on HiGHS prints its version when callbacks are enabled, which ``highspy.Highs()``
+    does: before any option can be set.
+    """
+    import highspy
+
+    class SilentSolver(highspy.Highs):
+        def enableCallbacks(self) -> None:
+            self.silent()
+            super().enableCallbacks()
+
+    return SilentSolver

@@ -1,5 +1,8 @@
 """The linear programs against scipy's, through every way in which they can change."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -210,3 +213,18 @@ def test_no_row_is_lost(wrong, write):
     program = LinearProgram(np.array([1.0, 1.0]), 2.0)
     with pytest.raises(SolverError, match="HiGHS"):
         program.add_rows(write([[1.0, 1.0], [wrong, 1.0]]), -np.inf, 1.0)
+
+
+def test_nothing_is_printed():
+    """In a process of its own: HiGHS 1.16 prints its version once, before it can be asked not to.
+
+    What a command writes to its standard output may be read by another.
+    """
+    program = """
+import numpy as np
+from skrldp._highs import LinearProgram
+x, _, _ = LinearProgram(np.ones(2), 1.0).solve()
+assert x.sum() == 2.0
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
