@@ -220,12 +220,17 @@ class LinearProgram:
         return np.array(solution.col_value), np.array(solution.row_dual), value
 
     def _retry(self, status: Any) -> Any:
-        """Solve once more without the old basis; if that fails too, say what is wrong."""
+        """Solve once more, with neither basis nor presolve; if that fails too, say what is wrong.
+
+        Presolve of HiGHS 1.16 calls some programs infeasible that are not.
+        """
         kinds = self._highspy.HighsModelStatus
         if status == kinds.kTimeLimit:
             raise TimeoutError("the time for this linear program is used up")
         self._solver.clearSolver()
+        self._solver.setOptionValue("presolve", "off")
         self._solver.run()
+        self._solver.setOptionValue("presolve", "choose")
         status = self._solver.getModelStatus()
         if status == kinds.kOptimal:
             return status

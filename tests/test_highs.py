@@ -215,6 +215,20 @@ def test_no_row_is_lost(wrong, write):
         program.add_rows(write([[1.0, 1.0], [wrong, 1.0]]), -np.inf, 1.0)
 
 
+def test_a_program_that_presolve_calls_infeasible():
+    """Presolve of HiGHS 1.16 does, at a range as wide as the tolerance; any x fits some c5, c6."""
+    p, most = np.array([4.0, 7.0, 2.0]) / 13.0, 1.0 + 1e-9
+    program = LinearProgram(np.array([*(1e-9 * p), 1.0, -100.0, -100.0, -100.0]))
+    program.set_bounds(np.array([0, 0, 0, 2.0 - most, 0, 0, 0]), [*(most / p), most, *[np.inf] * 3])
+    program.add_rows(np.array([[*p, 0, 0, 0, 0]]), 1.0, 1.0)
+    program.add_rows(np.array([[*p, -1.0, 0, 1.0, -1.0]]), 0.0, 0.0)
+    high = np.column_stack([np.eye(3), -most / p, -np.ones(3), np.zeros((3, 2))])
+    low = np.column_stack([-np.eye(3), np.zeros(3), -np.ones(3), np.zeros((3, 2))])
+    program.add_rows(np.concatenate([high, low]), -np.inf, 0.0)
+    x, _, value = program.solve()
+    assert p @ x[:3] == pytest.approx(1.0) and value == pytest.approx(1.0, abs=1e-6)
+
+
 def test_nothing_is_printed():
     """In a process of its own: HiGHS 1.16 prints its version once, before it can be asked not to.
 
