@@ -1,5 +1,6 @@
 """Work that is shared among threads, with results that do not depend on their number."""
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -48,8 +49,31 @@ class Workers:
         if self.number == 1 or len(items) < 2:
             return [function(item) for item in items]
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.number, thread_name_prefix="skrldp")
-        return list(self._pool.map(function, items))
+            self._pool = ThreadPoolExecutor(self.number - 1, thread_name_prefix="skrldp")
+        found: dict[int, Result] = {}
+        left = deque(range(len(items)))
+
+        def work() -> None:
+            while True:
+                try:
+                    place = left.popleft()
+                except IndexError:  # none is left
+                    return
+                try:
+                    found[place] = function(items[place])
+                except BaseException:
+                    left.clear()
+                    raise
+
+        # The thread that calls works too: to wake another one takes as long as a short item.
+        helpers = [self._pool.submit(work) for _ in range(min(self.number, len(items)) - 1)]
+        try:
+            work()
+        finally:
+            for helper in helpers:
+                if not helper.cancel():
+                    helper.result()
+        return [found[place] for place in range(len(items))]
 
     def close(self) -> None:
         """End the threads."""
