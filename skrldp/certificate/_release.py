@@ -76,7 +76,7 @@ def expected_seconds(requirements: Requirements) -> float:
         By counting what there is to do, at the pace of an ordinary core.
     """
     return requirements.n_cells * sum(
-        one.region.conditionals.size * _SECONDS_CELL + len(one.region.pairs[0]) * _SECONDS_PAIR
+        one.region.conditionals.size * _SECONDS_CELL + one.n_pairs * _SECONDS_PAIR
         for one in requirements
     )
 

@@ -28,9 +28,14 @@ class Requirement:
     eps: float | Floats
 
     @property
+    def n_pairs(self) -> int:
+        """Number of pairs of secrets that are compared."""
+        return len(self.region.pairs[0])
+
+    @property
     def pair_eps(self) -> Floats:
         """ε of each pair of ``region.pairs``, shape (n_pairs,)."""
-        return np.broadcast_to(np.asarray(self.eps, dtype=float), self.region.pairs[0].shape)
+        return np.broadcast_to(np.asarray(self.eps, dtype=float), self.n_pairs)
 
     @property
     def part_pairs(self) -> tuple[Indices, Indices, Floats]:
@@ -103,7 +108,7 @@ class Requirements:
     @property
     def n_pairs(self) -> int:
         """Number of pairs of secrets that are compared, over all requirements."""
-        return sum(len(one.region.pairs[0]) for one in self.items)
+        return sum(one.n_pairs for one in self.items)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -123,7 +128,7 @@ class Requirements:
     @cached_property
     def any_pair(self) -> bool:
         """Whether anything is compared; otherwise all rows will do."""
-        return any(len(one.region.pairs[0]) for one in self.items)
+        return any(one.n_pairs for one in self.items)
 
     @cached_property
     def least_eps(self) -> float:

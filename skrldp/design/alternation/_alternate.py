@@ -85,7 +85,7 @@ def alternate(
         whole = np.eye(distribution.size)
         return [Run(whole, criterion.value(whole))], "converged"
     most, before = _most(distribution), []
-    pairs = sum(len(one.region.pairs[0]) for one in requirements if not one.everywhere)
+    pairs = sum(one.n_pairs for one in requirements if not one.everywhere)
     costly = distribution.size * pairs >= _COSTLY
     widest = most < min(_MOST, distribution.size) and limits.left is None
     usual = _WIDEST_RUN if widest else _COSTLY_RUNS if costly else _RUNS

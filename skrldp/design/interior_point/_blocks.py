@@ -22,7 +22,7 @@ def path_blocks(requirements: Requirements) -> list[Block] | None:
     list of Block, or None
         None if there is no central path for one of them; see :func:`pair_function`.
     """
-    blocks = [_block(one) for one in requirements if len(one.region.pairs[0])]
+    blocks = [_block(one) for one in requirements if one.n_pairs]
     found = [block for block in blocks if block is not None]
     return found if len(found) == len(blocks) else None
 

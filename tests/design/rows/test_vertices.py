@@ -334,9 +334,10 @@ def test_the_probe_looks_in_every_run(cdd):
         vertices_module._probe(centre + 0.99 * (found - centre), inequalities)
 
 
+@pytest.mark.parametrize("rounding", ["as it is", "fatal"])
 @pytest.mark.parametrize("kind", ["lower", "box"])
-def test_eps_too_small_for_vertices(kind, monkeypatch):
-    """Rows so close to uniform that rounding makes their program infeasible: columns do it."""
+def test_eps_too_small_for_vertices(kind, rounding, monkeypatch):
+    """Rows so close to uniform that rounding may make their program infeasible: columns do it."""
     joint = JointDistribution([[30, 20], [15, 40]])
     region = region_of(joint, kind)
     required = Requirements.of(region, 1e-9)
@@ -344,10 +345,11 @@ def test_eps_too_small_for_vertices(kind, monkeypatch):
     def infeasible(*_):
         raise InfeasibleError("no solution")
 
-    for _ in range(2):  # as it is, which is a matter of HiGHS's version, and when it fails
-        found = solve(joint, required)
-        assert excess(region, found.matrix.reshape(-1, 2, 2), 1e-9).max() <= 1e-12
+    if rounding == "fatal":  # by itself it is so with some versions of HiGHS
         monkeypatch.setattr(vertices_module, "_mix", infeasible)
-    assert found.solver == "columns" and "Vertices were not used" in found.message
-    with pytest.raises(SolverError, match=r"too close to each other|cannot make a mechanism"):
-        solve(joint, required, solver="vertices")
+        with pytest.raises(SolverError, match=r"too close to each other|cannot make a mechanism"):
+            solve(joint, required, solver="vertices")
+    found = solve(joint, required)
+    assert excess(region, found.matrix.reshape(-1, 2, 2), 1e-9).max() <= 1e-12
+    if rounding == "fatal":
+        assert found.solver == "columns" and "Vertices were not used" in found.message
