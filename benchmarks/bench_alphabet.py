@@ -1,7 +1,9 @@
 """How often the set holds the truth where values of U, or bins, come from the counted records.
 
-First, two common values and a million rare ones. The alphabet is learned from the counted records,
-or from a part of them that is set aside (``alphabet_fraction``). Second, a number in bins, whose
+First, two common values and a million rare ones; values with Zipf's frequencies; and two columns of
+these. The alphabet is learned from the counted records, as they are or with those of few records as
+"other" (``min_frequency="auto"``), or from records that are set aside (``alphabet_fraction``).
+Second, a number in bins, whose
 edges come from the counted records or from as many others: those of `KBinsDiscretizer`, and the
 leaves of a tree that was trained to tell S. The truth is known, so each table shows whether its
 set, of level 0.95, holds it. ``--quick`` draws fewer tables.
@@ -14,38 +16,68 @@ from scipy.special import ndtr, rel_entr
 from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.tree import DecisionTreeClassifier
 
-from skrldp import RenyiBall, SRRSanitizer
+from skrldp import LikelihoodRatioSet, SRRSanitizer
 
-UNCERTAINTY = RenyiBall(alpha=1, radius="finite-sample")
+UNCERTAINTY = LikelihoodRatioSet()
 COMMON, RARE = 2, 1_000_000  # values
 SPLIT = {"alphabet_fraction": 0.3, "min_frequency": 10, "handle_unknown": "infrequent_if_exist"}
 
 
 def needed(joint, truth, uncertainty):
-    """Share of the set's radius that the true conditionals of U need; for sets of order 1."""
+    """Share of the set's budgets that the true conditionals of U need."""
     fitted = uncertainty.fit_set(joint)
     conditionals = truth / truth.sum(axis=1, keepdims=True)
     used = np.sort(joint.marginal * rel_entr(joint.conditionals, conditionals).sum(axis=1))
-    return max(used[-1] / fitted.single_radius, used[-2:].sum() / fitted.pair_radius)
+    return max(used[-1] / fitted.single, used[-2:].sum() / fitted.pair)
 
 
 # --- Rare values ---------------------------------------------------------------------------------
 
+OPTIONS = {
+    "all of the records": {},
+    "frequent ones": {"min_frequency": "auto"},
+    "records set aside": SPLIT,
+}
 
-def try_rare_values(n, share, options, uncertainty, rng):
-    """Number of values of U for one table, and what its set needs."""
+
+def common_and_rare(share):
+    """Two common values, whose frequencies depend on S, and a million others."""
+    rare = np.full((2, RARE), share / RARE)
+    return np.hstack([np.array([[0.6, 0.4], [0.4, 0.6]]) * (1.0 - share), rare])
+
+
+def zipf(size):
+    """Values whose probabilities are as 1, 1/2, 1/3, ..., whatever S is."""
+    weights = 1.0 / np.arange(1, size + 1)
+    return np.tile(weights / weights.sum(), (2, 1))
+
+
+def try_values(n, each, options, uncertainty, rng):
+    """Number of values of U for one table, and what its set needs; U is one column or two."""
     secrets = rng.integers(0, 2, size=n)
-    common = rng.random(n) < np.array([0.4, 0.6])[secrets]
-    values = np.where(rng.random(n) < share, rng.integers(COMMON, COMMON + RARE, size=n), common)
+    columns, kept, truth = [], [], []
+    for probabilities in each:
+        steps = probabilities.cumsum(axis=1)
+        draws = rng.random(n)
+        columns.append(
+            np.where(secrets == 0, *(np.searchsorted(own, draws * own[-1]) for own in steps))
+        )
     # The table's counts do not depend on the mechanism; this one is the fastest to fit.
-    sanitizer = SRRSanitizer(sensitive=0, **options).fit(np.column_stack([secrets, values]))
-    joint = sanitizer.joint_
-    known = [value for value in joint.values if value != "other"]
-    each = np.array([[0.6, 0.4], [0.4, 0.6]]) * (1.0 - share)
-    truth = np.array([[own[v] if v < COMMON else share / RARE for v in known] for own in each])
-    if len(known) < len(joint.values):  # all other values are one
-        truth = np.insert(truth, joint.values.index("other"), 1.0 - truth.sum(axis=1), axis=1)
-    return len(joint.values), needed(joint, truth, uncertainty)
+    joint = SRRSanitizer(sensitive=0, **options).fit(np.column_stack([secrets, *columns])).joint_
+    values = joint.values if len(each) > 1 else [(value,) for value in joint.values]
+    for place, probabilities in enumerate(each):
+        own = sorted({value[place] for value in values if value[place] != "other"})
+        kept.append({value: i for i, value in enumerate(own)} | {"other": len(own)})
+        known = probabilities[:, own]
+        truth.append(np.column_stack([known, 1.0 - known.sum(axis=1)]))
+    found = np.ones((2, len(values)))
+    for place, own in enumerate(truth):
+        found *= own[:, [kept[place][value[place]] for value in values]]
+    others = ("other",) * len(each)
+    if others in values:  # which has all combinations that are not listed
+        place = values.index(others)
+        found[:, place] = 1.0 - np.delete(found, place, axis=1).sum(axis=1)
+    return len(values), needed(joint, found, uncertainty)
 
 
 # --- Bins ----------------------------------------------------------------------------------------
@@ -91,10 +123,19 @@ def main(tables, uncertainty=UNCERTAINTY):
         size, need = np.array(found).T
         print(f"{words} {size.mean():>7.0f} {np.mean(need <= 1):>8.3f} {np.median(need):>8.2f}")
 
-    print(f"\n{'values of U':<22} {'n':>6} {'rare':>6}  values  covered   needed")
-    for n, share in ((1_000, 0.1), (20_000, 0.01), (20_000, 0.1)):
-        for name, options in (("of the same records", {}), ("of records set aside", SPLIT)):
-            show(f"{name:<22} {n:>6} {share:>6}", try_rare_values, n, share, options)
+    print(f"\n{'population':<26} {'values of U':<18} {'n':>6}  values  covered   needed")
+    populations = [
+        ("a million share 0.1", 1_000, [common_and_rare(0.1)]),
+        ("a million share 0.01", 20_000, [common_and_rare(0.01)]),
+        ("a million share 0.1", 20_000, [common_and_rare(0.1)]),
+        ("Zipf, 5,000 values", 4_000, [zipf(5_000)]),
+        ("Zipf, 30 values", 20_000, [zipf(30)]),
+        ("two columns, Zipf 30 and 8", 20_000, [zipf(30), zipf(8)]),
+    ]
+    for population, n, each in populations:
+        for name, options in OPTIONS.items():
+            words = f"{population:<26} {name:<18} {n:>6}"
+            show(words, try_values, n, each, options)
     print(f"\n{'edges':<9} {'of':<18} {'n':>6} {'asked':>6}    bins  covered   needed")
     for name in ("uniform", "quantile", "kmeans", "tree"):
         for n_bins in (5, 50):

@@ -14,14 +14,14 @@ export type Category =
 /** The set of distributions that a bound is proven for; figures are in nats. */
 export type Distributions =
   | "all"
-  | { readonly set: "renyi"; readonly alpha: number; readonly radius: number; readonly rule: string; readonly beta: number | null }
-  | { readonly set: "likelihood-ratio"; readonly single: number; readonly pair: number; readonly drift: number; readonly rule: string; readonly beta: number | null };
+  | { readonly set: "renyi"; readonly alpha: number; readonly radius: number; readonly rule: string; readonly beta: number | null; readonly n_values?: number }
+  | { readonly set: "likelihood-ratio"; readonly single: number; readonly pair: number; readonly drift: number; readonly rule: string; readonly beta: number | null; readonly n_values?: number };
 
 interface Bound {
   readonly eps_requested: number;
   readonly eps: number;
   readonly eps_attained: number;
-  readonly alphabet: "declared" | "split" | "learned" | null;
+  readonly alphabet: "declared" | "split" | "frequent" | "learned" | null;
   readonly distributions: Distributions;
 }
 

@@ -214,6 +214,7 @@ function checkedOthers(others, values) {
 // --- Guarantees ----------------------------------------------------------------------------------------
 const PROOF = ["eps_requested", "eps", "eps_attained"]; // in nats
 const OPTIONAL = [[], [], ["alphabet"], ["alphabet", "eps_all", "eps_given_u", "eps_pairs", "further"]]; // by version
+const isCount = (it) => typeof it === "bigint" && it > 0n;
 const FIGURES = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"] };
 /** Read what the maker claims to have proven; its keys are in canonical order. */
 function readGuarantee(claims, version, secrets, columns) {
@@ -224,8 +225,8 @@ function readGuarantee(claims, version, secrets, columns) {
   const further = stated("further", (statements) => readFurther(statements, columns));
   const isMore = ({ known, eps }) => eps > eps_all || (known?.length === 0 && eps > proof.eps);
   if (isMore(proof) || eps_given_u > eps_all || further?.some(isMore)) malformed("a bound is more than eps or eps_all");
-  const isCount = (it) => it === null || (typeof it === "bigint" && it > 0n);
-  const n_records = isCount(claims.n_records) ? claims.n_records : malformed("n_records is no whole number >= 1");
+  const { n_records } = claims;
+  if (n_records !== null && !isCount(n_records)) malformed("n_records is no whole number >= 1");
   return { ...proof, eps_all, eps_given_u, eps_pairs, n_records, alphabet, distributions, further };
 }
 function readFurther(claimed, columns) {
@@ -248,7 +249,7 @@ function readProof(claims, needed, optional, version) {
   for (const name of optional) if (claims[name] === null) malformed(`in its guarantee, ${name} is null: leave it out`);
   const [eps_requested, eps, eps_attained] = PROOF.map((name) => nats(claims[name], name));
   const [distributions, { alphabet }] = [readSet(claims[key], version), claims];
-  const sources = distributions === "all" ? [undefined] : [undefined, "declared", "split", "learned"];
+  const sources = distributions === "all" ? [undefined] : [undefined, "declared", "split", "frequent", "learned"];
   const isFit = sources.includes(alphabet) && eps_attained <= eps;
   if (!isFit) malformed("in its guarantee, eps_attained is more than eps, or alphabet is of no known kind");
   return { eps_requested, eps, eps_attained, alphabet, distributions };
@@ -258,15 +259,18 @@ function readSet(around, version) {
   const set = version === 1 ? "renyi" : around?.set;
   const isSet = isObject(around) && typeof set === "string" && Object.hasOwn(FIGURES, set);
   const names = isSet ? FIGURES[set] : malformed('guarantee.distributions is not "all", nor a known set');
-  checkKeys(around, [...(version === 1 ? [] : ["set"]), ...names, "rule", "beta"], [], "guarantee.distributions");
+  const needed = [...(version === 1 ? [] : ["set"]), ...names, "rule", "beta"];
+  checkKeys(around, needed, version > 2 ? ["n_values"] : [], "guarantee.distributions");
   const figures = Object.fromEntries(names.map((name) => [name, nats(around[name], name)]));
-  const [{ rule }, { alpha, single, pair }] = [around, figures];
+  const [{ rule, n_values }, { alpha, single, pair }] = [around, figures];
   const isRule = [set === "renyi" ? "chi2" : "asymptotic", "finite-sample", "given"].includes(rule);
   const beta = rule === "given" ? around.beta : real(around.beta);
   const isBall = set === "renyi" && alpha > 0 && (rule !== "finite-sample" || alpha === 1);
-  const isFit = isRule && (isBall || (single <= pair && pair <= 2 * single));
+  const isOf = n_values === undefined || (isCount(n_values) && rule === "finite-sample");
+  const isFit = isRule && isOf && (isBall || (single <= pair && pair <= 2 * single));
   const isBeta = rule === "given" ? beta === null : beta > 0 && beta < 1;
-  return isFit && isBeta ? { set, ...figures, rule, beta } : malformed(`distributions do not fit: ${show(around)}`);
+  if (!isFit || !isBeta) malformed(`distributions do not fit: ${show(around)}`);
+  return { set, ...figures, rule, beta, ...(n_values && { n_values }) };
 }
 function readPairs(table, eps, n) {
   const isRow = (row) => Array.isArray(row) && row.length === n;

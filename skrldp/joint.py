@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._arrays import real_numbers
-from skrldp._params import check_choice
+from skrldp._params import check_choice, is_whole
 from skrldp._typing import Floats
 from skrldp.alphabet import SOURCES
 from skrldp.information import conditionals_of, entropy
@@ -32,16 +32,21 @@ class JointDistribution:
         Names of the secrets; 0, 1, ... if not given.
     values : sequence of length a2, optional
         Names of the values of U.
-    alphabet : {"declared", "split", "learned"}, optional
+    alphabet : {"declared", "split", "frequent", "learned"}, optional
         Where the values of U come from, on which confidence levels depend: declared, learned from
-        records that are not counted, or learned from these very records. None if it is not known.
+        records that are not counted, learned from these very records of which each value has many,
+        or just learned from them. None if it is not known.
+    most_values : int, optional
+        The most values of U that confidence sets are to allow for: more than are listed if the
+        population may have others. None are those listed, and another one where `alphabet` is
+        "frequent": what no record has.
 
     Raises
     ------
     ValueError
         If the counts are not a finite, non-negative table of whole numbers with a record in it,
-        if some are masked, or if there are more than 2**53 records; or if `alphabet` is none of
-        these.
+        if some are masked, or if there are more than 2**53 records; if `alphabet` is none of
+        these, or `most_values` less than are listed.
 
     Examples
     --------
@@ -54,6 +59,7 @@ class JointDistribution:
     secrets: tuple[Any, ...]
     values: tuple[Any, ...]
     alphabet: str | None = None
+    most_values: int = 0
 
     def __init__(
         self,
@@ -62,6 +68,7 @@ class JointDistribution:
         values: Sequence[Any] | None = None,
         *,
         alphabet: str | None = None,
+        most_values: int | None = None,
     ) -> None:
         if alphabet is not None:
             check_choice("alphabet", alphabet, SOURCES)
@@ -96,6 +103,14 @@ class JointDistribution:
         object.__setattr__(self, "secrets", names)
         object.__setattr__(self, "values", others)
         object.__setattr__(self, "alphabet", alphabet)
+        if most_values is None:
+            most_values = len(others) + (alphabet == "frequent")
+        if not is_whole(most_values) or most_values < len(others):
+            raise ValueError(
+                f"most_values={most_values!r} must be None or a whole number of at least "
+                f"{len(others)}, the number of values of U."
+            )
+        object.__setattr__(self, "most_values", int(most_values))
 
     @classmethod
     def from_codes(
@@ -117,7 +132,7 @@ class JointDistribution:
             The secrets and the values the codes stand for.
         sample_weight : array of shape (n,), optional
             How many records each row stands for: whole numbers, zero allowed.
-        alphabet : {"declared", "split", "learned"}, optional
+        alphabet : {"declared", "split", "frequent", "learned"}, optional
             Where the values come from.
 
         Returns

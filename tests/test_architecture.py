@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "information": set(),
     "joint": {"alphabet", "information"},
     "support_function": set(),
-    "uncertainty_set": {"joint", "support_function"},
+    "uncertainty_set": {"alphabet", "joint", "support_function"},
     "row_privacy": {"joint", "support_function", "uncertainty_set"},
     "requirements": {"joint", "row_privacy", "uncertainty_set"},
     "design": {

@@ -21,6 +21,9 @@ from skrldp import (
 )
 from skrldp.model_selection import neg_std_error_scorer, smallest_eps, smallest_n
 
+# Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
+pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
+
 ROWS = [[s, u] for s in range(2) for u in range(3) for _ in range(30 + 25 * s * u)]
 X = np.random.default_rng(0).permutation(ROWS)  # so that each fold has both secrets
 

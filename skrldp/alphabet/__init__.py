@@ -15,6 +15,7 @@ from skrldp.alphabet._cell_groups import (
 from skrldp.alphabet._columns import OTHER, Column
 from skrldp.alphabet._combinations import Alphabet, combine
 from skrldp.alphabet._factorized import Factorized
+from skrldp.alphabet._frequent import SEEN_OFTEN, frequent_from, spent_on_values
 from skrldp.alphabet._messages import brief, listed, named, rows_in_words
 from skrldp.alphabet._scalars import CategoryError, is_missing, plain, plain_name
 from skrldp.alphabet._sources import SOURCES, source_in_words
@@ -22,6 +23,7 @@ from skrldp.alphabet._sources import SOURCES, source_in_words
 __all__ = [
     "OTHER",
     "PARTS",
+    "SEEN_OFTEN",
     "SOURCES",
     "Alphabet",
     "CategoryError",
@@ -31,6 +33,7 @@ __all__ = [
     "Record",
     "brief",
     "combine",
+    "frequent_from",
     "group_cells",
     "is_missing",
     "listed",
@@ -40,4 +43,5 @@ __all__ = [
     "plain_name",
     "rows_in_words",
     "source_in_words",
+    "spent_on_values",
 ]

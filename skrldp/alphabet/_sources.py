@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["SOURCES", "source_in_words"]
 
-SOURCES = ("declared", "split", "learned")
+SOURCES = ("declared", "split", "frequent", "learned")
 
 _WORDS = {
     "declared": (
@@ -12,9 +12,13 @@ _WORDS = {
         "the counted records either"
     ),
     "split": "the values of U were learned from records that are not counted",
+    "frequent": (
+        "the values of U were learned from the counted records, but each has so many of them that "
+        "this holds all the same"
+    ),
     "learned": (
         "only if the values of U come from elsewhere, but they were learned from the counted "
-        "records, and then the set may miss far more often"
+        "records, some from few of them, and then the set may miss far more often"
     ),
     None: (
         "only if the values of U come from elsewhere than the counted records, which is not known"
@@ -31,9 +35,10 @@ def source_in_words(source: str | None) -> str:
 
     Parameters
     ----------
-    source : {"declared", "split", "learned"} or None
-        Whether the values of U were declared, learned from records that are not counted, or learned
-        from the counted ones; None if that is not known.
+    source : {"declared", "split", "frequent", "learned"} or None
+        Whether the values of U were declared, learned from records that are not counted, learned
+        from the counted ones where each value has so many that the set can allow for it (Theorem
+        36), or learned from the counted ones otherwise; None if that is not known.
 
     Returns
     -------

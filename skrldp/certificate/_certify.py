@@ -48,7 +48,7 @@ class Certificate:
         The worst distribution found, inside the set.
     uncertainty : FittedSet
         The set of distributions that it holds for.
-    alphabet : {"declared", "split", "learned"} or None
+    alphabet : {"declared", "split", "frequent", "learned"} or None
         Where the values of U come from; the set's confidence level depends on it.
     eps_all : float
         Upper bound on the leakage at every distribution whatever, in nats; exact up to its last
@@ -227,7 +227,11 @@ def certify(
     # The proof is in the mechanism's order; the worst distribution is told in the table's.
     cells = np.ix_(*order_in_table(joint, mechanism))
     reordered = JointDistribution(
-        joint.counts[cells], mechanism.secrets, mechanism.values, alphabet=joint.alphabet
+        joint.counts[cells],
+        mechanism.secrets,
+        mechanism.values,
+        alphabet=joint.alphabet,
+        most_values=joint.most_values,
     )
     certificate = _series(mechanism, reordered, fitted, [reports])[0]
     distribution = np.empty_like(certificate.distribution)

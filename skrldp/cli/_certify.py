@@ -18,7 +18,7 @@ from skrldp.cli._progress import progress
 from skrldp.cli._sets import stated_in, uncertainty_of
 from skrldp.cli._tables import open_batches
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Guarantee, Mechanism
+from skrldp.mechanism import Guarantee, Mechanism, Statement
 from skrldp.uncertainty_set import chance_of_missing
 
 if TYPE_CHECKING:
@@ -136,7 +136,13 @@ def public_counts(
         mechanism.secrets,
         mechanism.values,
         alphabet=None if claim is None else claim.alphabet,
+        most_values=None if claim is None else _n_values(claim),
     )
+
+
+def _n_values(claim: Guarantee | Statement) -> int | None:
+    """Return how many values of U the stated set is made for; None if it does not say."""
+    return None if isinstance(claim.distributions, str) else claim.distributions.n_values
 
 
 def _weights(batch: Any, name: str, path: str) -> Any:
@@ -189,6 +195,7 @@ def _proofs(
         observe=mechanism.observe,
         fit=around.fit_set,
         secret_names=[str(mechanism.columns[place][0]) for place in sensitive],
+        most_values=[_n_values(one) for one in further if not one.known] or None,
     )
     proof = prove_promise(mechanism, promise)
     columns = ", ".join(repr(mechanism.columns[place][0]) for place in known)

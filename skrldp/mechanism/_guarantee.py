@@ -39,7 +39,7 @@ class Statement:
     distributions : StatedRenyiSet, StatedLikelihoodRatioSet or "all"
         The set that the proof is for: of distributions of all columns but `secret` and `known`,
         given these.
-    alphabet : {"declared", "split", "learned"} or None
+    alphabet : {"declared", "split", "frequent", "learned"} or None
         As in :class:`Guarantee`.
 
     Raises
@@ -99,9 +99,10 @@ class Guarantee:
         The set of distributions that the proof is for.
     n_records : int or None
         Number of public records; None if it is not stated.
-    alphabet : {"declared", "split", "learned"} or None
+    alphabet : {"declared", "split", "frequent", "learned"} or None
         Where the values of U come from, on which `beta` depends: declared, learned from records
-        that are not counted, or learned from the counted ones. None if it is not stated, and for
+        that are not counted, learned from the counted ones of which each value has many, or just
+        learned from them. None if it is not stated, and for
         all distributions.
     eps_all : float or None
         Proven upper bound on the leakage of one report at all distributions of U given S, in

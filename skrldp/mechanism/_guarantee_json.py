@@ -110,7 +110,10 @@ def _stated_fields(stated: Guarantee | Statement, order: Sequence[str]) -> dict[
 def _set_of(
     around: StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"],
 ) -> str | dict[str, Any]:
-    return around if isinstance(around, str) else {"set": around.kind, **asdict(around)}
+    if isinstance(around, str):
+        return around
+    figures = {name: it for name, it in asdict(around).items() if it is not None or name == "beta"}
+    return {"set": around.kind, **figures}
 
 
 def _set_from(
@@ -127,9 +130,10 @@ def _set_from(
         raise malformed(
             f"{where} has the set {brief(repr(kind))}, none of {', '.join(map(repr, _SETS))}"
         )
-    needed = tuple(field.name for field in fields(_SETS[kind]))
-    check_keys(around, needed if of_old else ("set", *needed), (), where)
-    return _made(_SETS[kind], {name: around[name] for name in needed})
+    needed = tuple(field.name for field in fields(_SETS[kind]) if field.name != "n_values")
+    optional = ("n_values",) if version > 2 else ()
+    _check_object(around, needed if of_old else ("set", *needed), optional, where)
+    return _made(_SETS[kind], {name: it for name, it in around.items() if name != "set"})
 
 
 def _made(kind: type[T], figures: dict[str, Any]) -> T:

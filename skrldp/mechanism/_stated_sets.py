@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from skrldp._params import is_whole
+
 __all__ = ["RULES", "StatedLikelihoodRatioSet", "StatedRenyiSet", "as_float", "real"]
 
 RULES = ("chi2", "asymptotic", "finite-sample", "given")
@@ -24,6 +26,8 @@ class StatedRenyiSet:
     beta : float or None
         Probability that a ball made by this rule misses the true distribution, at most (for "chi2",
         approximately); None for a given radius.
+    n_values : int or None
+        The number of values of U that the radius is made for; None for those listed.
 
     Raises
     ------
@@ -40,6 +44,7 @@ class StatedRenyiSet:
     radius: float
     rule: str
     beta: float | None = None
+    n_values: int | None = None
 
     kind: ClassVar[str] = "renyi"  # as the JSON names it
     rules: ClassVar[tuple[str, ...]] = ("chi2", "finite-sample", "given")
@@ -87,6 +92,8 @@ class StatedLikelihoodRatioSet:
     beta : float or None
         Probability that a set made by this rule misses the true conditionals, at most (for
         "asymptotic", approximately); None for given budgets.
+    n_values : int or None
+        The number of values of U that the budgets are made for; None for those listed.
 
     Raises
     ------
@@ -108,6 +115,7 @@ class StatedLikelihoodRatioSet:
     drift: float
     rule: str
     beta: float | None = None
+    n_values: int | None = None
 
     kind: ClassVar[str] = "likelihood-ratio"
     rules: ClassVar[tuple[str, ...]] = ("finite-sample", "asymptotic", "given")
@@ -143,6 +151,11 @@ def _check_rule(stated: StatedRenyiSet | StatedLikelihoodRatioSet) -> None:
             raise ValueError(f"a given set has no beta, got {stated.beta!r}.")
     elif not 0.0 < as_float(stated, "beta") < 1.0:
         raise ValueError(f"beta={stated.beta!r} is no probability between 0 and 1.")
+    n_values = stated.n_values
+    if n_values is not None and not (is_whole(n_values) and n_values > 0):
+        raise ValueError(f"n_values={n_values!r} is no whole number >= 1.")
+    if n_values is not None and stated.rule != "finite-sample":
+        raise ValueError(f"n_values={n_values!r} is for rule='finite-sample', not {stated.rule!r}.")
 
 
 def as_float(holder: Any, name: str) -> float:

@@ -144,9 +144,10 @@ def notes_of(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
         )
     if report.beta is not None and report.alphabet == "learned":
         said.append(
-            "The values of U were learned from the counted records, so beta is not guaranteed. "
-            "Declare them (categories=, dtypes such as category or Enum), or set alphabet_fraction "
-            "to learn them from records that are not counted."
+            "Rare values of U were learned from the counted records, so beta is not guaranteed. "
+            "Report them as one (min_frequency='auto'), declare them (categories=, dtypes such as "
+            "category or Enum), or set alphabet_fraction to learn them from records that are not "
+            "counted."
         )
     if report.unseen_secrets:
         names = ", ".join(map(repr, report.unseen_secrets[:_SHOWN]))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -161,6 +161,7 @@ class Promise:
         observe: str = "all",
         fit: Callable[[JointDistribution], FittedSet] | None = None,
         secret_names: Sequence[str] | None = None,
+        most_values: Sequence[int | None] | None = None,
     ) -> "Promise":
         """Make the statements that are asked for.
 
@@ -188,6 +189,9 @@ class Promise:
             conditionals, with ``known`` or ``each``; a ball of joint distributions serves for all.
         secret_names : sequence of str, optional
             Names of the sensitive columns; None are their places.
+        most_values : sequence of int or None, optional
+            With ``each``, for each sensitive column the most values that all other columns have
+            together in the population, as ``joint.most_values`` is for U; None are those listed.
 
         Returns
         -------
@@ -196,12 +200,14 @@ class Promise:
         a1, a2 = joint.counts.shape
         matrix = np.full((a1, a1), eps) if np.ndim(eps) == 0 else np.asarray(eps, dtype=float)
 
-        def around(table: JointDistribution) -> FittedSet:
+        def around(table: JointDistribution, coarser: FittedSet | None = None) -> FittedSet:
             if table.counts.shape[1] == 1:  # nothing is left of U
                 return _EVERYTHING
             if isinstance(uncertainty, RenyiSet) or uncertainty.is_point or fit is None:
                 return uncertainty
-            return fit(table)
+            # Groups by values that were learned are no groups fixed in advance, so the event is
+            # that of the coarser table (Theorem 31 (iii)).
+            return fit(table) if coarser is None or coarser.n_values is None else coarser
 
         n_columns = len(_columns(joint.secrets))
         each = each and n_columns > 1
@@ -211,7 +217,9 @@ class Promise:
             code = _codes(joint.secrets, places)
             if each:
                 asked = np.full((code.max() + 1,) * 2, float(matrix.max()))
-                plain = _arranged(joint, code, np.zeros(a2, dtype=np.intp), asked, observe, around)
+                nothing = np.zeros(a2, dtype=np.intp)
+                most = None if most_values is None else most_values[places[0]]
+                plain = _arranged(joint, code, nothing, asked, observe, around, most)
             else:
                 asked = matrix
                 layout = Layout.plain(a1, a2, observe)
@@ -221,7 +229,8 @@ class Promise:
                 if eps_known is not None:
                     asked = np.where(np.isfinite(asked), eps_known, np.inf)
                 finer = _codes(joint.values, tuple(known))
-                within = _arranged(joint, code, finer, asked, observe, around)
+                of_secret = partial(around, coarser=plain.uncertainty)
+                within = _arranged(joint, code, finer, asked, observe, of_secret)
                 found.append(replace(within, secret=places, known=tuple(known)))
         names = map(str, range(n_columns)) if secret_names is None else secret_names
         return cls(joint, tuple(found), eps_all, observe, tuple(names))
@@ -298,6 +307,7 @@ def _arranged(
     eps: Floats,
     observe: str,
     around: Callable[[JointDistribution], FittedSet],
+    most_values: int | None = None,
 ) -> Statement:
     """Compare groups of cells: those of a code of S and a code of known values of U.
 
@@ -313,6 +323,8 @@ def _arranged(
         What mechanisms see.
     around : callable
         Makes the set of distributions.
+    most_values : int or None
+        The most values that a group may have in the population; None if all are listed.
     """
     a1, a2 = joint.counts.shape
     n_known = int(known.max()) + 1
@@ -325,7 +337,8 @@ def _arranged(
     place = np.array([np.searchsorted(members[g], e) for g, e in zip(group, entry, strict=True)])
     cells = group * size + place
     counts = np.bincount(cells, joint.counts.ravel(), n_groups * size).reshape(n_groups, size)
-    table = JointDistribution(counts, alphabet=joint.alphabet)
+    most = None if most_values is None else max(most_values, size)
+    table = JointDistribution(counts, alphabet=joint.alphabet, most_values=most)
     owner = np.arange(n_groups)
     layout = Layout(parts, owner, a1 * a2)
     if observe != "all":  # secrets that are not observed share the part of what is known

@@ -13,17 +13,14 @@ from skrldp.sanitizers._as_sanitizer import (
     write_reports,
 )
 from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._checks import (
-    check_uncertainty,
-    default_uncertainty,
-    explain_rare_cells,
-)
+from skrldp.sanitizers._checks import check_uncertainty, default_uncertainty
 from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._independent_reporting import IRSanitizer
 from skrldp.sanitizers._non_robust import NonRobustSanitizer
 from skrldp.sanitizers._polyopt import PolyOptSanitizer
 from skrldp.sanitizers._robust_mse import RobustMSESanitizer
 from skrldp.sanitizers._srr import SRRSanitizer
+from skrldp.sanitizers._warnings import explain_rare_cells
 
 __all__ = [
     "AOptimalSanitizer",

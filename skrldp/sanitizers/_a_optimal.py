@@ -59,17 +59,19 @@ class AOptimalSanitizer(OptimalSanitizer):
         the values that occur. If S (or U) has several columns, only the combinations that occur in
         the public table are known; with "product", or if the alphabet of one of these columns is
         given, all combinations are.
-    min_frequency : int or float, optional
+    min_frequency : int, float or "auto", optional
         As in :class:`~sklearn.preprocessing.OneHotEncoder`: the values of a column of U that have
         fewer records than this (a float: a smaller share of the records) are reported as one value,
-        "other". Secrets are never grouped.
+        "other". Secrets are never grouped. "auto" takes the least number for which the confidence
+        level of `uncertainty` holds although the values are learned from the counted records, some
+        40 to 70; "other" then stands for unknown values as well.
     max_categories : int, optional
         As in :class:`~sklearn.preprocessing.OneHotEncoder`: most values that a column of U may
         have, "other" included; the most frequent ones are kept.
     alphabet_fraction : float, optional
         Share of the records to set aside, drawn at random. The values of U are learned from them,
         and they are not counted. Where the values are learned from the counted records instead, the
-        confidence level of `uncertainty` is not guaranteed: see
+        confidence level of `uncertainty` is only guaranteed if each has many records: see
         :doc:`the guide </guide/pipelines>`. Values that the records set aside lack are counted as
         "other", so ``handle_unknown="infrequent_if_exist"`` is needed. Nothing is set aside where
         all columns of U are declared.
@@ -254,7 +256,7 @@ class AOptimalSanitizer(OptimalSanitizer):
         eps_known: float | None = None,
         protect: str = "jointly",
         categories: Any = "auto",
-        min_frequency: float | None = None,
+        min_frequency: float | str | None = None,
         max_categories: int | None = None,
         alphabet_fraction: float | None = None,
         uncertainty: Any = None,

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import check_choice
-from skrldp.alphabet import Record
+from skrldp.alphabet import Record, spent_on_values
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.requirements import Promise
 from skrldp.sanitizers._checks import (
@@ -21,9 +21,6 @@ from skrldp.sanitizers._checks import (
     explain_names,
     larger_designs,
     parts_of,
-    warn_of_first_column,
-    warn_of_limits,
-    warn_of_weak_sets,
 )
 from skrldp.sanitizers._fitted_state import (
     Designed,
@@ -36,16 +33,23 @@ from skrldp.sanitizers._fitted_state import (
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
 from skrldp.sanitizers._promised import (
-    alphabet_source,
+    beta_of,
     check_promise,
     eps_of_pairs,
     known_places,
     may_draw,
     promise_of,
+    protects_each,
 )
 from skrldp.sanitizers._records import UNKNOWN, check_columns, impute, public_joint
 from skrldp.sanitizers._reports import ENCODINGS, blank_table
 from skrldp.sanitizers._snapshot import snapshot
+from skrldp.sanitizers._warnings import (
+    warn_of_first_column,
+    warn_of_limits,
+    warn_of_rare_values,
+    warn_of_weak_sets,
+)
 from skrldp.table import Codes, Grouping, column_names, lazy_frame, learn
 from skrldp.uncertainty_set import FittedSet
 
@@ -89,7 +93,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         *,
         sensitive: Any = None,
         categories: Any = "auto",
-        min_frequency: float | None = None,
+        min_frequency: float | str | None = None,
         max_categories: int | None = None,
         alphabet_fraction: float | None = None,
         uncertainty: Any = None,
@@ -178,6 +182,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             If the design stopped at a limit of iterations or time.
         """
         self._check_parameters()
+        uncertainty = self._uncertainty_set()
         codec, codes = learn(
             X,
             sensitive=0 if self.sensitive is None else self.sensitive,
@@ -189,13 +194,14 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
                 self.max_categories,
                 self.alphabet_fraction,
                 unknown=self.handle_unknown == "infrequent_if_exist",
+                beta=spent_on_values(beta_of(uncertainty)),
             ),
             weights=None if sample_weight is None else lambda n: as_counts(sample_weight, n),
+            of_secrets=protects_each(self),
         )
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
-        joint = public_joint(codec, codes, sample_weight, alphabet_source(self, codec))
-        uncertainty = self._uncertainty_set()
+        joint = public_joint(codec, codes, sample_weight)
         around = uncertainty.fit_set(joint)
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
@@ -206,6 +212,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
         promise = promise_of(self, joint, self._private_set(around), private_set, codec, known)
         warn_of_weak_sets(around, joint, promise.statements)
+        warn_of_rare_values(promise, codec.frequencies)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
         design = self._design(promise, named_record(joint, names))
         warn_of_limits(design.solution)
@@ -334,7 +341,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         of_u = alone or (observe == "nonsensitive" and not secrets)
         encode = codec.encode_values if of_u else codec.encode
         if self.handle_unknown != "impute":
-            group = self.handle_unknown == "infrequent_if_exist"
+            group = self.handle_unknown == "infrequent_if_exist" or self.min_frequency == "auto"
             return encode(X, unknown="other" if group else "error")
         if codec.groups_unknown:
             raise ValueError(

@@ -1,9 +1,8 @@
-"""Checks of the parameters, made in `fit`, and the warnings about privacy."""
+"""Checks of the parameters, made in `fit`."""
 
 import difflib
 import functools
 import inspect
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from numbers import Integral
@@ -11,15 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from skrldp._params import is_finite, is_number, is_whole
 from skrldp._typing import Floats
 from skrldp.alphabet import plain
-from skrldp.design import Solution
-from skrldp.exceptions import PrivacyLeakWarning
-from skrldp.joint import JointDistribution, as_counts
-from skrldp.uncertainty_set import FittedSet, LikelihoodRatioSet, estimated_miss
+from skrldp.joint import as_counts
+from skrldp.uncertainty_set import LikelihoodRatioSet
 
 __all__ = [
     "MOST_CELLS",
@@ -33,22 +29,13 @@ __all__ = [
     "check_weights",
     "default_uncertainty",
     "explain_names",
-    "explain_rare_cells",
     "larger_designs",
     "parts_of",
-    "warn_of_first_column",
-    "warn_of_limits",
-    "warn_of_weak_sets",
 ]
 
-# Warn of an asymptotic set that may miss the truth so many times as often as beta says. Below that,
-# estimates from a table are too inexact, and sets that are nearly right would be warned of.
-_TOO_OFTEN = 2.0
-_FEW_RECORDS = 10  # in a cell
 # In a table whose rows repeat, weights may state that some rows were seen a few times, as after
 # resampling; survey weights are in the hundreds and thousands.
 _RECORDS_PER_ROW = 3
-_ROOM = __name__.rpartition(".")[0]
 
 
 def check_limits(sanitizer: Any) -> None:
@@ -153,110 +140,6 @@ def larger_designs(most_cells: int) -> str:
     """Name the sanitizers that hold more than `most_cells` cells; nothing if there are none."""
     larger = [f"{name} {most:,}" for name, most in _LARGE.items() if most > most_cells]
     return f"Other sanitizers hold more cells: {', '.join(larger)}." if larger else ""
-
-
-def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
-    """Say how often an asymptotic set may miss because of rare cells; nothing if it is as stated.
-
-    Parameters
-    ----------
-    around : FittedSet
-        The set around the public distribution.
-    joint : JointDistribution
-        The public distribution.
-
-    Returns
-    -------
-    str
-        A sentence without its first capital letter and its full stop.
-    """
-    if around.beta is None:
-        return ""
-    miss = estimated_miss(around, joint)
-    if miss <= _TOO_OFTEN * around.beta:
-        return ""
-    kind = "chi-squared" if around.rule == "chi2" else "asymptotic"
-    few = np.count_nonzero(joint.counts < _FEW_RECORDS)
-    none, one = (np.count_nonzero(joint.counts == number) for number in (0, 1))
-    return (
-        f"the {kind} set may miss the true distribution in up to about {miss:.2g} of tables like "
-        f"this one, where it states {around.beta:.2g}, because {few:,} of {joint.counts.size:,} "
-        f"cells have fewer than {_FEW_RECORDS} public records ({none:,} with none, {one:,} with "
-        "one). Use LikelihoodRatioSet(), which holds for any number of records, or a coarser "
-        "alphabet"
-    )
-
-
-def warn_of_weak_sets(
-    around: FittedSet, joint: JointDistribution, others: Iterable[Any] = ()
-) -> None:
-    """Warn where a set of distributions is smaller than a user may think.
-
-    Parameters
-    ----------
-    around : FittedSet
-        The set around the public distribution.
-    joint : JointDistribution
-        The public distribution.
-    others : iterable of Statement
-        Statements about other tables, whose sets may be sets of their own.
-    """
-    if around.is_point:
-        _warn(
-            "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
-            "not for the unknown true distribution of the private data.",
-            PrivacyLeakWarning,
-        )
-        return
-    own = [(one.uncertainty, one.joint) for one in others if one.uncertainty is not around]
-    for found, table in [(around, joint), *own]:
-        if explanation := explain_rare_cells(found, table):
-            _warn(f"{explanation}.", PrivacyLeakWarning)
-            return
-
-
-def warn_of_first_column(names: Sequence[Any]) -> None:
-    """Warn that the first column is taken as S although the columns have names."""
-    if not all(isinstance(name, str) for name in names):
-        return
-    _warn(
-        f"sensitive is not given, so the first column, {names[0]!r}, is the one that is protected, "
-        f"and {', '.join(map(repr, names[1:]))} {'is' if len(names) == 2 else 'are'} not. Name "
-        f"the column to protect, as in sensitive={names[0]!r}.",
-        PrivacyLeakWarning,
-    )
-
-
-_STOPPED = {
-    "time_limit": (
-        "its time limit after {seconds:.3g} s",
-        "more utility, and another fit may differ. Give a larger time_limit, or None for none.",
-    ),
-    "max_iter": (
-        "max_iter after {iterations} iterations",
-        "more utility. Give a larger max_iter, or None for no limit.",
-    ),
-}
-
-
-def warn_of_limits(solution: Solution) -> None:
-    """Warn where a design stopped at one of its limits with something left to gain."""
-    if solution.status in _STOPPED and solution.gap > 0:
-        where, remedy = _STOPPED[solution.status]
-        where = where.format(seconds=solution.seconds, iterations=solution.iterations)
-        _warn(
-            f"the design stopped at {where}, {solution.gap_in_words}. Privacy is proven all the "
-            f"same, but there may be {remedy}",
-            ConvergenceWarning,
-        )
-
-
-def _warn(message: str, category: type[Warning]) -> None:
-    """Warn of the line outside this room from which it was called."""
-    frame, level = inspect.currentframe(), 1
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(_ROOM):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
 
 
 def check_weights(sample_weight: Any, cells: NDArray[Any]) -> Floats | None:

@@ -124,9 +124,11 @@ def _stated(around: FittedSet) -> StatedRenyiSet | StatedLikelihoodRatioSet | Li
         return "all"
     rule, beta = str(around.rule), around.beta
     if isinstance(around, RenyiSet):
-        return StatedRenyiSet(float(around.alpha), float(around.radius), rule, beta)
+        figures = float(around.alpha), float(around.radius)
+        return StatedRenyiSet(*figures, rule, beta, around.n_values)
     if isinstance(around, ConditionalsSet):
         single = float(around.single)
         pair = min(float(around.pair), 2.0 * single)  # two never take more than that
-        return StatedLikelihoodRatioSet(single, pair, float(around.drift), rule, beta)
+        drift = float(around.drift)
+        return StatedLikelihoodRatioSet(single, pair, drift, rule, beta, around.n_values)
     raise TypeError(f"a guarantee cannot state a {type(around).__name__}.")

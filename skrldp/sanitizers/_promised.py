@@ -19,7 +19,7 @@ from skrldp.uncertainty_set import FittedSet
 __all__ = [
     "MOST_EPS",
     "PROTECT",
-    "alphabet_source",
+    "beta_of",
     "check_promise",
     "drawn_from",
     "eps_of_pairs",
@@ -27,6 +27,7 @@ __all__ = [
     "known_places",
     "may_draw",
     "promise_of",
+    "protects_each",
 ]
 
 MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
@@ -73,6 +74,11 @@ def check_promise(sanitizer: Any) -> None:
         value = getattr(sanitizer, name, None)
         if value is not None:
             check_positive(name, value, "in nats")
+    if sanitizer.handle_unknown == "impute" and sanitizer.min_frequency == "auto":
+        raise ValueError(
+            "handle_unknown='impute' cannot go with min_frequency='auto', which reports unknown "
+            "values as 'other'."
+        )
     if getattr(sanitizer, "eps_known", None) is not None and not _given(sanitizer.known):
         raise ValueError(
             "eps_known is for what observers know of U, but known is None: name the columns that "
@@ -124,31 +130,24 @@ def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
     return codec.n_values < math.prod(len(codec.columns[place]) for place in codec.nonsensitive)
 
 
-def _each(sanitizer: Any, codec: CellCodec) -> bool:
-    """Whether several sensitive columns are protected each by itself."""
-    return getattr(sanitizer, "protect", "jointly") == "each" and len(codec.sensitive) > 1
+def beta_of(uncertainty: Any) -> float:
+    """Return the beta of a set before that is checked; the default's where there is none."""
+    beta = getattr(uncertainty, "beta", None)
+    return float(beta) if is_number(beta) and 0.0 < beta < 1.0 else 0.05
 
 
-def alphabet_source(sanitizer: Any, codec: CellCodec) -> str:
-    """Say where the values of U come from, which confidence levels depend on.
+def _most_values(joint: JointDistribution, codec: CellCodec) -> list[int | None]:
+    """Bound for each sensitive column the number of values of all other columns together."""
+    found = []
+    for place in codec.sensitive:
+        others = codec.frequencies.product([p for p in codec.sensitive if p != place])
+        found.append(None if others is None else joint.most_values * others)
+    return found
 
-    Where each sensitive column is protected by itself, the others belong to its U; their values
-    always come from the counted records, unless all are declared.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        Its parameters.
-    codec : CellCodec
-        The table's columns.
-
-    Returns
-    -------
-    {"declared", "split", "learned"}
-    """
-    own = [codec.columns[place] for place in codec.sensitive]
-    whole = all(one.declared for one in own) and codec.n_secrets == math.prod(map(len, own))
-    return codec.source if whole or not _each(sanitizer, codec) else "learned"
+def protects_each(sanitizer: Any) -> bool:
+    """Whether sensitive columns are to be protected each by itself, the others being part of U."""
+    return bool(getattr(sanitizer, "protect", "jointly") == "each")
 
 
 def drawn_from(sanitizer: Any, promise: Promise) -> Floats | None:
@@ -347,15 +346,16 @@ def promise_of(
             f"column {secret[0]} is sensitive, so it cannot be known: known columns are those of U "
             "that others know of a person. Leave it out of `known`, or out of `sensitive`."
         )
-    each = _each(sanitizer, codec)
+    each = protects_each(sanitizer) and len(codec.sensitive) > 1
     observe = getattr(sanitizer, "observe", "all")
     if each and observe == "all" and sanitizer.handle_unknown == "impute":
         raise ValueError(f"handle_unknown='impute' cannot go with protect='each': {_DRAWN_FOR_ALL}")
     if known and _groups_what_is_known(codec, known):
         raise ValueError(
-            "handle_unknown='infrequent_if_exist' with known columns needs all combinations of the "
-            "values of U: one that the alphabet lacks would be reported as 'other' in every "
-            "column, the known ones too, and so tell apart people of whom the same is known. Use "
+            "handle_unknown='infrequent_if_exist' or min_frequency='auto' with known columns needs "
+            "all combinations of the values of U: one that the alphabet lacks would be reported as "
+            "'other' in every column, the known ones too, and so tell apart people of whom the "
+            "same is known. Use "
             "categories='product', or list the values in `categories`."
         )
     eps = eps_of_pairs(sanitizer.eps, joint.secrets)
@@ -379,4 +379,5 @@ def promise_of(
         observe=observe,
         fit=fit,
         secret_names=[names[place] for place in codec.sensitive],
+        most_values=_most_values(joint, codec) if each else None,
     )

@@ -19,9 +19,7 @@ __all__ = ["UNKNOWN", "check_columns", "impute", "public_joint"]
 UNKNOWN = ("error", "impute", "infrequent_if_exist")
 
 
-def public_joint(
-    codec: CellCodec, codes: Codes, sample_weight: Any, source: str | None
-) -> JointDistribution:
+def public_joint(codec: CellCodec, codes: Codes, sample_weight: Any) -> JointDistribution:
     """Count the public records of each cell.
 
     Parameters
@@ -32,8 +30,6 @@ def public_joint(
         Its rows.
     sample_weight : array of shape (n,), number or None
         The argument of `fit`.
-    source : {"declared", "split", "learned"} or None
-        Where the values of U come from.
 
     Returns
     -------
@@ -49,7 +45,13 @@ def public_joint(
     if codes.counted is not None:
         weights = codes.counted
     counts = np.bincount(cells, weights, codec.n_cells).reshape(codec.n_secrets, codec.n_values)
-    return JointDistribution(counts, codec.secrets, codec.values, alphabet=source)
+    return JointDistribution(
+        counts,
+        codec.secrets,
+        codec.values,
+        alphabet=codec.source,
+        most_values=codec.most_values,
+    )
 
 
 def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, observe: str) -> bool:

@@ -12,6 +12,7 @@ Categories are plain Python scalars and compare as such: see :mod:`skrldp.alphab
 from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
 from skrldp.table._columns import encode_column
+from skrldp.table._frequencies import Frequencies
 from skrldp.table._grouping import Grouping
 from skrldp.table._lazy import distinct_rows, lazy_names
 from skrldp.table._learn import learn
@@ -21,6 +22,7 @@ from skrldp.table._select import column_names, resolve_columns
 __all__ = [
     "CellCodec",
     "Codes",
+    "Frequencies",
     "Grouping",
     "column_names",
     "distinct_rows",

@@ -12,6 +12,7 @@ from skrldp._arrays import smallest_dtype
 from skrldp.alphabet import Alphabet
 from skrldp.table._codes import Codes
 from skrldp.table._columns import Column, encode_column
+from skrldp.table._frequencies import Frequencies
 from skrldp.table._read import Table, read_table
 from skrldp.table._unknown_categories import refuse_categories, refuse_combinations
 from skrldp.table._write import NewColumn, build_array, build_frame
@@ -37,9 +38,14 @@ class CellCodec:
         The values of U: likewise.
     library : str
         Library of the public table: "numpy", "pandas", "polars" or "pyarrow".
-    source : {"declared", "split", "learned"}
-        Whether the values of U were declared, learned from records that are not counted, or learned
-        from the counted ones.
+    source : {"declared", "split", "frequent", "learned"}
+        Whether the values of U were declared, learned from records that are not counted, learned
+        from the counted ones of which each value has many, or learned from the counted ones.
+    most_values : int or None
+        The most values of U that the population may have, in so far as they are told apart; None
+        if they are those listed, or if it is not known.
+    frequencies : Frequencies
+        What decides these two.
     groups_unknown : bool
         Whether unknown values of U can be reported as "other".
     """
@@ -54,6 +60,8 @@ class CellCodec:
     library: str = field(repr=False, compare=False)
     source: str = field(default="learned", repr=False, compare=False)
     groups_unknown: bool = False
+    most_values: int | None = field(default=None, repr=False, compare=False)
+    frequencies: Frequencies = field(default=Frequencies((), (), 0), repr=False, compare=False)
 
     @property
     def n_secrets(self) -> int:

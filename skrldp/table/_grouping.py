@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.alphabet import OTHER, Alphabet
+from skrldp.alphabet import OTHER, Alphabet, spent_on_values
 from skrldp.table._columns import Column, with_other
 
 __all__ = ["Grouping", "Records", "group_values", "set_aside"]
@@ -23,8 +23,9 @@ class Grouping:
 
     Attributes
     ----------
-    min_frequency : int, float or None
-        A category with fewer records is rare; a float is a share of the records.
+    min_frequency : int, float, "auto" or None
+        A category with fewer records is rare; a float is a share of the records. "auto": as many
+        records as Theorem 36 wants; what is rare then takes unknown values, too.
     max_categories : int or None
         Most categories that a column may have, "other" included; the most frequent ones are kept.
     fraction : float or None
@@ -32,6 +33,8 @@ class Grouping:
         it is learned from the counted records.
     unknown : bool
         Whether unknown values are "other" too, so that U has this value in any case.
+    beta : float
+        Probability that may be spent on having learned the values from the counted records.
 
     Raises
     ------
@@ -43,14 +46,15 @@ class Grouping:
     max_categories: Any = None
     fraction: Any = None
     unknown: bool = False
+    beta: float = spent_on_values(0.05)
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         least, most, share = self.min_frequency, self.max_categories, self.fraction
-        if least is not None and not (_is_whole(least) or _is_share(least)):
+        if not (least is None or self.is_auto or _is_whole(least) or _is_share(least)):
             raise ValueError(
-                f"min_frequency={least!r} must be None, a whole number >= 1 (of records), or a "
-                "float between 0 and 1 (a share of the records)."
+                f"min_frequency={least!r} must be None, a whole number >= 1 (of records), a float "
+                "between 0 and 1 (a share of the records), or 'auto'."
             )
         if most is not None and not _is_whole(most):
             raise ValueError(f"max_categories={most!r} must be None or a whole number >= 1.")
@@ -64,6 +68,16 @@ class Grouping:
             )
 
     @property
+    def is_auto(self) -> bool:
+        """Whether categories are rare that have too few records for Theorem 36."""
+        return isinstance(self.min_frequency, str) and self.min_frequency == "auto"
+
+    @property
+    def takes_unknown(self) -> bool:
+        """Whether a category "other" stands for unknown values as well."""
+        return self.unknown or self.is_auto
+
+    @property
     def by_count(self) -> bool:
         """Whether categories are judged by how frequent they are."""
         return self.min_frequency is not None or self.max_categories is not None
@@ -73,7 +87,7 @@ class Grouping:
         """Whether any values are grouped."""
         return self.unknown or self.by_count
 
-    def is_kept(self, counts: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+    def is_kept(self, counts: NDArray[np.int64], n: int, frequent: int) -> NDArray[np.bool_]:
         """Say which categories are frequent enough, as `OneHotEncoder` does.
 
         Parameters
@@ -82,12 +96,15 @@ class Grouping:
             Records of each category.
         n : int
             Number of records.
+        frequent : int
+            How many records "auto" wants.
 
         Returns
         -------
         array of bool of shape (k,)
         """
-        least, most = self.min_frequency, self.max_categories
+        least = frequent if self.is_auto else self.min_frequency
+        most = self.max_categories
         kept = np.ones(len(counts), dtype=bool)
         if least is not None:
             kept = counts >= (least if _is_whole(least) else least * n)
@@ -207,6 +224,7 @@ def group_values(
     codes: NDArray[Any],
     records: Records,
     grouping: Grouping,
+    frequent: int,
     *,
     combined: bool,
 ) -> tuple[Column, NDArray[Any]]:
@@ -221,6 +239,8 @@ def group_values(
     records : Records
         From which the alphabet is learned.
     grouping : Grouping
+    frequent : int
+        How many records a category needs with ``min_frequency="auto"``.
     combined : bool
         Whether the alphabet of U is the combinations that occur, rather than all of them: then no
         category is of use that does not occur.
@@ -240,7 +260,8 @@ def group_values(
     has_other = grouping.unknown and (combined or not is_bool)
     own = ~is_other
     kept = np.ones(n_categories, dtype=bool)
-    kept[own] = grouping.is_kept(counts[own], int(deciding.sum()))
+    if not (grouping.is_auto and column.declared):  # what is declared may be rare
+        kept[own] = grouping.is_kept(counts[own], int(deciding.sum()), frequent)
     if grouping.unknown and (combined or (records.aside is not None and not column.declared)):
         kept &= occurs
     elif combined:
@@ -250,7 +271,7 @@ def group_values(
     categories = tuple(c for c, k in zip(column.categories, kept.tolist(), strict=True) if k)
     if has_other or rare:
         categories = with_other(categories)
-    infrequent = () if grouping.unknown and has_other else rare
+    infrequent = () if grouping.takes_unknown and (has_other or rare) else rare
     found = replace(column, categories=categories, infrequent=infrequent)
     place = {category: index for index, category in enumerate(categories)}
     new = np.array([place.get(c, found.other) for c in column.categories], dtype=np.int64)

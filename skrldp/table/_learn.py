@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from skrldp.alphabet import Alphabet, named
+from skrldp.alphabet import Alphabet, frequent_from, named
 from skrldp.table._bring import bring
 from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
 from skrldp.table._columns import Column, given_categories, learn_column
+from skrldp.table._frequencies import Frequencies, most_values
 from skrldp.table._grouping import Grouping, Records, group_values, set_aside
 from skrldp.table._lazy import LazyTable
 from skrldp.table._limits import Size, too_many_cells
@@ -39,6 +41,7 @@ def learn(
     advice: str = "",
     grouping: Grouping | None = None,
     weights: Callable[[int], np.ndarray] | None = None,
+    of_secrets: bool = False,
 ) -> tuple[CellCodec, Codes]:
     """Learn the alphabets of a public table, and encode its rows.
 
@@ -70,6 +73,9 @@ def learn(
     weights : callable, optional
         Returns, for the number of rows, how many records each row stands for; one each if not
         given, and none for a lazy frame.
+    of_secrets : bool, default=False
+        Whether the sensitive columns are also parts of U, as where each is protected by itself:
+        then a confidence level depends on where their values come from, too.
 
     Returns
     -------
@@ -128,18 +134,41 @@ def learn(
     check(0)
     columns, codes = map(list, zip(*learnt, strict=True))
     combined = len(value_positions) > 1 and not plan.is_product(value_positions)
-    source = _source([columns[p] for p in value_positions], grouping, combined=combined)
+    judged = (*value_positions, *(secret_positions if of_secrets else ()))
+    learned = [place for place in judged if not columns[place].declared]
+    # Where nothing is grouped, the values that are learned are the combinations.
+    together = combined and not grouping.is_used and not set(learned).isdisjoint(value_positions)
+    n_learned = len(learned)
+    if together:
+        judged = judged[len(value_positions) :]
+        n_learned = 1 + len(set(learned) & set(judged))
+    n = table.n_rows if record_counts is None else int(record_counts.sum())
+    least = frequent_from(n, grouping.beta / max(1, n_learned))
+    whole, whole_codes, counts = list(columns), list(codes), record_counts
     records, present = None, None
     if grouping.is_used:
         records = Records.of(columns, codes, record_counts)
-        if source == "split":
+        is_fixed = set(learned).isdisjoint(value_positions) and not (grouping.by_count or combined)
+        if grouping.fraction is not None and not is_fixed:
             records = set_aside(records, columns, grouping.fraction)
-        codes = list(records.codes)
+        whole_codes, counts = list(records.codes), records.counted
+        codes = list(whole_codes)
         for p in value_positions:
             columns[p], codes[p] = group_values(
-                columns[p], codes[p], records, grouping, combined=combined
+                columns[p], codes[p], records, grouping, least, combined=combined
             )
-        present = records.present if grouping.unknown and combined else None
+        open_to_all = all(columns[p].other is not None for p in value_positions)
+        if grouping.takes_unknown and combined and open_to_all:
+            present = records.present
+    is_split = records is not None and records.aside is not None
+    fixed = value_positions if is_split else ()
+    frequencies = Frequencies.of(
+        {p: (whole[p], columns[p]) for p in judged if p not in fixed},
+        {p: np.bincount(whole_codes[p], counts, len(whole[p])) for p in judged},
+        value_positions if grouping.takes_unknown else (),
+        least,
+        len(columns),
+    )
     parts = []
     for part, positions in (("S", secret_positions), ("U", value_positions)):
         own = [columns[position] for position in positions]
@@ -153,6 +182,13 @@ def learn(
         parts.append((alphabet, index if records is None else index[records.row]))
     (secret_alphabet, secrets), (value_alphabet, values) = parts
     check(len(secret_alphabet) * len(value_alphabet))
+    most = None if is_split else frequencies.product(value_positions)
+    if together:
+        of_each = np.bincount(values, record_counts, len(value_alphabet))
+        most = most_values(of_each)
+        if n_rare := int(np.count_nonzero(of_each < least)):
+            names = tuple(columns[place].name for place in value_positions)
+            frequencies = replace(frequencies, rare=((names, n_rare), *frequencies.rare))
     codec = CellCodec(
         columns=tuple(columns),
         sensitive=secret_positions,
@@ -162,8 +198,10 @@ def learn(
         _secret_alphabet=secret_alphabet,
         _value_alphabet=value_alphabet,
         library=table.library,
-        source=source,
-        groups_unknown=grouping.unknown,
+        source=_source(frequencies, [p for p in learned if p not in fixed], is_split=is_split),
+        most_values=None if frequencies.rare else most,
+        frequencies=frequencies,
+        groups_unknown=grouping.takes_unknown,
     )
     rows, counted = (None, None) if records is None else (records.row, records.counted_rows())
     counted = table.records if counted is None else counted
@@ -187,11 +225,13 @@ def _public_table(
     return (source if isinstance(source, Table) else bring(source, plan)), plan
 
 
-def _source(columns: Sequence[Column], grouping: Grouping, *, combined: bool) -> str:
-    """Say where the values of U come from, given its columns."""
-    if not (grouping.by_count or combined) and all(column.declared for column in columns):
-        return "declared"
-    return "split" if grouping.fraction is not None else "learned"
+def _source(frequencies: Frequencies, learned: Sequence[int], *, is_split: bool) -> str:
+    """Say where the values come from; columns in `learned` have theirs from counted records."""
+    if frequencies.rare:
+        return "learned"
+    if learned:
+        return "frequent"
+    return "split" if is_split else "declared"
 
 
 def _combined(

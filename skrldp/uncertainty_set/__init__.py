@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
 from skrldp.uncertainty_set._fitted_set import FittedSet, chance_of_missing
-from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_budgets
+from skrldp.uncertainty_set._likelihood_ratio_budgets import (
+    budgets_up_to,
+    likelihood_ratio_budgets,
+)
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
 from skrldp.uncertainty_set._rare_cells import estimated_miss
 from skrldp.uncertainty_set._renyi_set import RenyiSet
@@ -23,6 +26,7 @@ __all__ = [
     "LikelihoodRatioSet",
     "RenyiBall",
     "RenyiSet",
+    "budgets_up_to",
     "chance_of_missing",
     "chi2_radius",
     "estimated_miss",

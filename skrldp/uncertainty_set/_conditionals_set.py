@@ -29,7 +29,7 @@ class ConditionalsSet(FittedSet):
         the public one alone.
     drift : float
         By how much the present conditionals may be further off, δ, in nats.
-    rule, beta, n_records
+    rule, beta, n_records, n_values
         As in :class:`FittedSet`.
 
     Raises
@@ -55,6 +55,7 @@ class ConditionalsSet(FittedSet):
     rule: str | None = "given"
     beta: float | None = None
     n_records: int | None = None
+    n_values: int | None = None
     alpha: float = field(default=1.0, init=False, repr=False)  # the order of likelihood ratios
 
     def __post_init__(self) -> None:

@@ -58,12 +58,16 @@ class FittedSet(ABC):
         radii and for all distributions.
     n_records : int or None
         Number of public records; None if it is not told.
+    n_values : int or None
+        The number of values of U that the budgets are for, where the population may have more than
+        are listed; None otherwise.
     """
 
     alpha: float
     rule: str | None
     beta: float | None
     n_records: int | None
+    n_values: int | None
 
     @abstractmethod
     def single_budgets(self, marginal: Floats) -> Floats:

@@ -19,9 +19,14 @@ from scipy.special import bdtrc, chdtrc
 
 from skrldp.uncertainty_set._multinomial_tails import LARGE, tail_bound
 
-__all__ = ["likelihood_ratio_budgets"]
+__all__ = ["MOST_VALUES", "budgets_up_to", "likelihood_ratio_budgets"]
 
 Tail = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+
+#: Budgets are computed for up to so many values; of more no table has enough records.
+MOST_VALUES = 1_000_000
+# `budgets_up_to` takes every number of values up to here, and then steps of this share.
+_EVERY, _STEP = 40, 0.04
 
 # Ratios single / pair that are tried. At 1 the bound on single secrets says nothing new, at 1/2 the
 # bound on pairs.
@@ -86,6 +91,46 @@ def likelihood_ratio_budgets(
     if n_values <= 1 or records.size == 0:
         return 0.0, 0.0
     return _budgets(tuple(records.tolist()), n_values, float(beta), rule)
+
+
+def budgets_up_to(
+    counts: Sequence[int] | npt.NDArray[np.integer], most_values: int, beta: float
+) -> tuple[float, float]:
+    """Bounds that do not fall with the number of values, for any number up to the given one.
+
+    Theorem 36 needs such bounds where that number is not known in advance, but is at most one that
+    the records show: those of fewer values must be no larger than those of more. The bounds of
+    :func:`likelihood_ratio_budgets` need not do so by themselves, as their ratio changes. So these
+    are the greatest over all numbers, those between two steps having the bounds of the next step.
+
+    Parameters
+    ----------
+    counts : integers of shape (a1,)
+        Public records of each secret.
+    most_values : int
+        The most values of U.
+    beta : float
+        As for :func:`likelihood_ratio_budgets`, for every number of records.
+
+    Returns
+    -------
+    single, pair : float
+
+    Examples
+    --------
+    >>> for most in 6, 7:
+    ...     own = likelihood_ratio_budgets([400, 600], most, 0.05, "finite-sample")
+    ...     print("%.1f %.1f" % own, "%.1f %.1f" % budgets_up_to([400, 600], most, 0.05))
+    11.9 11.9 11.9 11.9
+    11.2 14.0 11.9 14.0
+    """
+    step, numbers = 2, [2]
+    while step < most_values:
+        step = step + 1 if step < _EVERY else math.ceil(step * (1.0 + _STEP))
+        numbers.append(step)
+    found = [likelihood_ratio_budgets(counts, number, beta, "finite-sample") for number in numbers]
+    singles, pairs = zip(*found, strict=True)
+    return max(singles), max(pairs)
 
 
 @lru_cache(maxsize=1024)  # a search over eps asks for the same table again and again

@@ -1,13 +1,19 @@
 """The uncertainty set that covers what privacy looks at: the conditionals, two at a time."""
 
+import math
 from typing import Any, Literal, cast
 
 from sklearn.base import BaseEstimator
 
 from skrldp._params import check_positive, is_finite, is_number
+from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
-from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_budgets
+from skrldp.uncertainty_set._likelihood_ratio_budgets import (
+    MOST_VALUES,
+    budgets_up_to,
+    likelihood_ratio_budgets,
+)
 
 __all__ = ["LikelihoodRatioSet"]
 
@@ -29,7 +35,8 @@ class LikelihoodRatioSet(BaseEstimator):
     ----------
     beta : float, default=0.05
         The set misses the true conditionals with at most this probability, if the values of
-        U, and bins and groups of them, do not come from the counted records.
+        U, and bins and groups of them, do not come from the counted records, or come from them in
+        the way that ``joint.alphabet == "frequent"`` states.
     radius : {"finite-sample", "asymptotic"} or float, default="finite-sample"
         ``"finite-sample"`` holds for every number of records and every distribution, with
         constants that are proven (docs/proofs.md). ``"asymptotic"`` is what they tend to with many
@@ -89,18 +96,36 @@ class LikelihoodRatioSet(BaseEstimator):
             check_positive("beta", self.beta)
             if self.beta >= 1.0:
                 raise ValueError(f"beta={self.beta!r} must be a probability between 0 and 1.")
-            records, n_values = joint.counts.sum(axis=1), joint.counts.shape[1]
-            beta = float(self.beta)
             rule = cast("Rule", self.radius)
-            single, pair = likelihood_ratio_budgets(records, n_values, beta, rule)
-            n = joint.n
-            return ConditionalsSet(single / n, pair / n, drift, rule, beta, n)
+            n, beta = joint.n, float(self.beta)
+            single, pair, n_values = _budgets(joint, beta, rule)
+            if math.isinf(single):
+                return ConditionalsSet(single, pair, drift, None, None, n)
+            return ConditionalsSet(single / n, pair / n, drift, rule, beta, n, n_values)
         if is_number(self.radius) and self.radius >= 0:  # false for NaN
             radius = float(self.radius)
             return ConditionalsSet(radius, radius, drift, "given", None, joint.n)
         raise ValueError(
             f"radius={self.radius!r} must be 'finite-sample', 'asymptotic' or a number >= 0 (nats)."
         )
+
+
+def _budgets(joint: JointDistribution, beta: float, rule: Rule) -> tuple[float, float, int | None]:
+    """Return the budgets, and for how many values they are if these are more than are listed.
+
+    With more and more records all values of the population are seen, so that what is asymptotic
+    takes those listed for all.
+    """
+    records, listed = joint.counts.sum(axis=1), joint.counts.shape[1]
+    if rule == "asymptotic" or (joint.most_values == listed and joint.alphabet != "frequent"):
+        return *likelihood_ratio_budgets(records, listed, beta, rule), None
+    most = joint.most_values
+    if most > MOST_VALUES:
+        return math.inf, math.inf, most
+    if joint.alphabet == "frequent":
+        beta -= spent_on_values(beta)
+        return *budgets_up_to(records, most, beta), most
+    return *likelihood_ratio_budgets(records, most, beta, rule), most
 
 
 def _at_least_zero(drift: Any) -> float:

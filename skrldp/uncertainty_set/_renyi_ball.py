@@ -6,6 +6,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from skrldp._params import check_positive, is_number
+from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
 from skrldp.uncertainty_set._renyi_set import RenyiSet
@@ -26,7 +27,8 @@ class RenyiBall(BaseEstimator):
         the regions ``"product"``, ``"box"`` and ``"lower"`` are offered.
     beta : float, default=0.05
         The set misses the true distribution with (about) this probability, if the values of
-        U, and bins and groups of them, do not come from the counted records.
+        U, and bins and groups of them, do not come from the counted records, or come from them in
+        the way that ``joint.alphabet == "frequent"`` states.
     radius : {"chi2", "finite-sample"} or float, default="chi2"
         ``"chi2"`` is the asymptotic radius of the papers; it needs many records in every cell,
         and a fit warns where rare cells make it miss more often than ``beta`` says.
@@ -116,14 +118,19 @@ class RenyiBall(BaseEstimator):
         >>> round(ball.radius, 4), ball.rule, ball.beta, ball.n_records
         (0.0752, 'chi2', 0.05, 100)
         """
-        radius = self.radius_for(joint.n, joint.counts.size)
-        by_rule = isinstance(self.radius, str)
+        own, (a1, n_values), by_rule = self, joint.counts.shape, isinstance(self.radius, str)
+        if self.radius == "finite-sample":
+            n_values = joint.most_values
+            if joint.alphabet == "frequent":  # the rest of beta is for having learned the values
+                beta = _positive(self.beta, "beta")
+                own = RenyiBall(self.alpha, beta=beta - spent_on_values(beta), radius=self.radius)
         return RenyiSet(
             float(self.alpha),
-            radius,
+            own.radius_for(joint.n, a1 * n_values),
             str(self.radius) if by_rule else "given",
             float(self.beta) if by_rule else None,
             joint.n,
+            n_values if n_values > joint.counts.shape[1] else None,
         )
 
 

@@ -23,7 +23,7 @@ class RenyiSet(FittedSet):
         Order of the divergence.
     radius : float
         Radius B, in nats: infinite for all distributions, 0 for the public one alone.
-    rule, beta, n_records
+    rule, beta, n_records, n_values
         As in :class:`FittedSet`.
 
     Raises
@@ -44,6 +44,7 @@ class RenyiSet(FittedSet):
     rule: str | None = "given"
     beta: float | None = None
     n_records: int | None = None
+    n_values: int | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers, so that no NaN passes for a small set."""

@@ -39,6 +39,9 @@ from skrldp.auditing._reports import ReportIndex
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, strange_values
 from skrldp.sanitizers import codec_of, write_reports
 
+# Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
+pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
+
 COUNTS = np.array([[120, 60, 90], [50, 140, 80]])
 ROWS = [[s, u] for s in range(2) for u in range(3)]
 DISTRIBUTION = JointDistribution(

@@ -48,6 +48,7 @@ LR = {
     "set": "likelihood-ratio", "single": 0.07, "pair": 0.125, "drift": 0, "rule": "finite-sample",
     "beta": 0.05,
 }  # fmt: skip
+MORE = {**LR, "n_values": 7}
 BALL = {"set": "renyi", "alpha": 2, "radius": 1e-05, "rule": "chi2", "beta": 0.05}
 PROOF = {"eps_requested": 1, "eps": 0.1 + 0.2, "eps_attained": 5e-324}
 FULL = {
@@ -62,6 +63,7 @@ FULL = {
         {"secret": [1], "known": [], **PROOF, "distributions": BALL},
         {"secret": [1], "known": [0], **PROOF, "alphabet": "learned", "distributions": LR},
         {"secret": [1], "known": [0, 2], **PROOF, "distributions": "all"},
+        {"secret": [1], "known": [2], **PROOF, "alphabet": "frequent", "distributions": MORE},
     ],
 }
 FULL["eps_given_u"] = 9007199254740993.0

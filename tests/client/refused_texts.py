@@ -23,13 +23,16 @@ from skrldp.mechanism import StatedLikelihoodRatioSet, StatedRenyiSet  # noqa: E
 def stated(thing: Any) -> Any:
     """Return what a guarantee's part would be in JSON."""
     if isinstance(thing, StatedRenyiSet | StatedLikelihoodRatioSet):
-        return {"set": thing.kind, **asdict(thing)}
+        return stated({"set": thing.kind, **asdict(thing)})
     if is_dataclass(thing):
         found = {name: stated(it) for name, it in vars(thing).items()}
         return {name: it for name, it in found.items() if name != "alphabet" or it is not None}
     if isinstance(thing, tuple | list):
         return [stated(item) for item in thing]
-    return {name: stated(it) for name, it in thing.items()} if isinstance(thing, dict) else thing
+    if not isinstance(thing, dict):
+        return thing
+    left_out = {"n_values"} if thing.get("n_values", 0) is None else set()
+    return {name: stated(it) for name, it in thing.items() if name not in left_out}
 
 
 def refused_texts() -> dict[str, str]:

@@ -21,6 +21,9 @@ from skrldp import (
     UncertaintyDisplay,
 )
 
+# Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
+pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
+
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")

@@ -379,6 +379,10 @@ IMPOSSIBLE = [
             ({"beta": None}, "beta=None"),
             ({"beta": 0.0}, "beta=0.0"),
             ({"beta": math.nan}, "beta=nan"),
+            ({"n_values": 0}, "n_values=0 is no whole number"),
+            ({"n_values": True}, "n_values=True"),
+            ({"n_values": 5.0}, r"n_values=5\.0"),
+            ({"n_values": 5, "rule": "asymptotic"}, "n_values=5 is for rule='finite-sample'"),
         ]
     ),
 ]
@@ -464,7 +468,7 @@ def test_the_guarantee_is_the_certificate(sanitizer, kind, source):
     assert certificate.eps <= sanitizer.eps
     document = json.loads(sanitizer.mechanism_.to_json())["guarantee"]
     stated, around = document.pop("distributions"), certificate.uncertainty
-    assert document.get("alphabet") == (None if kind == "all" else "learned")
+    assert document.get("alphabet") == (None if kind == "all" else "frequent")
     assert document["eps"] == certificate.eps
     assert (
         (stated == "all") is claim.for_all_distributions is around.is_everything is (kind == "all")

@@ -27,7 +27,10 @@ from skrldp._numbers import at_most
 from skrldp.privacy_reports import _several
 from skrldp.privacy_reports._several import chained
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:the values of U were learned",  # tables are small
+    "ignore::sklearn.exceptions.ConvergenceWarning",
+)
 
 # Two sensitive columns of two values each, or one of three, and U of two columns.
 PEOPLE = pd.DataFrame(
@@ -35,6 +38,9 @@ PEOPLE = pd.DataFrame(
     columns=["health", "means", "age", "visits"],
 )
 RECORDS = [90, 40, 30, 60, 80, 20, 50, 70, 60, 90, 20, 40, 30, 80, 70, 50]
+EACH = {"sensitive": [0, 1], "protect": "each"}
+LISTED = {"categories": {"age": ["young", "old"], "visits": ["0", "1+"]}}
+LISTED["categories"] |= {"health": ["ill", "well"], "means": ["rich", "poor"]}
 THREE = [[s, u] for s in ("red", "green", "blue") for u in range(2)]
 OF_THREE = [120, 60, 90, 50, 140, 80]
 
@@ -196,8 +202,10 @@ def test_chains_are_the_shortest(drawn):
 @pytest.mark.parametrize(
     ("uncertainty", "each", "together", "words"),
     [
-        (None, {}, 0.1, "2 for 2 statements"),
-        (None, {"sensitive": [0, 1], "protect": "each"}, 0.2, "4 for 4 statements"),
+        (None, LISTED, 0.1, "2 for 2 statements"),
+        (None, {**EACH, **LISTED}, 0.2, "4 for 4 statements"),
+        (None, {}, 0.05, "one for all 2 statements"),  # the same event, as values are learned
+        (None, EACH, 0.1, "2 for 4 statements"),
         (LikelihoodRatioSet(0.01, radius="asymptotic"), {}, 0.02, "with probability about 0.02"),
         (LikelihoodRatioSet(radius=0.01), {}, None, "how often they miss is not known"),
         (RenyiBall(1), {}, 0.05, "one for all 2 statements"),

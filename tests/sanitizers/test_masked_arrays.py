@@ -13,6 +13,9 @@ from skrldp import (
     client,
 )
 
+# Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
+pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
+
 X = np.array([[s, u] for s in range(2) for u in range(3)] * 20)
 SANITIZER = GRRSanitizer(eps=1.0, encode="symbol", random_state=0).fit(X)
 Y = SANITIZER.transform(X).ravel()

@@ -8,6 +8,9 @@ import pytest
 from skrldp import RobustMSESanitizer, SRRSanitizer
 from skrldp.sanitizers import _base
 
+# Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
+pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
+
 FIRST = [[s, u] for s in ("no", "yes") for u in ("a", "b")]
 SECOND = [[w, s, u] for w in (5, 6, 7) for s in ("left", "right") for u in (0, 1)]
 

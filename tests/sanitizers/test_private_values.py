@@ -23,6 +23,9 @@ from skrldp import (
     client,
 )
 
+# Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
+pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
+
 MARK = "7391846"
 
 

@@ -36,6 +36,7 @@ from skrldp.uncertainty_set import RenyiSet
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 # The papers' set is meant here, and tables with rare cells too, for which that set is weak.
 pytestmark = pytest.mark.filterwarnings(
+    "ignore:the values of U were learned",  # tables are small
     "ignore::sklearn.exceptions.ConvergenceWarning",
     "ignore:the chi-squared set may miss:skrldp.PrivacyLeakWarning",
 )

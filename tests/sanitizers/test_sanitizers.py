@@ -33,7 +33,10 @@ from skrldp.sampling import RandomStream
 from skrldp.sanitizers import _blocks, _optimal_base, _reports, codec_of
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:the values of U were learned",  # tables are small
+    "ignore::sklearn.exceptions.ConvergenceWarning",
+)
 
 CLOSED_FORMS = [GRRSanitizer, SRRSanitizer, IRSanitizer]
 INFORMATIVE = [*CLOSED_FORMS, PolyOptSanitizer, NonRobustSanitizer]

@@ -1,5 +1,6 @@
 """Rare and unknown values of U as "other", and the records that alphabets are learned from."""
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -145,7 +146,10 @@ SOURCES = {
     "bool": ("declared", [True, False] * 6, {}),
     "a missing value is learned": ("learned", pd.Categorical([None, *U[1:]]), {}),
     "a listed one is not": ("declared", [None, *U[1:]], {"categories": {"u": ["a", "b", None]}}),
-    "rare values": ("learned", pd.Categorical(U), {"grouping": Grouping(2)}),
+    "many records": ("frequent", [*"ab"] * 60, {}),
+    "some rare": ("learned", [*"ab"] * 59 + ["a", "c"], {}),
+    "grouped": ("frequent", [*"ab"] * 59 + ["a", "c"], {"grouping": Grouping("auto")}),
+    "grouped levels": ("declared", pd.Categorical(U), {"grouping": Grouping(2)}),
     "split": ("split", U, {"grouping": Grouping(**LEARN)}),
     "nothing to split": ("declared", pd.Categorical(U), {"grouping": Grouping(**LEARN)}),
 }
@@ -155,20 +159,24 @@ SOURCES = {
 def test_source_of_the_alphabet(name):
     """S may be learned: privacy compares conditionals given S."""
     source, values, options = SOURCES[name]
-    X = pd.DataFrame({"s": [0, 1] * 6, "u": values})
-    assert learn(X, **options)[0].source == source
+    X = pd.DataFrame({"s": [0, 1] * (len(values) // 2), "u": values})
+    codec = learn(X, **options)[0]
+    assert codec.source == source
+    assert codec.most_values == {"declared": codec.n_values, "frequent": 3}.get(source)
     if source != "declared":
         return
     # Nothing is set aside or counted otherwise: the same integers.
     _, found = counts_of(X, **{"grouping": Grouping(), **options})
     key = [None if pd.isna(v) else v for v in X["u"]]
     assert found == Counter(zip(X["s"], key, strict=True))
-    # Combinations are learned, unless all are known.
+    # Combinations are learned, unless all are known; those without records need not be values.
     two = X.assign(v=pd.Categorical(U[::-1]))
-    if "categories" not in options:
-        assert learn(two, **options)[0].source in ("learned", "split")
-        everything = learn(two, **{**options, "categories": "product"})[0]
-        assert everything.source == "declared"
+    codec = learn(two, **options)[0]
+    if "grouping" in options and options["grouping"].fraction:
+        assert (codec.source, codec.most_values) == ("split", None)
+        codec = learn(two, **{**options, "categories": "product"})[0]
+    sizes = [len(codec.columns[place]) for place in (1, 2)]
+    assert (codec.source, codec.most_values) == ("declared", math.prod(sizes))
 
 
 @pytest.mark.parametrize("categories", ["product", {"v": ["a", "b"]}])

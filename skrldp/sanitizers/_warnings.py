@@ -1,0 +1,170 @@
+"""Warnings about privacy, and about designs that stopped early."""
+
+import inspect
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skrldp.design import Solution
+from skrldp.exceptions import PrivacyLeakWarning
+from skrldp.joint import JointDistribution
+from skrldp.requirements import Promise
+from skrldp.table import Frequencies
+from skrldp.uncertainty_set import FittedSet, estimated_miss
+
+__all__ = [
+    "explain_rare_cells",
+    "warn_of_first_column",
+    "warn_of_limits",
+    "warn_of_rare_values",
+    "warn_of_weak_sets",
+]
+
+# Warn of an asymptotic set that may miss the truth so many times as often as beta says. Below that,
+# estimates from a table are too inexact, and sets that are nearly right would be warned of.
+_TOO_OFTEN = 2.0
+_FEW_RECORDS = 10  # in a cell
+_ROOM = __name__.rpartition(".")[0]
+
+
+def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
+    """Say how often an asymptotic set may miss because of rare cells; nothing if it is as stated.
+
+    Parameters
+    ----------
+    around : FittedSet
+        The set around the public distribution.
+    joint : JointDistribution
+        The public distribution.
+
+    Returns
+    -------
+    str
+        A sentence without its first capital letter and its full stop.
+    """
+    if around.beta is None:
+        return ""
+    miss = estimated_miss(around, joint)
+    if miss <= _TOO_OFTEN * around.beta:
+        return ""
+    kind = "chi-squared" if around.rule == "chi2" else "asymptotic"
+    few = np.count_nonzero(joint.counts < _FEW_RECORDS)
+    none, one = (np.count_nonzero(joint.counts == number) for number in (0, 1))
+    return (
+        f"the {kind} set may miss the true distribution in up to about {miss:.2g} of tables like "
+        f"this one, where it states {around.beta:.2g}, because {few:,} of {joint.counts.size:,} "
+        f"cells have fewer than {_FEW_RECORDS} public records ({none:,} with none, {one:,} with "
+        "one). Use LikelihoodRatioSet(), which holds for any number of records, or a coarser "
+        "alphabet"
+    )
+
+
+def warn_of_weak_sets(
+    around: FittedSet, joint: JointDistribution, others: Iterable[Any] = ()
+) -> None:
+    """Warn where a set of distributions is smaller than a user may think.
+
+    Parameters
+    ----------
+    around : FittedSet
+        The set around the public distribution.
+    joint : JointDistribution
+        The public distribution.
+    others : iterable of Statement
+        Statements about other tables, whose sets may be sets of their own.
+    """
+    if around.is_point:
+        _warn(
+            "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
+            "not for the unknown true distribution of the private data.",
+            PrivacyLeakWarning,
+        )
+        return
+    own = [(one.uncertainty, one.joint) for one in others if one.uncertainty is not around]
+    for found, table in [(around, joint), *own]:
+        if explanation := explain_rare_cells(found, table):
+            _warn(f"{explanation}.", PrivacyLeakWarning)
+            return
+
+
+def warn_of_rare_values(promise: Promise, frequencies: Frequencies) -> None:
+    """Warn where a confidence level is stated that does not hold for the values that were learned.
+
+    Parameters
+    ----------
+    promise : Promise
+        Its sets, and where the values of U come from.
+    frequencies : Frequencies
+        Which columns have rare values.
+    """
+    stated = [one.uncertainty.beta for one in promise.statements]
+    if promise.joint.alphabet != "learned" or all(beta is None for beta in stated):
+        return
+    found = "; ".join(_rare_in_words(*rare, frequencies.least) for rare in frequencies.rare)
+    _warn(
+        f"the values of U were learned from the counted records, and {found}. Values that few "
+        "records show look more frequent than they are, so the confidence set may miss "
+        "the true distribution far more often than beta says. Use min_frequency='auto', which "
+        "reports rare values and unknown ones as 'other'; or declare the values there can be "
+        "(categories=, or a dtype that lists them); or learn them from other records "
+        "(alphabet_fraction=, with handle_unknown='infrequent_if_exist').",
+        PrivacyLeakWarning,
+    )
+
+
+def _rare_in_words(names: Sequence[Any], n_rare: int, least: int) -> str:
+    """Name columns, or all of U, and say what is wrong with their values."""
+    columns = ", ".join(repr(name) if isinstance(name, str) else str(name) for name in names)
+    is_one = len(names) == 1
+    which = f"column {columns} has" if is_one else f"columns {columns} have"
+    if not n_rare:
+        return f"{which} values grouped as 'other', which does not take unknown values"
+    what = "value" if is_one else "combination"
+    return f"{which} {n_rare:,} {what}{'s' * (n_rare > 1)} with fewer than {least} records"
+
+
+def warn_of_first_column(names: Sequence[Any]) -> None:
+    """Warn that the first column is taken as S although the columns have names."""
+    if not all(isinstance(name, str) for name in names):
+        return
+    _warn(
+        f"sensitive is not given, so the first column, {names[0]!r}, is the one that is protected, "
+        f"and {', '.join(map(repr, names[1:]))} {'is' if len(names) == 2 else 'are'} not. Name "
+        f"the column to protect, as in sensitive={names[0]!r}.",
+        PrivacyLeakWarning,
+    )
+
+
+_STOPPED = {
+    "time_limit": (
+        "its time limit after {seconds:.3g} s",
+        "more utility, and another fit may differ. Give a larger time_limit, or None for none.",
+    ),
+    "max_iter": (
+        "max_iter after {iterations} iterations",
+        "more utility. Give a larger max_iter, or None for no limit.",
+    ),
+}
+
+
+def warn_of_limits(solution: Solution) -> None:
+    """Warn where a design stopped at one of its limits with something left to gain."""
+    if solution.status in _STOPPED and solution.gap > 0:
+        where, remedy = _STOPPED[solution.status]
+        where = where.format(seconds=solution.seconds, iterations=solution.iterations)
+        _warn(
+            f"the design stopped at {where}, {solution.gap_in_words}. Privacy is proven all the "
+            f"same, but there may be {remedy}",
+            ConvergenceWarning,
+        )
+
+
+def _warn(message: str, category: type[Warning]) -> None:
+    """Warn of the line outside this room from which it was called."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_ROOM):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -1,0 +1,139 @@
+"""Which learned values have so many records that a confidence level can allow for the learning.
+
+A column may be declared, and its categories are then all there are. Of a learned column Theorem 36
+says how many categories of the population there may be, those without records being one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.alphabet import OTHER, SEEN_OFTEN
+from skrldp.table._columns import Column
+
+__all__ = ["Frequencies", "most_categories", "most_values"]
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """What the records say about the categories of a table's columns.
+
+    Attributes
+    ----------
+    sizes : tuple of int or None
+        For each column of the table the most categories that the population may have, in so far as
+        they are told apart; None if the theorem does not hold for it, or it was not looked at.
+    rare : tuple of (tuple of names, int)
+        The columns for which it does not hold, one by one or all of U together, and how many of
+        their categories (or combinations) have too few records; 0 if it is their "other", which
+        does not take unknown values.
+    least : int
+        How many records each category needs.
+    """
+
+    sizes: tuple[int | None, ...]
+    rare: tuple[tuple[tuple[Any, ...], int], ...]
+    least: int
+
+    @classmethod
+    def of(
+        cls,
+        columns: Mapping[int, tuple[Column, Column]],
+        counts: Mapping[int, NDArray[Any]],
+        open_columns: Collection[int],
+        least: int,
+        n_columns: int,
+    ) -> Frequencies:
+        """Look at columns.
+
+        Parameters
+        ----------
+        columns : mapping of int to (Column, Column)
+            By position: with all its categories, and after rare ones have become "other".
+        counts : mapping of int to array
+            The records of each of its categories.
+        open_columns : collection of int
+            Those whose "other" stands for unknown values as well.
+        least : int
+            How many records each category needs that is not declared.
+        n_columns : int
+            Number of the table's columns.
+
+        Returns
+        -------
+        Frequencies
+        """
+        sizes: list[int | None] = [None] * n_columns
+        rare = []
+        for place, (column, grouped) in columns.items():
+            is_open = place in open_columns
+            sizes[place], n_rare = most_categories(column, counts[place], grouped, is_open, least)
+            if sizes[place] is None:
+                rare.append(((column.name,), n_rare))
+        return cls(tuple(sizes), tuple(rare), least)
+
+    def product(self, positions: Sequence[int]) -> int | None:
+        """Multiply the sizes of some columns; None if one is not known."""
+        product = 1
+        for position in positions:
+            size = self.sizes[position]
+            if size is None:
+                return None
+            product *= size
+        return product
+
+
+def most_categories(
+    column: Column, counts: NDArray[np.int64], grouped: Column, takes_unknown: bool, least: int
+) -> tuple[int | None, int]:
+    """Bound the number of categories of one column.
+
+    Parameters
+    ----------
+    column : Column
+        With all its categories.
+    counts : integer array of shape (k,)
+        The records of each.
+    grouped : Column
+        The same column after rare categories have become "other".
+    takes_unknown : bool
+        Whether its "other" stands for unknown values as well.
+    least : int
+        How many records each category needs that is not declared.
+
+    Returns
+    -------
+    most : int or None
+        None if a category that is kept has too few records.
+    n_rare : int
+        The number of these.
+    """
+    if column.declared:
+        return len(column) + (grouped.other is not None and column.other is None), 0
+    open_other = takes_unknown and grouped.other is not None
+    if grouped.infrequent and not open_other:
+        return None, 0
+    number = dict(zip(column.categories, counts.tolist(), strict=True))
+    own = [c for c in grouped.categories if not (open_other and c == OTHER)]
+    n_rare = sum(number.get(category, 0) < least for category in own)
+    return (None if n_rare else most_values(counts)), n_rare
+
+
+def most_values(counts: NDArray[Any]) -> int:
+    """Count the values that may be frequent in the population, and one for all others.
+
+    Parameters
+    ----------
+    counts : array of shape (k,)
+        The records of each value.
+
+    Returns
+    -------
+    int
+    """
+    return int(np.count_nonzero(counts >= SEEN_OFTEN)) + 1
