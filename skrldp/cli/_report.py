@@ -94,7 +94,7 @@ def report(
     in_kind, out_kind = kind_of(records, kind), kind_of(output, output_kind, "--output-format")
     types, converted = record_types(own, needed) if in_kind == "csv" else ({}, None)
     if in_kind == "csv":
-        types |= _text_types([*text, *keep])
+        types |= _text_types([*text, *keep, *([] if id is None else [id])])
     columns = list(dict.fromkeys([*([] if id is None else [id]), *needed, *keep]))
     inputs = [mechanism, records, key_file]
     with (
