@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skrldp.alphabet import OTHER
 from skrldp.cli._errors import CommandError
-from skrldp.cli._outputs import STANDARD
+from skrldp.cli._files import STANDARD, files_of
 
 if TYPE_CHECKING:
     from skrldp.mechanism import Mechanism
@@ -23,7 +22,6 @@ __all__ = [
     "categories_of",
     "check_delimiter",
     "column_types",
-    "files_of",
     "kind_of",
     "kind_to_write",
     "needed_columns",
@@ -46,7 +44,6 @@ _ENDINGS = {
     ".arrows": "arrows",
 }
 _EXACT = 2**53  # up to here float64 holds every whole number
-_HIDDEN = (".", "_")  # how names begin that are no part of a table, such as _SUCCESS
 
 
 @dataclass(frozen=True)
@@ -169,45 +166,6 @@ def check_delimiter(asked: Asked, *kinds: Kind) -> None:
     """
     if asked.delimiter is not None and asked.delimiter not in {kind.delimiter for kind in kinds}:
         raise CommandError("--delimiter is for CSV; no such file is read or written here.")
-
-
-def files_of(path: str) -> list[str]:
-    """List the files of a table, in the order of their names.
-
-    Parameters
-    ----------
-    path : str
-        The name of a file, or of a folder; or a pattern with *, ? or [...]. Files whose names begin
-        with a dot or an underscore are left out of folders and patterns.
-
-    Returns
-    -------
-    list of str
-    """
-    if path == STANDARD or not (os.path.isdir(path) or _is_pattern(path)):
-        return [path]
-    if os.path.isdir(path):
-        found = [os.path.join(path, name) for name in os.listdir(path)]
-    else:
-        found = glob.glob(path, recursive=True)
-    found = sorted(file for file in found if not os.path.basename(file).startswith(_HIDDEN))
-    folders = [file for file in found if os.path.isdir(file)]
-    if folders:
-        raise CommandError(
-            f"{path} holds folders, such as {folders[0]}: give one of them, or a pattern such as "
-            f"{os.path.join(path, '*', '*.parquet')!r}. What folders' names say is not read."
-        )
-    if not found:
-        raise CommandError(
-            f"{path} is a folder without files of a table; give the name of a file."
-            if os.path.isdir(path)
-            else f"{path}: there is no such file."
-        )
-    return found
-
-
-def _is_pattern(path: str) -> bool:
-    return not os.path.exists(path) and any(letter in path for letter in "*?[")
 
 
 def needed_columns(mechanism: Mechanism) -> list[str]:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import IO
 
 from skrldp.cli._errors import CommandError
+from skrldp.cli._files import STANDARD, is_part
 
 if sys.platform != "win32":
     import fcntl
 
 __all__ = ["STANDARD", "new_file"]
 
-STANDARD = "-"  # standard input or output
 _MOST = 80  # characters of a file's name in that of its temporary file
 
 
@@ -40,7 +40,7 @@ def new_file(
     force : bool
         Whether an existing file may be replaced.
     inputs : sequence of str or None
-        Files that are read, none of which may be the target.
+        Files, folders and patterns that are read; the target may be none of them, nor in them.
     mode : int, optional
         Permissions of the file; those of any new file if not given.
 
@@ -122,7 +122,7 @@ def _checked(target: str, force: bool, inputs: Sequence[str | None]) -> Path:
     if not path.parent.is_dir():
         raise CommandError(f"{target}: there is no folder {path.parent}; make it first.")
     for name in inputs:
-        if name not in (None, STANDARD) and Path(str(name)).resolve() == path:
+        if name is not None and is_part(path, name):
             raise CommandError(f"{target} is to be read and written; give the output another name.")
     if path.is_dir():
         raise CommandError(f"{target} is a folder; give the name of a file.")

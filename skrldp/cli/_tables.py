@@ -11,7 +11,8 @@ from typing import Any
 from skrldp.alphabet import brief
 from skrldp.cli._arrow_files import open_arrow, open_parquet, open_stream
 from skrldp.cli._errors import CommandError
-from skrldp.cli._formats import Kind, files_of
+from skrldp.cli._files import files_of
+from skrldp.cli._formats import Kind
 from skrldp.cli._json_lines import open_json_lines
 from skrldp.cli._opened import BATCH_ROWS, Batches, NoRows, Wanted
 from skrldp.cli._problems import in_words

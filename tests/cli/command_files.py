@@ -51,7 +51,8 @@ def read(path):
     name = str(path)
     if name.endswith(".parquet"):
         return pq.read_table(path)
-    if name.endswith((".csv", ".csv.gz")):
-        return pacsv.read_csv(path)
+    if name.endswith((".csv", ".csv.gz", ".tsv")):
+        delimiter = "\t" if name.endswith(".tsv") else ","
+        return pacsv.read_csv(path, parse_options=pacsv.ParseOptions(delimiter=delimiter))
     opened = pa.ipc.open_stream if name.endswith(".arrows") else pa.ipc.open_file
     return opened(path).read_all()
