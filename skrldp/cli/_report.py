@@ -120,7 +120,13 @@ def _write(
         return
     with RepeatedIds(id) as seen:
         for batch in rows:
-            sink.write_batch(make(batch))
+            try:
+                sink.write_batch(make(batch))
+            except CommandError:
+                if not batch.column(id).null_count:
+                    seen.add(batch.column(id))
+                    seen.check(source.path)  # which says in which rows of the table the same id is
+                raise
             seen.add(batch.column(id))
         seen.check(source.path)
 

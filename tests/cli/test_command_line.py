@@ -313,11 +313,21 @@ CASES = {
     "folder": (lambda f: (f / "bad-records.csv").mkdir(), REPORT, "is a folder"),
     "no such file": (nothing, REPORT, "there is no such file"),
     "no such format": (nothing, (*REPORT[:2], "records.xlsx"), "does not tell the format"),
-    "missing id": (in_row(9, ",no,1,01,2026-01-01"), (*REPORT, *KEYED), "has no id in 1 row (8)"),
-    "repeated id": (in_row(9, "7,no,1,01,2026-01-01"), (*REPORT, *KEYED), "more than one row"),
+    "missing id": (
+        in_row(9, ",no,1,01,2026-01-01"), (*REPORT, *KEYED), "has no id in 1 row (8). Give"
+    ),
+    "no digits": (
+        changed("key", lambda c: b"not a key"), (*GOOD, *KEYED[:3], "bad-key"),
+        "of hexadecimal digits. Make one with skrldp key FILE",
+    ),
+    "repeated id": (
+        in_row(9, "7,no,1,01,2026-01-01"), (*REPORT, *KEYED),
+        "rows 1 and 8 (counted from 0) have the same id in column 'person'",
+    ),
     "no id column": (nothing, (*GOOD, "--id", "who", *KEYED[2:]), "lacks the column 'who'"),
     "short key": (
-        changed("key", lambda c: c[:10]), (*GOOD, *KEYED[:3], "bad-key"), "at least 16 bytes"
+        changed("key", lambda c: c[:10]), (*GOOD, *KEYED[:3], "bad-key"),
+        "at least 16 bytes (32 hexadecimal digits), got 5: make one with skrldp key FILE",
     ),
     "no key file": (nothing, (*GOOD, *KEYED[:3], "none"), "cannot be read"),
     "another key": (nothing, (*GOOD, *KEYED, "--key-check", "0" * 16), "is another one than"),
@@ -385,6 +395,7 @@ def test_bad_input(call, ready, case):
     assert (code, out) == (2, "")
     assert SECRET not in err
     assert "Traceback" not in err
+    assert not re.search(r"check_ids|secrets\.|key\.hex|batch", err)  # this is no Python
     assert {path: path.stat().st_mtime_ns for path in ready.iterdir()} == before
     if not err.startswith("Usage"):
         assert re.fullmatch(r"skrldp: error: [^\n]+\n", err)
