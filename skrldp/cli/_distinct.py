@@ -9,6 +9,7 @@ from skrldp.alphabet import brief
 from skrldp.cli._errors import CommandError
 from skrldp.cli._formats import Kind
 from skrldp.cli._json_lines import typed_column
+from skrldp.cli._opened import checked
 from skrldp.cli._progress import progress
 from skrldp.cli._tables import Batches, Wanted, open_batches
 from skrldp.cli._text_files import csv_options
@@ -65,6 +66,8 @@ def count_rows(
     )
     with open_batches(path, kind, own) as source:
         names = [name for name in source.schema.names if name != counts]
+        if kind.is_text:
+            checked(source.header, text, path)
         if not names:
             raise CommandError(f"{path} has no columns besides {counts!r} (--counts).")
         found = _Counted(source, names, counts)

@@ -36,6 +36,7 @@ _ENDINGS = {
     ".jsonl": "jsonl",
     ".jsonl.gz": "jsonl",
     ".ndjson": "jsonl",
+    ".ndjson.gz": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",

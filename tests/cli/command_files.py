@@ -1,6 +1,7 @@
 """A table and its files, for the tests of the command line."""
 
 import datetime
+import json
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -28,9 +29,14 @@ def write(records, path):
     name = str(path)
     if name.endswith(".parquet"):
         pq.write_table(records, path, row_group_size=100)
-    elif name.endswith((".csv", ".csv.gz")):
+    elif name.endswith((".csv", ".csv.gz", ".tsv")):
+        options = pacsv.WriteOptions(delimiter="\t" if name.endswith(".tsv") else ",")
         with pa.output_stream(path) as sink:  # compresses by the name
-            pacsv.write_csv(records, sink)
+            pacsv.write_csv(records, sink, options)
+    elif name.endswith((".jsonl", ".jsonl.gz", ".ndjson")):
+        rows = "".join(f"{json.dumps(row, default=str)}\n" for row in records.to_pylist())
+        with pa.output_stream(path) as sink:
+            sink.write(rows.encode())
     else:
         new = pa.ipc.new_stream if name.endswith(".arrows") else pa.ipc.new_file
         with new(path, records.schema) as sink:

@@ -49,7 +49,7 @@ def test_an_empty_field_is_no_id(call, ready):
         assert "has no id in 1 row (299)" in err
 
 
-ENDINGS_OF_IDS = ("csv", "csv.gz", "parquet", "arrow", "arrows")
+ENDINGS_OF_IDS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 
 
 @pytest.mark.parametrize("ending", ENDINGS_OF_IDS)

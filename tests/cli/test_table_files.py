@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -40,7 +41,7 @@ def expected(call, ready):
 
 
 def test_delimiters_of_what_is_read_and_written(call, ready, expected):
-    with_delimiter(table(), "in.tsv", "\t")
+    write(table(), "in.tsv")
     with_delimiter(table(), "semicolons.csv", ";")
     with_delimiter(table(), "tabs.csv", "\t")
     for name, *more in (
@@ -61,27 +62,17 @@ def test_delimiters_of_what_is_read_and_written(call, ready, expected):
     assert (ready / "estimate.tsv").read_text().startswith('"ill"\t"frequency"\t')
 
 
-def as_json(records, path, digits=str):
-    """Write JSON lines; ids are numbers or texts."""
-    rows = records.to_pylist()
-    for row in rows:
-        row["person"] = digits(row["person"])
-        row["day"] = row["day"].isoformat()
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    with pa.output_stream(path) as sink:
-        sink.write(text.encode())
-
-
-@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz", "in.ndjson"])
-def test_json_lines(call, ready, designed, expected, name):
-    """An id is the same as a number and as a text, and beyond 2**53."""
-    large = table().set_column(0, "person", pa.array([2**53 + 1 + row for row in range(300)]))
-    for records, wanted in ((table(), expected), (large, None)):
-        write(records, "large.arrow")
-        wanted = wanted or reported(call, "large.arrow")
-        for digits in (str, int, lambda id: id if id % 2 else str(id)):
-            as_json(records, name, digits)
-            assert reported(call, name) == wanted
+@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
+def test_json_lines(call, ready, expected, name):
+    """Ids may be numbers and texts by turns."""
+    write(table(), name)
+    with pa.input_stream(name) as source:
+        text = source.read().decode()
+    turns = re.sub(r'"person": (\d+[02468]),', r'"person": "\1",', text)
+    with pa.output_stream(name) as sink:
+        sink.write(turns.encode())
+    assert turns != text
+    assert reported(call, name) == expected
     call("design", name, *DESIGN, "-o", "again.json", "--force")
     again, first = (json.loads((ready / f"{n}.json").read_text()) for n in ("again", "mechanism"))
     assert again["weights"] == first["weights"]
@@ -89,7 +80,7 @@ def test_json_lines(call, ready, designed, expected, name):
     kept = ("--keep", "person", "--text", "person", "-o", "out.jsonl")
     assert call("report", "mechanism.json", name, *kept) == (0, "", "")
     rows = [json.loads(line) for line in (ready / "out.jsonl").read_text().splitlines()]
-    assert [row["person"] for row in rows] == [str(2**53 + 1 + row) for row in range(300)]
+    assert [row["person"] for row in rows] == list(expected)
     call("estimate", "mechanism.json", "out.jsonl", "--of", "ill", "-o", "estimate.jsonl")
     assert json.loads((ready / "estimate.jsonl").read_text().splitlines()[0])["ill"] == "no"
 
@@ -139,9 +130,9 @@ def parts_of(records, folder, ending, cuts=(0, 120, 120, 300)):
 def test_folders_and_patterns(call, ready, expected, ending):
     if ending == "jsonl":
         (ready / "parts").mkdir()
-        as_json(table().slice(0, 120), "parts/a.jsonl")
+        write(table().slice(0, 120), "parts/a.jsonl")
         (ready / "parts/b.jsonl").write_text("")
-        as_json(table().slice(120), "parts/c.jsonl")
+        write(table().slice(120), "parts/c.jsonl")
     else:
         parts_of(table(), ready / "parts", ending)
     for name in ("parts", "parts/", f"parts/*.{ending}"):
