@@ -195,5 +195,15 @@ class _Counted:
         return column.cast(pa.int64())
 
     def _grouped(self, table: Any) -> Any:
-        found = table.group_by(self._names, use_threads=False).aggregate([(_RECORDS, "sum")])
+        import pyarrow as pa
+
+        groups = table.group_by(self._names, use_threads=False)
+        try:
+            found = groups.aggregate([(_RECORDS, "sum")])
+        except pa.ArrowNotImplementedError:
+            types = ", ".join(f"{f.name!r}: {f.type}" for f in table.schema if f.name != _RECORDS)
+            raise CommandError(
+                f"{self._path} has a column that holds no categories; their types are "
+                f"{brief(types)}. Name the columns of the record, with --column."
+            ) from None
         return found.select([*self._names, f"{_RECORDS}_sum"]).rename_columns(table.column_names)

@@ -19,6 +19,7 @@ from skrldp.cli._text_files import unpacked
 __all__ = ["open_json_lines", "typed_column"]
 
 _LINES = 1 << 14  # of a batch
+_MARK = b"\xef\xbb\xbf"  # with which some programs begin a text in UTF-8
 
 
 def open_json_lines(path: str, stack: ExitStack, wanted: Wanted) -> Batches:
@@ -108,12 +109,15 @@ def _blocks(file: io.BufferedReader, path: str) -> Iterator[list[dict[str, Any]]
         found = []
         for line in block:
             try:
-                value = json.loads(line.removeprefix(b"\xef\xbb\xbf"), parse_constant=_refused)
+                value = json.loads(
+                    line.removeprefix(_MARK), parse_constant=_refused, object_pairs_hook=_object
+                )
             except (ValueError, RecursionError):
                 value = None
             if not isinstance(value, dict):
                 raise CommandError(
-                    f"{path}: row {row:,} (counted from 0) is no JSON object, or is cut off."
+                    f"{path}: row {row:,} (counted from 0) is no JSON object, has a name "
+                    "twice, or is cut off."
                 )
             found.append(value)
             row += 1
@@ -122,6 +126,14 @@ def _blocks(file: io.BufferedReader, path: str) -> Iterator[list[dict[str, Any]]
 
 def _refused(constant: str) -> Any:
     raise ValueError
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object with the same name twice, of which JSON's readers take the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
 
 
 def _batch(

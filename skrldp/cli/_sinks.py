@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
+from skrldp.cli._errors import CommandError
+from skrldp.cli._figures import as_json
 from skrldp.cli._formats import Kind
 
 __all__ = ["table_writer"]
@@ -46,7 +47,7 @@ def table_writer(
             quoted = pacsv.WriteOptions(quoting_style="needed", delimiter=kind.delimiter)
             yield stack.enter_context(pacsv.CSVWriter(target, schema, write_options=quoted))
         elif kind.name == "jsonl":
-            yield _JsonLines(target)
+            yield _JsonLines(target, schema)
         elif kind.name == "parquet":
             import pyarrow.parquet as pq
 
@@ -59,10 +60,17 @@ def table_writer(
 class _JsonLines:
     """Writes rows as JSON objects, those of one line each."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, schema: Any) -> None:
+        import pyarrow as pa
+
         self._file = file
+        for field in schema:
+            if "binary" in str(field.type) or isinstance(field.type, pa.BaseExtensionType):
+                raise CommandError(
+                    f"column {field.name!r} has the type {field.type}, which cannot be written in "
+                    "JSON; write Parquet or Arrow."
+                )
 
     def write_batch(self, batch: Any) -> None:
         for row in batch.to_pylist():
-            line = json.dumps(row, ensure_ascii=False, allow_nan=False, default=str)
-            self._file.write(line.encode() + b"\n")
+            self._file.write(as_json(row, indent=None).encode() + b"\n")

@@ -97,7 +97,8 @@ BAD_LINES = {
     "text as number": ({"zip": 1}, "'zip' that is no text"),
     "no date": ({"day": SECRET}, "'day' that is no date"),
     "no object": ([SECRET], "row 1 (counted from 0) is no JSON object"),
-    "no JSON": ("{", "row 1 (counted from 0) is no JSON object, or is cut off"),
+    "column twice": ('{"person": 2, "person": 3}', "row 1 (counted from 0) is no JSON object"),
+    "no JSON": ("{", "row 1 (counted from 0) is no JSON object, has a name twice, or is cut off"),
 }
 
 
@@ -111,6 +112,20 @@ def test_bad_json_lines(call, ready, case):
     assert (code, out) == (2, "")
     assert fragment in err
     assert SECRET not in err and not (ready / "out.csv").exists()
+
+
+def test_what_json_has_no_word_for(call, ready):
+    """Numbers that are none become null, and bytes are refused."""
+    records = table().append_column("more", pa.array([float("nan"), 0.5, float("inf")] * 100))
+    records = records.append_column("raw", pa.array([b"1"] * 300))
+    write(records, "in.arrow")
+    done = call("report", "mechanism.json", "in.arrow", "--keep", "more", "-o", "out.jsonl")
+    assert done == (0, "", "")
+    rows = [json.loads(line) for line in (ready / "out.jsonl").read_text().splitlines()]
+    assert [row["more"] for row in rows] == [None, 0.5, None] * 100
+    done = call("report", "mechanism.json", "in.arrow", "--keep", "raw", "-o", "none.jsonl")
+    assert done[0] == 2
+    assert "column 'raw'" in done[2] and "cannot be written in JSON" in done[2]
 
 
 # --- Folders and patterns ------------------------------------------------------------------------
@@ -310,6 +325,14 @@ def test_declared_categories_stay_declared(call, folder):
     options = ("--sanitizer", "srr", "-s", "ill", "-e", "1", "-o", "m.json")
     assert call("design", "public.arrow", *options)[0] == 0
     assert json.loads((folder / "m.json").read_text())["values"] == ["often", "never", "rare"]
+
+
+def test_what_is_no_category(call, ready):
+    write(table().append_column("list", pa.array([[1]] * 300)), "lists.arrow")
+    options = ("--sanitizer", "srr", "-s", "ill", "-e", "1", "-o", "m.json")
+    code, _, err = call("design", "lists.arrow", *options)
+    assert code == 2
+    assert "column 'list' has the type list" in err
 
 
 def test_too_many_distinct_rows(call, ready, monkeypatch):
