@@ -112,7 +112,10 @@ def kind_of(path: str, asked: Asked) -> Kind:
     -------
     Kind
     """
-    kinds = {_kind(file, asked, "--format") for file in files_of(path)}
+    files = files_of(path)
+    if path != STANDARD and not PurePath(path).suffix and not os.path.exists(files[0]):
+        raise CommandError(f"{path}: there is no such file or folder.")
+    kinds = {_kind(file, asked, "--format") for file in files}
     if len(kinds) > 1:
         raise CommandError(
             f"{path}: the files have several formats; give a pattern such as "

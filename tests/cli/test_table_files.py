@@ -203,6 +203,7 @@ WRONG = {
     "same person": (same_person, "parts", "rows 299 and 300 (counted from 0) have the same id"),
     "partitions": (partitioned, "parts", "holds folders, such as parts/year=2026"),
     "cut off": (cut_off, "parts", "part-9.parquet is no Parquet file, or is cut off"),
+    "no folder": (lambda folder: None, "prats/", "prats/: there is no such file or folder"),
     "nothing": (lambda folder: None, "parts/*.csv", "there is no such file"),
 }  # fmt: skip
 
