@@ -104,12 +104,16 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     Raises
     ------
     ValueError
-        If an id is missing.
+        If an id is missing, or empty.
     """
     pa = pyarrow()
     column = _bare(column)
-    if column.null_count:
-        rows = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
+    missing = column.is_null()
+    if _is_octets(column.type):  # the empty text is no id: files have it where one is missing
+        lengths = pa.compute.binary_length(column)
+        missing = pa.compute.fill_null(pa.compute.equal(lengths, 0), True)
+    rows = np.flatnonzero(missing.to_numpy(zero_copy_only=False))
+    if len(rows):
         raise ValueError(
             f"column {brief(repr(name))} has no id in {_rows(rows)} of a batch of {len(column):,} "
             "rows. Give each record an id, or leave out those without. Nothing of the batch was "

@@ -30,7 +30,8 @@ def check_ids(frame: Any, id: str) -> None:
     TypeError
         If `frame` is no data frame.
     ValueError
-        If there is no such column, its type is none of ids, an id is missing, or one occurs twice.
+        If there is no such column, its type is none of ids, an id is missing or empty, or
+        one occurs twice.
 
     Examples
     --------
@@ -61,17 +62,20 @@ def check_ids(frame: Any, id: str) -> None:
     if dtype == nw.Boolean:
         raise ValueError(f"the ids in column {name} must be integers, strings or bytes, not bool.")
     count = f"rows of {id}"  # a name that the id has not
+    missing_id = nw.col(id).is_null()
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        missing_id |= nw.col(id).cast(nw.String) == ""
     wrong = (
         table.select(id)
         .group_by(id)
         .agg(nw.len().alias(count))
-        .filter(nw.col(id).is_null() | (nw.col(count) > 1))
+        .filter(missing_id | (nw.col(count) > 1))
         .head(_SHOWN + 1)
         .collect()
     )
     found = list(zip(wrong[id].to_list(), wrong[count].to_list(), strict=True))
-    missing = sum(rows for own, rows in found if is_missing(own))
-    twice = [f"{brief(repr(own))} ({rows:,} rows)" for own, rows in found if not is_missing(own)]
+    missing = sum(rows for own, rows in found if _is_no_id(own))
+    twice = [f"{brief(repr(own))} ({rows:,} rows)" for own, rows in found if not _is_no_id(own)]
     if twice:
         more = ", ..." if len(twice) > _SHOWN else ""
         raise ValueError(
@@ -83,6 +87,10 @@ def check_ids(frame: Any, id: str) -> None:
             f"column {name} has no id in {missing:,} row{'s' if missing > 1 else ''}. Give each "
             "record an id, or leave out those without."
         )
+
+
+def _is_no_id(own: Any) -> bool:
+    return is_missing(own) or own == ""
 
 
 def _groupable(frame: Any, id: str) -> Any:

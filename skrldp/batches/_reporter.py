@@ -34,7 +34,7 @@ class Reporter:
         The mechanism, or what its ``to_json()`` wrote. Its columns need names.
     id : str
         The column that says whom a record is about: integers, strings or bytes (UUIDs are 16
-        bytes). 1, "1" and b"1" are three persons; the width of an integer does not matter.
+        bytes). 7 and "7" are the same person; "007" and b"7" are others. The empty text is no id.
     key : KeyFile, KeyVariable, bytes or function
         The secret key, of at least 16 bytes: a reference to where each process reads it; or a
         function without arguments that returns it and that workers can import; or the key itself,

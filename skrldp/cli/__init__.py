@@ -49,5 +49,8 @@ def main(args: Sequence[str] | None = None) -> int:
         )
         return 2
     if args is None:  # in a process of its own, whose end by a signal leaves no files behind either
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # not every system has both
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as by nohup
+                signal.signal(number, signal.default_int_handler)
     return run(sys.argv[1:] if args is None else args)

@@ -10,6 +10,7 @@ import typer
 
 from skrldp.cli import _options as o
 from skrldp.cli._errors import exit_code_of
+from skrldp.cli._formats import Asked
 
 __all__ = ["app", "run"]
 
@@ -18,7 +19,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
 
 app = typer.Typer(
     name="skrldp",
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -66,7 +67,7 @@ def _main(
     """Robust local differential privacy for tables.
 
     Design a mechanism from a public table, report private records with it, and estimate from the
-    reports. Tables are CSV, Parquet or Arrow files.
+    reports. Tables are CSV, Parquet or Arrow files, or JSON lines.
 
     Exit codes: 0 all is well; 1 a check failed: something is not proven, a fault was found, or a
     digest differs; 2 wrong usage or bad input; 130 interrupted. After an error nothing has been
@@ -94,6 +95,7 @@ def _design(
     max_iter: o.MaxIter = None,
     html: o.Html = None,
     in_format: o.InFormat = None,
+    delimiter: o.Delimiter = None,
     json: o.Json = False,
     force: o.Force = False,
     quiet: o.Quiet = False,
@@ -128,7 +130,7 @@ def _design(
             parameters=parameters,
             stated_set={"uncertainty": uncertainty, "beta": beta},
             page=html,
-            kind=in_format,
+            kind=Asked(in_format, delimiter),
             force=force,
             quiet=quiet,
             in_json=json,
@@ -164,6 +166,7 @@ def _certify(
     reports: o.NumberOfReports = 1,
     counts: o.Counts = None,
     in_format: o.InFormat = None,
+    delimiter: o.Delimiter = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -184,7 +187,7 @@ def _certify(
             beta=beta,
             reports=reports,
             counts=counts,
-            kind=in_format,
+            kind=Asked(in_format, delimiter),
             quiet=quiet,
             in_json=json,
         )
@@ -215,6 +218,7 @@ def _report(
     keep: o.Keep = None,
     text: o.Text = None,
     in_format: o.InFormat = None,
+    delimiter: o.Delimiter = None,
     output_format: o.OutFormat = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
@@ -242,8 +246,8 @@ def _report(
             key_check=key_check,
             keep=keep or (),
             text=text or (),
-            kind=in_format,
-            output_kind=output_format,
+            kind=Asked(in_format, delimiter),
+            output_kind=Asked(output_format, delimiter),
             force=force,
             quiet=quiet,
         )
@@ -260,6 +264,7 @@ def _estimate(
     method: o.How = o.Method.least_squares,
     level: o.Level = 0.95,
     in_format: o.InFormat = None,
+    delimiter: o.Delimiter = None,
     output_format: o.OutFormat = None,
     json: o.Json = False,
     force: o.Force = False,
@@ -282,8 +287,8 @@ def _estimate(
             counts=counts,
             method=method,
             level=level,
-            kind=in_format,
-            output_kind=output_format,
+            kind=Asked(in_format, delimiter),
+            output_kind=Asked(output_format, delimiter),
             force=force,
             quiet=quiet,
             in_json=json,
@@ -300,6 +305,7 @@ def _audit(
     n: o.Number = 100_000,
     level: o.Level = 0.95,
     in_format: o.InFormat = None,
+    delimiter: o.Delimiter = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -320,7 +326,7 @@ def _audit(
             eps=eps,
             n=n,
             level=level,
-            kind=in_format,
+            kind=Asked(in_format, delimiter),
             quiet=quiet,
             in_json=json,
         )

@@ -15,6 +15,7 @@ from skrldp._numbers import at_least, at_most
 from skrldp.cli._certify import public_counts
 from skrldp.cli._errors import FAILED, CommandError
 from skrldp.cli._figures import as_json, as_text
+from skrldp.cli._formats import Asked
 from skrldp.cli._mechanism import read_mechanism
 from skrldp.cli._sets import stated_in
 from skrldp.joint import JointDistribution
@@ -34,7 +35,7 @@ def audit(
     eps: float | None,
     n: int,
     level: float,
-    kind: str | None,
+    kind: Asked,
     quiet: bool,
     in_json: bool,
 ) -> int:
@@ -56,8 +57,8 @@ def audit(
         How many records.
     level : float
         Confidence.
-    kind : str or None
-        Format of the public table.
+    kind : Asked
+        What options say of the public table's format.
     quiet, in_json : bool
         Show no progress; print JSON.
 

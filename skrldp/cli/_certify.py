@@ -12,11 +12,11 @@ from skrldp._numbers import at_least, at_most
 from skrldp.alphabet import source_in_words
 from skrldp.cli._errors import FAILED, CommandError
 from skrldp.cli._figures import as_json, as_text
-from skrldp.cli._formats import kind_of
+from skrldp.cli._formats import Asked, check_delimiter, kind_of
 from skrldp.cli._mechanism import cell_reader, placed, read_mechanism, record_types
 from skrldp.cli._progress import progress
 from skrldp.cli._sets import stated_in, uncertainty_of
-from skrldp.cli._tables import open_batches
+from skrldp.cli._tables import Wanted, open_batches
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Guarantee, Mechanism, Statement
 from skrldp.uncertainty_set import chance_of_missing
@@ -37,7 +37,7 @@ def certify(
     beta: float | None,
     reports: int,
     counts: str | None,
-    kind: str | None,
+    kind: Asked,
     quiet: bool,
     in_json: bool,
 ) -> int:
@@ -56,8 +56,8 @@ def certify(
         How many reports about a person the bound is for.
     counts : str or None
         Column that says how many records a row stands for.
-    kind : str or None
-        Format of the table.
+    kind : Asked
+        What options say of the table's format.
     quiet, in_json : bool
         Show no progress; print JSON.
 
@@ -96,7 +96,7 @@ def certify(
 
 
 def public_counts(
-    mechanism: Mechanism, path: str, *, counts: str | None, kind: str | None, quiet: bool
+    mechanism: Mechanism, path: str, *, counts: str | None, kind: Asked, quiet: bool
 ) -> JointDistribution:
     """Count the records of a public table in the mechanism's cells.
 
@@ -107,8 +107,8 @@ def public_counts(
         The table.
     counts : str or None
         Column that says how many records a row stands for.
-    kind : str or None
-        The table's format.
+    kind : Asked
+        What options say of the table's format.
     quiet : bool
         Show no progress.
 
@@ -118,11 +118,12 @@ def public_counts(
     """
     names = [str(name) for name, _ in mechanism.columns or (("secret", True), ("value", False))]
     own_kind = kind_of(path, kind)
-    types, converted = record_types(mechanism, names) if own_kind == "csv" else ({}, None)
+    check_delimiter(kind, own_kind)
+    types, converted = record_types(mechanism, names) if own_kind.is_text else ({}, None)
     columns = [*names, *([] if counts is None else [counts])]
     shape = len(mechanism.secrets), len(mechanism.values)
     found = np.zeros(shape[0] * shape[1])
-    with open_batches(path, own_kind, columns, types, converted) as source:
+    with open_batches(path, own_kind, Wanted(columns, types), converted) as source:
         cells_of = placed(cell_reader(mechanism), source)
         rows = progress(
             source.rows, quiet=quiet, what="counted", total=source.total, place=source.place

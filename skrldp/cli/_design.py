@@ -11,13 +11,13 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
+from skrldp.cli._distinct import count_rows
 from skrldp.cli._errors import CommandError
 from skrldp.cli._figures import as_html, as_json
-from skrldp.cli._formats import kind_of
+from skrldp.cli._formats import Asked, check_delimiter, kind_of
 from skrldp.cli._outputs import STANDARD, new_file
 from skrldp.cli._progress import for_people
 from skrldp.cli._sets import uncertainty_of
-from skrldp.cli._tables import read_whole
 
 __all__ = ["design"]
 
@@ -46,7 +46,7 @@ def design(
     parameters: Mapping[str, Any],
     stated_set: Mapping[str, Any],
     page: str | None,
-    kind: str | None,
+    kind: Asked,
     force: bool,
     quiet: bool,
     in_json: bool,
@@ -73,16 +73,14 @@ def design(
         What :func:`uncertainty_of` takes.
     page : str or None
         Name of a file for the privacy report in HTML.
-    kind : str or None
-        Format of the table.
+    kind : Asked
+        What options say of the table's format.
     force, quiet, in_json : bool
         Replace files; show no progress; print JSON.
     """
     designer = _designer(sanitizer, sensitive, categories, parameters, stated_set)
     inputs = [public, categories]
-    wanted = None
-    if columns:
-        wanted = list(dict.fromkeys([*sensitive, *columns, *([counts] if counts else [])]))
+    wanted = [*sensitive, *columns] if columns else None
     if output == page:
         raise CommandError("the mechanism and the page need different names.")
     with contextlib.ExitStack() as stack:
@@ -92,10 +90,9 @@ def design(
             if page is None
             else stack.enter_context(new_file(page, force=force, inputs=inputs))
         )
-        table = read_whole(public, kind_of(public, kind), wanted, [*text])
-        weights = None
-        if counts is not None:
-            weights, table = _counts(table, counts, public)
+        own = kind_of(public, kind)
+        check_delimiter(kind, own)
+        table, weights = count_rows(public, own, wanted, text=text, counts=counts, quiet=quiet)
         _check_columns(table.column_names, sensitive, public)
         designer.set_params(verbose=int(for_people(quiet)))
         with contextlib.redirect_stdout(sys.stderr):  # what `verbose` prints is no result
@@ -158,20 +155,6 @@ def _categories(path: str) -> dict[str, list[Any]]:
             '{"hours": ["0-34", "35-40", "41-"]}.'
         )
     return found
-
-
-def _counts(table: Any, name: str, path: str) -> tuple[Any, Any]:
-    """Take the column of counts out of a table."""
-    import pyarrow as pa
-
-    if name not in table.column_names:
-        raise CommandError(f"{path} lacks the column {name!r} (--counts).")
-    column = table.column(name)
-    if not pa.types.is_integer(column.type) or column.null_count:
-        raise CommandError(
-            f"{path}: the column {name!r} (--counts) must have whole numbers in every row."
-        )
-    return column.to_numpy(), table.drop_columns([name])
 
 
 def _check_columns(names: Sequence[str], sensitive: Sequence[str], path: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -12,6 +13,13 @@ from skrldp.exceptions import CertificateError, SkrldpError
 
 __all__ = ["CommandError", "exit_code_of"]
 
+# What the package's messages say to people who write Python, and what commands need to say.
+_AS_COMMANDS = {
+    r"make one with secrets\.token_hex\(32\)": "make one with skrldp key FILE",
+    r"Write the bytes of a key with key\.hex\(\), or make": "Make",
+    r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
+    r", and call check_ids on the whole table": "",
+}
 FAILED, WRONG, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 
 
@@ -63,4 +71,6 @@ def _say(what: str, message: object) -> None:
     if isinstance(message, OSError) and message.strerror:
         name = "" if message.filename is None else f"{message.filename}: "
         text = f"{name}{message.strerror}."
+    for said, meant in _AS_COMMANDS.items():
+        text = re.sub(said, meant, text)
     print(f"skrldp: {what}: {text}", file=sys.stderr)

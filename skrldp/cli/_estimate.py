@@ -9,12 +9,12 @@ import numpy as np
 
 from skrldp.cli._errors import CommandError
 from skrldp.cli._figures import as_json
-from skrldp.cli._formats import kind_of
+from skrldp.cli._formats import Asked, Kind, check_delimiter, kind_of, kind_to_write
 from skrldp.cli._mechanism import read_mechanism
 from skrldp.cli._outputs import new_file
 from skrldp.cli._progress import progress
 from skrldp.cli._sinks import table_writer
-from skrldp.cli._tables import open_batches
+from skrldp.cli._tables import Wanted, open_batches
 
 __all__ = ["estimate"]
 
@@ -29,8 +29,8 @@ def estimate(
     counts: str | None,
     method: str,
     level: float,
-    kind: str | None,
-    output_kind: str | None,
+    kind: Asked,
+    output_kind: Asked,
     force: bool,
     quiet: bool,
     in_json: bool,
@@ -50,8 +50,8 @@ def estimate(
     method : {"least-squares", "ml"}
     level : float
         Confidence level of the intervals.
-    kind, output_kind : str or None
-        The formats, where the names do not tell them.
+    kind, output_kind : Asked
+        What options say of the formats.
     force, quiet, in_json : bool
         Replace a file; show no progress; write JSON.
     """
@@ -64,9 +64,11 @@ def estimate(
     if not 0.0 < level < 1.0:
         raise CommandError(f"--level {level} must be a confidence between 0 and 1.")
     in_json = in_json or output.lower().endswith(".json")
-    out_kind = "json" if in_json else kind_of(output, output_kind, "--output-format")
+    in_kind = kind_of(reports, kind)
+    out_kind = Kind("json") if in_json else kind_to_write(output, output_kind)
+    check_delimiter(kind, in_kind, out_kind)
     with new_file(output, force=force, inputs=[mechanism, reports]) as file:
-        found = _counted(own.shape[0], reports, column, counts, kind, quiet)
+        found = _counted(own.shape[0], reports, column, counts, in_kind, quiet)
         from skrldp.aggregate import FrequencyEstimator
 
         estimator = FrequencyEstimator(own, method=method, encode="symbol")
@@ -92,7 +94,7 @@ def estimate(
 
 
 def _counted(
-    n_symbols: int, path: str, column: str, counts: str | None, kind: str | None, quiet: bool
+    n_symbols: int, path: str, column: str, counts: str | None, kind: Kind, quiet: bool
 ) -> Any:
     """Count how often each symbol was reported, a batch at a time."""
     import pyarrow as pa
@@ -101,7 +103,7 @@ def _counted(
     columns = [column, *([] if counts is None else [counts])]
     types = dict.fromkeys(columns, pa.int64())
     first = 0
-    with open_batches(path, kind_of(path, kind), columns, types) as source:
+    with open_batches(path, kind, Wanted(columns, types)) as source:
         rows = progress(
             source.rows, quiet=quiet, what="counted", total=source.total, place=source.place
         )

@@ -15,20 +15,22 @@ __all__ = ["as_html", "as_json", "as_text"]
 _WIDTH, _LABEL = 88, 14
 
 
-def as_json(value: Any) -> str:
+def as_json(value: Any, indent: int | None = 2) -> str:
     """Write figures as JSON.
 
     Parameters
     ----------
     value : object
         Numbers, texts, dates, tuples, mappings and so on.
+    indent : int or None
+        By how much lines are indented; None for one line.
 
     Returns
     -------
     str
-        Indented. Numbers that are infinite or not determined are null.
+        Numbers that are infinite or not determined are null.
     """
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

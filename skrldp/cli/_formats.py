@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from skrldp.alphabet import OTHER
 from skrldp.cli._errors import CommandError
-from skrldp.cli._outputs import STANDARD
+from skrldp.cli._files import STANDARD, files_of
 
 if TYPE_CHECKING:
     from skrldp.mechanism import Mechanism
 
-__all__ = ["categories_of", "column_types", "kind_of", "needed_columns", "with_missing"]
+__all__ = [
+    "Asked",
+    "Kind",
+    "categories_of",
+    "check_delimiter",
+    "column_types",
+    "kind_of",
+    "kind_to_write",
+    "needed_columns",
+    "with_missing",
+]
 
 _ENDINGS = {
     ".csv": "csv",
     ".csv.gz": "csv",
+    ".tsv": "tsv",
+    ".tsv.gz": "tsv",
+    ".jsonl": "jsonl",
+    ".jsonl.gz": "jsonl",
+    ".ndjson": "jsonl",
+    ".ndjson.gz": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
@@ -29,26 +47,108 @@ _ENDINGS = {
 _EXACT = 2**53  # up to here float64 holds every whole number
 
 
-def kind_of(path: str, asked: str | None, option: str = "--format") -> str:
-    """Tell a table's format.
+@dataclass(frozen=True)
+class Asked:
+    """What options say of a table's format.
+
+    Attributes
+    ----------
+    format : str or None
+        The format, if its name does not tell it.
+    delimiter : str or None
+        What is between the fields of CSV.
+    """
+
+    format: str | None = None
+    delimiter: str | None = None
+
+    def __post_init__(self) -> None:
+        own = self.delimiter
+        if own == "\\t":  # as shells pass it on
+            object.__setattr__(self, "delimiter", "\t")
+        elif own is not None and (
+            len(own) != 1 or not own.isascii() or own.isalnum() or own in _NO
+        ):
+            raise CommandError(
+                "--delimiter is one character such as ';' or '|', or '\\t' for a tab; no letter, "
+                "digit, quote or line end."
+            )
+
+
+_NO = '"\r\n.+-'  # are in fields
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A table's format.
+
+    Attributes
+    ----------
+    name : {"csv", "jsonl", "parquet", "arrow", "arrows"}
+    delimiter : str or None
+        Of CSV: what is between fields.
+    """
+
+    name: str
+    delimiter: str | None = None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether types come from the mechanism, or are inferred."""
+        return self.name in ("csv", "jsonl")
+
+
+def kind_of(path: str, asked: Asked) -> Kind:
+    """Tell the format of a table that is read.
+
+    Parameters
+    ----------
+    path : str
+        The name of a file or folder, or a pattern; "-" is CSV.
+    asked : Asked
+        What the user said.
+
+    Returns
+    -------
+    Kind
+    """
+    files = files_of(path)
+    if path != STANDARD and not PurePath(path).suffix and not os.path.exists(files[0]):
+        raise CommandError(f"{path}: there is no such file or folder.")
+    kinds = {_kind(file, asked, "--format") for file in files}
+    if len(kinds) > 1:
+        raise CommandError(
+            f"{path}: the files have several formats; give a pattern such as "
+            f"{os.path.join(path, '*.parquet')!r}."
+        )
+    return kinds.pop()
+
+
+def kind_to_write(path: str, asked: Asked) -> Kind:
+    """Tell the format of a table that is written.
 
     Parameters
     ----------
     path : str
         The file's name; "-" is CSV.
-    asked : str or None
+    asked : Asked
         What the user said.
-    option : str
-        The option with which it can be said.
 
     Returns
     -------
-    {"csv", "parquet", "arrow", "arrows"}
+    Kind
     """
-    if asked is not None:
-        return str(asked)
-    if path == STANDARD:
-        return "csv"
+    return _kind(path, asked, "--output-format")
+
+
+def _kind(path: str, asked: Asked, option: str) -> Kind:
+    found = asked.format or ("csv" if path == STANDARD else _by_name(path, option))
+    if found == "tsv":
+        return Kind("csv", "\t")
+    return Kind("csv", asked.delimiter or ",") if found == "csv" else Kind(str(found))
+
+
+def _by_name(path: str, option: str) -> str:
     name = PurePath(path).name.lower()
     for ending, kind in _ENDINGS.items():
         if name.endswith(ending):
@@ -57,6 +157,19 @@ def kind_of(path: str, asked: str | None, option: str = "--format") -> str:
         f"{path}: the name does not tell the format; name the file {', '.join(_ENDINGS)}, or give "
         f"{option}."
     )
+
+
+def check_delimiter(asked: Asked, *kinds: Kind) -> None:
+    """Refuse a delimiter that is used nowhere.
+
+    Parameters
+    ----------
+    asked : Asked
+    kinds : Kind
+        The formats of all tables.
+    """
+    if asked.delimiter is not None and asked.delimiter not in {kind.delimiter for kind in kinds}:
+        raise CommandError("--delimiter is for CSV; no such file is read or written here.")
 
 
 def needed_columns(mechanism: Mechanism) -> list[str]:
@@ -109,7 +222,7 @@ def categories_of(mechanism: Mechanism) -> dict[str, list[Any]]:
 
 
 def column_types(categories: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Return the Arrow type as which each column of a CSV file is read.
+    """Return the Arrow type as which each column of a text file is read.
 
     Parameters
     ----------
@@ -144,7 +257,7 @@ def _type(name: str, categories: Sequence[Any]) -> Any:
         return pa.time64("us")
     raise CommandError(
         f"column {name!r}: the mechanism's categories are of a kind, or of several kinds, that "
-        "CSV cannot tell apart; give a Parquet or Arrow file."
+        "text files cannot tell apart; give a Parquet or Arrow file."
     )
 
 

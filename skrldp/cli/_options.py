@@ -14,6 +14,8 @@ class Format(StrEnum):
     """Formats of tables."""
 
     csv = "csv"
+    tsv = "tsv"
+    jsonl = "jsonl"
     parquet = "parquet"
     arrow = "arrow"
     arrows = "arrows"
@@ -69,13 +71,27 @@ MechanismFile = Annotated[
 ]
 PublicTable = Annotated[
     str,
-    _argument("PUBLIC", "The public table: CSV, Parquet or Arrow. - is CSV from standard input."),
+    _argument(
+        "PUBLIC",
+        "The public table: CSV, Parquet, Arrow or JSON lines; or a folder or a quoted "
+        "pattern of such files. - is CSV from standard input.",
+    ),
 ]
 Records = Annotated[
-    str, _argument("RECORDS", "The private records: CSV, Parquet or Arrow. - is standard input.")
+    str,
+    _argument(
+        "RECORDS",
+        "The private records: CSV, Parquet, Arrow or JSON lines; or a folder or a "
+        "quoted pattern of such files. - is standard input.",
+    ),
 ]
 Reports = Annotated[
-    str, _argument("REPORTS", "A table with a column of reports. - is standard input.")
+    str,
+    _argument(
+        "REPORTS",
+        "A table with a column of reports, or a folder or a quoted pattern of such. - is "
+        "standard input.",
+    ),
 ]
 NewKey = Annotated[str, _argument("FILE", "The new file.")]
 NewMechanism = Annotated[
@@ -102,8 +118,18 @@ InFormat = Annotated[
     Format | None,
     _option(
         "--format",
-        words="Format of the table that is read, if its name does not end in .csv, "
-        ".csv.gz, .parquet, .arrow, .feather, .ipc or .arrows (an Arrow stream).",
+        words="Format of the table that is read, if its name does not tell: .csv, "
+        ".tsv, .jsonl or .ndjson (JSON lines), also with .gz; .parquet, .arrow, .feather, .ipc or "
+        ".arrows (an Arrow stream).",
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    _option(
+        "--delimiter",
+        kind="CHARACTER",
+        words="What is between the fields of CSV files, read or "
+        "written. A comma if not given; a tab in .tsv.",
     ),
 ]
 OutFormat = Annotated[

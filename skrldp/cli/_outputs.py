@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -12,10 +13,14 @@ from pathlib import Path
 from typing import IO
 
 from skrldp.cli._errors import CommandError
+from skrldp.cli._files import STANDARD, is_part
+
+if sys.platform != "win32":
+    import fcntl
 
 __all__ = ["STANDARD", "new_file"]
 
-STANDARD = "-"  # standard input or output
+_MOST = 80  # characters of a file's name in that of its temporary file
 
 
 @contextmanager
@@ -24,8 +29,9 @@ def new_file(
 ) -> Iterator[IO[bytes]]:
     """Open a file that gets its name when it is complete.
 
-    Until then it is a temporary file in the same folder, which goes away after an error. What goes
-    to standard output is kept until it is complete, too.
+    Until then it is a temporary file in the same folder, which goes away after an error. If the
+    process is killed it stays, until the same output is written again. What goes to standard output
+    is kept until it is complete, too.
 
     Parameters
     ----------
@@ -34,7 +40,7 @@ def new_file(
     force : bool
         Whether an existing file may be replaced.
     inputs : sequence of str or None
-        Files that are read, none of which may be the target.
+        Files, folders and patterns that are read; the target may be none of them, nor in them.
     mode : int, optional
         Permissions of the file; those of any new file if not given.
 
@@ -56,24 +62,58 @@ def new_file(
             sys.stdout.buffer.flush()
         return
     path = _checked(target, force, inputs)
+    _remove_left(path)
+    file, name = _temporary(path, target)
     try:
-        number, name = tempfile.mkstemp(".part", f".{path.name[:80]}.", path.parent)
-    except OSError as error:
-        raise CommandError(
-            f"{target}: the folder {path.parent} cannot be written to ({error.strerror})."
-        ) from None
-    try:
-        with os.fdopen(number, "wb") as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, _usual_mode() if mode is None else mode)
-        _checked(target, force, inputs)  # somebody may have written it in between
-        os.replace(name, path)
+            os.chmod(name, _usual_mode() if mode is None else mode)
+            _checked(target, force, inputs)  # somebody may have written it in between
+            if sys.platform == "win32":  # there nobody removes a file that is open, nor renames it
+                file.close()
+            os.replace(name, path)  # before the lock goes
     except BaseException:
         with suppress(OSError):
             os.unlink(name)
         raise
+
+
+def _temporary(path: Path, target: str) -> tuple[IO[bytes], str]:
+    """Make a temporary file that is locked as long as this process has it open."""
+    while True:
+        try:
+            number, name = tempfile.mkstemp(".part", _prefix(path), path.parent)
+        except OSError as error:
+            raise CommandError(
+                f"{target}: the folder {path.parent} cannot be written to ({error.strerror})."
+            ) from None
+        file = os.fdopen(number, "wb")
+        with suppress(OSError):  # where nothing can be locked, nothing is taken for left behind
+            _lock(file)
+        if os.fstat(file.fileno()).st_nlink:
+            return file, name
+        file.close()  # another process took it for left behind before it was locked
+
+
+def _remove_left(path: Path) -> None:
+    """Remove the temporary files of processes that were killed: those that nobody has locked."""
+    ours = re.compile(re.escape(_prefix(path)) + r"[a-z0-9_]{8}\.part")
+    with suppress(OSError):  # a folder that cannot be read
+        for name in filter(ours.fullmatch, os.listdir(path.parent)):
+            with suppress(OSError), open(path.parent / name, "r+b") as left:
+                _lock(left, wait=False)
+                os.unlink(left.name)
+
+
+def _lock(file: IO[bytes], *, wait: bool = True) -> None:
+    if sys.platform != "win32":
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _prefix(path: Path) -> str:
+    return f".{path.name[:_MOST]}."
 
 
 def _checked(target: str, force: bool, inputs: Sequence[str | None]) -> Path:
@@ -82,7 +122,7 @@ def _checked(target: str, force: bool, inputs: Sequence[str | None]) -> Path:
     if not path.parent.is_dir():
         raise CommandError(f"{target}: there is no folder {path.parent}; make it first.")
     for name in inputs:
-        if name not in (None, STANDARD) and Path(str(name)).resolve() == path:
+        if name is not None and is_part(path, name):
             raise CommandError(f"{target} is to be read and written; give the output another name.")
     if path.is_dir():
         raise CommandError(f"{target} is a folder; give the name of a file.")

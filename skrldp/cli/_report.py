@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from skrldp.cli._errors import CommandError
-from skrldp.cli._formats import kind_of, needed_columns
+from skrldp.cli._formats import Asked, check_delimiter, kind_of, kind_to_write, needed_columns
 from skrldp.cli._mechanism import placed, read_mechanism, record_types, values_of
 from skrldp.cli._outputs import STANDARD, new_file
 from skrldp.cli._progress import progress
 from skrldp.cli._repeated_ids import RepeatedIds
 from skrldp.cli._sinks import table_writer
-from skrldp.cli._tables import Batches, open_batches
+from skrldp.cli._tables import Batches, Wanted, open_batches
 from skrldp.mechanism import Mechanism
 
 __all__ = ["make_key", "report"]
@@ -50,8 +50,8 @@ def report(
     key_check: str | None,
     keep: Sequence[str],
     text: Sequence[str],
-    kind: str | None,
-    output_kind: str | None,
+    kind: Asked,
+    output_kind: Asked,
     force: bool,
     quiet: bool,
 ) -> None:
@@ -69,8 +69,8 @@ def report(
         The digits by which the key is known.
     keep, text : sequence of str
         Columns to pass on, and columns of CSV that are texts.
-    kind, output_kind : str or None
-        The formats, where the names do not tell them.
+    kind, output_kind : Asked
+        What options say of the formats.
     force, quiet : bool
         Replace a file; show no progress.
     """
@@ -91,15 +91,16 @@ def report(
             raise CommandError(
                 f"--text {name}: the mechanism says as what its own columns are read."
             )
-    in_kind, out_kind = kind_of(records, kind), kind_of(output, output_kind, "--output-format")
-    types, converted = record_types(own, needed) if in_kind == "csv" else ({}, None)
-    if in_kind == "csv":
-        types |= _text_types([*text, *keep])
-    columns = list(dict.fromkeys([*([] if id is None else [id]), *needed, *keep]))
+    in_kind, out_kind = kind_of(records, kind), kind_to_write(output, output_kind)
+    check_delimiter(kind, in_kind, out_kind)
+    ids = [] if id is None else [id]
+    types, converted = record_types(own, needed) if in_kind.is_text else ({}, None)
+    texts = [*text, *ids, *(keep if in_kind.name == "csv" else [])]
+    wanted = Wanted(list(dict.fromkeys([*ids, *needed, *keep])), types, texts)
     inputs = [mechanism, records, key_file]
     with (
         new_file(output, force=force, inputs=inputs) as file,
-        open_batches(records, in_kind, columns, types, converted) as source,
+        open_batches(records, in_kind, wanted, converted) as source,
     ):
         schema = reporter.output_schema(source.schema)
         with table_writer(file, out_kind, schema, packed=output.lower().endswith(".gz")) as sink:
@@ -119,7 +120,13 @@ def _write(
         return
     with RepeatedIds(id) as seen:
         for batch in rows:
-            sink.write_batch(make(batch))
+            try:
+                sink.write_batch(make(batch))
+            except CommandError:
+                if not batch.column(id).null_count:
+                    seen.add(batch.column(id))
+                    seen.check(source.path)  # which says in which rows of the table the same id is
+                raise
             seen.add(batch.column(id))
         seen.check(source.path)
 
@@ -134,12 +141,6 @@ def _check_keyed(id: str | None, key_file: str | None, key_variable: str | None)
         )
     if key_file == STANDARD:
         raise CommandError("the key is not read from standard input; give a file.")
-
-
-def _text_types(columns: Sequence[str]) -> dict[str, Any]:
-    import pyarrow as pa
-
-    return dict.fromkeys(columns, pa.string())
 
 
 def _keyed(

@@ -7,22 +7,28 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
+from skrldp.cli._errors import CommandError
+from skrldp.cli._figures import as_json
+from skrldp.cli._formats import Kind
+
 __all__ = ["table_writer"]
 
 
 @contextmanager
-def table_writer(file: IO[bytes], kind: str, schema: Any, *, packed: bool = False) -> Iterator[Any]:
+def table_writer(
+    file: IO[bytes], kind: Kind, schema: Any, *, packed: bool = False
+) -> Iterator[Any]:
     """Write a table into a file.
 
     Parameters
     ----------
     file : binary file
-    kind : {"csv", "parquet", "arrow", "arrows"}
+    kind : Kind
         The format.
     schema : Schema
         Of the batches.
     packed : bool
-        Whether CSV is compressed with gzip.
+        Whether text is compressed with gzip.
 
     Yields
     ------
@@ -32,18 +38,39 @@ def table_writer(file: IO[bytes], kind: str, schema: Any, *, packed: bool = Fals
     import pyarrow as pa
 
     with ExitStack() as stack:
-        if kind == "csv":
+        target: Any = file
+        if packed and kind.name in ("csv", "jsonl"):
+            target = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
+        if kind.name == "csv":
             import pyarrow.csv as pacsv
 
-            target: Any = file
-            if packed:
-                target = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
-            quoted = pacsv.WriteOptions(quoting_style="needed")
+            quoted = pacsv.WriteOptions(quoting_style="needed", delimiter=kind.delimiter)
             yield stack.enter_context(pacsv.CSVWriter(target, schema, write_options=quoted))
-        elif kind == "parquet":
+        elif kind.name == "jsonl":
+            yield _JsonLines(target, schema)
+        elif kind.name == "parquet":
             import pyarrow.parquet as pq
 
             yield stack.enter_context(pq.ParquetWriter(file, schema))
         else:
-            new = pa.ipc.new_file if kind == "arrow" else pa.ipc.new_stream
+            new = pa.ipc.new_file if kind.name == "arrow" else pa.ipc.new_stream
             yield stack.enter_context(new(file, schema))
+
+
+class _JsonLines:
+    """Writes rows as JSON objects, those of one line each."""
+
+    def __init__(self, file: Any, schema: Any) -> None:
+        import pyarrow as pa
+
+        self._file = file
+        for field in schema:
+            if "binary" in str(field.type) or isinstance(field.type, pa.BaseExtensionType):
+                raise CommandError(
+                    f"column {field.name!r} has the type {field.type}, which cannot be written in "
+                    "JSON; write Parquet or Arrow."
+                )
+
+    def write_batch(self, batch: Any) -> None:
+        for row in batch.to_pylist():
+            self._file.write(as_json(row, indent=None).encode() + b"\n")

@@ -10,6 +10,7 @@ import numpy as np
 
 from skrldp._arrays import chunks
 from skrldp.sampling import _codes
+from skrldp.sampling._decimal_ids import whole_numbers
 from skrldp.sampling._tapes import Tapes
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ class OctetIds:
     ends : array of int, shape (n + 1,)
         Id i is ``octets[ends[i]:ends[i + 1]]``.
     are_strings : bool
-        A string and its bytes are two ids.
+        A string and its bytes are two ids. The string of an integer's decimal digits, such as "7",
+        is the integer; "007", "+7" and "7.0" are strings.
     """
 
     octets: NDArray[np.uint8]
@@ -89,7 +91,8 @@ class KeyedStream:
     *Construction.* The AES-256 key is HMAC-SHA256(key, domain ‖ digest). A pair is written in
     blocks of 16 bytes. The first holds the id's type (a letter), the cell (7 bytes) and 8 bytes
     more: an integer's value, or the length of a string or of bytes. For these two, the bytes
-    themselves follow, the last block filled up with zeros. The tape is the CBC-MAC of the blocks:
+    themselves follow, the last block filled up with zeros. A string that is an integer is written
+    as that integer, so that those are one id. The tape is the CBC-MAC of the blocks:
     with :math:`C_0 = E(B_0)` and :math:`C_j = E(C_{j-1} \oplus B_j)`, it is the last C.
 
     *Why this is as good as independent uniform tapes.* The first block determines the number of
@@ -224,7 +227,13 @@ class KeyedStream:
         octets = ids.octets[ends[0] : ends[-1]]
         starts, lengths = ends[:-1] - ends[0], np.diff(ends)
         kind = _STRING if ids.are_strings else _BYTES
-        state = _encrypted(encryptor, _first_blocks(cells, kind, lengths))
+        letters = np.full(len(cells), kind, dtype=np.uint64)
+        values = lengths.astype(np.uint64)
+        if ids.are_strings:
+            numbers, negative, own = whole_numbers(octets, starts, lengths)
+            letters[numbers], values[numbers] = _letters(negative), own
+            lengths[numbers] = 0  # nothing follows the first block
+        state = _encrypted(encryptor, _first_blocks(cells, letters, values))
         return _chained(encryptor, state, octets, starts, lengths)
 
 
@@ -232,8 +241,11 @@ def _typed(numbers: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     """Return the letter of each integer, and its value modulo 2**64."""
     if numbers.dtype.kind == "u":
         return _INTEGER, numbers
-    letters = np.where(numbers < 0, np.uint64(_NEGATIVE), np.uint64(_INTEGER))
-    return letters, numbers.astype(np.int64, copy=False).view(np.uint64)
+    return _letters(numbers < 0), numbers.astype(np.int64, copy=False).view(np.uint64)
+
+
+def _letters(negative: NDArray[Any]) -> NDArray[Any]:
+    return np.where(negative, np.uint64(_NEGATIVE), np.uint64(_INTEGER))
 
 
 def _first_blocks(cells: NDArray[Any], letters: Any, values: NDArray[Any]) -> NDArray[np.uint8]:

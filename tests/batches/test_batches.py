@@ -10,6 +10,7 @@ import functools
 import hashlib
 import hmac
 import pickle
+import re
 import subprocess
 import sys
 import traceback
@@ -97,6 +98,8 @@ def expected_report(mechanism, cell, person):
     """One report from its tape: CBC encryption of the cell and the id, of which the last counts."""
     domain = b"skrldp keyed report, version 1\0" + bytes.fromhex(mechanism.digest)
     derived = hmac.new(KEY, domain, hashlib.sha256).digest()
+    if isinstance(person, str) and re.fullmatch("0|-?[1-9][0-9]*", person):
+        person = int(person)
     if isinstance(person, int):
         number = (person % 2**64).to_bytes(8, "big")
         text = (b"i" if person >= 0 else b"n") + cell.to_bytes(7, "big") + number
@@ -146,13 +149,13 @@ IDS = {
     "int8": ([5, -1, 100, 0], pa.int8()),
     "uint64": ([5, 2**64 - 1, 2**62, 0], pa.uint64()),
     "uint16": ([5, 2**16 - 1, 2, 0], pa.uint16()),
-    "string": (["", "b", "Zoë, who has a long name", "0"], pa.string()),
-    "large_string": (["", "b", "Zoë, who has a long name", "0"], pa.large_string()),
-    "string_view": (["", "b", "Zoë, who has a long name", "0"], "string_view"),
-    "dictionary": (["", "b", "Zoë, who has a long name", "0"], "dictionary"),
-    "binary": ([b"", b"b", bytes(40), b"0"], pa.binary()),
-    "large_binary": ([b"", b"b", bytes(40), b"0"], pa.large_binary()),
-    "binary_view": ([b"", b"b", bytes(40), b"0"], "binary_view"),
+    "string": (["b", "17", "Zoë, who has a long name", "0"], pa.string()),
+    "large_string": (["b", "17", "Zoë, who has a long name", "0"], pa.large_string()),
+    "string_view": (["b", "17", "Zoë, who has a long name", "0"], "string_view"),
+    "dictionary": (["b", "17", "Zoë, who has a long name", "0"], "dictionary"),
+    "binary": ([b"17", b"b", bytes(40), b"0"], pa.binary()),
+    "large_binary": ([b"17", b"b", bytes(40), b"0"], pa.large_binary()),
+    "binary_view": ([b"17", b"b", bytes(40), b"0"], "binary_view"),
     "fixed": ([b"abc", b"bcd", b"cde", b"def"], pa.binary(3)),
     "uuid": ([uuid.UUID(int=n << 64).bytes for n in range(4)], "uuid"),
 }
@@ -333,6 +336,8 @@ def test_all_rows_of_a_batch_or_none():
         ({"person": [[1], [2]]}, "not list"),
         ({"person": [MOMENT, MOMENT]}, "not timestamp"),
         ({"person": [None, None]}, r"no id in 2 rows \(0, 1\) of a batch of 2 rows"),
+        ({"person": ["a", ""]}, r"no id in 1 row \(1\) of a batch of 2 rows"),
+        ({"person": [b"", b"a"]}, r"no id in 1 row \(0\) of a batch of 2 rows"),
         ({"person": ["a", "a"]}, "in more than one row of a batch: 'a'. A report is about one"),
         ({"person": list("abab") * 9}, "in more than one row of a batch: 'a', 'b'"),
         ({"ill": ["no", "secret!"]}, r"the secret \(not shown\) of record 1"),
@@ -503,6 +508,38 @@ def test_a_reporter_in_words():
 # Ids of whole tables
 
 
+IN_TABLES = {
+    "Arrow": lambda ids: pa.RecordBatch.from_pydict({"person": pa.array(ids)}),
+    "pandas": lambda ids: pa.RecordBatch.from_pandas(pd.DataFrame({"person": ids})),
+    "pandas nullable": lambda ids: pa.RecordBatch.from_pandas(
+        pd.DataFrame({"person": ids}).convert_dtypes()
+    ),
+    "Polars": lambda ids: pl.DataFrame({"person": ids}).to_arrow().to_batches()[0],
+    "dictionary": lambda ids: pa.RecordBatch.from_pydict(
+        {"person": pa.array(ids).dictionary_encode()}
+    ),
+}
+
+
+@pytest.mark.parametrize("library", IN_TABLES)
+def test_a_whole_number_and_its_digits_are_one_id(library):
+    """Whatever else is in the column: what infers types from rows does not decide who reports."""
+    numbers = [0, 7, -7, 2**53 + 1, 2**63 - 1, *range(100, 150)]
+    own = reporter(dense())
+
+    def reports(ids):
+        batch = IN_TABLES[library](ids)
+        rest = {"age": [1] * len(ids), "ill": ["no"] * len(ids), "size": ["S"] * len(ids)}
+        return own.report_batch(batch_of(person=batch.column(0), **rest))["report"].to_pylist()
+
+    expected = [expected_report(dense(), 0, number) for number in numbers]
+    assert reports(numbers) == expected
+    assert reports([*map(str, numbers), "x9", "007"])[:-2] == expected
+    assert reports(["007", "7.0", " 7"]) == [
+        expected_report(dense(), 0, text) for text in ("007", "7.0", " 7")
+    ]
+
+
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow", "batch"])
 def test_ids_of_a_table(kind):
     def check(ids, column="person"):
@@ -525,6 +562,8 @@ def test_ids_of_a_table(kind):
         check(["a", None, None])
     with pytest.raises(ValueError, match=r"no id in 1 row\. Give each"):
         check(["a", None, "b"])
+    with pytest.raises(ValueError, match=r"no id in 3 rows\. Give each"):
+        check(["a", "", None, ""])
     with pytest.raises(ValueError, match="must be integers, strings or bytes, not Float64"):
         check([1.0, 2.0])
     with pytest.raises(ValueError, match="not bool"):

@@ -11,105 +11,20 @@ import sys
 import tomllib
 from dataclasses import replace
 
+import command_fixtures
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 import pytest
+from command_files import DAYS, DESIGN, ENDINGS, KEY, KEYED, read, table, write
 from conftest import ROOT
 
 from skrldp import FrequencyEstimator, Mechanism, SRRSanitizer
 from skrldp.batches import Reporter, key_check
 from skrldp.cli import main
 
-DAYS = [datetime.date(2026, 1, day) for day in (1, 2)]
-
-
-def table():
-    """300 records: a secret, a number, a postal code with a zero in front, and a day."""
-    n = 300
-    return pa.table(
-        {
-            "person": [7 * row for row in range(n)],
-            "ill": [("no", "yes")[row % 3 == 0] for row in range(n)],
-            "visits": [row % 4 for row in range(n)],
-            "zip": [("01", "02")[row % 5 == 0] for row in range(n)],
-            "day": [DAYS[row % 7 < 3] for row in range(n)],
-        }
-    )
-
-
-def write(records, path):
-    """Write a table in the format that the file's name says."""
-    name = str(path)
-    if name.endswith(".parquet"):
-        pq.write_table(records, path, row_group_size=100)
-    elif name.endswith((".csv", ".csv.gz")):
-        with pa.output_stream(path) as sink:  # compresses by the name
-            pacsv.write_csv(records, sink)
-    else:
-        new = pa.ipc.new_stream if name.endswith(".arrows") else pa.ipc.new_file
-        with new(path, records.schema) as sink:
-            sink.write_table(records, max_chunksize=100)
-    return path
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty folder, the current one."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def call(capsys, monkeypatch):
-    """Run the command in this process: exit code, standard output, standard error."""
-
-    def called(*args, stdin=b""):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capsys.readouterr()
-        code = main([str(arg) for arg in args])
-        told = capsys.readouterr()
-        return code, told.out, told.err
-
-    return called
-
-
-DESIGN = ("--sanitizer", "srr", "-s", "ill", "-c", "visits", "-c", "zip", "-c", "day", "-e", "1")
-
-
-@pytest.fixture(scope="session")
-def designed(tmp_path_factory):
-    """The JSON of a mechanism for the columns of the table but the person."""
-    target = tmp_path_factory.mktemp("designed") / "mechanism.json"
-    public = write(table(), target.with_name("public.parquet"))
-    assert main(["design", str(public), *DESIGN, "-o", str(target)]) == 0
-    return target.read_bytes()
-
-
-@pytest.fixture
-def ready(folder, designed):
-    """The folder with mechanism.json, a key, and the records as CSV."""
-    (folder / "mechanism.json").write_bytes(designed)
-    (folder / "key").write_text("00112233445566778899aabbccddeeff" * 2)
-    write(table(), folder / "records.csv")
-    return folder
-
-
-KEY = bytes.fromhex("00112233445566778899aabbccddeeff" * 2)
-KEYED = ("--id", "person", "--key-file", "key")
-ENDINGS = ("csv", "csv.gz", "parquet", "arrow", "arrows")
-
-
-def read(path):
-    """Read a table that a command wrote, by the name's ending."""
-    name = str(path)
-    if name.endswith(".parquet"):
-        return pq.read_table(path)
-    if name.endswith((".csv", ".csv.gz")):
-        return pacsv.read_csv(path)
-    opened = pa.ipc.open_stream if name.endswith(".arrows") else pa.ipc.open_file
-    return opened(path).read_all()
+call, designed = command_fixtures.call, command_fixtures.designed
+folder, ready = command_fixtures.folder, command_fixtures.ready
 
 
 # --- What the commands compute -------------------------------------------------------------------
@@ -204,7 +119,7 @@ def test_text_becomes_the_categories(call, folder):
         (folder / "m.json").write_text(mechanism.to_json())
         rows = 3 * values
         records = pa.table({"ill": ["no", "yes", "no"] * len(values), "value": pa.array(rows)})
-        records = records.add_column(0, "person", pa.array(range(len(rows))))
+        records = records.add_column(0, "person", pa.array([str(n) for n in range(len(rows))]))
         for ending in ("csv", "arrow"):
             arguments = ("m.json", write(records, folder / f"r.{ending}"), *KEYED, "--force")
             code, _, err = call("report", *arguments, "-o", f"o-{ending}.csv")
@@ -398,11 +313,21 @@ CASES = {
     "folder": (lambda f: (f / "bad-records.csv").mkdir(), REPORT, "is a folder"),
     "no such file": (nothing, REPORT, "there is no such file"),
     "no such format": (nothing, (*REPORT[:2], "records.xlsx"), "does not tell the format"),
-    "missing id": (in_row(9, ",no,1,01,2026-01-01"), (*REPORT, *KEYED), "has no id in 1 row (8)"),
-    "repeated id": (in_row(9, "7,no,1,01,2026-01-01"), (*REPORT, *KEYED), "more than one row"),
+    "missing id": (
+        in_row(9, ",no,1,01,2026-01-01"), (*REPORT, *KEYED), "has no id in 1 row (8). Give"
+    ),
+    "no digits": (
+        changed("key", lambda c: b"not a key"), (*GOOD, *KEYED[:3], "bad-key"),
+        "of hexadecimal digits. Make one with skrldp key FILE",
+    ),
+    "repeated id": (
+        in_row(9, "7,no,1,01,2026-01-01"), (*REPORT, *KEYED),
+        "rows 1 and 8 (counted from 0) have the same id in column 'person'",
+    ),
     "no id column": (nothing, (*GOOD, "--id", "who", *KEYED[2:]), "lacks the column 'who'"),
     "short key": (
-        changed("key", lambda c: c[:10]), (*GOOD, *KEYED[:3], "bad-key"), "at least 16 bytes"
+        changed("key", lambda c: c[:10]), (*GOOD, *KEYED[:3], "bad-key"),
+        "at least 16 bytes (32 hexadecimal digits), got 5: make one with skrldp key FILE",
     ),
     "no key file": (nothing, (*GOOD, *KEYED[:3], "none"), "cannot be read"),
     "another key": (nothing, (*GOOD, *KEYED, "--key-check", "0" * 16), "is another one than"),
@@ -470,6 +395,7 @@ def test_bad_input(call, ready, case):
     assert (code, out) == (2, "")
     assert SECRET not in err
     assert "Traceback" not in err
+    assert not re.search(r"check_ids|secrets\.|key\.hex|batch", err)  # this is no Python
     assert {path: path.stat().st_mtime_ns for path in ready.iterdir()} == before
     if not err.startswith("Usage"):
         assert re.fullmatch(r"skrldp: error: [^\n]+\n", err)

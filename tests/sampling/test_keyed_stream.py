@@ -7,6 +7,7 @@ one.
 import hashlib
 import hmac
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -24,8 +25,16 @@ KEY = bytes(range(32))
 DIGEST = hashlib.sha256(b"some mechanism").hexdigest()
 
 
+def same_id(person):
+    """The integer that a text is an id of, or the id as it is."""
+    if isinstance(person, str) and re.fullmatch("0|-?[1-9][0-9]*", person):
+        return int(person) if -(2**63) <= int(person) < 2**64 else person
+    return person
+
+
 def written(cell, person):
     """A cell and an id in blocks of 16 bytes, from the description alone."""
+    person = same_id(person)
     if isinstance(person, int):
         letter = b"i" if person >= 0 else b"n"
         return letter + cell.to_bytes(7, "big") + (person % 2**64).to_bytes(8, "big")
@@ -57,6 +66,11 @@ PERSONS = st.one_of(
     st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6),
     st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=6),
     st.lists(st.text(max_size=40), min_size=1, max_size=6),
+    st.lists(
+        st.one_of(st.integers(-(2**64), 2**65).map(str), st.text("-+0123456789 .é", max_size=21)),
+        min_size=1,
+        max_size=6,
+    ),
     st.lists(st.binary(max_size=70), min_size=1, max_size=6),
     st.lists(st.binary(min_size=16, max_size=16), min_size=1, max_size=6),
 )
@@ -98,8 +112,28 @@ def test_tapes_outlive_releases(person, expected):
 )
 def test_nothing_is_written_as_the_beginning_of_something_else(one, other):
     """What the proof for CBC-MAC asks of its inputs."""
-    if one != other:
+    if (one[0], same_id(one[1])) != (other[0], same_id(other[1])):
         assert not written(*one).startswith(written(*other))
+
+
+EDGES = [2**63 - 1, -(2**63), 2**64 - 1, 2**53 + 1, 10**19, 0, 7, -7, 10, 123_456_789]
+TEXTS = [
+    "007", "+7", " 7", "7 ", "7.0", "7e0", "-0", "00",
+    "-", "", "\u0667", "0x7", "7a", "a7", "-07", "--7",
+    "18446744073709551616", "28446744073709551615",
+    "-9223372036854775809", "1" * 21,
+]  # fmt: skip
+
+
+def test_a_text_of_decimal_digits_is_the_integer():
+    """In one column with other texts, which are ids of their own."""
+    stream = KeyedStream(KEY, DIGEST)
+    found = stream.tapes(np.full(30, 5), ids_of([*map(str, EDGES), *TEXTS]))
+    assert len(np.unique(found, axis=0)) == 30
+    for number, row in zip(EDGES, found[:10], strict=True):
+        assert (stream.tapes(np.array([5]), ids_of([number]))[0] == row).all(), number
+    expected = [tape(5, text) for text in TEXTS]
+    assert [row.tobytes() for row in found[10:]] == expected
 
 
 def test_the_width_of_an_integer_does_not_matter():
@@ -160,7 +194,7 @@ def test_reports_follow_the_mechanism_and_tell_nothing_of_each_other(mechanism):
     """Over persons; and between cells, types of ids, mechanisms and keys."""
     n, b = 20_000, mechanism.shape[0]
     sampler, numbers = mechanism.form.sampler, np.arange(n)
-    ids, texts = IntegerIds(numbers), ids_of([str(i) for i in numbers])
+    ids, texts = IntegerIds(numbers), ids_of([f"person {i}" for i in numbers])
     same, changed = np.full(n, 4), np.full(n, 3)
     stream = KeyedStream(KEY, DIGEST)
     base = stream.sample(sampler, same, ids)

@@ -1,0 +1,188 @@
+"""CSV files, and the bytes of any text file, compressed or not."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from skrldp.cli._errors import CommandError
+from skrldp.cli._opened import BLOCK, Batches, NoRows, Wanted, checked
+from skrldp.cli._outputs import STANDARD
+from skrldp.cli._problems import in_words
+
+__all__ = ["Ahead", "Counted", "bytes_of", "csv_options", "open_csv", "unpacked"]
+
+_DELIMITERS = {";": "semicolon", "\t": "tab", "|": "bar", ",": "comma"}
+_HEAD = 1 << 16  # bytes in which a CSV file's header must end
+
+
+def open_csv(path: str, delimiter: str, stack: ExitStack, wanted: Wanted) -> Batches:
+    """Open a CSV file.
+
+    Parameters
+    ----------
+    path : str
+        Its name; "-" is standard input.
+    delimiter : str
+        Between its fields.
+    stack : ExitStack
+        Closes it.
+    wanted : Wanted
+
+    Returns
+    -------
+    Batches
+    """
+    import pyarrow.csv as pacsv
+
+    source, names, raw = _csv_source(path, delimiter, stack)
+    columns = checked(names, wanted.columns, path)
+    checked(names, wanted.texts, path)
+    with in_words(path, "csv", names):
+        reader = stack.enter_context(
+            pacsv.open_csv(source, **csv_options(columns, wanted, delimiter))
+        )
+    total = None if path == STANDARD else os.path.getsize(path)
+    return Batches(path, reader.schema, reader, total, raw.tell_read, names)
+
+
+def csv_options(columns: Sequence[str], wanted: Wanted, delimiter: str = ",") -> dict[str, Any]:
+    """Return the options of Arrow's readers of CSV.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns to read.
+    wanted : Wanted
+        As what.
+    delimiter : str
+        Between the fields.
+
+    Returns
+    -------
+    dict
+    """
+    import pyarrow as pa
+    import pyarrow.csv as pacsv
+
+    columns = list(dict.fromkeys(columns))
+    types = dict.fromkeys(columns if wanted.raw else wanted.texts, pa.string())
+    own = {name: kind for name, kind in {**types, **wanted.types}.items() if name in columns}
+    return {
+        "read_options": pacsv.ReadOptions(block_size=BLOCK),
+        "parse_options": pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        "convert_options": pacsv.ConvertOptions(include_columns=columns, column_types=own),
+    }
+
+
+def _csv_source(path: str, delimiter: str, stack: ExitStack) -> tuple[Any, list[str], Counted]:
+    """Return the bytes of a CSV file, the names in its header, and what counts the bytes."""
+    source, counted = unpacked(path, stack)
+    head = source.ahead(_HEAD)
+    if not head:
+        raise NoRows(f"{path} is empty.")
+    text = head.decode("utf-8-sig", errors="surrogateescape")
+    names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    if not all(name.replace("\t", "").isprintable() for name in names):
+        raise CommandError(f"{path} is no CSV file: its first line is no text in UTF-8.")
+    if not any(names):
+        raise CommandError(f"{path} is no CSV file: its first line has no names of columns.")
+    if len(names) == 1 and (other := next((c for c in _DELIMITERS if c in names[0]), None)):
+        raise CommandError(
+            f"{path}: the first line has no {_in_words(delimiter)} but {_in_words(other)}; say "
+            "with --delimiter what is between the fields."
+        )
+    if len(head) < _HEAD and "\n" not in text.strip():
+        raise NoRows(f"{path} has no rows.")
+    return io.BufferedReader(source, BLOCK), names, counted
+
+
+def _in_words(delimiter: str) -> str:
+    return _DELIMITERS.get(delimiter, repr(delimiter))
+
+
+def unpacked(path: str, stack: ExitStack) -> tuple[Ahead, Counted]:
+    """Open a text file, compressed with gzip or not.
+
+    Parameters
+    ----------
+    path : str
+        Its name; "-" is standard input.
+    stack : ExitStack
+        Closes it.
+
+    Returns
+    -------
+    source : Ahead
+        The text's bytes.
+    counted : Counted
+        Counts the file's bytes.
+    """
+    counted = Counted(bytes_of(path, stack))
+    source = Ahead(counted)
+    if source.ahead(2) == b"\x1f\x8b":
+        source = Ahead(gzip.GzipFile(fileobj=io.BufferedReader(source, BLOCK)))
+    return source, counted
+
+
+def bytes_of(path: str, stack: ExitStack) -> Any:
+    """Open a file.
+
+    Parameters
+    ----------
+    path : str
+        Its name; "-" is standard input.
+    stack : ExitStack
+        Closes it.
+
+    Returns
+    -------
+    binary file
+    """
+    return sys.stdin.buffer if path == STANDARD else stack.enter_context(open(path, "rb"))
+
+
+class Counted(io.RawIOBase):
+    """A file that counts the bytes that were read."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._read = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found: int = self._file.readinto(buffer)
+        self._read += found
+        return found
+
+    def tell_read(self) -> int:
+        """Return the number of bytes."""
+        return self._read
+
+
+class Ahead(Counted):
+    """A file of which the first bytes can be seen before they are read."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(file)
+        self._first = b""
+
+    def ahead(self, n: int) -> bytes:
+        """Return the first bytes, fewer only where the file has fewer."""
+        while len(self._first) < n and (more := self._file.read(n - len(self._first))):
+            self._first += more
+        return self._first[:n]
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._first:
+            return super().readinto(buffer)
+        n = min(len(buffer), len(self._first))
+        buffer[:n], self._first = self._first[:n], self._first[n:]
+        return n

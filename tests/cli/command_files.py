@@ -1,0 +1,64 @@
+"""A table and its files, for the tests of the command line."""
+
+import datetime
+import json
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+DAYS = [datetime.date(2026, 1, day) for day in (1, 2)]
+
+
+def table():
+    """300 records: a secret, a number, a postal code with a zero in front, and a day."""
+    n = 300
+    return pa.table(
+        {
+            "person": [7 * row for row in range(n)],
+            "ill": [("no", "yes")[row % 3 == 0] for row in range(n)],
+            "visits": [row % 4 for row in range(n)],
+            "zip": [("01", "02")[row % 5 == 0] for row in range(n)],
+            "day": [DAYS[row % 7 < 3] for row in range(n)],
+        }
+    )
+
+
+def write(records, path):
+    """Write a table in the format that the file's name says."""
+    name = str(path)
+    if name.endswith(".parquet"):
+        pq.write_table(records, path, row_group_size=100)
+    elif name.endswith((".csv", ".csv.gz", ".tsv")):
+        options = pacsv.WriteOptions(delimiter="\t" if name.endswith(".tsv") else ",")
+        with pa.output_stream(path) as sink:  # compresses by the name
+            pacsv.write_csv(records, sink, options)
+    elif name.endswith((".jsonl", ".jsonl.gz", ".ndjson")):
+        rows = "".join(f"{json.dumps(row, default=str)}\n" for row in records.to_pylist())
+        with pa.output_stream(path) as sink:
+            sink.write(rows.encode())
+    else:
+        new = pa.ipc.new_stream if name.endswith(".arrows") else pa.ipc.new_file
+        with new(path, records.schema) as sink:
+            sink.write_table(records, max_chunksize=100)
+    return path
+
+
+DESIGN = ("--sanitizer", "srr", "-s", "ill", "-c", "visits", "-c", "zip", "-c", "day", "-e", "1")
+
+
+KEY = bytes.fromhex("00112233445566778899aabbccddeeff" * 2)
+KEYED = ("--id", "person", "--key-file", "key")
+ENDINGS = ("csv", "csv.gz", "parquet", "arrow", "arrows")
+
+
+def read(path):
+    """Read a table that a command wrote, by the name's ending."""
+    name = str(path)
+    if name.endswith(".parquet"):
+        return pq.read_table(path)
+    if name.endswith((".csv", ".csv.gz", ".tsv")):
+        delimiter = "\t" if name.endswith(".tsv") else ","
+        return pacsv.read_csv(path, parse_options=pacsv.ParseOptions(delimiter=delimiter))
+    opened = pa.ipc.open_stream if name.endswith(".arrows") else pa.ipc.open_file
+    return opened(path).read_all()

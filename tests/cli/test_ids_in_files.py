@@ -1,0 +1,69 @@
+"""Whose record it is: the same id in all formats, whatever else a file holds."""
+
+import command_fixtures
+import pyarrow as pa
+import pytest
+from command_files import KEY, KEYED, read, table, write
+
+from skrldp.batches import Reporter
+
+call, designed = command_fixtures.call, command_fixtures.designed
+folder, ready = command_fixtures.folder, command_fixtures.ready
+
+
+def reports_of(call, folder, name):
+    """The report of each id, as the file has the id."""
+    done = call("report", "mechanism.json", name, *KEYED, "-o", "reports.parquet", "--force")
+    assert (done[0], done[2]) == (0, ""), done
+    found = read(folder / "reports.parquet").to_pydict()
+    return dict(zip(found["person"], found["report"], strict=True))
+
+
+def test_one_odd_id_changes_nobodys_report(call, ready):
+    """The type of ids is not inferred from rows: those of 299 others stay what they are."""
+    before = reports_of(call, ready, "records.csv")
+    text = (ready / "records.csv").read_text()
+    assert text.count("\n2093,") == 1
+    (ready / "odd.csv").write_text(text.replace("\n2093,", "\nx9,"))
+    after = reports_of(call, ready, "odd.csv")
+    assert set(before) - set(after) == {"2093"}
+    assert [after[id] for id in before if id != "2093"] == list(before.values())[:-1]
+
+
+def test_ids_go_out_as_they_came_in(call, ready):
+    ids = ["007", "7", "+7", " 7", "7.0", "NA", "null", "nan", "true", "2026-01-01"]
+    records = table().slice(0, len(ids)).set_column(0, "person", pa.array(ids))
+    write(records, ready / "odd.csv")
+    write(records, ready / "odd.parquet")
+    found = reports_of(call, ready, "odd.csv")
+    assert list(found) == ids
+    assert found == reports_of(call, ready, "odd.parquet")
+
+
+def test_an_empty_field_is_no_id(call, ready):
+    text = (ready / "records.csv").read_text()
+    for field in ("", '""'):
+        (ready / "odd.csv").write_text(text.replace("\n2093,", f"\n{field},"))
+        code, out, err = call("report", "mechanism.json", "odd.csv", *KEYED, "-o", "out.csv")
+        assert (code, out) == (2, "")
+        assert "has no id in 1 row (299)" in err
+
+
+ENDINGS_OF_IDS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+
+
+@pytest.mark.parametrize("ending", ENDINGS_OF_IDS)
+@pytest.mark.parametrize("kind", ["numbers", "texts"])
+def test_the_same_id_in_all_formats(call, ready, designed, ending, kind):
+    """An integer and its digits are the same id, beyond 2**53 too; the same in Python."""
+    ids = [2**53 + 1, 2**63 - 1, -7, 0, *range(10**9, 10**9 + 296)]
+    records = table().set_column(0, "person", pa.array(ids))
+    expected = Reporter(designed, id="person", key=KEY).report_batch(
+        records.combine_chunks().to_batches()[0]
+    )
+    if kind == "texts":
+        records = records.set_column(0, "person", pa.array(list(map(str, ids))))
+    write(records, ready / f"in.{ending}")
+    found = reports_of(call, ready, f"in.{ending}")
+    assert list(map(str, found)) == list(map(str, ids))
+    assert list(found.values()) == expected["report"].to_pylist()

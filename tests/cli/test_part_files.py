@@ -1,0 +1,105 @@
+"""Files that are not complete: whatever ends a run, they do not stay, and nobody else's go away."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import command_fixtures
+import pytest
+from conftest import ROOT
+
+from skrldp.cli._outputs import new_file
+
+call, designed = command_fixtures.call, command_fixtures.designed
+folder, ready = command_fixtures.folder, command_fixtures.ready
+
+fcntl = pytest.importorskip("fcntl", reason="locks are POSIX's")
+COMMAND = "import sys; from skrldp.cli import main; sys.exit(main())"
+GOOD = ("report", "mechanism.json", "records.csv", "-o", "out.csv", "--force")
+
+
+def parts(folder):
+    return sorted(name for name in os.listdir(folder) if name.endswith(".part"))
+
+
+def started(folder, *before):
+    """Start a report of records that never end; wait until its file is there."""
+    process = subprocess.Popen(
+        [*before, sys.executable, "-c", COMMAND, "report", "mechanism.json", "-", *GOOD[3:]],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    known = parts(folder)
+    deadline = time.monotonic() + 60
+    while parts(folder) == known and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return process
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_leaves_nothing(ready, name):
+    process = started(ready)
+    assert len(parts(ready)) == 1
+    process.send_signal(getattr(signal, name))
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == b"skrldp: error: interrupted; nothing was written.\n"
+    assert parts(ready) == []
+
+
+def test_what_is_to_outlive_its_terminal_does(ready):
+    """As nohup asks: the signal stays ignored."""
+    process = started(ready, "nohup")
+    process.send_signal(signal.SIGHUP)
+    _, err = process.communicate((ready / "records.csv").read_bytes(), timeout=60)
+    assert process.returncode == 0, err
+    assert (ready / "out.csv").exists()
+
+
+def test_the_next_run_removes_what_a_killed_one_left(call, ready):
+    """Of the same output alone, and not of a run that lives."""
+    dead, alive = started(ready), started(ready)
+    dead.kill()
+    dead.communicate()
+    both = parts(ready)
+    assert len(both) == 2
+    (ready / ".other.csv.abcdefgh.part").write_text("another output's")
+    assert call(*GOOD) == (0, "", "")
+    left = set(parts(ready)) - {".other.csv.abcdefgh.part"}
+    assert len(left) == 1 and left < set(both)
+    _, err = alive.communicate((ready / "records.csv").read_bytes(), timeout=60)
+    assert alive.returncode == 0, err
+    assert parts(ready) == [".other.csv.abcdefgh.part"]
+
+
+def test_runs_at_the_same_time_do_not_take_each_others_files(folder):
+    """Whenever in a run another one begins: also between its last byte and its name."""
+    for _ in range(3):
+        with new_file("out", force=True) as outer:
+            outer.write(b"outer")
+            with new_file("out", force=True) as inner:
+                inner.write(b"inner")
+            assert (folder / "out").read_bytes() == b"inner"
+        assert (folder / "out").read_bytes() == b"outer"
+    assert os.listdir(folder) == ["out"]
+
+
+def test_a_file_is_made_again_if_it_is_taken_before_it_is_locked(folder, monkeypatch):
+    """Another run may take a new file for a dead one's until it is locked."""
+    lock, taken = fcntl.flock, []
+
+    def late(file, how):
+        if not taken:
+            taken.append(parts(folder))
+            os.unlink(folder / parts(folder)[0])
+        return lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with new_file("out") as file:
+        file.write(b"whole")
+    assert len(taken) == 1
+    assert (folder / "out").read_bytes() == b"whole"
