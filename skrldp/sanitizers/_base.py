@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp._params import check_choice
+from skrldp._params import check_choice, check_seed
 from skrldp.alphabet import Record
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.requirements import Promise
@@ -132,6 +132,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         if self.encode is not None:
             check_choice("encode", self.encode, ENCODINGS)
         check_choice("handle_unknown", self.handle_unknown, UNKNOWN)
+        check_seed(self.random_state)
         check_verbose(self.verbose)
 
     # -- from a public table to a mechanism -------------------------------------------------------

@@ -2,13 +2,13 @@
 
 import hashlib
 import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from skrldp._params import is_whole
 from skrldp.joint import JointDistribution
 from skrldp.sampling import RandomStream
 from skrldp.sanitizers._checks import check_weights
@@ -138,6 +138,6 @@ def _another(random_state: Any) -> Any:
 
     From None and from a generator every stream has a key of its own anyway.
     """
-    if not isinstance(random_state, Integral) or random_state < 0:
+    if not is_whole(random_state) or random_state < 0:
         return random_state
     return int.from_bytes(hashlib.sha256(f"skrldp.impute:{int(random_state)}".encode()).digest())
