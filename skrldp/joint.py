@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._arrays import real_numbers
+from skrldp._arrays import ReadOnly, read_only, real_numbers
 from skrldp._params import check_choice
 from skrldp._typing import Floats
 from skrldp.alphabet import SOURCES
@@ -21,7 +21,7 @@ _MOST_RECORDS = 2**53
 
 
 @dataclass(frozen=True, eq=False)
-class JointDistribution:
+class JointDistribution(ReadOnly):
     """Counts of public records, and their empirical distribution.
 
     Parameters
@@ -84,7 +84,6 @@ class JointDistribution:
         whole = table.astype(np.int64)
         if whole.sum() == 0:
             raise ValueError("counts are all zero: there is no public record.")
-        whole.setflags(write=False)
         names = tuple(range(whole.shape[0])) if secrets is None else tuple(secrets)
         others = tuple(range(whole.shape[1])) if values is None else tuple(values)
         if (len(names), len(others)) != whole.shape:
@@ -92,7 +91,7 @@ class JointDistribution:
                 f"{len(names)} secrets and {len(others)} values do not name a table of shape "
                 f"{whole.shape}."
             )
-        object.__setattr__(self, "counts", whole)
+        object.__setattr__(self, "counts", read_only(whole))
         object.__setattr__(self, "secrets", names)
         object.__setattr__(self, "values", others)
         object.__setattr__(self, "alphabet", alphabet)
@@ -142,8 +141,8 @@ class JointDistribution:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Empirical distribution of (S, U), shape (a1, a2)."""
-        return self.counts / self.n
+        """Empirical distribution of (S, U), shape (a1, a2); read-only."""
+        return read_only(self.counts / self.n)
 
     def smoothed(self, records: float) -> Floats:
         """Distribution of (S, U) after adding records, spread evenly over all cells.
@@ -163,13 +162,13 @@ class JointDistribution:
 
     @cached_property
     def marginal(self) -> Floats:
-        """Empirical distribution of S, shape (a1,)."""
-        return self.counts.sum(axis=1) / self.n
+        """Empirical distribution of S, shape (a1,); read-only."""
+        return read_only(self.counts.sum(axis=1) / self.n)
 
     @cached_property
     def conditionals(self) -> Floats:
-        """Empirical conditionals of U given each secret, (a1, a2); uniform for unseen secrets."""
-        return conditionals_of(self.counts, unseen=1.0 / self.counts.shape[1])
+        """Empirical conditionals of U given S, (a1, a2); uniform for unseen secrets; read-only."""
+        return read_only(conditionals_of(self.counts, unseen=1.0 / self.counts.shape[1]))
 
     @property
     def entropy(self) -> float:
