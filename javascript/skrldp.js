@@ -312,8 +312,7 @@ function memberReader(columns, isSecret, members, others) {
   const find = (value, n) => {
     const key = keyOfRaw(value) ?? refuse(`column ${titles[n]} holds what is no text, number, truth value or date`);
     if (known[n].has(key) || entries[n] === true) return known[n].get(key) ?? OTHER;
-    const what = isSecret ? "the secret (not shown)" : show(value);
-    return refuse(`column ${titles[n]}: the mechanism does not know ${what}`);
+    return refuse(`column ${titles[n]}: the mechanism does not know the value (not shown)`);
   };
   return (valueAt) => {
     const keys = places.map((place, n) => find(valueAt(place), n));

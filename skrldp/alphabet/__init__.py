@@ -15,7 +15,7 @@ from skrldp.alphabet._cell_groups import (
 from skrldp.alphabet._columns import OTHER, Column
 from skrldp.alphabet._combinations import Alphabet, combine
 from skrldp.alphabet._factorized import Factorized
-from skrldp.alphabet._messages import brief, listed, named, rows_in_words
+from skrldp.alphabet._messages import brief, listed, named, numbered, rows_in_words
 from skrldp.alphabet._scalars import CategoryError, is_missing, plain, plain_name
 from skrldp.alphabet._sources import SOURCES, source_in_words
 
@@ -35,6 +35,7 @@ __all__ = [
     "is_missing",
     "listed",
     "named",
+    "numbered",
     "numbers_of_cells",
     "plain",
     "plain_name",
