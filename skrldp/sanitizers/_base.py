@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import check_choice, check_seed
@@ -25,6 +25,7 @@ from skrldp.sanitizers._checks import (
     warn_of_limits,
     warn_of_weak_sets,
 )
+from skrldp.sanitizers._estimator import Estimator
 from skrldp.sanitizers._fitted_state import (
     Designed,
     Fitted,
@@ -53,7 +54,7 @@ __all__ = ["BaseSanitizer"]
 
 
 class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
-    ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None
+    ReportsMixin, TransformerMixin, Estimator, ABC, auto_wrap_output_keys=None
 ):
     """Base class of all sanitizers; a subclass designs the mechanism.
 
@@ -124,7 +125,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         """Return a copy of the uncertainty set, which `fit` may change."""
         if self.uncertainty is None:
             return default_uncertainty()
-        check_uncertainty(self.uncertainty)
         return clone(self.uncertainty, safe=False)
 
     def _check_parameters(self) -> None:
@@ -132,6 +132,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         if self.encode is not None:
             check_choice("encode", self.encode, ENCODINGS)
         check_choice("handle_unknown", self.handle_unknown, UNKNOWN)
+        if self.uncertainty is not None:
+            check_uncertainty(self.uncertainty)
         check_seed(self.random_state)
         check_verbose(self.verbose)
 

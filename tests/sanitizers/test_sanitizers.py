@@ -657,7 +657,12 @@ def test_eps_is_a_number_or_has_one_for_each_pair(cls):
         (IRSanitizer(budget="loose"), "budget='loose' must be one of 'tight', 'theorem5'"),
         (IRSanitizer(underlying="best"), "underlying='best' must be one of 'grr', 'optimal'"),
         (IRSanitizer(uncertainty=RenyiBall), r"the class RenyiBall: write uncertainty=RenyiBall\("),
-        (IRSanitizer(uncertainty=0.05), "uncertainty=0.05 must be None or an uncertainty set"),
+        *(
+            (cls(uncertainty=wrong), f"uncertainty={wrong!r} must be None or an uncertainty set")
+            for cls in SANITIZERS
+            for wrong in (0.05, "nonsense")
+        ),
+        (GRRSanitizer(uncertainty=RenyiBall), r"write uncertainty=RenyiBall\(\)"),
         (IRSanitizer(uncertainty=RenyiBall(radius="finite-sample")), "alpha=1 only"),
         (PolyOptSanitizer(region="ball"), "region='ball' must be one of 'joint', 'product'"),
         (PolyOptSanitizer(uncertainty=RenyiBall(0.3)), "region='joint' needs alpha >= 1/2"),
