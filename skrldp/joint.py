@@ -180,7 +180,9 @@ class JointDistribution(ReadOnly):
         return f"JointDistribution({a1} secrets x {a2} values, n={self.n:,})"
 
 
-def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public record") -> Floats:
+def as_counts(
+    sample_weight: ArrayLike, n_rows: int, record: str = "public record", table: Any = None
+) -> Floats:
     """Check weights that say how many records each row stands for.
 
     Parameters
@@ -191,6 +193,8 @@ def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public recor
         Number of rows.
     record : str
         What a row is, for the messages.
+    table : table of any library, optional
+        The rows. If both are pandas, they must have the same index.
 
     Returns
     -------
@@ -199,8 +203,16 @@ def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public recor
     Raises
     ------
     ValueError
-        If the weights are not counts, some are masked, or all are zero.
+        If the weights are not counts, belong to other rows, some are masked, or all are zero.
     """
+    rows: Any = getattr(table, "index", None)
+    own: Any = getattr(sample_weight, "index", None)
+    if hasattr(rows, "equals") and hasattr(own, "equals") and not rows.equals(own):
+        raise ValueError(
+            "sample_weight has another index than X, which leaves open what row a weight belongs "
+            "to. Give sample_weight.loc[X.index] if that is what the labels say, and "
+            "sample_weight.to_numpy() if the order does."
+        )
     weights = real_numbers(sample_weight, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(n_rows, weights)

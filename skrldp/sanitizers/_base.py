@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -167,6 +168,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         ------
         ValueError
             If a parameter, the table or the weights are not as described.
+        TypeError
+            If the table has values of a type that no client could have, such as bytes.
         RuntimeError
             If an engine fails to count the rows of a lazy frame.
         CertificateError
@@ -193,7 +196,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
                 self.alphabet_fraction,
                 unknown=self.handle_unknown == "infrequent_if_exist",
             ),
-            weights=None if sample_weight is None else lambda n: as_counts(sample_weight, n),
+            weights=None if sample_weight is None else partial(as_counts, sample_weight, table=X),
         )
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])

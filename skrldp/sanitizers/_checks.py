@@ -19,6 +19,7 @@ from skrldp.alphabet import plain
 from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution, as_counts
+from skrldp.mechanism import check_categories
 from skrldp.uncertainty_set import FittedSet, LikelihoodRatioSet, estimated_miss
 
 __all__ = [
@@ -112,6 +113,8 @@ def check_outputs(outputs: Any, values: Sequence[Any]) -> tuple[Any, ...]:
         ) from error
     if twice:
         raise ValueError(f"outputs lists {twice[0]!r} more than once.")
+    for output in found:
+        check_categories("outputs", output if several else (output,))
     return tuple(found)
 
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from skrldp._params import is_whole
 from skrldp.joint import JointDistribution
+from skrldp.mechanism import check_categories
 from skrldp.sampling import RandomStream
 from skrldp.sanitizers._checks import check_weights
 from skrldp.table import CellCodec, Codes, column_names
@@ -22,7 +23,7 @@ UNKNOWN = ("error", "impute", "infrequent_if_exist")
 def public_joint(
     codec: CellCodec, codes: Codes, sample_weight: Any, source: str | None
 ) -> JointDistribution:
-    """Count the public records of each cell.
+    """Count the public records of each cell, of categories that clients can have.
 
     Parameters
     ----------
@@ -43,7 +44,11 @@ def public_joint(
     ------
     ValueError
         If the weights cannot be counts.
+    TypeError
+        If a category is of a type that no client could have.
     """
+    for column in codec.columns:
+        check_categories(f"column {column.name!r}", (*column.categories, *column.infrequent))
     cells = codes.cells(codec.n_values)
     weights: Any = check_weights(sample_weight, cells if codes.rows is None else codes.rows)
     if codes.counted is not None:
