@@ -142,7 +142,9 @@ def files() -> dict[str, str]:
     runs = {name: pieces(text) for name, text in refused.items()}
     start, end = json.dumps(document(S, U, columns=[["@", True], ["u", False]])).split("@")
     runs["many brackets"] = [[start, 1], ["[", 2**23], [end, 1]]
-    assert is_refused("".join(piece * times for piece, times in runs["many brackets"]))
+    runs["many commas"] = [[start, 1], [",", 2**24], [end, 1]]
+    for name in ("many brackets", "many commas"):
+        assert is_refused("".join(piece * times for piece, times in runs[name]))
     lines = [f"{json.dumps(name)}: {json.dumps(run)}" for name, run in runs.items()]
     return {
         "mechanisms.json": json.dumps(whole).replace('{"name"', '\n{"name"') + "\n",

@@ -744,7 +744,7 @@ def test_the_default_distance_of_columns_and_groups():
     assert "other" in grouped.joint_.values
     assert two.distance_ == grouped.distance_ == "hamming"
     far = np.eye(3)
-    assert fit(COUNTS, distance=far, time_limit=1e-6).distance_ is far
+    np.testing.assert_array_equal(fit(COUNTS, distance=far, time_limit=1e-6).distance_, far)
 
 
 # --- Outputs -------------------------------------------------------------------------------------
