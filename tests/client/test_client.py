@@ -698,6 +698,20 @@ def test_bad_keys(key, error, message):
         load(dense().to_json(), memoize=key)
 
 
+def test_another_mechanism_is_refused():
+    mechanism = dense()
+    digest = mechanism.digest
+    assert load(mechanism.to_json(), digest=digest).digest == digest
+    assert load(mechanism.to_json().encode(), digest=digest, memoize=KEY).digest == digest
+    text = mechanism.to_json().replace('"S"', '"s"')
+    for wrong in (digest, digest.upper(), "", digest[:-1], f"{digest} "):
+        with pytest.raises(ValueError, match=r"this is another mechanism: its digest is [0-9a-f]"):
+            load(text, digest=wrong)
+    for wrong in (digest.encode(), 0, False, [digest]):
+        with pytest.raises(TypeError, match="digest must be a str"):
+            load(mechanism.to_json(), digest=wrong)
+
+
 def test_a_key_leaves_nothing_to_chance():
     assert load(dense().to_json(), memoize=bytes(16)).report(ROWS[0], id=1) in range(4)
     with pytest.raises(ValueError, match="take no random_state"):
