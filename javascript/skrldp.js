@@ -5,8 +5,8 @@
  * a fraction or an exponent: 1 and 1.0 are one category, but they are written differently, and 1.0 is no weight.
  */
 const DOMAIN = new TextEncoder().encode("skrldp permanent report, version 1\0");
-const [MOST_CHARACTERS, MOST_BRACKETS, MOST_DIGITS, MOST_CELLS, MOST_SYMBOLS] = [2 ** 28, 2 ** 23, 4300, 1e6, 2 ** 16];
-const [FORMAT, LEAST_KEY, CAPACITY] = ["skrldp-mechanism", 16, 2 ** 32]; // bytes; of a slot of an alias table
+const [MOST_CHARACTERS, MOST_BRACKETS, MOST_COMMAS, MOST_CELLS] = [2 ** 28, 2 ** 23, 2 ** 24, 1e6];
+const [FORMAT, MOST_SYMBOLS, LEAST_KEY, CAPACITY] = ["skrldp-mechanism", 2 ** 16, 16, 2 ** 32]; // key: bytes
 const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
 
 /** Load a mechanism that reports records; `skrldp.d.ts` says what the options are. */
@@ -46,12 +46,14 @@ export async function load(text, options = {}) {
 }
 
 // --- JSON ----------------------------------------------------------------------------------------------
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[-+.eE\d]*/g; // in valid JSON, texts and numbers
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-[-+.eE\d]+|\d+[.eE][-+.eE\d]*|\d{16,}/g; // texts, and numbers that need care
+const LONG = /(?<!\d)\d{4301}/; // more digits than Python's whole numbers may have
 /** Parse JSON with exact numbers; refuse infinite ones, keys that repeat and half surrogate pairs. */
 function parse(text) {
   let keys = 0;
   const mark = (token) => (token[0] === '"' ? `"$${token.slice(1)}` : `"#${token}"`);
   const revive = (_, value) => {
+    if (typeof value === "number") return BigInt(value);
     if (typeof value === "string") return (value[0] === "#" ? numberOf : checkedText)(value.slice(1));
     if (!isObject(value)) return value;
     keys += Object.keys(value).length;
@@ -60,8 +62,9 @@ function parse(text) {
   try {
     if (isOctets(text)) text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
     const characters = checkedText(text).length - text.replace(/[^\ud800-\udbff]+/g, "").length; // two units may be one
-    const brackets = text.replace(/[^[{]+/g, "").length;
-    if (characters > MOST_CHARACTERS || brackets > MOST_BRACKETS) fail("it has too many characters or brackets");
+    const [brackets, commas] = [/[^[{]+/g, /[^,]+/g].map((others) => text.replace(others, "").length);
+    const isLarge = characters > MOST_CHARACTERS || brackets > MOST_BRACKETS || commas > MOST_COMMAS;
+    if (isLarge || LONG.test(text)) fail("too many characters, brackets, commas, or digits of a number");
     JSON.parse(text); // for the grammar, which is the same as Python's
     const fields = JSON.parse(text.replace(TOKENS, mark), revive);
     return text.replace(TOKENS, "").split(":").length - 1 > keys ? fail("a key is there twice") : fields;
@@ -70,10 +73,8 @@ function parse(text) {
   }
 }
 const checkedText = (text) => (HALF_PAIR.test(text) ? fail("half a surrogate pair is no text") : text);
-function numberOf(token) {
-  if (/[.eE]/.test(token)) return isFinite(token) ? Number(token) : fail(`${brief(token)} is no finite number`);
-  return token.replace("-", "").length > MOST_DIGITS ? fail("a number has too many digits") : BigInt(token);
-}
+const numberOf = (token) => (/[.eE]/.test(token) ? finite(Number(token)) : BigInt(token));
+const finite = (number) => (isFinite(number) ? number : fail("a number is not finite"));
 /** Write JSON as Python does: without blanks, text unescaped, floats as `repr` writes them. */
 function write(value) {
   if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
@@ -316,8 +317,7 @@ function memberReader(columns, isSecret, members, others) {
   const find = (value, n) => {
     const key = keyOfRaw(value) ?? refuse(`column ${titles[n]} holds what is no text, number, truth value or date`);
     if (known[n].has(key) || entries[n] === true) return known[n].get(key) ?? OTHER;
-    const what = isSecret ? "the secret (not shown)" : show(value);
-    return refuse(`column ${titles[n]}: the mechanism does not know ${what}`);
+    return refuse(`column ${titles[n]}: the mechanism does not know the value (not shown)`);
   };
   return (valueAt) => {
     const keys = places.map((place, n) => find(valueAt(place), n));

@@ -1,4 +1,4 @@
-"""Arrays: real numbers from what is given, chunks of rows, the smallest dtype for indices."""
+"""Arrays: real numbers from what is given, values that stay as they are, chunks of rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ROWS", "chunks", "real_numbers", "refuse_masked", "smallest_dtype"]
+__all__ = [
+    "ROWS",
+    "ReadOnly",
+    "chunks",
+    "read_only",
+    "real_numbers",
+    "refuse_masked",
+    "smallest_dtype",
+]
 
 ROWS = 1 << 20  # rows of a table handled at a time: bounds the temporary memory
 
@@ -67,3 +75,42 @@ def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     if not np.issubdtype(array.dtype, np.integer) and not np.issubdtype(array.dtype, np.floating):
         raise ValueError(f"{name} must be finite real numbers, got an array of {array.dtype}.")
     return array
+
+
+def read_only(value: Any) -> Any:
+    """Return a value whose arrays, a dict's too, cannot be written to: copies of those that can.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> read_only(np.zeros(2)).flags.writeable
+    False
+    """
+    if type(value) is dict:
+        return {key: read_only(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray) and value.flags.writeable:
+        value = value.copy()
+        value.setflags(write=False)
+    return value
+
+
+class ReadOnly:
+    """Base of immutable dataclasses: their arrays cannot be written to, nor can those of copies.
+
+    NumPy forgets that an array is read-only when it is pickled or copied deeply.
+    """
+
+    def __post_init__(self) -> None:
+        """Replace arrays that somebody may still write to."""
+        self.__setstate__(vars(self))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({name: read_only(value) for name, value in state.items()})

@@ -12,6 +12,7 @@ __all__ = [
     "check_choice",
     "check_flag",
     "check_positive",
+    "check_seed",
     "is_finite",
     "is_number",
     "is_whole",
@@ -148,3 +149,32 @@ def check_positive(name: str, value: Any, unit: str = "") -> None:
     if not (is_finite(value) and value > 0):
         note = f" ({unit})" if unit else ""
         raise ValueError(f"{name}={value!r} must be a positive finite number{note}.")
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse what is no source of randomness.
+
+    Parameters
+    ----------
+    random_state : object
+        What a parameter of this name was given.
+
+    Raises
+    ------
+    ValueError
+        If it is not None, a whole number >= 0, or a `Generator` or `RandomState` of NumPy. A truth
+        value is no number: False would be the seed 0, and reads like None.
+
+    Examples
+    --------
+    >>> check_seed(False)
+    Traceback (most recent call last):
+    ValueError: random_state=False must be None, or for tests a whole number >= 0 or a generator.
+    """
+    if random_state is None or (is_whole(random_state) and random_state >= 0):
+        return
+    if not isinstance(random_state, np.random.Generator | np.random.RandomState):
+        raise ValueError(
+            f"random_state={random_state!r} must be None, or for tests a whole number >= 0 or a "
+            "generator."
+        )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._arrays import real_numbers
+from skrldp._arrays import ReadOnly, read_only, real_numbers
 from skrldp._params import check_choice, is_whole
 from skrldp._typing import Floats
 from skrldp.alphabet import SOURCES
@@ -21,7 +21,7 @@ _MOST_RECORDS = 2**53
 
 
 @dataclass(frozen=True, eq=False)
-class JointDistribution:
+class JointDistribution(ReadOnly):
     """Counts of public records, and their empirical distribution.
 
     Parameters
@@ -91,7 +91,6 @@ class JointDistribution:
         whole = table.astype(np.int64)
         if whole.sum() == 0:
             raise ValueError("counts are all zero: there is no public record.")
-        whole.setflags(write=False)
         names = tuple(range(whole.shape[0])) if secrets is None else tuple(secrets)
         others = tuple(range(whole.shape[1])) if values is None else tuple(values)
         if (len(names), len(others)) != whole.shape:
@@ -99,7 +98,7 @@ class JointDistribution:
                 f"{len(names)} secrets and {len(others)} values do not name a table of shape "
                 f"{whole.shape}."
             )
-        object.__setattr__(self, "counts", whole)
+        object.__setattr__(self, "counts", read_only(whole))
         object.__setattr__(self, "secrets", names)
         object.__setattr__(self, "values", others)
         object.__setattr__(self, "alphabet", alphabet)
@@ -157,8 +156,8 @@ class JointDistribution:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Empirical distribution of (S, U), shape (a1, a2)."""
-        return self.counts / self.n
+        """Empirical distribution of (S, U), shape (a1, a2); read-only."""
+        return read_only(self.counts / self.n)
 
     def smoothed(self, records: float) -> Floats:
         """Distribution of (S, U) after adding records, spread evenly over all cells.
@@ -178,13 +177,13 @@ class JointDistribution:
 
     @cached_property
     def marginal(self) -> Floats:
-        """Empirical distribution of S, shape (a1,)."""
-        return self.counts.sum(axis=1) / self.n
+        """Empirical distribution of S, shape (a1,); read-only."""
+        return read_only(self.counts.sum(axis=1) / self.n)
 
     @cached_property
     def conditionals(self) -> Floats:
-        """Empirical conditionals of U given each secret, (a1, a2); uniform for unseen secrets."""
-        return conditionals_of(self.counts, unseen=1.0 / self.counts.shape[1])
+        """Empirical conditionals of U given S, (a1, a2); uniform for unseen secrets; read-only."""
+        return read_only(conditionals_of(self.counts, unseen=1.0 / self.counts.shape[1]))
 
     @property
     def entropy(self) -> float:
@@ -196,7 +195,9 @@ class JointDistribution:
         return f"JointDistribution({a1} secrets x {a2} values, n={self.n:,})"
 
 
-def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public record") -> Floats:
+def as_counts(
+    sample_weight: ArrayLike, n_rows: int, record: str = "public record", table: Any = None
+) -> Floats:
     """Check weights that say how many records each row stands for.
 
     Parameters
@@ -207,6 +208,8 @@ def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public recor
         Number of rows.
     record : str
         What a row is, for the messages.
+    table : table of any library, optional
+        The rows. If both are pandas, they must have the same index.
 
     Returns
     -------
@@ -215,8 +218,16 @@ def as_counts(sample_weight: ArrayLike, n_rows: int, record: str = "public recor
     Raises
     ------
     ValueError
-        If the weights are not counts, some are masked, or all are zero.
+        If the weights are not counts, belong to other rows, some are masked, or all are zero.
     """
+    rows: Any = getattr(table, "index", None)
+    own: Any = getattr(sample_weight, "index", None)
+    if hasattr(rows, "equals") and hasattr(own, "equals") and not rows.equals(own):
+        raise ValueError(
+            "sample_weight has another index than X, which leaves open what row a weight belongs "
+            "to. Give sample_weight.loc[X.index] if that is what the labels say, and "
+            "sample_weight.to_numpy() if the order does."
+        )
     weights = real_numbers(sample_weight, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(n_rows, weights)

@@ -130,6 +130,8 @@ def smallest_eps(
     >>> search.fit(X).best_params_
     {'eps': 2.0}
     """
+    if isinstance(tolerance, Mapping):  # cv_results_
+        raise ValueError("write refit=smallest_eps(), with parentheses: it makes the callable.")
     if tolerance != "std" and not (is_finite(tolerance) and tolerance >= 0):
         raise ValueError(
             f"tolerance={tolerance!r} must be a share of the best score, a number >= 0, or 'std'."

@@ -14,6 +14,8 @@ from sklearn.preprocessing import FunctionTransformer
 import skrldp
 from skrldp import (
     GRRSanitizer,
+    IRSanitizer,
+    LikelihoodRatioSet,
     PolyOptSanitizer,
     RobustMSESanitizer,
     SRRSanitizer,
@@ -132,6 +134,32 @@ def test_nothing_to_choose_from():
     with pytest.raises(ValueError, match="none of the 1 candidates"):
         smallest_eps(1.0)(results([1], [-np.inf]))
     assert smallest_eps(1.0)(results([1, 2, 3], [-np.inf, np.nan, 0.5])) == 2
+
+
+def test_without_parentheses():
+    """The search hands `cv_results_` to whatever it was given; its figures are not printed."""
+    search = GridSearchCV(SRRSanitizer(), {"eps": [1.0, 2.0]}, refit=smallest_eps, cv=2)
+    with pytest.raises(ValueError, match=r"write refit=smallest_eps\(\)") as caught:
+        search.fit(X)
+    assert len(str(caught.value)) < 100
+
+
+@pytest.mark.parametrize("cls", [SRRSanitizer, IRSanitizer, RobustMSESanitizer])
+def test_a_default_set_has_no_parameters(cls):
+    grid = {"uncertainty__beta": [0.01, 0.05]}
+    message = rf"uncertainty__beta .*{cls.__name__}\(uncertainty=LikelihoodRatioSet\(\)\)"
+    with pytest.raises(ValueError, match=message):
+        GridSearchCV(cls(), grid, cv=2).fit(X)
+    pipe = Pipeline([("priv", cls())])
+    with pytest.raises(ValueError, match=message):
+        pipe.set_params(priv__uncertainty__beta=0.1)
+    stated = cls().set_params(uncertainty__beta=0.1, uncertainty=LikelihoodRatioSet())
+    assert stated.uncertainty.beta == 0.1
+    assert clone(stated).set_params(uncertainty=None, eps=2.0).eps == 2.0
+    with pytest.raises(ValueError, match="Invalid parameter 'other'"):
+        cls().set_params(other__beta=0.1)
+    with pytest.raises(ValueError, match=r"RobustMSESanitizer\(utility_uncertainty=RenyiBall"):
+        RobustMSESanitizer().set_params(utility_uncertainty__beta=0.1)
 
 
 @pytest.mark.parametrize("tolerance", [-0.1, np.nan, np.inf, "0.1", None, True])

@@ -6,6 +6,7 @@ from skrldp.aggregate._estimator import FrequencyEstimator
 from skrldp.aggregate._expected import (
     expected_std_error,
     expected_std_error_of_mean,
+    expected_std_errors,
 )
 from skrldp.aggregate._numeric import NumericEstimate
 
@@ -16,4 +17,5 @@ __all__ = [
     "NumericEstimate",
     "expected_std_error",
     "expected_std_error_of_mean",
+    "expected_std_errors",
 ]

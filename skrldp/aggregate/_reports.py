@@ -139,7 +139,7 @@ def count_reports(rows: Rows, source: Source, encode: str) -> tuple[Floats, NDAr
     n_symbols = source.mechanism.shape[0]
     weights = None
     if rows.weights is not None:
-        weights = as_counts(rows.weights, table.n_rows, "report")
+        weights = as_counts(rows.weights, table.n_rows, "report", rows.table)
     form, places = _form_and_places(table, source, encode)
     if form == "symbol":
         numbers = _numbers(table, 0, "symbols", rows)

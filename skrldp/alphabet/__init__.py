@@ -16,7 +16,7 @@ from skrldp.alphabet._columns import OTHER, Column
 from skrldp.alphabet._combinations import Alphabet, combine
 from skrldp.alphabet._factorized import Factorized
 from skrldp.alphabet._frequent import SEEN_OFTEN, frequent_from, spent_on_values
-from skrldp.alphabet._messages import brief, listed, named, rows_in_words
+from skrldp.alphabet._messages import brief, listed, named, numbered, rows_in_words
 from skrldp.alphabet._scalars import CategoryError, is_missing, plain, plain_name
 from skrldp.alphabet._sources import SOURCES, source_in_words
 
@@ -38,6 +38,7 @@ __all__ = [
     "is_missing",
     "listed",
     "named",
+    "numbered",
     "numbers_of_cells",
     "plain",
     "plain_name",

@@ -1,19 +1,22 @@
 """Texts about columns and values, for messages.
 
-Messages end up in logs, so they must not contain values of sensitive columns, but only the
-categories, which are public, and numbers of rows.
+Messages end up in logs, so they must contain nothing of private records: values of U tell about the
+secret as well. They show categories, which are public, and numbers of rows.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skrldp.alphabet._columns import Column
 from skrldp.alphabet._scalars import is_missing
 
-__all__ = ["brief", "listed", "named", "rows_in_words"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["brief", "listed", "named", "numbered", "rows_in_words"]
 
 _SHOWN = 8
 _MOST = 400  # characters of what a message quotes: somebody else may have written it
@@ -64,8 +67,26 @@ def named(columns: Sequence[Column]) -> str:
     return f"column{plural} {brief(', '.join(repr(column.name) for column in columns))}"
 
 
+def numbered(rows: NDArray[Any], what: str = "row") -> str:
+    """Give the numbers of the first few rows: "row 3", "rows 0, 2, 5".
+
+    Parameters
+    ----------
+    rows : array of int
+        Numbers of rows, counted from 0.
+    what : str
+        What a row is.
+
+    Returns
+    -------
+    str
+    """
+    some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
+    return f"{what}{'s' if len(rows) > 1 else ''} {some}"
+
+
 def rows_in_words(unknown: Counter[Any], *, secret: bool = False) -> str:
-    """Say which values stand in how many rows: "3 rows with values 'x', 'y'".
+    """Say which values stand in how many rows of a public table: "3 rows with values 'x', 'y'".
 
     Parameters
     ----------

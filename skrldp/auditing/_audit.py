@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._arrays import refuse_masked
-from skrldp._params import is_number, is_whole
+from skrldp._params import check_seed, is_number, is_whole
 from skrldp._typing import Floats
 from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
 from skrldp.auditing._claims import claims_of
@@ -241,6 +241,7 @@ def _check(n: Any, eps: Any, level: Any, reports: Any) -> None:
 
 
 def _generator(random_state: Any) -> np.random.Generator:
+    check_seed(random_state)
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import ReadOnly
 from skrldp._html import page
 from skrldp._numbers import at_least, at_most
 
@@ -53,7 +54,7 @@ class Check:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(ReadOnly):
     """What samples show of a black box's leakage; made by :func:`audit`.
 
     Attributes

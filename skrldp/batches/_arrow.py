@@ -224,10 +224,10 @@ def read_values(name: str, column: Any) -> Factorized | list[Any]:
         If the values cannot be categories.
     """
     pa = pyarrow()
+    kind = str(column.type).partition("<")[0]  # not the fields: keys of dicts become their names
     wrong = (
         f"column {brief(repr(name))} holds values that cannot be categories, of type "
-        f"{brief(str(column.type))}: these are strings, numbers, booleans, dates or missing. "
-        "Nothing was reported."
+        f"{kind}: these are strings, numbers, booleans, dates or missing. Nothing was reported."
     )
     if pa.types.is_nested(column.type):
         raise ValueError(wrong)

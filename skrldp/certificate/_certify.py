@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skrldp._arrays import real_numbers
+from skrldp._arrays import ReadOnly, real_numbers
 from skrldp._html import page
 from skrldp._numbers import at_least, at_most
 from skrldp._params import is_whole
@@ -35,7 +35,7 @@ _LAST_DIGITS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(ReadOnly):
     """What is proven about a mechanism's leakage over an uncertainty set.
 
     Attributes

@@ -29,6 +29,7 @@ __all__ = ["Client", "FreshReports", "load"]
 def load(
     text: str | bytes,
     *,
+    digest: str | None = None,
     memoize: bytes | None = None,
     limit: FreshReports | None = None,
     random_state: Any = None,
@@ -39,6 +40,9 @@ def load(
     ----------
     text : str or bytes
         What ``mechanism_.to_json()`` of a fitted sanitizer wrote; bytes are UTF-8.
+    digest : str, optional
+        The mechanism's ``mechanism_.digest``, which came another way than the text: any other
+        mechanism is refused. Without it, whatever the text says is loaded.
     memoize : bytes, optional
         A secret key of at least 16 bytes, such as ``secrets.token_bytes(32)``. Reports are then
         permanent: the same person with the same record always gives the same report. Without a key
@@ -58,11 +62,11 @@ def load(
     Raises
     ------
     ValueError
-        If the text does not follow the format of a mechanism exactly, the key is too short, there
-        are both a key and a limit, or the mechanism's guarantee does not bound as many reports as
-        the limit allows.
+        If the text does not follow the format of a mechanism exactly, or is another mechanism than
+        `digest` says; if the key is too short, there are both a key and a limit, or the mechanism's
+        guarantee does not bound as many reports as the limit allows.
     TypeError
-        If the text, the key or the limit is of another type.
+        If the text, the digest, the key or the limit is of another type.
 
     Notes
     -----
@@ -72,7 +76,11 @@ def load(
     from skrldp.client._client import Client
     from skrldp.mechanism import Mechanism
 
+    if not (digest is None or isinstance(digest, str)):
+        raise TypeError(f"digest must be a str of hexadecimal digits, got {type(digest).__name__}.")
     mechanism = Mechanism.from_json(text)
+    if digest is not None and digest != mechanism.digest:
+        raise ValueError(f"this is another mechanism: its digest is {mechanism.digest}.")
     return Client(mechanism, memoize=memoize, limit=limit, random_state=random_state)
 
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet import Alphabet, Column, Factorized, brief, combine, listed, named
+from skrldp.alphabet import Alphabet, Column, Factorized, brief, combine, listed, named, numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["RecordReader"]
 
-_SHOWN = 8  # values that a message lists
 _NOTHING = "Nothing was reported."
 
 
@@ -55,7 +54,7 @@ class RecordReader:
             rare = [entry if isinstance(entry, tuple) else () for entry in own]
             alphabet = Alphabet.of_members([self._names[p] for p in places], members, rare)
             takes_all = [entry is True for entry in own]
-            self._parts.append(_Part(alphabet, places, takes_all, is_secret=flag))
+            self._parts.append(_Part(alphabet, places, takes_all))
         self._wanted = sorted(place for part in self._parts for place in part.places)
 
     def cell(self, record: Any) -> int:
@@ -211,11 +210,9 @@ class _Part:
         alphabet: Alphabet,
         places: Sequence[int],
         takes_all: Sequence[bool],
-        *,
-        is_secret: bool,
     ) -> None:
         self.places = places
-        self._alphabet, self._takes_all, self._is_secret = alphabet, takes_all, is_secret
+        self._alphabet, self._takes_all = alphabet, takes_all
 
     def number(self, record: Mapping[int, Any]) -> int:
         """Find the member that one record, given by places, has; -1 if there is none."""
@@ -236,23 +233,22 @@ class _Part:
         for column, own, takes_all in zip(columns, values, self._takes_all, strict=True):
             code = _codes(column, own)
             if code.min(initial=0) < 0 and not takes_all:
-                raise ValueError(self._unknown([column], [own], np.flatnonzero(code < 0)))
+                raise ValueError(self._unknown([column], len(own), np.flatnonzero(code < 0)))
             codes.append(code)
         group = any(self._takes_all)
         found = self._alphabet.index_with_others(codes) if group else self._alphabet.index(codes)
         if found.min(initial=0) < 0:
-            raise ValueError(self._unknown(columns, values, np.flatnonzero(found < 0)))
+            raise ValueError(self._unknown(columns, len(found), np.flatnonzero(found < 0)))
         return found
 
-    def _unknown(self, columns: Sequence[Column], values: Sequence[Any], rows: NDArray[Any]) -> str:
-        """Say which values of a column, or combinations of several columns', are unknown."""
-        n_rows = len(values[0])
-        what = _secrets_in_words(rows) if self._is_secret else _values_in_words(values, rows)
+    def _unknown(self, columns: Sequence[Column], n_rows: int, rows: NDArray[Any]) -> str:
+        """Say which records have unknown values or combinations, without showing these."""
         known = "each value, but not together"
         if len(columns) == 1:
             known = listed(columns[0].categories)
         return (
-            f"{named(columns)}: the mechanism does not know {what} ({len(rows):,} of {n_rows:,} "
+            f"{named(columns)}: the mechanism does not know the value (not shown) of "
+            f"{numbered(rows, 'record')} ({len(rows):,} of {n_rows:,} "
             f"record{'s' if n_rows > 1 else ''}). It knows {known}. "
             "Map such values to known ones before reporting, or have the mechanism designed with "
             f"them in `categories`. {_NOTHING}"
@@ -267,27 +263,3 @@ def _codes(column: Column, values: Any) -> NDArray[np.int64]:
             f"{named([column])} holds values that cannot be categories: these are strings, "
             f"numbers, booleans, dates or missing. {_NOTHING}"
         ) from None
-
-
-def _secrets_in_words(rows: NDArray[Any]) -> str:
-    """Name the records whose values are unknown without showing the values."""
-    some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
-    return f"the secret (not shown) of record{'s' if len(rows) > 1 else ''} {some}"
-
-
-def _values_in_words(values: Sequence[Any], rows: NDArray[Any]) -> str:
-    """Say which values stand in some rows, with the first record of each."""
-    found: dict[str, int] = {}
-    for row in rows.tolist():
-        several = [repr(_scalar(part[row])) for part in values]
-        found.setdefault(several[0] if len(several) == 1 else f"({', '.join(several)})", row)
-        if len(found) > _SHOWN:
-            break
-    texts = list(found)
-    if len(values[0]) > 1:
-        texts = [f"{text} in record {row}" for text, row in found.items()]
-    return brief(", ".join(texts[:_SHOWN])) + (", ..." if len(texts) > _SHOWN else "")
-
-
-def _scalar(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value

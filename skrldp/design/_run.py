@@ -27,6 +27,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import ReadOnly
 from skrldp.design._bound import distance_in_words
 from skrldp.design._workers import Workers
 
@@ -41,7 +42,7 @@ _LEAST_SCALE = 1e-300  # so that the gap of zero from zero is zero
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(ReadOnly):
     """A design and how it came about.
 
     Attributes

@@ -13,7 +13,7 @@ from skrldp.alphabet import is_missing
 from skrldp.alphabet import plain as comparable
 from skrldp.mechanism._json_checks import malformed, whole
 
-__all__ = ["plain", "revive", "scalars"]
+__all__ = ["check_categories", "plain", "revive", "scalars"]
 
 _TIMES: dict[str, Any] = {
     "datetime": datetime.datetime,
@@ -65,6 +65,57 @@ def plain(value: Any, depth: int = 1) -> Any:
         f"a category of type {type(value).__name__} ({value!r}) cannot be written as JSON; use "
         "strings, numbers, booleans or dates."
     )
+
+
+# What to do with values of types that tables hold and JSON does not.
+_INSTEAD = {
+    "bytes": "strings, as .str.decode('utf-8') or .hex() make them",
+    "Decimal": "floats, as .astype(float) makes them, or strings",
+    "UUID": "strings, as .astype(str) makes them",
+    "Period": "dates, as .dt.to_timestamp() makes them, or strings",
+    "Interval": "strings: .cat.rename_categories(str) keeps their order, or .astype(str)",
+    "tuple": "a column for each entry",
+    "Timestamp": "moments without nanoseconds, as .dt.round('us') makes them",
+    "Timedelta": "durations without nanoseconds, as .dt.round('us') makes them",
+}
+
+
+def check_categories(where: str, categories: Iterable[Any]) -> None:
+    """Refuse categories that a mechanism's JSON cannot hold, so that no client could report them.
+
+    Parameters
+    ----------
+    where : str
+        What has them, for the message, which shows none of them: they may be secrets.
+    categories : iterable of scalars
+
+    Raises
+    ------
+    TypeError
+        If there is one; the message says what to use instead.
+
+    Examples
+    --------
+    >>> check_categories("column 'day'", [frozenset()])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    TypeError: column 'day' has values of type frozenset, which no client could have...
+    """
+    for value in categories:
+        try:
+            if isinstance(value, tuple | list):
+                raise TypeError
+            plain(value)
+        except (TypeError, ValueError):
+            kind = type(value).__name__
+            with_zone = isinstance(value, datetime.datetime | datetime.time) and value.tzinfo
+            instead = "text without half surrogate pairs" if isinstance(value, str) else None
+            instead = "times in UTC or without a zone" if with_zone else instead
+            instead = _INSTEAD.get(kind, instead or "strings, numbers, booleans or dates")
+            nanoseconds = " with nanoseconds" if kind.startswith("Time") else ""
+            raise TypeError(
+                f"{where} has values of type {kind}{nanoseconds}, which no client could have as "
+                f"categories; use {instead}."
+            ) from None
 
 
 def _written(value: Any, kind: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import ReadOnly
 from skrldp._typing import Floats
 from skrldp.information import (
     Blocks,
@@ -25,7 +26,7 @@ from skrldp.sampling import AliasTable, BlockTable, check_codes
 __all__ = ["BlockForm", "DenseForm", "Form", "ValuesForm"]
 
 
-class Form(ABC):
+class Form(ReadOnly, ABC):
     """Weights of b reports in a cells, ``weights / 2**bits``; immutable.
 
     Attributes

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,10 @@ __all__ = ["read", "write"]
 # largest mechanism whose values are tuples of two columns, and names may hold brackets too.
 MOST_CHARACTERS = 1 << 28
 MOST_BRACKETS = 1 << 23
+MOST_COMMAS = (
+    1 << 24
+)  # of numbers above all: the largest matrix that is made has 16 million weights
+_LONG = re.compile("(?<![0-9])[0-9]{4301}")  # more digits than Python's whole numbers may have
 
 FORMAT = "skrldp-mechanism"
 VERSION = 3
@@ -154,11 +159,14 @@ def _check_size(text: str) -> None:
     for number, most, what in (
         (len(text), MOST_CHARACTERS, "characters"),
         (text.count("[") + text.count("{"), MOST_BRACKETS, "opening brackets"),
+        (text.count(","), MOST_COMMAS, "commas"),
     ):
         if number > most:
             raise ValueError(
                 f"not a mechanism: the text has {number:,} {what}, more than {most:,}."
             )
+    if _LONG.search(text):
+        raise ValueError("not a mechanism: the text has a number of more than 4,300 digits.")
 
 
 def _parts(fields: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ __all__ = ["figures_by_secret", "lines_by_secret", "warnings_by_secret"]
 _ALL_SHOWN = 8  # secrets; of more, the two extremes are shown
 _NAMED = 5  # secrets in a warning
 _LITTLE = 0.5  # of the share over all records: groups below it are warned of
-_NOTHING = 1e-9  # a share over all records below it tells nothing about anybody
+_NOTHING = 5e-4  # a share over all records below it is written as 0.0%
 
 
 def figures_by_secret(fitted: Any) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def lines_by_secret(report: "PrivacyReport") -> list[tuple[str, str]]:
 
 
 def warnings_by_secret(report: "PrivacyReport") -> list[str]:
-    """Warn of secrets about which less than half is told of what is told over all records.
+    """Warn of reports that tell nothing about U, or less than half of the average about a secret.
 
     Parameters
     ----------
@@ -90,8 +90,12 @@ def warnings_by_secret(report: "PrivacyReport") -> list[str]:
         report.normalized_information_by_secret,
         report.normalized_information_given_secret,
     )
-    if not whole > _NOTHING:
-        return []
+    if whole < _NOTHING:
+        n_values = report.n_cells // len(report.secrets)
+        return [
+            f"Reports tell next to nothing about U: {whole:.1%} of H(U|S=s). U has {n_values:,} "
+            "values; with fewer, by bins or groups, or with another sanitizer, reports tell more."
+        ]
     poor = np.flatnonzero(share < _LITTLE * whole)
     if not len(poor):
         return []

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.aggregate import expected_std_error
+from skrldp.aggregate import expected_std_errors
 from skrldp.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -16,11 +16,12 @@ N_REPORTS = 10_000
 _USELESS = 1.0  # error of a share beyond which its estimate tells nothing
 # Multiplications beyond which a matrix is not decomposed here; that takes one or two seconds.
 _MOST_WORK = 5e8
-_PARTS = {"U": "nonsensitive", "S": "sensitive"}
 
 
 def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
-    """Summarise the standard errors of the shares of U's values and of the secrets.
+    """Summarise the standard errors of the shares of U's values, of the secrets, and by columns.
+
+    The share of a column's category is a sum of shares of values, whose errors can add up.
 
     Parameters
     ----------
@@ -29,9 +30,10 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
     Returns
     -------
     dict
-        For "U" and "S" the "worst" and the "median" error at the public distribution, infinite
-        where the reports do not determine a share, and how many shares are "not_determined" "of"
-        how many. Empty if the matrix is too large to be decomposed here.
+        For "U" and "S", and for each column where they have several, the "worst" and the "median"
+        error at the public distribution, infinite where the reports do not determine a share, and
+        how many shares are "not_determined" "of" how many. Empty if the matrix is too large to be
+        decomposed here.
     """
     mechanism: Mechanism = fitted.mechanism_
     blocks = mechanism.form.blocks is not None
@@ -40,9 +42,15 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
         return {}
     # For four probabilities both methods have the same errors for S and U, and none needs a matrix.
     method = "least-squares" if blocks else "ml"
+    wanted: dict[str, tuple[Any, str]] = {}
+    for part, kind, sensitive in (("U", "nonsensitive", False), ("S", "sensitive", True)):
+        wanted[part] = None, kind
+        names = [name for name, flag in mechanism.columns if flag is sensitive]
+        if len(names) > 1:
+            wanted |= {f"column {name!r}": (name, "all") for name in names}
     found = {}
-    for name, part in _PARTS.items():
-        errors = expected_std_error(fitted, N_REPORTS, part=part, method=method)
+    errors_of = expected_std_errors(fitted, N_REPORTS, wanted.values(), method=method)
+    for name, errors in zip(wanted, errors_of, strict=True):
         found[name] = {
             "worst": float(errors.max()),
             "median": float(np.quantile(errors, 0.5, method="higher")),
@@ -94,10 +102,12 @@ def error_warnings(report: "PrivacyReport") -> list[str]:
     -------
     list of str
     """
-    said = []
+    said, names = [], list(report.expected_errors)
+    blind = report.observe == "nonsensitive"
+    unseen = names[names.index("S") :] if blind and names else []  # S, and its columns
     for name, found in report.expected_errors.items():
         if found["not_determined"]:
-            if name == "S" and report.observe == "nonsensitive":
+            if name in unseen:
                 continue
             which = f"{found['not_determined']:,} of the {found['of']:,}"
             said.append(

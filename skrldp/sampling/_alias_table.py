@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp._arrays import chunks, smallest_dtype
+from skrldp._arrays import ReadOnly, chunks, smallest_dtype
 from skrldp.sampling import _codes
 from skrldp.sampling._codes import Stream, check_codes
 
@@ -22,7 +22,7 @@ _MAX_SYMBOLS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class AliasTable:
+class AliasTable(ReadOnly):
     """Exact alias table of a dense matrix of integer weights.
 
     Each cell (column of weights) has ``2**m`` slots, one per symbol and empty ones up to a power of

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import numbers
 import operator
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from skrldp._params import check_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +60,7 @@ class RandomStream:
     Raises
     ------
     ValueError
-        If `random_state` is none of these, or a negative int.
+        If `random_state` is none of these, a truth value, or a negative int.
     ImportError
         If `random_state` is given and the package ``cryptography`` is missing. With
         ``random_state=None`` the stream then reads the operating system's generator directly,
@@ -173,15 +174,14 @@ class RandomStream:
         return out
 
 
-def _key(random_state: object) -> bytes:
+def _key(random_state: Any) -> bytes:
     """Return the 32 bytes of an AES-256 key."""
     if random_state is None:
         return os.urandom(32)
+    check_seed(random_state)
     if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return random_state.bytes(32)
-    if isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
-        return hashlib.sha256(f"skrldp.sampling.RandomStream:{int(random_state)}".encode()).digest()
-    raise ValueError(f"{random_state!r} cannot be used to seed a RandomStream")
+    return hashlib.sha256(f"skrldp.sampling.RandomStream:{int(random_state)}".encode()).digest()
 
 
 def _keystream(key: bytes, *, required: bool) -> Any:

@@ -2,15 +2,16 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp._params import check_choice
-from skrldp.alphabet import Record, spent_on_values
+from skrldp._params import check_choice, check_seed
+from skrldp.alphabet import Record
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.requirements import Promise
 from skrldp.sanitizers._checks import (
@@ -22,6 +23,7 @@ from skrldp.sanitizers._checks import (
     larger_designs,
     parts_of,
 )
+from skrldp.sanitizers._estimator import Estimator
 from skrldp.sanitizers._fitted_state import (
     Designed,
     Fitted,
@@ -33,9 +35,9 @@ from skrldp.sanitizers._fitted_state import (
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
 from skrldp.sanitizers._promised import (
-    beta_of,
     check_promise,
     eps_of_pairs,
+    grouping_of,
     known_places,
     may_draw,
     promise_of,
@@ -50,14 +52,14 @@ from skrldp.sanitizers._warnings import (
     warn_of_rare_values,
     warn_of_weak_sets,
 )
-from skrldp.table import Codes, Grouping, column_names, lazy_frame, learn
+from skrldp.table import Codes, column_names, lazy_frame, learn
 from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["BaseSanitizer"]
 
 
 class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
-    ReportsMixin, TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None
+    ReportsMixin, TransformerMixin, Estimator, ABC, auto_wrap_output_keys=None
 ):
     """Base class of all sanitizers; a subclass designs the mechanism.
 
@@ -128,7 +130,6 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         """Return a copy of the uncertainty set, which `fit` may change."""
         if self.uncertainty is None:
             return default_uncertainty()
-        check_uncertainty(self.uncertainty)
         return clone(self.uncertainty, safe=False)
 
     def _check_parameters(self) -> None:
@@ -136,6 +137,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         if self.encode is not None:
             check_choice("encode", self.encode, ENCODINGS)
         check_choice("handle_unknown", self.handle_unknown, UNKNOWN)
+        if self.uncertainty is not None:
+            check_uncertainty(self.uncertainty)
+        check_seed(self.random_state)
         check_verbose(self.verbose)
 
     # -- from a public table to a mechanism -------------------------------------------------------
@@ -168,6 +172,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         ------
         ValueError
             If a parameter, the table or the weights are not as described.
+        TypeError
+            If the table has values of a type that no client could have, such as bytes.
         RuntimeError
             If an engine fails to count the rows of a lazy frame.
         CertificateError
@@ -189,14 +195,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             categories=self.categories,
             max_cells=self._most_cells,
             advice=larger_designs(self._most_cells),
-            grouping=Grouping(
-                self.min_frequency,
-                self.max_categories,
-                self.alphabet_fraction,
-                unknown=self.handle_unknown == "infrequent_if_exist",
-                beta=spent_on_values(beta_of(uncertainty)),
-            ),
-            weights=None if sample_weight is None else lambda n: as_counts(sample_weight, n),
+            grouping=grouping_of(self, uncertainty),
+            weights=None if sample_weight is None else partial(as_counts, sample_weight, table=X),
             of_secrets=protects_each(self),
         )
         if self.sensitive is None:

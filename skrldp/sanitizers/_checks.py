@@ -15,6 +15,7 @@ from skrldp._params import is_finite, is_number, is_whole
 from skrldp._typing import Floats
 from skrldp.alphabet import plain
 from skrldp.joint import as_counts
+from skrldp.mechanism import check_categories
 from skrldp.uncertainty_set import LikelihoodRatioSet
 
 __all__ = [
@@ -99,6 +100,8 @@ def check_outputs(outputs: Any, values: Sequence[Any]) -> tuple[Any, ...]:
         ) from error
     if twice:
         raise ValueError(f"outputs lists {twice[0]!r} more than once.")
+    for output in found:
+        check_categories("outputs", output if several else (output,))
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from skrldp._arrays import ReadOnly, read_only
 from skrldp._typing import Floats
 from skrldp.alphabet import Record
 from skrldp.certificate import Certificate
@@ -22,7 +23,7 @@ __all__ = ["Designed", "Fitted", "FromFit", "columns_of", "information_of", "nam
 
 
 @dataclass(frozen=True, eq=False)
-class Designed:
+class Designed(ReadOnly):
     """A design as it will be sampled, with its proof.
 
     Attributes
@@ -76,7 +77,7 @@ def named_record(joint: JointDistribution, names: Sequence[tuple[Any, bool]]) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class Fitted(ReadOnly):
     """The results of `fit`.
 
     A sanitizer holds one of these and `transform` reads it once, so that a second `fit`, in another
@@ -140,16 +141,12 @@ class Fitted:
     @cached_property
     def information_by_secret(self) -> Floats:
         """Information I(U; Y | S=s) at the public distribution, (a1,), in nats; read-only."""
-        told = self.mechanism.information_by_secret(self.joint.probabilities)
-        told.setflags(write=False)
-        return told
+        return read_only(self.mechanism.information_by_secret(self.joint.probabilities))
 
     @cached_property
     def normalized_information_by_secret(self) -> Floats:
         """The same divided by H(U | S=s); NaN where that is 0 or the secret has no records."""
-        share, _ = shares_of_entropy(self.information_by_secret, self.joint.counts)
-        share.setflags(write=False)
-        return share
+        return read_only(shares_of_entropy(self.information_by_secret, self.joint.counts)[0])
 
 
 class FromFit:

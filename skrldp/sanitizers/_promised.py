@@ -10,20 +10,20 @@ import numpy as np
 from skrldp._arrays import refuse_masked
 from skrldp._params import check_choice, check_positive, is_number
 from skrldp._typing import Floats
-from skrldp.alphabet import plain_name
+from skrldp.alphabet import plain_name, spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.requirements import Promise
-from skrldp.table import CellCodec, resolve_columns
+from skrldp.table import CellCodec, Grouping, resolve_columns
 from skrldp.uncertainty_set import FittedSet
 
 __all__ = [
     "MOST_EPS",
     "PROTECT",
-    "beta_of",
     "check_promise",
     "drawn_from",
     "eps_of_pairs",
     "greatest_eps",
+    "grouping_of",
     "known_places",
     "may_draw",
     "promise_of",
@@ -130,10 +130,17 @@ def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
     return codec.n_values < math.prod(len(codec.columns[place]) for place in codec.nonsensitive)
 
 
-def beta_of(uncertainty: Any) -> float:
-    """Return the beta of a set before that is checked; the default's where there is none."""
-    beta = getattr(uncertainty, "beta", None)
-    return float(beta) if is_number(beta) and 0.0 < beta < 1.0 else 0.05
+def grouping_of(sanitizer: Any, uncertainty: Any) -> Grouping:
+    """Say which values are reported as "other", and what part of beta is for learning them."""
+    beta: Any = getattr(uncertainty, "beta", None)  # not checked yet
+    is_probability = is_number(beta) and 0.0 < beta < 1.0
+    return Grouping(
+        sanitizer.min_frequency,
+        sanitizer.max_categories,
+        sanitizer.alphabet_fraction,
+        unknown=sanitizer.handle_unknown == "infrequent_if_exist",
+        beta=spent_on_values(float(beta) if is_probability else 0.05),
+    )
 
 
 def _most_values(joint: JointDistribution, codec: CellCodec) -> list[int | None]:

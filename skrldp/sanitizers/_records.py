@@ -2,14 +2,15 @@
 
 import hashlib
 import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from skrldp._params import is_whole
 from skrldp.joint import JointDistribution
+from skrldp.mechanism import check_categories
 from skrldp.sampling import RandomStream
 from skrldp.sanitizers._checks import check_weights
 from skrldp.table import CellCodec, Codes, column_names
@@ -20,7 +21,7 @@ UNKNOWN = ("error", "impute", "infrequent_if_exist")
 
 
 def public_joint(codec: CellCodec, codes: Codes, sample_weight: Any) -> JointDistribution:
-    """Count the public records of each cell.
+    """Count the public records of each cell, of categories that clients can have.
 
     Parameters
     ----------
@@ -39,7 +40,11 @@ def public_joint(codec: CellCodec, codes: Codes, sample_weight: Any) -> JointDis
     ------
     ValueError
         If the weights cannot be counts.
+    TypeError
+        If a category is of a type that no client could have.
     """
+    for column in codec.columns:
+        check_categories(f"column {column.name!r}", (*column.categories, *column.infrequent))
     cells = codes.cells(codec.n_values)
     weights: Any = check_weights(sample_weight, cells if codes.rows is None else codes.rows)
     if codes.counted is not None:
@@ -140,6 +145,6 @@ def _another(random_state: Any) -> Any:
 
     From None and from a generator every stream has a key of its own anyway.
     """
-    if not isinstance(random_state, Integral) or random_state < 0:
+    if not is_whole(random_state) or random_state < 0:
         return random_state
     return int.from_bytes(hashlib.sha256(f"skrldp.impute:{int(random_state)}".encode()).digest())

@@ -186,11 +186,11 @@ class CellCodec:
             assert place is not None  # only columns of S may be absent
             code, unknown = encode_column(table, place, column)
             if unknown and not (mark or (group and column.other is not None)):
-                refuse_categories(column, unknown, table.n_rows, secret=secret)
+                refuse_categories(column, code, secret=secret)
             codes.append(code)
         index = alphabet.index_with_others(codes) if group else alphabet.index(codes)
         if not mark and index.min(initial=0) < 0:
-            refuse_combinations(columns, codes, index, secret=secret)
+            refuse_combinations(columns, index, secret=secret)
         return index
 
     def _places(self, table: Table, *, values_only: bool = False) -> Sequence[int | None]:

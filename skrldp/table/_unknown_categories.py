@@ -2,63 +2,58 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
-from skrldp.alphabet import listed, named, rows_in_words
+from skrldp.alphabet import listed, named, numbered
 from skrldp.table._columns import Column
 
 __all__ = ["refuse_categories", "refuse_combinations"]
 
 
-def refuse_categories(
-    column: Column, unknown: Counter[Any], n_rows: int, *, secret: bool
-) -> NoReturn:
-    """Refuse values that a column's alphabet lacks; those of a sensitive column are not shown.
+def refuse_categories(column: Column, codes: np.ndarray, *, secret: bool) -> NoReturn:
+    """Refuse values that a column's alphabet lacks, without showing them.
 
     Raises
     ------
     ValueError
         Always.
     """
-    none = " (None for missing)" if None in unknown and not secret else ""
     raise ValueError(
-        f"column {column.name!r} has {rows_in_words(unknown, secret=secret)} unseen in fit "
-        f"(of {n_rows:,} row{'s' if n_rows > 1 else ''}); known are {listed(column.categories)}. "
-        f"{_mend(secret, none)}"
+        f"column {column.name!r} has {_rows(codes, 'a value unseen in fit')}; known are "
+        f"{listed(column.categories)}. {_mend(secret)}"
     )
 
 
-def refuse_combinations(
-    columns: Sequence[Column], codes: Sequence[np.ndarray], index: np.ndarray, *, secret: bool
-) -> NoReturn:
-    """Refuse combinations of known categories that the alphabet lacks.
+def refuse_combinations(columns: Sequence[Column], index: np.ndarray, *, secret: bool) -> NoReturn:
+    """Refuse combinations of known categories that the alphabet lacks, without showing them.
 
     Raises
     ------
     ValueError
         Always.
     """
-    rows = index < 0
-    n_rows, which = int(rows.sum()), ""
-    if not secret:
-        places = np.unique(np.stack([code[rows] for code in codes], axis=1), axis=0)
-        new = [tuple(c.categories[p] for c, p in zip(columns, row, strict=True)) for row in places]
-        which = f", {listed(new)}"
+    what = "a combination of values unseen in fit"
     raise ValueError(
-        f"{named(columns)}: {n_rows:,} row{'s' if n_rows > 1 else ''} (of {len(index):,}) with a "
-        f"combination of values unseen in fit{which}; each value is known, but not together. "
+        f"{named(columns)}: {_rows(index, what)}; each value is known, but not together. "
         f"Use categories='product' for all combinations. {_mend(secret)}"
     )
 
 
-def _mend(secret: bool, note: str = "") -> str:
-    if secret:
-        return f"List every value in `categories`{note} to protect it; values are not shown"
+def _rows(codes: np.ndarray, what: str) -> str:
+    rows, n = np.flatnonzero(codes < 0), len(codes)
     return (
-        f"List every value in `categories`{note}, or use handle_unknown='impute', or in `fit` "
-        "'infrequent_if_exist'"
+        f"{len(rows):,} row{'s' if len(rows) > 1 else ''} with {what} (not shown; "
+        f"{numbered(rows)} of {n:,})"
+    )
+
+
+def _mend(secret: bool) -> str:
+    if secret:
+        return "List every value in `categories` (None for missing) to protect it"
+    return (
+        "List every value in `categories` (None for missing), or use handle_unknown='impute', or "
+        "in `fit` 'infrequent_if_exist'"
     )

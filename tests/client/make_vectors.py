@@ -6,6 +6,8 @@ Python treats them so. The tests in ``javascript/test/`` read the same files.
 * ``mechanisms.json``: texts with their digests, what is read from them, and permanent reports about
   records; and records that are refused.
 * ``refused.json``: texts that are no mechanisms.
+* ``mutants.json``: a run of ``fuzz.py``: texts that differ from a base (its number, the characters
+  kept before and behind, what is new), and their digests; null where they are refused.
 
 What JSON lacks is written as an object of one key: ``{"int": digits}``, ``{"float": "nan"}``, and
 for ids ``{"bytes": hexadecimal}``. Texts are lists of pieces and how often each comes.
@@ -24,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE)]
 
 from client_cases import S, U, cases, document  # noqa: E402
+from fuzz import bases, kept  # noqa: E402
 from refused_texts import is_refused, refused_texts, test_json  # noqa: E402
 
 from skrldp import client  # noqa: E402
@@ -142,11 +145,15 @@ def files() -> dict[str, str]:
     runs = {name: pieces(text) for name, text in refused.items()}
     start, end = json.dumps(document(S, U, columns=[["@", True], ["u", False]])).split("@")
     runs["many brackets"] = [[start, 1], ["[", 2**23], [end, 1]]
-    assert is_refused("".join(piece * times for piece, times in runs["many brackets"]))
+    runs["many commas"] = [[start, 1], [",", 2**24], [end, 1]]
+    for name in ("many brackets", "many commas"):
+        assert is_refused("".join(piece * times for piece, times in runs[name]))
     lines = [f"{json.dumps(name)}: {json.dumps(run)}" for name, run in runs.items()]
+    mutants = ",\n".join(map(json.dumps, kept()))
     return {
         "mechanisms.json": json.dumps(whole).replace('{"name"', '\n{"name"') + "\n",
         "refused.json": "{\n" + ",\n".join(lines) + "\n}\n",
+        "mutants.json": f'{{"bases": {json.dumps(bases())},\n"mutants": [\n{mutants}\n]}}\n',
     }
 
 

@@ -36,6 +36,13 @@ def test_all_that_python_refuses_is_among_the_vectors():
             assert f"{form}: {damage}" in refused, (form, damage)
 
 
+def test_the_mutants_are_of_both_kinds():
+    """Most are refused, but many are mechanisms, and few of these have the digest of their base."""
+    mutants = json.loads((VECTORS / "mutants.json").read_text(encoding="utf-8"))["mutants"]
+    digests = [digest for *_, digest in mutants if digest is not None]
+    assert len(mutants) == 600 and 60 < len(digests) < 300 and len(set(digests)) > len(digests) / 2
+
+
 def test_the_module_is_one_short_file_that_imports_nothing():
     text = MODULE.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 420 and max(map(len, text.splitlines())) <= 120

@@ -391,6 +391,34 @@ def test_expected_errors(cls):
     assert "shares from 10,000 reports: of U" in " ".join(str(report).split())
 
 
+def test_errors_are_stated_by_columns():
+    """A column's share is a sum of joint shares, whose errors can add up."""
+    rows = [[s, u, v] for s in ("no", "yes") for u in range(4) for v in ("a", "b")]
+    report = privacy_report(sanitizer := fitted(SRRSanitizer, rows, [50, 20, 10, 70] * 4))
+    assert list(report.expected_errors) == ["U", "column 1", "column 2", "S"]
+    assert report.to_dict()["expected_errors"] == report.expected_errors
+    text = " ".join(str(report).split())
+    for place in (1, 2):
+        errors = expected_std_error(sanitizer, 10_000, place)
+        assert report.expected_errors[f"column {place}"]["worst"] == pytest.approx(errors.max())
+        assert f"of column {place}, a standard error of {errors.max():.2g} in the m" in text
+    assert report.expected_errors["column 2"]["worst"] > 1.4 * report.expected_errors["U"]["worst"]
+    several = fitted(SRRSanitizer, rows, [50, 20, 10, 70] * 4, sensitive=[0, 2], eps=0.005)
+    report = privacy_report(several)
+    assert list(report.expected_errors) == ["U", "S", "column 0", "column 2"]
+    assert said(report, "the share of some category of column 2: the standard")[0]
+    blind = fitted(RobustMSESanitizer, rows, [50, 20, 10, 70] * 4, observe="nonsensitive")
+    assert list(privacy_report(blind).expected_errors) == ["U", "column 1", "column 2", "S"]
+
+
+def test_a_design_that_tells_nothing_is_warned_of():
+    rows = [[s, u] for s in range(2) for u in range(3000)]
+    large = privacy_report(fitted(SRRSanitizer, rows, [7] * 6000))
+    assert "is 0.0% of H(U|S=s)" in " ".join(str(large).split())
+    assert said(large, "Reports tell next to nothing about U")[0] == 1
+    assert said(privacy_report(fitted(SRRSanitizer)), "next to nothing") == (0, 0)
+
+
 def test_warnings_of_estimates_that_tell_nothing(monkeypatch):
     useless = privacy_report(fitted(GRRSanitizer, eps=0.005))
     assert said(useless, "10,000 reports tell nothing about the share of some category of U")[0]

@@ -1,0 +1,186 @@
+"""Changed mechanisms, which both clients must treat alike: accept with one digest, or refuse.
+
+``python tests/client/fuzz.py --number 20000 --seed 1`` compares Python with Node, and prints the
+texts about which they differ. A small run is kept in ``tests/client/vectors/mutants.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE)]
+
+from client_cases import MOMENTS, NUMBERS, TEXTS, cases  # noqa: E402
+
+from skrldp import client  # noqa: E402
+
+NAMES = [
+    "format", "version", "columns", "secrets", "values", "symbols", "denominator_bits", "weights",
+    "blocks", "observe", "other", "guarantee", "eps", "eps_requested", "eps_attained", "eps_all",
+    "eps_given_u", "eps_pairs", "n_records", "alphabet", "distributions", "laws", "further",
+    "secret", "known", "set", "alpha", "radius", "rule", "beta", "single", "pair", "drift",
+]  # fmt: skip
+WORDS = [
+    "all", "nonsensitive", "declared", "split", "learned", "renyi", "likelihood-ratio", "chi2",
+    "finite-sample", "asymptotic", "given", "other", "skrldp-mechanism", "date", "microseconds",
+]  # fmt: skip
+VALUES = [
+    *NUMBERS, *TEXTS, *MOMENTS, *WORDS, *NAMES, None, True, False, [], {}, [[]], [1, 2], ["a", 1],
+    1.0, -0.0, 2, 3, 0.05, 2**32, 2**53, [None], [True], {"date": "2021-02-29"},
+    {"time": "24:00:00"}, {"time": "12:30:00.100000+00:00"}, {"datetime": "2020-01-01T00:00:00Z"},
+    {"datetime": "2020-01-01T00:00:00.000000"}, {"microseconds": 1.0}, {"date": 1},
+]  # fmt: skip
+PIECES = [
+    *'{}[]:,"\\ \t\r\n\v0123456789.-+eEnul', "1.0", "-0", "0.0", "1e0", "1E+2", "01", "1.", ".5",
+    "null", "true", "NaN", "Infinity", "\\u0061", "\\ud800", "\\ud83d\\ude00", "\\/", "\\x", "/**/",
+    "\ufeff", "\x00", "\xa0", "\ud800", "é", "\x7f", "\u2028", "'", "[[[[[[", "]]]", '"a":1,', "#1",
+]  # fmt: skip
+
+Kept = tuple[int, int, int, str]  # number of a base, characters kept before and behind, what is new
+
+
+def bases() -> list[str]:
+    """Return the texts that are changed, none of them long."""
+    texts = [json.dumps(fields, ensure_ascii=False) for fields, _, _ in cases().values()]
+    return [text for text in texts if len(text) < 4000]
+
+
+def mutants(number: int, seed: int) -> Iterator[tuple[int, str]]:
+    """Yield changed texts, each with the number of its base."""
+    rng, texts = random.Random(seed), bases()
+    while number > 0:
+        base = rng.randrange(len(texts))
+        if rng.random() < 0.3:
+            text = of_text(texts[base], rng)
+        else:
+            fields = json.loads(texts[base])
+            if "weights" in fields and rng.random() < 0.2:
+                move_weight(fields["weights"], rng)
+            else:
+                for _ in range(rng.choice([1, 1, 1, 2])):
+                    of_structure(fields, rng)
+            text = json.dumps(fields, ensure_ascii=rng.random() < 0.2)
+        if text != texts[base]:
+            number -= 1
+            yield base, text
+
+
+def of_text(text: str, rng: random.Random) -> str:
+    """Cut something out of a text, or put a piece in, or both."""
+    start = rng.randrange(len(text) + 1)
+    end = start + rng.choice([0, 0, 1, 1, 2, 8])
+    new = rng.choice([*PIECES, "", text[start : start + rng.randrange(20)]])
+    return text[:start] + new + text[end:]
+
+
+def of_structure(fields: dict[str, Any], rng: random.Random) -> None:
+    """Change one place of a document, mostly so that it stays close to a mechanism."""
+    place, key = rng.choice(list(places(fields)))
+    kind = rng.random()
+    if kind < 0.15:
+        del place[key]
+    elif kind < 0.25 and isinstance(place, dict):
+        place[rng.choice(NAMES)] = place.pop(key)
+    elif kind < 0.35 and isinstance(place, list):
+        place.insert(rng.randrange(len(place) + 1), copy.deepcopy(place[key]))
+    elif kind < 0.45 and isinstance(place, list):
+        rng.shuffle(place)
+    elif kind < 0.65 and isinstance(place[key], int | float):
+        place[key] = near(place[key], rng)
+    elif kind < 0.75:
+        other, there = rng.choice(list(places(fields)))
+        place[key] = copy.deepcopy(other[there])
+    else:
+        place[key] = copy.deepcopy(rng.choice(VALUES))
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each object or list of a document with each of its keys."""
+    for key in list(value) if isinstance(value, dict) else range(len(value)):
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from places(value[key])
+
+
+def near(number: float, rng: random.Random) -> float:
+    """Return a number that is close to another, or equal and written in another way."""
+    if isinstance(number, bool):
+        return int(number)
+    found = [number + 1, number - 1, -number, 2 * number]
+    found.append(float(number) if abs(number) < 2**1000 else 0.0)
+    found += [int(number)] if float(found[-1]).is_integer() else [number * (1 + 2**-52), 1.0]
+    return rng.choice(found)
+
+
+def move_weight(weights: Any, rng: random.Random) -> None:
+    """Move weight from one report of a cell to another: the sum stays."""
+    first, second = rng.choice(weights), rng.choice(weights)
+    cell = rng.randrange(len(first))
+    by = rng.choice([1, first[cell], rng.randrange(first[cell] + 1), first[cell] + 1])
+    first[cell] -= by
+    second[cell] += by
+
+
+def verdict(text: str) -> str | None:
+    """Return the digest that Python computes, or None if it refuses the text."""
+    try:
+        return client.load(text).digest
+    except ValueError:
+        return None
+
+
+def kept(number: int = 600, seed: int = 0) -> list[list[Any]]:
+    """Write a run as what differs from the bases, with Python's verdicts."""
+    texts, found = bases(), []
+    for base, text in mutants(number, seed):
+        before = after = 0
+        shortest = min(len(text), len(texts[base]))
+        while before < shortest and text[before] == texts[base][before]:
+            before += 1
+        while after < shortest - before and text[-1 - after] == texts[base][-1 - after]:
+            after += 1
+        new = text[before : len(text) - after]
+        found.append([base, before, after, new, verdict(text)])
+    return found
+
+
+def compare(number: int, seed: int) -> list[tuple[str, str | None, str | None]]:
+    """Return the texts about which Python and Node differ, with both verdicts."""
+    texts = [text for _, text in mutants(number, seed)]
+    answers = subprocess.run(
+        ["node", str(HERE / "verdicts.mjs")],
+        input="".join(json.dumps(text) + "\n" for text in texts),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    verdicts = [json.loads(answer) for answer in answers]
+    own = list(map(verdict, texts))
+    print(f"{number:,} texts, {sum(it is not None for it in own):,} of them mechanisms to Python")
+    triples = zip(texts, own, verdicts, strict=True)
+    return [triple for triple in triples if triple[1] != triple[2]]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--number", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    found = compare(arguments.number, arguments.seed)
+    for text, python, node in found[:20]:
+        print(f"Python: {python}\nNode:   {node}\n{text}\n")
+    print(f"{len(found)} differences")
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,121 @@
+"""What a fit has found cannot be written over: proofs and reports are about those very numbers."""
+
+import copy
+import dataclasses
+import pickle
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from skrldp import (
+    AOptimalSanitizer,
+    GRRSanitizer,
+    IRSanitizer,
+    JointDistribution,
+    LikelihoodRatioSet,
+    Mechanism,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    RobustMSESanitizer,
+    audit,
+    certify,
+    client,
+)
+from skrldp.targets import Linear, Mean
+
+CELLS = [[s, u, v] for s in ("no", "yes") for u in (1, 2) for v in (0.5, 1.5)]
+ROWS = [
+    row for row, n in zip(CELLS, [50, 40, 30, 20, 10, 20, 30, 60], strict=True) for _ in range(n)
+]
+JOINT = JointDistribution([[7, 10], [26, 57]], ["no", "yes"], ["rare", "often"])
+DEEPEST = 5  # attributes of attributes: some give another object each time
+COPIES = {
+    "as made": lambda it: it,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda it: pickle.loads(pickle.dumps(it)),
+}
+
+
+def fit(sanitizer, n_columns=2):
+    return sanitizer.fit([row[:n_columns] for row in ROWS])
+
+
+def held():
+    """Everything that a user holds after a fit, by a name."""
+    blocks = fit(GRRSanitizer())
+    yield "GRR", blocks
+    yield "IR", fit(IRSanitizer(known=[2]), 3)
+    yield "PolyOpt", fit(PolyOptSanitizer())
+    yield "blind PolyOpt", fit(PolyOptSanitizer(observe="nonsensitive", uncertainty=RenyiBall()))
+    yield "AOptimal", fit(AOptimalSanitizer(targets=[Mean(1), Linear(np.eye(2))]))
+    yield "RobustMSE", fit(RobustMSESanitizer(sensitive=[0, 1], protect="each"), 3)
+    eps = np.array([[0, 1, 2, 1], [1, 0, 1, 1], [2, 1, 0, 1], [1, 1, 1, 0.0]])
+    yield "pairs", fit(RobustMSESanitizer(sensitive=[0, 1], eps=eps), 3)
+    with pytest.warns(PrivacyLeakWarning):
+        yield "NonRobust", fit(NonRobustSanitizer())
+    yield "joint", JOINT
+    mechanism = Mechanism.from_matrix([[0.4, 0.4, 0.2, 0.2], [0.6, 0.6, 0.8, 0.8]], "ny", "ab")
+    yield "mechanism", mechanism
+    yield "client", client.load(mechanism.to_json())
+    yield "two reports", certify(mechanism.matrix, LikelihoodRatioSet(), JOINT, reports=2)
+    yield "audit", audit(blocks, n=2_000, random_state=0)
+
+
+def public_arrays(value, path, seen):
+    """Yield every array that public attributes, items and members lead to, with the way there."""
+    if isinstance(value, np.ndarray):
+        yield path, value
+        if value.dtype != object:
+            return
+        value = list(value.ravel())
+    if id(value) in seen or isinstance(value, str | bytes | int | float | None | type):
+        return
+    seen[id(value)] = value  # kept alive, so that no other object gets its number
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from public_arrays(item, f"{path}[{key!r}]", seen)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for place, item in enumerate(value):
+            yield from public_arrays(item, f"{path}[{place}]", seen)
+    if not type(value).__module__.startswith("skrldp") and not dataclasses.is_dataclass(value):
+        return
+    parameters = value.get_params(deep=False) if hasattr(value, "get_params") else ()
+    for name in dir(value):
+        if name.startswith("_") or name in parameters:  # parameters are the user's own objects
+            continue
+        try:
+            found = getattr(value, name)
+        except AttributeError:  # it depends on the kind of set, say
+            continue
+        if isinstance(found, np.ndarray) and not np.shares_memory(found, getattr(value, name)):
+            continue  # it is computed anew whenever it is read
+        if not callable(found) and path.count(".") < DEEPEST:
+            yield from public_arrays(found, f"{path}.{name}", seen)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    found = dict(held())
+    for name, value in found.items():
+        for _ in public_arrays(value, name, {}):  # what is computed when first read is there
+            pass
+    return found
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_no_array_can_be_written_to(fitted, way):
+    for name, value in fitted.items():
+        found = list(public_arrays(COPIES[way](value), name, {}))
+        assert found, name
+        assert [path for path, array in found if array.flags.writeable] == []
+
+
+def test_the_callers_array_stays_the_callers():
+    distance = np.array([[0.0, 1.0], [1.0, 0.0]])
+    sanitizer = fit(RobustMSESanitizer(distance=distance))
+    distance[0, 1] = 5.0
+    assert sanitizer.distance_[0, 1] == 1.0
