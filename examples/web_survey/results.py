@@ -14,7 +14,7 @@ def factor(eps):
 
 
 def promise(guarantee):
-    """Say what one report tells: the sentences that the questionnaire shows."""
+    """Say what one report tells: the sentences and the factors that the questionnaire shows."""
     hidden = (
         "It changes the odds of one hidden answer against another at most "
         f"{factor(guarantee.eps)} times"
@@ -28,7 +28,13 @@ def promise(guarantee):
             "hidden answer."
         )
     others = "Answers that are not marked as hidden are not protected: the number may tell them."
-    return {"hidden": hidden, "others": others}
+    known = guarantee.eps_given_u
+    return {
+        "hidden": hidden,
+        "others": others,
+        "times": factor(guarantee.eps),
+        "times_known": None if known is None else factor(known),
+    }
 
 
 def statements(guarantee):

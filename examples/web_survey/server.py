@@ -17,6 +17,7 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from questions import categories
 from results import promise, results
+from starlette.requests import ClientDisconnect
 from store import Store
 
 from skrldp import Mechanism
@@ -59,10 +60,13 @@ async def body_of(request):
     if kind != "application/json":
         raise Refusal(415, "reports are sent as application/json.")
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BYTES:
-            raise Refusal(413, f"a report has at most {MOST_BYTES} bytes.")
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BYTES:
+                raise Refusal(413, f"a report has at most {MOST_BYTES} bytes.")
+    except ClientDisconnect:
+        raise Refusal(400, "the connection ended before the report did.") from None
     return body
 
 

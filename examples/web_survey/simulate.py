@@ -49,14 +49,15 @@ def main():
     parser.add_argument("--server", default="http://localhost:8000")
     parser.add_argument("--seed", type=int, default=0, help="of the persons; never of the reports")
     asked = parser.parse_args()
+    server = asked.server.rstrip("/")
     try:
-        with urllib.request.urlopen(f"{asked.server}/mechanism.json") as response:
+        with urllib.request.urlopen(f"{server}/mechanism.json") as response:
             device = client.load(response.read())
         for person in people(asked.people, asked.seed):
-            answer(asked.server, device, person)
+            answer(server, device, person)
     except urllib.error.URLError as problem:
-        sys.exit(f"simulate.py: {asked.server} does not take reports: {problem.reason}")
-    print(f"{asked.people:,} reports sent; see {asked.server}/results.html")
+        sys.exit(f"simulate.py: {server} does not take reports: {problem.reason}")
+    print(f"{asked.people:,} reports sent; see {server}/results.html")
 
 
 if __name__ == "__main__":

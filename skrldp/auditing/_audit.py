@@ -1,32 +1,28 @@
 """The audit of a black box, step by step."""
 
-import copy
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from skrldp._arrays import refuse_masked
 from skrldp._params import check_seed, is_number, is_whole
 from skrldp._typing import Floats
-from skrldp.auditing._bound import Bound, bound_leakage, fewest_records
+from skrldp.auditing._bound import bound_leakage, fewest_records
+from skrldp.auditing._checks import check_bound, check_draws
 from skrldp.auditing._claims import claims_of
 from skrldp.auditing._comparisons import Comparison, Groups
-from skrldp.auditing._fresh_randomness import check_repeats, check_runs, paired_cells
-from skrldp.auditing._likelihood_ratios import check_mechanism, some_cells
-from skrldp.auditing._repeated_reports import RepeatedReports
-from skrldp.auditing._result import Audit, Check, of_reports
+from skrldp.auditing._made_anew import copies_of
+from skrldp.auditing._repeated_reports import RepeatedReports, repeated_leakage
+from skrldp.auditing._result import Audit, Check
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, Subject
-from skrldp.auditing._unknown_values import check_unknown
 from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import as_sanitizer
 
 __all__ = ["audit"]
-
-
-_CHECKS = 5  # those that can fail by chance: mechanism, repeats, copies, runs, unknown
 
 
 def audit(
@@ -37,6 +33,9 @@ def audit(
     eps: float | None = None,
     level: float = 0.95,
     reports: int = 1,
+    mechanism: Mechanism | None = None,
+    calls: int = 100,
+    processes: bool = False,
     random_state: Any = None,
 ) -> Audit:
     r"""Bound from below what a sanitizer, or any black box, leaks, and check its randomness.
@@ -48,7 +47,8 @@ def audit(
     that event may be rare, a second one is chosen that tells the pair apart most surely. The
     greater of the two bounds is the result, with the error probability divided between them.
     Then the draws are checked: whether reports follow the certified mechanism, are drawn anew in
-    each call, in copies of the sanitizer and within a call, and whether unknown values are refused.
+    each call, in copies of the sanitizer and within a call, whether short calls report as long ones
+    do, and whether unknown values are refused.
 
     **An audit proves no privacy**; the certificate does. An audit finds faults in the sampling.
 
@@ -78,6 +78,16 @@ def audit(
         all of them: each part of the records is passed in that many calls in turn, always in the
         same order, and an event is a set of combinations of reports, in whatever order they came.
         The checks are about single reports.
+    mechanism : Mechanism, optional
+        Of a function: the mechanism that its reports should follow. They must be numbers of its
+        symbols, and its secrets and values those of the distribution. The default of `eps` is then
+        what it leaks at each distribution.
+    calls : int, default=100
+        Number of short calls: every other one has a single record, the rest 5 to 60. A sampler that
+        is started anew for each call takes long for them; fewer see less.
+    processes : bool, default=False
+        Whether two new Python processes make reports too, to see whether they are the same. The
+        sanitizer or function is pickled. It takes some seconds.
     random_state : None, int or numpy Generator
         For drawing the records; the sanitizer uses its own randomness.
 
@@ -91,7 +101,8 @@ def audit(
     TypeError
         If there is nothing to audit, or the reports are no table.
     ValueError
-        If a parameter is not as described, or records are not reported one by one.
+        If a parameter is not as described, or records are not reported one by one, or new
+        processes cannot make reports.
     NotFittedError
         If the sanitizer has not been fitted.
 
@@ -115,11 +126,11 @@ def audit(
     >>> audit(lambda records: records, n=20_000, distribution=distribution, eps=1.0).passed
     False
     """
-    _check(n, eps, level, reports)
+    _check(n, eps, level, reports, calls, processes)
     generator = _generator(random_state)
     fitted = as_sanitizer(sanitizer)
     reports = int(reports)
-    subject, comparisons = _subject(sanitizer, fitted, distribution, eps, reports)
+    subject, comparisons = _subject(sanitizer, fitted, distribution, eps, reports, mechanism)
     seen = subject if reports == 1 else RepeatedReports(subject, reports)
     largest = max(len(one.present) for one in comparisons)
     fewest = max(200, fewest_records(largest, len(comparisons)))
@@ -130,14 +141,17 @@ def audit(
             f"least n={fewest:,}."
         )
     miss = (1.0 - level) / 2.0
+    copies = copies_of(subject.report)  # before anything is drawn
     bound = bound_leakage(seen, comparisons, int(n), miss, generator)
     compared = comparisons[bound.comparison]
     groups = compared.groups
     claimed = float(compared.claims[bound.pair])
     checks = [
-        _check_bound(bound, claimed, miss, groups, reports),
-        *_check_draws(subject, fitted, int(n), miss / _CHECKS, generator),
+        check_bound(bound, claimed, miss, groups, reports),
+        *check_draws(subject, copies, int(n), int(calls), processes, miss, generator),
     ]
+    if fitted is not None:
+        checks.append(_check_seed(fitted.random_state))
     passes_through = any(c.name == "unknown" and not c.passed for c in checks)
     first, second = bound.pair
     return Audit(
@@ -158,75 +172,18 @@ def audit(
     )
 
 
-def _check_draws(
-    subject: Subject, fitted: Any, n: int, miss: float, generator: np.random.Generator
-) -> list[Check]:
-    """Make all checks but the bound; `miss` is the false-alarm probability of each."""
-
-    def check(name: str, p_value: float, fault: str, fine: str) -> Check:
-        passed = p_value > miss
-        return Check(name, passed, p_value, fine if passed else fault)
-
-    twin = copy.deepcopy(fitted)  # before anything is drawn
-    cells = some_cells(subject, generator)
-    places = paired_cells(cells, n, generator)
-    reports = subject.reports(places)
-    checks = []
-    if isinstance(subject, SanitizerSubject):
-        found = check_mechanism(subject, cells, places, reports)
-        fine = "reports follow the mechanism that was certified"
-        checks.append(check("mechanism", *found, fine))
-    again = check_repeats(reports, subject.reports(places))
-    fault = "two calls report the same records too similarly: randomness is used twice"
-    checks.append(check("repeats", again, fault, "every call draws new reports"))
-    if fitted is not None:
-        few = places[: max(2, len(places) // 4 * 2)]
-        copied = check_repeats(reports[: len(few)], subject.reports(few, twin.transform))
-        fault = "a copy reports like the original: they share their randomness"
-        checks.append(check("copies", copied, fault, "copies draw independently"))
-    busiest = _most_diverse(reports, places)
-    p_value, lag = check_runs(subject.reports(np.full(n, busiest)), generator)
-    fault = f"records {lag:,} apart in one call get too similar reports: randomness is used twice"
-    checks.append(check("runs", p_value, fault, "reports of one call are drawn independently"))
-    found = check_unknown(subject, reports, generator)
-    fine = "unknown values are refused, or reported as known ones are"
-    checks.append(check("unknown", *found, fine))
-    if fitted is not None:
-        seed = fitted.random_state
-        fault = f"reports are repeatable, random_state={seed!r}: whoever knows it can undo them"
-        fine = "randomness comes from the operating system"
-        checks.append(check("random_state", 1.0 if seed is None else 0.0, fault, fine))
-    return checks
-
-
-def _most_diverse(reports: NDArray[np.int64], places: NDArray[np.int64]) -> int:
-    """Cell whose reports agree least often, by an estimate from the records."""
-    cells, place = np.unique(places, return_inverse=True)
-    pairs, counts = np.unique(place * (reports.max() + 1) + reports, return_counts=True)
-    owner = pairs // (reports.max() + 1)
-    agree = np.bincount(owner, counts * (counts - 1.0), minlength=len(cells))
-    total = np.bincount(owner, counts, minlength=len(cells))
-    return int(cells[np.argmin(agree / np.maximum(total * (total - 1.0), 1.0))])
-
-
-def _check_bound(bound: Bound, claimed: float, miss: float, groups: Groups, reports: int) -> Check:
-    pair = [repr(groups.names[g]) for g in bound.pair]
-    about = groups.about(bound.pair[0])
-    among = f" ({about})" if about else ""
-    event = f"{bound.counts[0]:,} of {bound.totals[0]:,} against {bound.counts[1]:,} of "
-    event += f"{bound.totals[1]:,}"
-    if bound.eps > claimed:
-        apart = f"{pair[0]} and {pair[1]}{among} are told apart"
-        message = f"{apart} by more than the claim{of_reports(reports)}: {event}"
-        return Check("bound", False, miss, message)
-    return Check("bound", True, 1.0, f"{pair[0]} against {pair[1]}{among}: {event}")
-
-
 # --- What is audited, and at which distributions
 # ----------------------------------------------------------
 
 
-def _check(n: Any, eps: Any, level: Any, reports: Any) -> None:
+def _check_seed(seed: Any) -> Check:
+    if seed is None:
+        return Check("random_state", True, 1.0, "randomness comes from the operating system")
+    fault = f"reports are repeatable, random_state={seed!r}: whoever knows it can undo them"
+    return Check("random_state", False, 0.0, fault)
+
+
+def _check(n: Any, eps: Any, level: Any, reports: Any, calls: Any, processes: Any) -> None:
     if not (is_whole(n) and n >= 1):
         raise ValueError(f"n={n!r} must be a whole number of records.")
     if eps is not None and not (is_number(eps) and eps >= 0):
@@ -238,6 +195,10 @@ def _check(n: Any, eps: Any, level: Any, reports: Any) -> None:
             f"reports={reports!r} must be a whole number >= 1: how many reports about each person "
             "are seen."
         )
+    if not (is_whole(calls) and calls >= 2):
+        raise ValueError(f"calls={calls!r} must be a whole number >= 2: how many calls are short.")
+    if not isinstance(processes, bool):
+        raise ValueError(f"processes={processes!r} must be True or False.")
 
 
 def _generator(random_state: Any) -> np.random.Generator:
@@ -251,10 +212,17 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 
 def _subject(
-    sanitizer: Any, fitted: Any, distribution: Any, eps: float | None, reports: int
+    sanitizer: Any,
+    fitted: Any,
+    distribution: Any,
+    eps: float | None,
+    reports: int,
+    mechanism: Mechanism | None,
 ) -> tuple[Subject, list[Comparison]]:
     """Return the black box, and what is compared at each distribution, at least one pair."""
     if fitted is not None:
+        if mechanism is not None:
+            raise ValueError("mechanism= is for functions: a sanitizer has its own, mechanism_.")
         sane = SanitizerSubject.of(fitted)
         return sane, _sanitizer_comparisons(sane, fitted, distribution, eps, reports)
     if not callable(sanitizer) or isinstance(sanitizer, type):
@@ -278,10 +246,19 @@ def _subject(
     names = {(one.secrets, one.values) for one in listed}
     if len(names) > 1:
         raise ValueError("the distributions must have the same secrets and the same values.")
-    subject = CallableSubject.of(sanitizer, listed[0])
+    if mechanism is not None and names != {(mechanism.secrets, mechanism.values)}:
+        raise ValueError(
+            "the distribution's secrets and values are not those of the mechanism, in their order."
+        )
+    subject = CallableSubject.of(sanitizer, listed[0], mechanism)
     groups = Groups.of_secrets(subject.secrets, len(subject.values))
-    claims = np.full(groups.compared.shape, math.nan if eps is None else float(eps))
-    found = [Comparison(groups, one.probabilities, claims) for one in listed]
+    found = []
+    for one in listed:
+        claim = eps
+        if claim is None and mechanism is not None:
+            claim = repeated_leakage(mechanism, one.probabilities, reports)
+        claims = np.full(groups.compared.shape, math.nan if claim is None else float(claim))
+        found.append(Comparison(groups, one.probabilities, claims))
     return subject, _comparable(found, [one.probabilities for one in listed])
 
 

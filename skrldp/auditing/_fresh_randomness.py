@@ -56,8 +56,10 @@ def check_repeats(first: Integers, second: Integers) -> float:
     return _coins(x == y, x == z)
 
 
-def check_runs(reports: Integers, generator: np.random.Generator) -> tuple[float, int]:
-    """Bound the p-value of reports about one cell, in one call, agreeing at some distance.
+def check_runs(
+    reports: Integers, generator: np.random.Generator, lags: Integers = _LAGS
+) -> tuple[float, int]:
+    """Bound the p-value of reports about one cell agreeing at some distance.
 
     Parameters
     ----------
@@ -65,15 +67,17 @@ def check_runs(reports: Integers, generator: np.random.Generator) -> tuple[float
         Numbers of the reports, all about records of one cell.
     generator : Generator
         Chooses which records are compared.
+    lags : array of int
+        The distances, as far as there are two records for each.
 
     Returns
     -------
     (float, int)
         The p-value, and the distance at which reports agree most.
     """
-    lags = [lag for lag in _LAGS.tolist() if lag <= len(reports) // 2]
+    possible = [lag for lag in lags.tolist() if lag <= len(reports) // 2]
     found = []
-    for lag in lags:
+    for lag in possible:
         whole = reports[: len(reports) - len(reports) % (2 * lag)].reshape(-1, 2, lag)
         early, late = whole[:, 0].ravel(), whole[:, 1].ravel()  # disjoint pairs
         order = generator.permutation(len(early) - len(early) % 2)
@@ -82,7 +86,7 @@ def check_runs(reports: Integers, generator: np.random.Generator) -> tuple[float
     if not found:
         return 1.0, 0
     best = int(np.argmin(found))
-    return min(1.0, found[best] * len(found)), lags[best]
+    return min(1.0, found[best] * len(found)), possible[best]
 
 
 def _coins(aligned: NDArray[np.bool_], crossed: NDArray[np.bool_]) -> float:

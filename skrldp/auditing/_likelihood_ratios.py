@@ -1,25 +1,31 @@
-r"""Test by betting whether reports follow the certified mechanism.
+r"""Test by betting, and by counting, whether reports follow the certified mechanism.
 
 Under the mechanism, the likelihood ratio of any other distribution of the reports has expectation
 1, and so has any average of such ratios. By Markov's inequality it exceeds :math:`1/p` with
 probability at most p, for any number of cells, reports and records. The alternatives: some records
 are reported without noise; two secrets are swapped; the reports of a cell follow another
 distribution, drawn from a Dirichlet distribution around the mechanism's.
+
+Bets pay for the choice between them. A small share of records without noise is seen with fewer
+records by counting: how many reports are the likeliest ones of their cells, and how many are the
+records themselves. The number is a sum of independent binomial ones; its tail above the mean is at
+most that of one binomial number with the same mean (Hoeffding 1956, theorem 5).
 """
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import bdtrc, gammaln, logsumexp
 
 from skrldp._typing import Floats, Integers
-from skrldp.auditing._subject import SanitizerSubject, Subject
+from skrldp.auditing._subject import Subject
 
-__all__ = ["check_mechanism", "some_cells"]
+__all__ = ["check_mechanism", "expected_reports", "some_cells"]
 
 
 _MATRIX = 4_000_000  # entries of the mechanism to look at
 _SHARES = np.geomspace(0.003, 0.9, 24)  # of the records that are reported without noise
 _STRENGTHS = 10.0 ** np.arange(6)  # of the Dirichlet distributions
 _TINY = 1e-300  # in place of 0, for reports that the mechanism never makes
+_SEEM = "of the records seem to be reported"
 _MOST_SECRETS = 48  # for which all swaps are tried
 
 
@@ -45,15 +51,37 @@ def some_cells(subject: Subject, generator: np.random.Generator) -> Integers:
     return np.sort(generator.choice(subject.n_cells, most, replace=False))
 
 
+def expected_reports(subject: Subject, cells: Integers) -> Floats:
+    """Probabilities of the reports of some cells, as the mechanism has them.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is audited, with its mechanism.
+    cells : array of int
+        The cells.
+
+    Returns
+    -------
+    array of shape (number of different reports, number of cells)
+        Symbols that are written alike are one report.
+    """
+    assert subject.mechanism is not None
+    symbols = subject.known_reports()
+    found = np.zeros((len(set(symbols.tolist())), len(cells)))
+    np.add.at(found, symbols, subject.mechanism.form.columns(cells))
+    return found
+
+
 def check_mechanism(
-    subject: SanitizerSubject, cells: Integers, places: Integers, reports: Integers
+    subject: Subject, cells: Integers, places: Integers, reports: Integers
 ) -> tuple[float, str]:
     """Test whether the reports follow the mechanism.
 
     Parameters
     ----------
-    subject : SanitizerSubject
-        What is audited.
+    subject : Subject
+        What is audited, with its mechanism.
     cells : array of int
         The cells that records were drawn from, in increasing order.
     places : array of shape (n,)
@@ -66,17 +94,14 @@ def check_mechanism(
     (float, str)
         Bound on the p-value, and what was found.
     """
-    n_reports = len(set(subject.symbols.tolist()))
-    foreign = np.flatnonzero(reports >= n_reports)  # a sanitizer's own reports come first
+    n_reports = len(set(subject.known_reports().tolist()))
+    foreign = np.flatnonzero(reports >= n_reports)  # the mechanism's own reports come first
     if foreign.size:
         row = subject.index.row(int(reports[foreign[0]]))
         return 0.0, (
             f"{foreign.size:,} of {len(reports):,} reports are not the mechanism's, such as {row!r}"
         )
-    assert subject.mechanism is not None
-    columns = subject.mechanism.form.columns(cells)
-    distribution = np.zeros((n_reports, len(cells)))
-    np.add.at(distribution, subject.symbols, columns)  # symbols written alike are one report
+    distribution = expected_reports(subject, cells)
     column = np.searchsorted(cells, places)
     pairs, counts = np.unique(reports * len(cells) + column, return_counts=True)
     row, column = np.divmod(pairs, len(cells))
@@ -85,6 +110,7 @@ def check_mechanism(
         _TINY  # so that the alternatives can describe the fault
     )
     expected = distribution[row, column]
+    counted = _counted(subject, cells, distribution, row, column, counts)
     bets = [_noiseless(distribution, row, column, counts, expected)]
     if len(subject.secrets) <= _MOST_SECRETS and len(cells) == subject.n_cells:
         bets.append(_swapped(distribution, row, column, counts, len(subject.secrets)))
@@ -93,7 +119,7 @@ def check_mechanism(
     evidence = float(logsumexp(logs) - np.log(len(logs)))
     p_value = float(np.exp(min(0.0, -evidence)))
     names = [
-        lambda best: f"about {_percent(best)} of the records seem to be reported without noise",
+        lambda best: f"about {_percent(float(_SHARES[best]))} {_SEEM} without noise",
         lambda best: _swap(subject, best),
         lambda best: _oddest(subject, cells, row, column, counts, expected, len(reports)),
     ]
@@ -109,7 +135,34 @@ def check_mechanism(
         if winner == 1 and len(bets) == 3:
             words += f"; {names[1](int(bets[1].argmax()))}"
         return 0.0, words
-    return p_value, f"{names[winner](int(bets[winner].argmax()))} (evidence {evidence:.3g} nats)"
+    found = p_value, f"{names[winner](int(bets[winner].argmax()))} (evidence {evidence:.3g} nats)"
+    p_value, words = min(found, counted, key=lambda one: one[0])
+    return min(1.0, 2.0 * p_value), words
+
+
+def _counted(
+    subject: Subject,
+    cells: Integers,
+    distribution: Floats,
+    row: Integers,
+    column: Integers,
+    counts: Integers,
+) -> tuple[float, str]:
+    """Bound the p-value of so many of the likeliest reports, or of reports that are the records."""
+    totals = np.bincount(column, counts, minlength=len(cells))
+    n, found = int(totals.sum()), []
+    for bare, words in (
+        (distribution.argmax(axis=0), "without noise"),
+        (subject.unchanged(cells), "unchanged"),
+    ):
+        known = np.flatnonzero((bare >= 0) & (bare < len(distribution)))
+        mean = float(totals[known] @ distribution[bare[known], known]) / n
+        count = int(counts[bare[column] == row].sum())
+        p_value = float(bdtrc(count - 1, n, mean)) if count - 1 >= n * mean else 1.0
+        share = max(0.0, count / n - mean) / max(1.0 - mean, 1e-300)
+        found.append((p_value, f"about {_percent(share)} {_SEEM} {words}"))
+    p_value, words = min(found, key=lambda one: one[0])
+    return min(1.0, len(found) * p_value), words
 
 
 def _noiseless(
@@ -155,8 +208,7 @@ def _any_distribution(
     return mixed.sum(axis=1) + hits.sum(axis=1) - float(counts @ np.log(expected))
 
 
-def _percent(best: int) -> str:
-    share = float(_SHARES[best])
+def _percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
 
 

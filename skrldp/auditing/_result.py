@@ -37,7 +37,8 @@ class Check:
     Attributes
     ----------
     name : str
-        "bound", "mechanism", "repeats", "copies", "runs", "unknown" or "random_state".
+        "bound", "mechanism", "repeats", "copies", "runs", "calls", "processes", "unknown" or
+        "random_state".
     passed : bool
         Whether there was no fault.
     p_value : float

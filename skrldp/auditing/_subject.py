@@ -67,12 +67,20 @@ class Subject:
         raise NotImplementedError
 
     def known_reports(self) -> Integers:
-        """Return the numbers of the reports that are known to exist."""
+        """Return the numbers of the reports that are known to exist: those of the symbols."""
         return np.empty(0, dtype=np.int64)
 
     def report_distribution(self, conditionals: Floats) -> Floats | None:
-        """Return the distribution of the known reports given each secret, if it is known."""
-        return None
+        """Return the distribution of each symbol given each secret, if known and not too large."""
+        mechanism = self.mechanism
+        if mechanism is None or mechanism.shape[0] * len(self.secrets) > _ENTRIES:
+            return None
+        distribution: Floats = mechanism.report_distribution(conditionals)
+        return distribution
+
+    def unchanged(self, cells: Integers) -> Integers:
+        """Numbers of the reports that are the records of these cells themselves, -1 for none."""
+        return np.full(len(cells), -1)
 
     def row(self, number: int) -> Any:
         """Return a report as it came: a scalar if it has one column, a tuple if several."""
@@ -131,13 +139,9 @@ class SanitizerSubject(Subject):
         """Return the numbers of the symbols' reports; symbols written alike have the same."""
         return self.symbols
 
-    def report_distribution(self, conditionals: Floats) -> Floats | None:
-        """Return the distribution of each symbol given each secret, unless it is too large."""
-        mechanism = self.sanitizer.mechanism_
-        if mechanism.shape[0] * len(self.secrets) > _ENTRIES:
-            return None
-        distribution: Floats = mechanism.report_distribution(conditionals)
-        return distribution
+    def unchanged(self, cells: Integers) -> Integers:
+        """Numbers of the reports that are the records of these cells themselves."""
+        return self.index.add(self.records(cells), len(cells))
 
     def columns(self) -> Sequence[tuple[Any, bool, tuple[Any, ...]]]:
         """Name of each column, whether it is sensitive, and its known values."""
@@ -149,7 +153,10 @@ class SanitizerSubject(Subject):
 
 @dataclass
 class CallableSubject(Subject):
-    """Any function of a table of records: arrays with the columns of S first, then those of U."""
+    """Any function of a table of records: arrays with the columns of S first, then those of U.
+
+    If a mechanism is given, the reports are the numbers of its symbols.
+    """
 
     table: NDArray[Any] = field(init=False)  # one row for each cell
     n_sensitive: int = field(init=False)
@@ -164,11 +171,23 @@ class CallableSubject(Subject):
             )
         numeric = all(isinstance(value, Number) for row in rows for value in row)
         self.table = np.array(rows) if numeric else _objects(rows)
+        if self.mechanism is not None:
+            n_symbols = self.mechanism.shape[0]
+            self.index.add(np.arange(n_symbols), n_symbols)
 
     @classmethod
-    def of(cls, report: Callable[[Any], Any], joint: JointDistribution) -> "CallableSubject":
+    def of(
+        cls,
+        report: Callable[[Any], Any],
+        joint: JointDistribution,
+        mechanism: Mechanism | None = None,
+    ) -> "CallableSubject":
         """Make the subject for a function, with the alphabets of a distribution."""
-        return cls(report, joint.secrets, joint.values)
+        return cls(report, joint.secrets, joint.values, mechanism)
+
+    def known_reports(self) -> Integers:
+        """Return the numbers of the symbols, if they are known."""
+        return np.arange(0 if self.mechanism is None else self.mechanism.shape[0])
 
     def records(self, cells: Integers, strange: tuple[int, Any] | None = None) -> Any:
         """Write records that have these cells, with one column's values replaced if asked."""

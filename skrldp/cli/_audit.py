@@ -24,6 +24,7 @@ from skrldp.mechanism import Mechanism
 __all__ = ["audit"]
 
 _SCALE = 1e12  # distributions become counts of so many records
+_CALLS = 10  # short ones of a command: each starts a process
 
 
 def audit(
@@ -82,7 +83,10 @@ def audit(
     if not np.isfinite(claim):
         raise CommandError(f"{mechanism} rules out a secret: there is nothing to audit.")
     black_box = _client(own) if command is None else _command(own, command)
-    found = examine(black_box, n=n, distribution=places, eps=claim, level=level)
+    calls = 100 if command is None else _CALLS
+    found = examine(
+        black_box, n=n, distribution=places, eps=claim, level=level, mechanism=own, calls=calls
+    )
     if in_json:
         print(as_json(_figures(own, found)))
     else:

@@ -160,7 +160,7 @@ class Stateful:
         (PassesOn, "unknown", "unknown value"),
         (Seeded, "repeats", "two calls report the same records too similarly"),
         (Restarted, "runs", "1,000 apart"),
-        (Stateful, "copies", "a copy reports like the original"),
+        (Stateful, "copies", "two copies report alike"),
     ],
 )
 def test_planted_faults_are_found(base, fault, found_by, words):
@@ -181,7 +181,7 @@ def test_faults_that_the_bound_cannot_see():
         pass
 
     found = audit(fitted(Faulty), n=20_000, random_state=0)
-    assert names(found) == {"mechanism"}
+    assert names(found) == {"mechanism", "calls"}
     assert found.eps < found.eps_claimed
 
 
@@ -216,7 +216,7 @@ def test_a_fault_that_the_bound_sees():
 
     small, large = (audit(fitted(Bare), n=n, random_state=0) for n in (2_000, 50_000))
     for found in (small, large):
-        assert names(found) == {"bound", "mechanism"}
+        assert names(found) == {"bound", "mechanism", "calls"}
         assert np.isinf(found.eps_estimate)
     assert 3.0 < small.eps < large.eps - 2.0
 
@@ -353,7 +353,7 @@ def test_false_alarms_and_coverage():
     rates are as high as they may be.
     """
     sanitizer = fitted(SRRSanitizer, eps=0.7)
-    audits = [audit(sanitizer, n=400, level=0.8, random_state=seed) for seed in range(100)]
+    audits = [audit(sanitizer, n=400, level=0.8, calls=8, random_state=seed) for seed in range(100)]
     alarms = sum(not found.passed for found in audits)
     excess = sum(
         found.eps > sanitizer.mechanism_.leakage(found.distribution) + 1e-12 for found in audits
@@ -586,7 +586,7 @@ def test_functions_that_draw_the_same():
         return np.random.default_rng(0).random(len(records)) < 0.4
 
     found = audit(seeded, n=2_000, distribution=DISTRIBUTION, random_state=0)
-    assert names(found) == {"repeats"}
+    assert names(found) == {"repeats", "calls"}
 
 
 def test_pipelines():
@@ -628,7 +628,7 @@ def test_the_result_is_one_story():
     assert found.eps_estimate == pytest.approx(np.log(shares[0] / shares[1]))
     assert found.eps < found.eps_estimate
     assert [check.name for check in found.checks] == [
-        "bound", "mechanism", "repeats", "copies", "runs", "unknown", "random_state",
+        "bound", "mechanism", "repeats", "copies", "runs", "calls", "unknown", "random_state",
     ]  # fmt: skip
     assert all(check.passed for check in found.checks)
     assert f"at least {at_least(found.eps, '.4f')}" in str(found)

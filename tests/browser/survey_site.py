@@ -128,12 +128,12 @@ def split(sent):
 
 
 @contextmanager
-def site(folder):
-    """Serve a folder that design.py wrote; gives the relay in front of it."""
+def serving(folder):
+    """Serve a folder that design.py wrote; gives the port."""
     import server
     import uvicorn
 
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
         config = uvicorn.Config(
             server.create_app(folder), log_level="warning", access_log=False, lifespan="off"
         )
@@ -143,10 +143,19 @@ def site(folder):
         while not running.started:
             assert thread.is_alive()
             time.sleep(0.01)
-        relay = Relay(listener.getsockname()[1])
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            running.should_exit = True
+            thread.join(timeout=20.0)
+
+
+@contextmanager
+def site(folder):
+    """Serve a folder that design.py wrote; gives the relay in front of it."""
+    with serving(folder) as port:
+        relay = Relay(port)
         try:
             yield relay
         finally:
             relay.close()
-            running.should_exit = True
-            thread.join(timeout=20.0)

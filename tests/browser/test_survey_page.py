@@ -7,6 +7,7 @@ import re
 import secrets
 import sys
 import urllib.parse
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -67,14 +68,18 @@ def mechanism(folder):
 
 
 @pytest.fixture(scope="module")
-def chromium():
+def how():
+    """How Chromium is started."""
     path = survey_site.chromium()
     if path is None:
         pytest.skip("there is no Chromium (SKRLDP_CHROMIUM may name one)")
+    return {"executable_path": path, "args": ["--no-sandbox", *survey_site.FLAGS]}
+
+
+@pytest.fixture(scope="module")
+def chromium(how):
     with playwright.sync_playwright() as tools:
-        browser = tools.chromium.launch(
-            executable_path=path, args=["--no-sandbox", *survey_site.FLAGS]
-        )
+        browser = tools.chromium.launch(**how)
         yield browser
         browser.close()
 
@@ -86,16 +91,25 @@ def relay(folder):
         yield relay
 
 
+# The page draws an id of 16 bytes and a key of 32.
+CHOSEN = """
+const chosen = {16: "%s", 32: "%s"};
+crypto.getRandomValues = (bytes) => {
+  bytes.set(chosen[bytes.length].match(/../g).map((pair) => Number.parseInt(pair, 16)));
+  return bytes;
+};
+"""
+
+
 class Person:
     """A browser with storage of its own, and what happened in it."""
 
-    def __init__(self, chromium, relay, state=None, **view):
+    def __init__(self, chromium, relay, id=None, key=None, **view):
         self.relay, self.elsewhere, self.complaints = relay, [], []
         self.context = chromium.new_context(locale="en-GB", **view)
         self.context.on("request", self._note)
-        if state is not None:
-            stored = json.dumps("skrldp survey driving-1"), json.dumps(json.dumps(state))
-            self.context.add_init_script(f"localStorage.setItem({stored[0]}, {stored[1]})")
+        if key is not None:
+            self.context.add_init_script(CHOSEN % (id, key))
         self.page = self.open()
 
     def _note(self, request):
@@ -136,8 +150,8 @@ def person(chromium, relay):
     """Make persons, each with a browser of its own."""
     made = []
 
-    def new(state=None, **view):
-        made.append(Person(chromium, relay, state, **view))
+    def new(**options):
+        made.append(Person(chromium, relay, **options))
         return made[-1]
 
     yield new
@@ -216,7 +230,7 @@ def test_requests_are_a_function_of_the_report_alone(person, relay, mechanism):
         key = secrets.token_bytes(32)
         while client.Client(mechanism, memoize=key).report(record, id=id) != wanted:
             key = secrets.token_bytes(32)
-        someone = person({"id": id, "key": key.hex()})
+        someone = person(id=id, key=key.hex())
         assert someone.answer(record) == wanted
         someone.send()
         seen.append(sorted(relay.requests))
@@ -299,10 +313,11 @@ def test_one_person_sends_one_report(person, relay, mechanism):
     y = someone.answer(first)
     z = someone.answer(second)
     assert someone.answer(first) == y  # nobody gets another number by trying again
-    someone.page.reload(wait_until="networkidle")
+    assert someone.answer(second) == z
     assert someone.answer(first) == y
+    assert someone.storage() == [{}, {}, [], [], ""]
     other = someone.open()
-    assert someone.answer(second, other) == z
+    someone.answer(second, other)
     someone.send()
     someone.send(other)  # a second tab with other answers sends nothing more
     someone.page.reload(wait_until="networkidle")
@@ -313,6 +328,36 @@ def test_one_person_sends_one_report(person, relay, mechanism):
     )
     assert [json.loads(body)["report"] for body in reports(relay)] == [y]
     assert json.loads(someone.page.request.get(f"{relay.url}/results.json").text())["reports"] == 1
+
+
+DRAWN = """
+const drawn = globalThis.drawn = [], draw = crypto.getRandomValues.bind(crypto);
+crypto.getRandomValues = (bytes) => {
+  drawn.push(Array.from(draw(bytes)));
+  return bytes;
+};
+"""
+
+
+def test_the_key_is_in_no_file_of_the_browser(chromium, how, relay, mechanism, tmp_path):
+    """What is deleted from a browser's storage may stay in its files, so it is never put there."""
+    codes, ids = set(), []
+    for sends in (False, True):  # closing a browser writes its storage into files
+        context = chromium.browser_type.launch_persistent_context(tmp_path, **how)
+        context.add_init_script(DRAWN)
+        someone = Person(SimpleNamespace(new_context=lambda context=context, **_: context), relay)
+        someone.answer(list(cells(mechanism))[4])
+        keys = [bytes(each) for each in someone.page.evaluate("drawn") if len(each) == 32]
+        assert len(keys) == 1
+        codes |= {keys[0], base64.b64encode(keys[0])[:-2], *writings(keys[0].hex())}
+        ids.append(json.loads(someone.page.locator("#body").text_content())["id"].encode())
+        if sends:
+            someone.send()
+            assert "Thank you" in someone.page.locator("#status").inner_text()
+        context.close()
+    files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert [any(id in file for file in files) for id in ids] == [False, True]
+    assert not any(code in file for file in files for code in codes)
 
 
 @pytest.mark.parametrize("fault", ["off", "deaf"])
@@ -333,6 +378,29 @@ def test_a_lost_connection_gives_no_second_report(person, relay, mechanism, faul
     sent = set(reports(relay))
     assert len(sent) == 1
     assert json.loads(someone.page.request.get(f"{relay.url}/results.json").text())["reports"] == 1
+
+
+def test_the_preview_compares_what_it_shows_with_the_promise_for_it(person, mechanism):
+    """The probabilities are those given the other answers, so that promise counts."""
+    page = person()
+    factors = []
+    for record in list(cells(mechanism))[::3]:
+        y = page.answer(record)
+        given = [
+            mechanism.matrix[y, place]
+            for place, each in enumerate(cells(mechanism))
+            if (each["age"], each["place"]) == (record["age"], record["place"])
+        ]
+        said = page.page.locator("#ratio").inner_text()
+        ratio, known, alone = map(float, re.findall(r"[\d.]+(?= times)", said))
+        factors.append(max(given) / min(given))
+        assert factors[-1] <= ratio * (1 + 1e-9) <= factors[-1] + 0.0101
+        assert (known, alone) == tuple(
+            float(results.factor(eps))
+            for eps in (mechanism.guarantee.eps_given_u, mechanism.guarantee.eps)
+        )
+        assert ratio <= known
+    assert len(factors) == 4
 
 
 def test_what_the_server_says_is_shown(person, relay, mechanism):

@@ -222,6 +222,7 @@ def test_audit(call, folder):
     few = ("mechanism.json", "-n", "2000", "--level", "0.999999")
     code, out, _ = call("audit", *few, "--public", "public.csv", "--json")
     assert (code, json.loads(out)["passed"]) == (0, True)
+    assert {"mechanism", "calls"} <= {check["name"] for check in json.loads(out)["checks"]}
     for script, expected in ((HONEST, 0), (LIAR, 1)):
         (folder / "sampler.py").write_text(script)
         code, out, err = call("audit", *few, "--command", f"{sys.executable} sampler.py")

@@ -1,9 +1,15 @@
 """The server of the web survey: what it takes and refuses, and what its results say."""
 
 import dataclasses
+import http.client
 import json
 import re
+import secrets
+import socket
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -15,13 +21,14 @@ pytest.importorskip("httpx2", reason="httpx2, which FastAPI's test client needs,
 from fastapi.testclient import TestClient
 
 HOME = ROOT / "examples" / "web_survey"
-sys.path.append(str(HOME))
+sys.path += [str(HOME), str(ROOT / "tests" / "browser")]
 
 import design  # noqa: E402
 import questions  # noqa: E402
 import results  # noqa: E402
 import server  # noqa: E402
 import simulate  # noqa: E402
+from survey_site import serving  # noqa: E402
 
 from skrldp import Mechanism, certify, client  # noqa: E402
 
@@ -160,6 +167,62 @@ def test_long_bodies_are_refused(site, sent):
     assert counted(site) == 0
 
 
+def test_many_connections_at_once(folder, sent):
+    """200 connections, open at the same time, with three reports each."""
+    everybody = threading.Barrier(200)
+
+    def somebody(port):
+        line, statuses = http.client.HTTPConnection("127.0.0.1", port, timeout=60), []
+        line.connect()
+        everybody.wait(60)
+        for _ in range(3):
+            body = json.dumps({**sent, "id": secrets.token_hex(16)})
+            line.request("POST", "/reports", body, JSON)
+            answer = line.getresponse()
+            answer.read()
+            statuses.append(answer.status)
+        line.close()
+        return statuses
+
+    with serving(folder) as port, ThreadPoolExecutor(200) as people:
+        found = list(people.map(somebody, [port] * 200))
+    assert found == [[201] * 3] * 200
+    with TestClient(server.create_app(folder)) as site:
+        assert counted(site) == 600
+
+
+def test_aborted_uploads_are_no_errors_of_the_server(folder, sent, capfd):
+    """Nothing is stored of them, and nothing is written about who sent them."""
+    body = json.dumps(sent).encode()
+    head = b"POST /reports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with serving(folder) as port:
+        for end in (0, 1, len(body) - 1):
+            with socket.create_connection(("127.0.0.1", port)) as line:
+                line.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body[:end])
+                time.sleep(0.1)
+        assert simulate.answer(f"http://127.0.0.1:{port}", _Always(sent), {}) == 201
+    assert capfd.readouterr() == ("", "")
+    with TestClient(server.create_app(folder)) as site:
+        assert counted(site) == 1
+
+
+class _Always:
+    def __init__(self, sent):
+        self.digest, self.report = sent["digest"], lambda person: sent["report"]
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+def test_the_address_that_the_server_prints_is_one_to_simulate_at(folder, capsys, monkeypatch, end):
+    with serving(folder) as port:
+        address = f"http://127.0.0.1:{port}"
+        arguments = ["simulate.py", "--people", "3", "--server", address + end]
+        monkeypatch.setattr(sys, "argv", arguments)
+        simulate.main()
+    assert capsys.readouterr().out == f"3 reports sent; see {address}/results.html\n"
+    with pytest.raises(SystemExit, match="does not take reports"):
+        simulate.main()
+
+
 def test_what_does_not_belong_together_is_refused(folder, sent):
     with TestClient(server.create_app(folder)) as site:
         assert site.post("/reports", json=sent).status_code == 201
@@ -217,11 +280,13 @@ def test_results_are_near_the_truth(designed, monkeypatch):
 
 def test_statements_round_upwards(designed):
     guarantee = designed[1].mechanism_.guarantee
-    said = " ".join([*results.promise(guarantee).values(), *results.statements(guarantee)])
+    promise = results.promise(guarantee)
+    said = " ".join([promise["hidden"], promise["others"], *results.statements(guarantee)])
     assert float(re.search(r"at most ([\d.]+) times", said)[1]) >= np.exp(guarantee.eps)
     assert float(re.search(r"and at most ([\d.]+) times", said)[1]) >= np.exp(guarantee.eps_given_u)
     assert "not protected" in said
     unbounded = dataclasses.replace(guarantee, eps_all=None, eps_given_u=None)
     assert "may learn more" in results.promise(unbounded)["hidden"]
+    assert results.promise(unbounded)["times_known"] is None
     assert results.factor(np.log(3.0)) in ("3.00", "3.01")
     assert results.factor(1.0) == "2.72"

@@ -6,7 +6,9 @@ import { element, percent, read, row } from "./common.js";
 
 const find = (id) => document.getElementById(id);
 const form = find("questions");
-let survey, mechanism, client, prepared; // prepared: what would be sent, {digest, id, report}
+let survey, mechanism, client;
+let prepared; // what would be sent, {digest, id, report}
+let sent; // what is sent, {digest, id, report, stored}
 
 async function start() {
   if (!globalThis.crypto?.subtle || !navigator.locks) {
@@ -19,26 +21,27 @@ async function start() {
   find("bound").textContent = survey.promise.hidden;
   find("others").textContent = survey.promise.others;
   find("promise").hidden = false;
-  const state = await locked(identity);
-  if (state.report !== undefined) return showSent(state);
+  const state = remembered();
+  if (state?.report !== undefined) return showSent(state);
 
   const text = await read("mechanism.json");
-  client = await load(text, { digest: survey.digest, memoize: bytesOf(state.key) });
+  client = await load(text, { digest: survey.digest, memoize: random(32) });
   mechanism = JSON.parse(text);
   find("asked").replaceChildren(...survey.questions.map(question));
   form.hidden = false;
 }
 
 // -- What this browser remembers -------------------------------------------------------------------
-// Before sending {id, key}: the same answers give the same number, however often they are tried.
-// From then on {digest, id, report, stored}, and nothing but this report is ever sent. It is written
-// down before it is sent, so that no interruption gives a second one. The key is forgotten then:
-// whoever has it, and the report, can rule out answers.
+// Before sending nothing: the id and the key are in this page's memory alone. The key has the same
+// answers give the same number, however often they are tried. Whoever has it, and the report, can
+// rule out answers, and a browser's files may keep what was deleted from its storage.
+// From sending on {digest, id, report, stored}, and nothing but this report is ever sent. It is
+// written down before it is sent, so that no interruption gives a second one.
 
 const place = () => `skrldp survey ${survey.name}`;
 const locked = (work) => navigator.locks.request(place(), work); // one tab at a time
-const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-const bytesOf = (text) => Uint8Array.from(text.match(/../g), (pair) => Number.parseInt(pair, 16));
+const random = (count) => crypto.getRandomValues(new Uint8Array(count));
+const id = Array.from(random(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 function remembered() {
   try {
@@ -51,17 +54,6 @@ function remembered() {
 
 function remember(state) {
   localStorage.setItem(place(), JSON.stringify(state));
-  return state;
-}
-
-function identity() {
-  const random = (count) => hex(crypto.getRandomValues(new Uint8Array(count)));
-  return remembered() ?? remember({ id: random(16), key: random(32) });
-}
-
-function known() {
-  const state = remembered();
-  if (state === null) throw new Error("The data of this site was deleted. Please reload the page.");
   return state;
 }
 
@@ -118,7 +110,6 @@ function answers() {
 async function preview() {
   const record = answers();
   if (!record) return;
-  const { id } = known();
   const report = await client.report(record, { id });
   prepared = { digest: client.digest, id, report };
   find("number").textContent = report;
@@ -145,9 +136,23 @@ function chances(record, report) {
   const caption = element("caption", {}, "How likely this number is, with your other answers as they " +
     `are, by the answer to ${asked.join(" and ")}`);
   const bars = rows.map(([label, share]) => row(label, null, 0, share / most, percent(share, 2)));
-  const knowing = "This is how it looks to somebody who knows your other answers.";
+  const least = Math.min(...rows.map(([, share]) => share));
   return [element("table", {}, caption, element("tbody", {}, ...bars)),
-    element("p", { class: "hint" }, knowing)];
+    element("p", { class: "hint", id: "ratio" }, comparison(most / least))];
+}
+
+// What the table shows is about observers who know the other answers, for whom another bound holds.
+function comparison(ratio) {
+  const { times, times_known } = survey.promise;
+  const shown = (Math.ceil(100 * ratio * (1 - 1e-12)) / 100).toFixed(2);
+  const here = Number.isFinite(ratio)
+    ? `To somebody who knows your other answers, this number is up to ${shown} times as likely with one ` +
+      "hidden answer as with another. "
+    : "To somebody who knows your other answers, this number rules out a hidden answer. ";
+  return here + (times_known === null
+    ? `Nothing is promised about them: the ${times} times above are for somebody who knows nothing else.`
+    : `For them at most ${times_known} times is promised; the ${times} times above are for somebody who ` +
+      "knows nothing else about you.");
 }
 
 function change() {
@@ -159,13 +164,13 @@ function change() {
 
 async function send() {
   const state = await locked(() => {
-    const now = known();
-    return now.report === undefined ? remember({ ...prepared, stored: false }) : now;
+    const now = remembered();
+    return now?.report === undefined ? remember({ ...prepared, stored: false }) : now;
   });
   await retry(state);
 }
 
-async function retry(state = known()) {
+async function retry(state) {
   find("error").hidden = true;
   try {
     const { digest, id, report } = state;
@@ -198,8 +203,11 @@ async function deliver(body) {
   throw new Error(`The server did not take the report: ${said.error ?? response.status} ${kept}`);
 }
 
-function showSent({ report, stored }) {
-  find("asked").replaceChildren(); // the answers are needed no more
+function showSent(state) {
+  sent = state;
+  const { report, stored } = state;
+  client = prepared = undefined; // the key and the answers are needed no more
+  find("asked").replaceChildren();
   find("chances").replaceChildren();
   form.hidden = find("preview").hidden = true;
   find("again").hidden = stored;
@@ -239,5 +247,5 @@ form.addEventListener("submit", attempt(preview));
 form.addEventListener("input", () => { find("preview").hidden = true; });
 find("change").addEventListener("click", change);
 find("send").addEventListener("click", attempt(send));
-find("retry").addEventListener("click", attempt(() => retry()));
+find("retry").addEventListener("click", attempt(() => retry(sent)));
 start().catch(showError);

@@ -1,0 +1,310 @@
+"""Audits of samplers that misbehave seldom: in one row of a hundred, in short calls, in new copies.
+
+Randomness from the operating system is replaced by a fixed generator, so that every test is
+deterministic. Where a test is statistical, the comment gives its chance to fail for a fresh seed.
+"""
+
+import copy
+import os
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from skrldp import GRRSanitizer, JointDistribution, Mechanism, PolyOptSanitizer, audit
+from skrldp.auditing._likelihood_ratios import check_mechanism
+from skrldp.auditing._made_anew import copies_of
+from skrldp.auditing._short_calls import check_short_calls
+from skrldp.auditing._subject import CallableSubject, SanitizerSubject
+
+COUNTS = np.array([[120, 60, 90], [50, 140, 80]])
+ROWS = [[s, u] for s in range(2) for u in range(3)]
+JOINT = JointDistribution(COUNTS, (0, 1), (0, 1, 2))
+
+
+@pytest.fixture(autouse=True)
+def fixed_entropy(monkeypatch):
+    generator = np.random.default_rng(20240229)
+    monkeypatch.setattr(os, "urandom", generator.bytes)
+
+
+def fresh():
+    return np.random.default_rng(list(os.urandom(16)))
+
+
+def fitted(fault, base=GRRSanitizer, **parameters):
+    cls = type(f"Faulty{base.__name__}", (fault, base), {})
+    return cls(eps=1.0, encode="cells", **parameters).fit(ROWS, sample_weight=COUNTS.ravel())
+
+
+def faults(found):
+    return {check.name: check.message for check in found.findings}
+
+
+def response(records, generator=None):
+    """Randomised response to S."""
+    records = np.asarray(records)
+    if not (np.isin(records[:, 0], JOINT.secrets) & np.isin(records[:, 1], JOINT.values)).all():
+        raise KeyError("unknown")
+    return (records[:, 0] == 1) ^ ((generator or fresh()).random(len(records)) < 0.25)
+
+
+# --- Raw rows ------------------------------------------------------------------------------------
+
+
+class Raw:
+    """Sends 1 % of the records as they are."""
+
+    def transform(self, X):
+        reports, X = super().transform(X), np.asarray(X)
+        bare = fresh().random(len(X)) < 0.01
+        reports[bare] = X[bare]
+        return reports
+
+
+def test_one_raw_row_in_a_hundred_is_found():
+    """GRR's 6 cells: 7.4 standard deviations above the threshold's 3; misses below 1e-5."""
+    found = audit(fitted(Raw), random_state=0)
+    assert set(faults(found)) == {"mechanism"}
+    assert "of the records seem to be reported without noise" in faults(found)["mechanism"]
+    assert found.eps <= found.eps_claimed  # the bound does not see it
+
+
+def test_raw_rows_that_are_not_the_likeliest_reports():
+    """One record in 100 of 20,000, where the mechanism makes it once in 100. Misses: below 1e-9."""
+    subject = SanitizerSubject.of(fitted(Raw))
+    assert subject.unchanged(np.arange(6)).tolist() == subject.symbols.tolist()
+    matrix = np.full((6, 6), 0.01) + 0.94 * np.roll(np.eye(6), 1, axis=0)
+    subject.mechanism = Mechanism.from_matrix(matrix, (0, 1), (0, 1, 2))
+    places = np.resize(np.arange(6), 20_000)
+    codes = subject.mechanism.sample(places).astype(np.int64)
+    reports = subject.symbols[codes]
+    assert check_mechanism(subject, np.arange(6), places, reports)[0] > 1e-6
+    reports[::100] = subject.symbols[places[::100]]
+    p_value, words = check_mechanism(subject, np.arange(6), places, reports)
+    assert p_value < 1e-9 and words.startswith("report (")
+    # A fault in all cells is seen with fewer records by counting.
+    few = slice(0, 3_000)
+    p_value, words = check_mechanism(subject, np.arange(6), places[few], reports[few])
+    assert words.endswith("% of the records seem to be reported unchanged")
+
+
+def test_counts_are_bounded_for_unequal_cells():
+    """P(p <= t) <= t where cells differ much in their likeliest report (1e-6 for a fresh seed)."""
+    matrix = np.array([[0.9, 0.3, 0.02, 0.5], [0.05, 0.3, 0.9, 0.2], [0.05, 0.4, 0.08, 0.3]])
+    mechanism = Mechanism.from_matrix(matrix, (0, 1), (0, 1))
+    joint = JointDistribution(np.ones((2, 2)), (0, 1), (0, 1))
+    subject = CallableSubject.of(len, joint, mechanism)
+    rng, sizes, p_values = np.random.default_rng(1), [300, 5, 80, 40], []
+    places = np.repeat(np.arange(4), sizes)
+    for _ in range(500):
+        reports = np.concatenate(
+            [rng.choice(3, n, p=mechanism.matrix[:, c]) for c, n in enumerate(sizes)]
+        )
+        p_values.append(check_mechanism(subject, np.arange(4), places, reports)[0])
+    for level in (0.3, 0.1, 0.03):
+        assert np.sum(np.array(p_values) <= level) <= binom.isf(1e-6, 500, level)
+
+
+# --- Short calls ---------------------------------------------------------------------------------
+
+
+class RawIfShort:
+    """Sends calls of fewer than ten records as they are."""
+
+    def transform(self, X):
+        reports = super().transform(X)
+        return np.asarray(X) if len(X) < 10 else reports
+
+
+class SeededIfShort:
+    """Begins with one of eight seeds in calls of fewer than ten records, in turn."""
+
+    calls = 0
+
+    def transform(self, X):
+        type(self).calls += 1
+        twin = copy.copy(self)
+        if len(X) < 100:
+            twin.random_state = np.random.RandomState(type(self).calls % 8)
+        return super(SeededIfShort, twin).transform(X)
+
+
+@pytest.mark.parametrize("base", [GRRSanitizer, PolyOptSanitizer])
+@pytest.mark.parametrize("fault", [RawIfShort, SeededIfShort])
+def test_faults_of_short_calls_are_found(base, fault):
+    """Misses: below 1e-3 (50 single records, and eight seeds in turn)."""
+    options = {"region": "lower"} if base is PolyOptSanitizer else {}
+    found = faults(audit(fitted(fault, base, **options), n=4_000, random_state=0))
+    assert set(found) == {"calls"}
+    assert "do not follow the mechanism" in found["calls"] or "apart get too" in found["calls"]
+
+
+def test_calls_that_repeat_earlier_ones():
+    """Calls 24 apart begin alike, although all reports are as common as they should be."""
+    rng, calls = np.random.default_rng(5), iter(range(100))
+    stream = np.stack([rng.permutation(np.arange(12) % 4) for _ in range(2)], axis=1).ravel()
+
+    def report(records):
+        return np.append(stream[next(calls) % 24], rng.integers(4, size=len(records) - 1))
+
+    subject = CallableSubject.of(report, JOINT)
+    subject.index.add(np.arange(4), 4)
+    p_value, words = check_short_calls(subject, 1, rng.integers(4, size=4_000), 100, rng)
+    assert p_value < 0.004 and words.startswith("calls 24 apart get too similar")
+
+
+def test_functions_whose_short_calls_are_raw():
+    """Without a mechanism, short calls are compared with a long one. Misses: below 1e-6."""
+
+    def raw_if_short(records):
+        reports = response(records)
+        return np.asarray(records)[:, 0] == 1 if len(records) < 10 else reports
+
+    options = {"n": 4_000, "distribution": JOINT, "level": 0.999, "random_state": 0}
+    found = faults(audit(raw_if_short, **options))
+    assert set(found) == {"calls"} and "report otherwise than a long call" in found["calls"]
+    assert audit(response, **options).passed  # false alarms: below 1e-3
+
+
+def test_short_calls_raise_no_false_alarms():
+    """P(p <= t) <= t with a mechanism and without (1e-6 for a fresh seed)."""
+    sanitizer = GRRSanitizer(eps=1.0).fit(ROWS, sample_weight=COUNTS.ravel())
+    for subject in (SanitizerSubject.of(sanitizer), CallableSubject.of(response, JOINT)):
+        rng = np.random.default_rng(2)
+        long = subject.reports(np.full(2_000, 1))
+        p_values = [check_short_calls(subject, 1, long, 10, rng)[0] for _ in range(60)]
+        for level in (0.3, 0.1):
+            assert np.sum(np.array(p_values) <= level) <= binom.isf(1e-6, 60, level)
+
+
+# --- Copies and new processes --------------------------------------------------------------------
+
+
+class SeededByCall:
+    """Takes the number of the call for a seed, which every copy counts from the beginning."""
+
+    def transform(self, X):
+        self.calls = getattr(self, "calls", 0) + 1
+        twin = copy.copy(self)
+        twin.random_state = np.random.RandomState(self.calls)
+        return super(SeededByCall, twin).transform(X)
+
+
+def seeded_by_call():
+    calls = 0
+
+    def report(records):
+        nonlocal calls
+        calls += 1
+        return response(records, np.random.default_rng(calls))
+
+    return report
+
+
+_calls = 0
+
+
+def seeded_by_call_of_the_module(records):
+    global _calls
+    _calls += 1
+    return response(records, np.random.default_rng(_calls))
+
+
+def test_seeds_by_call_number_are_found_in_copies():
+    """Copies of functions have their own outer variables. Misses: below 1e-9."""
+    found = faults(audit(fitted(SeededByCall), n=4_000, random_state=0))
+    assert "copies" in found
+    options = {"n": 4_000, "distribution": JOINT, "level": 0.999, "random_state": 0}
+    assert set(faults(audit(seeded_by_call(), **options))) == {"copies"}
+
+
+def test_what_a_module_counts_is_found_in_new_processes():
+    """Misses below 1e-9, false alarms at most 1e-3 each."""
+    options = {"n": 4_000, "distribution": JOINT, "level": 0.999, "random_state": 0}
+    alone = audit(seeded_by_call_of_the_module, **options)
+    assert alone.passed
+    (copies,) = (check for check in alone.checks if check.name == "copies")
+    assert copies.message == "not checked: no copies can be made"
+    found = audit(seeded_by_call_of_the_module, processes=True, **options)
+    assert set(faults(found)) == {"processes"}
+    found = audit(response, processes=True, **options)
+    assert found.passed and "processes" in {check.name for check in found.checks}
+
+
+def test_copies_of_functions_share_nothing():
+    def counter():
+        held = [0]
+
+        def count(step, /, *, by=1):
+            held[0] += step * by
+            return held[0]
+
+        return count
+
+    count = counter()
+    assert count(5) == 5
+    one, two = copies_of(count)
+    assert (one(1), one(1, by=2), two(1), count(1)) == (6, 8, 6, 6)
+    assert copies_of(response) == []
+    lock = __import__("threading").Lock()
+    assert copies_of(lambda records: lock) == []  # cannot be copied
+
+
+# --- Functions with a mechanism ------------------------------------------------------------------
+
+
+def test_a_function_is_compared_with_its_mechanism():
+    """Swapped secrets leak no more; only the mechanism tells. False alarms: at most 1e-3."""
+    matrix = np.array([[0.7, 0.7, 0.7, 0.4, 0.4, 0.4], [0.3, 0.3, 0.3, 0.6, 0.6, 0.6]])
+    mechanism = Mechanism.from_matrix(matrix, (0, 1), (0, 1, 2))
+
+    def sampler(swapped):
+        def report(records):
+            response(records)  # unknown values are refused
+            lies = fresh().random(len(records)) < np.where(records[:, 0] == swapped, 0.3, 0.6)
+            return lies.astype(int)
+
+        return report
+
+    options = {"n": 20_000, "distribution": JOINT, "level": 0.999, "random_state": 0}
+    found = audit(sampler(0), mechanism=mechanism, **options)
+    assert found.passed and found.eps <= found.eps_claimed
+    assert found.eps_claimed == pytest.approx(np.log(2.0), rel=1e-6)
+    twice = audit(sampler(0), mechanism=mechanism, reports=2, **options)
+    assert twice.passed and twice.eps_claimed == pytest.approx(2 * np.log(2.0), rel=1e-6)
+    wrong = faults(audit(sampler(1), mechanism=mechanism, **options))
+    assert "seem to be swapped" in wrong["mechanism"] and "bound" not in wrong
+    foreign = faults(audit(lambda records: sampler(0)(records) + 1, mechanism=mechanism, **options))
+    assert "not the mechanism's, such as 2" in foreign["mechanism"]
+    with pytest.raises(ValueError, match="are not those of the mechanism"):
+        other = JointDistribution(COUNTS, ("a", "b"), (0, 1, 2))
+        audit(sampler(0), mechanism=mechanism, distribution=other)
+    with pytest.raises(ValueError, match="a sanitizer has its own"):
+        audit(GRRSanitizer(eps=1.0).fit(ROWS), mechanism=mechanism)
+
+
+# --- Bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"calls": 1}, "calls=1 must be a whole number >= 2"),
+        ({"calls": 10.0}, "calls=10.0 must be"),
+        ({"processes": 2}, "processes=2 must be True or False"),
+    ],
+)
+def test_bad_parameters(parameters, said):
+    with pytest.raises(ValueError, match=said):
+        audit(response, distribution=JOINT, **parameters)
+
+
+def test_functions_that_new_processes_cannot_have(monkeypatch):
+    options = {"n": 1_000, "distribution": JOINT, "processes": True}
+    with pytest.raises(ValueError, match=r"cannot be pickled.*Define it in a module"):
+        audit(lambda records: response(records), **options)
+    monkeypatch.setattr(response, "__module__", "__main__")
+    monkeypatch.setattr(__import__("__main__"), "response", response, raising=False)
+    with pytest.raises(ValueError, match=r"could not make the reports: .*must be able to import"):
+        audit(response, **options)
