@@ -1,10 +1,11 @@
 """The uncertainty set that covers what privacy looks at: the conditionals, two at a time."""
 
+import math
 from typing import Any, Literal, cast
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_positive, is_finite, is_number
+from skrldp._params import check_beta, is_finite, is_number
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
 from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_budgets
@@ -86,16 +87,17 @@ class LikelihoodRatioSet(BaseEstimator):
         """
         drift = _at_least_zero(self.drift)
         if isinstance(self.radius, str) and self.radius in _RULES:
-            check_positive("beta", self.beta)
-            if self.beta >= 1.0:
-                raise ValueError(f"beta={self.beta!r} must be a probability between 0 and 1.")
             records, n_values = joint.counts.sum(axis=1), joint.counts.shape[1]
-            beta = float(self.beta)
+            beta = check_beta("beta", self.beta)
             rule = cast("Rule", self.radius)
             single, pair = likelihood_ratio_budgets(records, n_values, beta, rule)
             n = joint.n
             return ConditionalsSet(single / n, pair / n, drift, rule, beta, n)
-        if is_number(self.radius) and self.radius >= 0:  # false for NaN
+        if (
+            is_number(self.radius)
+            and (is_finite(self.radius) or self.radius == math.inf)
+            and self.radius >= 0
+        ):
             radius = float(self.radius)
             return ConditionalsSet(radius, radius, drift, "given", None, joint.n)
         raise ValueError(

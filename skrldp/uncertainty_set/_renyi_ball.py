@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_positive, is_number
+from skrldp._params import check_beta, check_positive, is_finite, is_number
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
 from skrldp.uncertainty_set._renyi_set import RenyiSet
@@ -73,9 +73,7 @@ class RenyiBall(BaseEstimator):
         """
         alpha = _positive(self.alpha, "alpha")
         if isinstance(self.radius, str):
-            beta = _positive(self.beta, "beta")
-            if beta >= 1.0:
-                raise ValueError(f"beta={self.beta!r} must be a probability between 0 and 1.")
+            beta = check_beta("beta", self.beta)
             if self.radius == "chi2":
                 return chi2_radius(alpha, beta, n, n_cells)
             if self.radius == "finite-sample":
@@ -85,7 +83,11 @@ class RenyiBall(BaseEstimator):
                         f"alpha={self.alpha!r}: use RenyiBall(alpha=1, radius='finite-sample')."
                     )
                 return finite_sample_radius(beta, n, n_cells)
-        elif is_number(self.radius) and self.radius >= 0:  # false for NaN
+        elif (
+            is_number(self.radius)
+            and (is_finite(self.radius) or self.radius == math.inf)
+            and self.radius >= 0
+        ):
             return float(self.radius)
         raise ValueError(
             f"radius={self.radius!r} must be 'chi2', 'finite-sample' or a number >= 0 (nats)."
