@@ -5,7 +5,7 @@ from typing import Any, Literal, cast
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_beta, is_finite, is_number
+from skrldp._params import check_beta, is_finite, is_number, shown
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
 from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_budgets
@@ -101,7 +101,8 @@ class LikelihoodRatioSet(BaseEstimator):
             radius = float(self.radius)
             return ConditionalsSet(radius, radius, drift, "given", None, joint.n)
         raise ValueError(
-            f"radius={self.radius!r} must be 'finite-sample', 'asymptotic' or a number >= 0 (nats)."
+            f"radius={shown(self.radius)} must be 'finite-sample', 'asymptotic' or a number >= 0 "
+            "(nats)."
         )
 
 

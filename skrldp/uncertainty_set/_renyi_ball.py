@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_beta, check_positive, is_finite, is_number
+from skrldp._params import check_beta, check_positive, is_finite, is_number, shown
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
 from skrldp.uncertainty_set._renyi_set import RenyiSet
@@ -90,7 +90,7 @@ class RenyiBall(BaseEstimator):
         ):
             return float(self.radius)
         raise ValueError(
-            f"radius={self.radius!r} must be 'chi2', 'finite-sample' or a number >= 0 (nats)."
+            f"radius={shown(self.radius)} must be 'chi2', 'finite-sample' or a number >= 0 (nats)."
         )
 
     def fit_set(self, joint: JointDistribution) -> RenyiSet:

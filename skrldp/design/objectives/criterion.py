@@ -47,7 +47,7 @@ _RECORDS_A_CELL = 2  # below which a short search will do; chosen by hand
 # found. Chosen by hand.
 _TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
 # Part of the time limit for the search for sets of values that independent reports are about.
-_TIME_SIMPLE = 0.25
+_TIME_SIMPLE = 1.0 / 3.0
 # What bounds are from.
 _PRICED = "what every private row is worth"
 _MERGED = "what every private row is worth with some values of U merged"

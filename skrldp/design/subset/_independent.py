@@ -276,7 +276,10 @@ class OwnBudgets:
         self.all = 2**size * min(self.pairs, _PAIRS_THAT_COUNT) <= _LISTED
         self.most = int(np.clip(_NEIGHBOURS // self.pairs, *_NEIGHBOUR_SETS))
         under = [by_value(one.region, size)[0] for one in requirements]
-        self.sets = all_sets(size) if self.all else first_sets(np.concatenate(under), self.most)
+        quick = self.limits.left is not None
+        self.sets = (
+            all_sets(size) if self.all else first_sets(np.concatenate(under), self.most, quick)
+        )
         for part in parts:
             self.improve(part)
 

@@ -19,7 +19,7 @@ _MOST_GROUPS, _GROWTH = 40, 1.25  # numbers of groups: up to so many, each so ma
 _SPREAD = 0.7  # standard deviation of the logarithms of what the order of the values is shuffled by
 
 
-def first_sets(conditionals: Floats, most: int) -> Booleans:
+def first_sets(conditionals: Floats, most: int, quick: bool = False) -> Booleans:
     """Return the sets that a search begins with: the simple ones, and even groups of many values.
 
     Parameters
@@ -28,13 +28,15 @@ def first_sets(conditionals: Floats, most: int) -> Booleans:
         Probability of each value under each secret.
     most : int
         Number of groups to make, roughly.
+    quick : bool
+        Make groups of fewer values, too: there may be no time for a search.
 
     Returns
     -------
     boolean array of shape (m, k)
     """
     simple = simple_sets(conditionals.shape[1])
-    if conditionals.shape[1] <= MANY_VALUES:
+    if not quick and conditionals.shape[1] <= MANY_VALUES:
         return simple
     return distinct_sets(np.concatenate([simple, even_groups(conditionals, most)]))
 
