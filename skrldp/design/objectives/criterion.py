@@ -187,7 +187,8 @@ class _Design:
         # With few records, what is best at the public distribution says little about
         # the true one: a short search will do.
         self.short = solver == "auto" and self.joint.n < _RECORDS_A_CELL * self.joint.counts.size
-        more = solver == "auto" and not self.short and self.cones.exact is not None
+        more = solver == "auto" and not self.short and not self.limits.met
+        more = more and self.cones.exact is not None
         if solver == "columns":
             solution = self.columns(self.warm)
         elif isinstance(self.criterion, Expandable):

@@ -107,7 +107,8 @@ def test_a_design_without_time_solves_few_programs(programs):
     asked = promise(2, 60)
     found = solve(asked.joint, asked.requirements(), time_limit=1e-6)
     assert found.status == "time_limit"
-    assert len(programs) <= 15
+    large = [columns for columns in programs if columns > 60]  # others are about two secrets
+    assert 0 < len(large) <= 6
     _, certificate = release(found.matrix, asked)
     assert certificate.holds(1.0)
 
