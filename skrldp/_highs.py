@@ -110,14 +110,14 @@ class LinearProgram:
         )
         self._check_accepted(status, values)
 
-    def add_columns(self, cost: Floats, columns: Floats) -> None:
+    def add_columns(self, cost: Floats, columns: Floats | csr_array) -> None:
         """Add non-negative variables.
 
         Parameters
         ----------
         cost : array of shape (m,)
             Their objective coefficients.
-        columns : array of shape (m, n_rows)
+        columns : array or sparse array of shape (m, n_rows)
             Their coefficients in the rows there are.
 
         Raises
@@ -126,7 +126,7 @@ class LinearProgram:
             If a coefficient is too large for HiGHS, which would leave all of the variables out.
         """
         index, values, starts = _sparse(columns)
-        count = len(columns)
+        count = columns.shape[0]
         status = self._solver.addCols(
             count,
             np.asarray(cost, dtype=float),

@@ -8,17 +8,26 @@ from typing import Any, TypeGuard
 import numpy as np
 
 __all__ = [
+    "LEAST_EPS",
     "OBSERVED",
+    "check_beta",
     "check_choice",
+    "check_eps",
     "check_flag",
     "check_positive",
     "check_seed",
     "is_finite",
     "is_number",
     "is_whole",
+    "shown",
 ]
 
 OBSERVED = ("all", "nonsensitive")  # what a mechanism sees of a person: S and U, or U alone
+# In nats. Probabilities are rounded to multiples of about 2**-31 or less, and proofs have an error
+# of 1e-11, so nothing can be told at a smaller ε.
+LEAST_EPS = 1e-9
+_LEAST_BETA = 1e-300  # quantiles of less are out of the range of floats
+_LONGEST = 40  # characters of a value in a message
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -42,7 +51,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def is_finite(value: Any) -> TypeGuard[float]:
-    """Whether a value is a finite real number and no truth value.
+    """Whether a value is a real number that a float can hold, and no truth value.
 
     Parameters
     ----------
@@ -52,8 +61,18 @@ def is_finite(value: Any) -> TypeGuard[float]:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> is_finite(2), is_finite(10**400), is_finite(float("nan"))
+    (True, False, False)
     """
-    return is_number(value) and -math.inf < value < math.inf  # of whole numbers of any size too
+    if not is_number(value):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:  # a whole number or a fraction that no float can hold
+        return False
 
 
 def is_whole(value: Any) -> TypeGuard[int]:
@@ -74,6 +93,29 @@ def is_whole(value: Any) -> TypeGuard[int]:
     (True, False, False)
     """
     return is_number(value) and isinstance(value, Integral)
+
+
+def shown(value: Any) -> str:
+    """Write a value for a message, in a few characters.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shown(0.5), shown(10**5000)
+    ('0.5', 'a number of 16,610 bits')
+    """
+    if is_whole(value) and not is_finite(value):  # Python does not write the longest of them
+        return f"a number of {int(value).bit_length():,} bits"
+    words = repr(value)
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
@@ -148,7 +190,72 @@ def check_positive(name: str, value: Any, unit: str = "") -> None:
     """
     if not (is_finite(value) and value > 0):
         note = f" ({unit})" if unit else ""
-        raise ValueError(f"{name}={value!r} must be a positive finite number{note}.")
+        raise ValueError(f"{name}={shown(value)} must be a positive finite number{note}.")
+
+
+def check_eps(name: str, value: Any) -> None:
+    """Refuse what is no privacy parameter that a mechanism can be proven for.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What it was given.
+
+    Raises
+    ------
+    ValueError
+        If it is no positive finite number, or so small that nothing could be told.
+
+    Examples
+    --------
+    >>> check_eps("eps", 1e-12)
+    Traceback (most recent call last):
+    ValueError: eps=1e-12 must be at least 1e-09 nats: at less, reports could tell nothing.
+    """
+    check_positive(name, value, "in nats")
+    if float(value) < LEAST_EPS:
+        raise ValueError(
+            f"{name}={shown(value)} must be at least {LEAST_EPS:g} nats: at less, reports could "
+            "tell nothing."
+        )
+
+
+def check_beta(name: str, value: Any) -> float:
+    """Return how often a set may miss, as a float; refuse what is no such probability.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What it was given.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If it is not between 0 and 1, or smaller than 1e-300.
+
+    Examples
+    --------
+    >>> check_beta("beta", 5e-324)
+    Traceback (most recent call last):
+    ValueError: beta=5e-324 must be a probability of at least 1e-300.
+    """
+    check_positive(name, value)
+    beta = float(value)
+    if beta >= 1.0:
+        raise ValueError(f"{name}={shown(value)} must be a probability between 0 and 1.")
+    if beta < _LEAST_BETA:
+        raise ValueError(
+            f"{name}={shown(value)} must be a probability of at least {_LEAST_BETA:g}."
+        )
+    return beta
 
 
 def check_seed(random_state: Any) -> None:

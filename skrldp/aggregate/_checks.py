@@ -40,7 +40,7 @@ def check_parameters(estimator: Any) -> None:
     if not (is_finite(estimator.max_iter) and estimator.max_iter == int(estimator.max_iter) >= 1):
         raise ValueError(f"max_iter={estimator.max_iter!r} must be a whole number >= 1.")
     limit = estimator.time_limit
-    if limit is not None and not (is_number(limit) and limit > 0):
+    if limit is not None and not (is_finite(limit) and limit > 0):
         raise ValueError(
             f"time_limit={limit!r} must be a positive number of seconds, or None for no limit."
         )

@@ -5,6 +5,6 @@ What is optimised stands in :mod:`skrldp.design.objectives`, mechanisms by formu
 """
 
 from skrldp.design._information_bound import information_bound
-from skrldp.design._run import Solution
+from skrldp.design._run import Limits, Progress, Solution
 
-__all__ = ["Solution", "information_bound"]
+__all__ = ["Limits", "Progress", "Solution", "information_bound"]

@@ -65,8 +65,13 @@ class RowMixture:
         self._program.add_columns(information, rows)
         self.rows = np.concatenate([self.rows, rows])
 
-    def solve(self) -> tuple[Floats, Floats, float]:
+    def solve(self, seconds: float | None = None) -> tuple[Floats, Floats, float]:
         """Find the best mixture.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            Time this may take; ``TimeoutError`` if it runs out.
 
         Returns
         -------
@@ -75,4 +80,4 @@ class RowMixture:
         value : float
             Mutual information, in nats.
         """
-        return self._program.solve()
+        return self._program.solve(seconds)

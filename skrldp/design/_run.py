@@ -19,6 +19,7 @@ For the last three :attr:`Solution.unfinished` is true: more work, or another so
 Whatever the status, the mechanism is repaired and certified before it is released.
 """
 
+import threading
 import time
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -38,6 +39,7 @@ _BAR = "{desc} |{bar:20}|{postfix}"
 _UNLIMITED = "{desc}{postfix}"
 _LIMITS = {"max_iter": "max_iter", "time_limit": "The time limit"}
 _UNFINISHED = (*_LIMITS, "optimal_inaccurate")
+_TICK = 1.0  # seconds after which a line of progress is written again
 _LEAST_SCALE = 1e-300  # so that the gap of zero from zero is zero
 
 
@@ -213,22 +215,33 @@ class Quantity(Protocol):
 class Progress:
     """A line on the time that has gone, with what was reached, its bound and the gap between them.
 
+    It is written once a second, from the first one to the last, by a thread: whatever is computed
+    meanwhile.
+
     Parameters
     ----------
     verbose : int
         Shows nothing unless positive.
     limits : Limits
         Of the design.
+    quantity : object, optional
+        What is maximised or minimised, with ``name``, ``unit`` and ``sense``: 1 or -1. None: the
+        time alone is shown.
+
+    Attributes
+    ----------
     bound : float
-        No mechanism is better.
-    quantity : object
-        What is maximised or minimised, with ``name``, ``unit`` and ``sense``: 1 or -1.
+        No mechanism is better; infinite as long as it is not known.
+    stage : str
+        What is being done, in a few words.
     """
 
-    def __init__(self, verbose: int, limits: Limits, bound: float, quantity: Quantity) -> None:
-        self.limits, self.bound, self.quantity = limits, bound, quantity
-        self.best = 0.0 if quantity.sense > 0 else np.inf
+    def __init__(self, verbose: int, limits: Limits, quantity: Quantity | None = None) -> None:
+        self.limits, self.quantity = limits, quantity
+        self.bound, self.best, self.stage = np.inf, np.nan, ""
         self._bar: Any = None
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
         if verbose:
             from tqdm.auto import tqdm  # loaded when needed
 
@@ -237,7 +250,16 @@ class Progress:
             self._bar = tqdm(total=left, desc="[skrldp]", bar_format=form)
 
     def __enter__(self) -> "Progress":
+        if self._bar is not None:
+            self._thread = threading.Thread(target=self._tick, name="skrldp", daemon=True)
+            self._thread.start()
         return self
+
+    def _tick(self) -> None:
+        while True:
+            self._write()
+            if self._ended.wait(_TICK):
+                return
 
     def __exit__(
         self,
@@ -245,6 +267,9 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
         if self._bar is not None:
             self._bar.close()
 
@@ -260,6 +285,7 @@ class Progress:
         -------
         str
         """
+        assert self.quantity is not None
         return f"{self.quantity.name} {reached:.5g} {self.quantity.unit}".rstrip()
 
     def show(self, reached: float) -> None:
@@ -270,15 +296,17 @@ class Progress:
         reached : float
             The quantity that the latest mechanism has at the public distribution.
         """
-        self.best = (max if self.quantity.sense > 0 else min)(self.best, reached)
-        if self._bar is None:
-            return
+        assert self.quantity is not None
+        better = np.fmax if self.quantity.sense > 0 else np.fmin
+        self.best = float(better(self.best, reached))
+
+    def _write(self) -> None:
         gone, bar = self.limits.elapsed, self._bar
         bar.n = gone if bar.total is None else min(gone, bar.total)
-        least, greatest = sorted((self.best, self.bound))
-        bar.set_postfix_str(
-            f"{gone:.0f} s, {self.words(self.best)}, bound {self.bound:.5g}, "
-            f"gap {1.0 - least / greatest:.0%}"
-            if greatest > 0
-            else f"{gone:.0f} s"
-        )
+        words = [f"{gone:.0f} s", self.stage] if self.stage else [f"{gone:.0f} s"]
+        if np.isfinite(self.best):
+            words.append(self.words(self.best))
+            least, greatest = sorted((self.best, self.bound))
+            if 0 < greatest < np.inf:
+                words += [f"bound {self.bound:.5g}", f"gap {1.0 - least / greatest:.0%}"]
+        bar.set_postfix_str(", ".join(words))

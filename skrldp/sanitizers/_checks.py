@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp._params import is_finite, is_number, is_whole
+from skrldp._params import is_finite, is_number, is_whole, shown
 from skrldp._typing import Floats
 from skrldp.alphabet import plain
 from skrldp.joint import as_counts
@@ -37,18 +37,23 @@ __all__ = [
 # In a table whose rows repeat, weights may state that some rows were seen a few times, as after
 # resampling; survey weights are in the hundreds and thousands.
 _RECORDS_PER_ROW = 3
+# Cells of one record among so many have a probability of 1e-12, near what linear programs and
+# proofs can tell from none.
+_MOST_RECORDS = 10**12
 
 
 def check_limits(sanitizer: Any) -> None:
     """Refuse limits of a design that are neither None nor positive numbers, and other `n_jobs`."""
     time_limit, max_iter, n_jobs = sanitizer.time_limit, sanitizer.max_iter, sanitizer.n_jobs
-    if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
+    if time_limit is not None and not (is_finite(time_limit) and time_limit > 0):
         raise ValueError(
-            f"time_limit={time_limit!r} must be a positive number of seconds, or None for no limit."
+            f"time_limit={shown(time_limit)} must be a positive number of seconds, or None for no "
+            "limit."
         )
-    if max_iter is not None and not (is_whole(max_iter) and max_iter > 0):
+    if max_iter is not None and not (is_whole(max_iter) and is_finite(max_iter) and max_iter > 0):
         raise ValueError(
-            f"max_iter={max_iter!r} must be a positive number of iterations, or None for no limit."
+            f"max_iter={shown(max_iter)} must be a positive number of iterations, or None for no "
+            "limit."
         )
     if n_jobs is not None and not (is_whole(n_jobs) and n_jobs != 0):
         raise ValueError(
@@ -60,7 +65,7 @@ def check_limits(sanitizer: Any) -> None:
 def check_smoothing(smoothing: Any) -> None:
     """Refuse an amount of smoothing that is negative or not a finite number."""
     if not (is_finite(smoothing) and smoothing >= 0):
-        raise ValueError(f"smoothing={smoothing!r} must be a finite number of at least 0.")
+        raise ValueError(f"smoothing={shown(smoothing)} must be a finite number of at least 0.")
 
 
 def check_tolerance(tol: Any) -> None:
@@ -167,12 +172,18 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> Floats | None:
     Raises
     ------
     ValueError
-        If they are no whole numbers >= 0, or cannot be counts.
+        If they are no whole numbers >= 0, cannot be counts, or are too many.
     """
     if sample_weight is None:
         return None
     weights = as_counts(sample_weight, len(cells))
     total, seen = int(weights.sum()), cells[weights > 0]
+    if total > _MOST_RECORDS:
+        raise ValueError(
+            f"sample_weight sums to {total:,}, but at most {_MOST_RECORDS:,} records can be told "
+            "from a rare cell. Give the number of records of each row, not weights or shares on a "
+            "large scale."
+        )
     if total <= _RECORDS_PER_ROW * len(seen):
         return weights
     repeated = len(seen) - len(np.unique(seen))

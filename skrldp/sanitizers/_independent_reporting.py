@@ -6,7 +6,7 @@ from typing import Any
 from skrldp._params import check_choice
 from skrldp.alphabet import Record
 from skrldp.certificate import release
-from skrldp.design import Solution, information_bound
+from skrldp.design import Limits, Progress, Solution, information_bound
 from skrldp.design.closed_form import independent_reporting
 from skrldp.design.subset import optimal_reporting
 from skrldp.information import Blocks
@@ -251,7 +251,8 @@ class IRSanitizer(BaseSanitizer):
                 "KBinsDiscretizer)."
             )
         start = time.perf_counter()
-        best = optimal_reporting(joint, requirements, self.budget)
+        with Progress(self.verbose, Limits()):
+            best = optimal_reporting(joint, requirements, self.budget)
         blocks = best.blocks
         if blocks is not None:
             name = "independent reporting"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skrldp._arrays import refuse_masked
-from skrldp._params import check_choice, check_positive, is_number
+from skrldp._params import LEAST_EPS, check_choice, check_eps, is_finite, is_number, shown
 from skrldp._typing import Floats
 from skrldp.alphabet import plain_name, spent_on_values
 from skrldp.joint import JointDistribution
@@ -59,7 +59,7 @@ def check_promise(sanitizer: Any) -> None:
     """
     eps = sanitizer.eps
     if not _by_pair(eps):
-        check_positive("eps", eps, "in nats")
+        check_eps("eps", eps)
     elif not hasattr(sanitizer, "protect"):
         raise ValueError(
             f"eps must be a number for {type(sanitizer).__name__}: one for each pair of secrets is "
@@ -73,7 +73,7 @@ def check_promise(sanitizer: Any) -> None:
     for name in ("eps_all", "eps_known"):
         value = getattr(sanitizer, name, None)
         if value is not None:
-            check_positive(name, value, "in nats")
+            check_eps(name, value)
     if sanitizer.handle_unknown == "impute" and sanitizer.min_frequency == "auto":
         raise ValueError(
             "handle_unknown='impute' cannot go with min_frequency='auto', which reports unknown "
@@ -223,12 +223,13 @@ def eps_of_pairs(eps: Any, secrets: Sequence[Any]) -> float | Floats:
     a1 = len(secrets)
     matrix = _from_mapping(eps, secrets) if isinstance(eps, Mapping) else _from_array(eps, a1)
     apart = ~np.eye(a1, dtype=bool)
-    wrong = apart & ~(matrix > 0)
+    wrong = apart & ~(matrix >= LEAST_EPS)
     if wrong.any():
         s, t = np.argwhere(wrong)[0]
         raise ValueError(
-            f"eps must be positive for each two secrets (np.inf: not compared), but it is "
-            f"{matrix[s, t]} for those at positions {s} and {t} of joint_.secrets."
+            f"eps must be positive for each two secrets, at least {LEAST_EPS:g} nats (np.inf: not "
+            f"compared), but it is {matrix[s, t]} for those at positions {s} and {t} of "
+            "joint_.secrets."
         )
     if np.any(apart & (matrix != matrix.T)):
         s, t = np.argwhere(apart & (matrix != matrix.T))[0]
@@ -252,7 +253,7 @@ def _from_array(eps: Any, a1: int) -> Floats:
         )
     try:
         matrix = np.array(eps, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
     if matrix.shape != (a1, a1):
         shape = f", got shape {matrix.shape}" if matrix.size else ""
@@ -273,8 +274,10 @@ def _from_mapping(eps: Mapping[Any, Any], secrets: Sequence[Any]) -> Floats:
                 f"{where} must have a pair of secrets as its key, (s, t); with several sensitive "
                 "columns each secret is a tuple."
             )
-        if not is_number(value):
-            raise ValueError(f"{where} must be a number (np.inf: not compared), got {value!r}.")
+        if not (is_finite(value) or (is_number(value) and value == np.inf)):
+            raise ValueError(
+                f"{where} must be a number (np.inf: not compared), got {shown(value)}."
+            )
         missing = [i for i, secret in enumerate(pair) if plain_name(secret) not in place]
         if missing:
             raise ValueError(

@@ -5,7 +5,7 @@ from typing import Any, Literal, cast
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_positive, is_finite, is_number
+from skrldp._params import check_beta, is_finite, is_number, shown
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
@@ -93,20 +93,22 @@ class LikelihoodRatioSet(BaseEstimator):
         """
         drift = _at_least_zero(self.drift)
         if isinstance(self.radius, str) and self.radius in _RULES:
-            check_positive("beta", self.beta)
-            if self.beta >= 1.0:
-                raise ValueError(f"beta={self.beta!r} must be a probability between 0 and 1.")
             rule = cast("Rule", self.radius)
-            n, beta = joint.n, float(self.beta)
+            n, beta = joint.n, check_beta("beta", self.beta)
             single, pair, n_values = _budgets(joint, beta, rule)
             if math.isinf(single):
                 return ConditionalsSet(single, pair, drift, None, None, n)
             return ConditionalsSet(single / n, pair / n, drift, rule, beta, n, n_values)
-        if is_number(self.radius) and self.radius >= 0:  # false for NaN
+        if (
+            is_number(self.radius)
+            and (is_finite(self.radius) or self.radius == math.inf)
+            and self.radius >= 0
+        ):
             radius = float(self.radius)
             return ConditionalsSet(radius, radius, drift, "given", None, joint.n)
         raise ValueError(
-            f"radius={self.radius!r} must be 'finite-sample', 'asymptotic' or a number >= 0 (nats)."
+            f"radius={shown(self.radius)} must be 'finite-sample', 'asymptotic' or a number >= 0 "
+            "(nats)."
         )
 
 

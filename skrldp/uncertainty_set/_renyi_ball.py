@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_positive, is_number
+from skrldp._params import check_beta, check_positive, is_finite, is_number, shown
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
@@ -75,9 +75,7 @@ class RenyiBall(BaseEstimator):
         """
         alpha = _positive(self.alpha, "alpha")
         if isinstance(self.radius, str):
-            beta = _positive(self.beta, "beta")
-            if beta >= 1.0:
-                raise ValueError(f"beta={self.beta!r} must be a probability between 0 and 1.")
+            beta = check_beta("beta", self.beta)
             if self.radius == "chi2":
                 return chi2_radius(alpha, beta, n, n_cells)
             if self.radius == "finite-sample":
@@ -87,10 +85,14 @@ class RenyiBall(BaseEstimator):
                         f"alpha={self.alpha!r}: use RenyiBall(alpha=1, radius='finite-sample')."
                     )
                 return finite_sample_radius(beta, n, n_cells)
-        elif is_number(self.radius) and self.radius >= 0:  # false for NaN
+        elif (
+            is_number(self.radius)
+            and (is_finite(self.radius) or self.radius == math.inf)
+            and self.radius >= 0
+        ):
             return float(self.radius)
         raise ValueError(
-            f"radius={self.radius!r} must be 'chi2', 'finite-sample' or a number >= 0 (nats)."
+            f"radius={shown(self.radius)} must be 'chi2', 'finite-sample' or a number >= 0 (nats)."
         )
 
     def fit_set(self, joint: JointDistribution) -> RenyiSet:
@@ -122,7 +124,7 @@ class RenyiBall(BaseEstimator):
         if self.radius == "finite-sample":
             n_values = joint.most_values
             if joint.alphabet == "frequent":  # the rest of beta is for having learned the values
-                beta = _positive(self.beta, "beta")
+                beta = check_beta("beta", self.beta)
                 own = RenyiBall(self.alpha, beta=beta - spent_on_values(beta), radius=self.radius)
         return RenyiSet(
             float(self.alpha),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
@@ -89,6 +90,9 @@ def anneal_each(
 ) -> list[Run]:
     """Anneal from several starts.
 
+    Runs are side by side in processes where there are several jobs and time for all runs. Where
+    time is short, each run has all jobs for itself: they share its rows.
+
     Parameters
     ----------
     criterion : Expandable
@@ -112,26 +116,52 @@ def anneal_each(
     number, left = limits.workers.number, limits.iterations_left
     share = None if left is None else left // (len(plans) + 1)  # one for what follows
     runs: list[Run] = []
-    if number == 1 or len(plans) < 2 or criterion.distribution.size < _WORTH_A_PROCESS:
-        for plan in plans:
-            b = affordable(plan.reports, runs, limits, reserved)
-            if b < min(plan.reports, _FEWEST):
-                break
-            own = Limits(limits.left, share, limits.workers)
-            runs.append(_anneal(criterion, requirements, replace(plan, reports=b), own, callback))
-    else:
-        together = -(-len(plans) // number)  # runs of one process, one after the other
-        seconds = None if limits.left is None else limits.left / together
-        jobs = max(number // len(plans), 1)
-        common = criterion, requirements, seconds, share, jobs
-        order = sorted(range(len(plans)), key=lambda i: -plans[i].reports)  # the longest first
-        tasks = [delayed(_anneal_alone)(plans[i], *common) for i in order]
-        found = dict(zip(order, Parallel(n_jobs=number)(tasks), strict=True))
-        runs = [found[i] for i in range(len(plans))]
-        if callback is not None:
-            for run in runs:
-                callback(run.matrix)
+    worthwhile = number > 1 and criterion.distribution.size >= _WORTH_A_PROCESS
+    for place, plan in enumerate(plans):
+        rest = plans[place:]
+        # With a limit of time, the first run tells whether there is time for all of the others.
+        known = limits.left is None or len(runs) > 0
+        if worthwhile and known and len(rest) > 1 and _time_for_all(rest, runs, limits, reserved):
+            runs += _side_by_side(criterion, requirements, rest, limits, share, callback)
+            break
+        b = affordable(plan.reports, runs, limits, reserved)
+        if b < min(plan.reports, _FEWEST):
+            break
+        own = Limits(limits.left, share, limits.workers)
+        runs.append(_anneal(criterion, requirements, replace(plan, reports=b), own, callback))
     limits.count(sum(run.steps for run in runs))
+    return runs
+
+
+def _time_for_all(
+    plans: Sequence[Plan], before: Sequence[Run], limits: Limits, reserved: int
+) -> bool:
+    """Whether there is time for all runs, even one after the other."""
+    reports = sum(plan.reports for plan in plans)
+    return affordable(reports, before, limits, reserved) == reports
+
+
+def _side_by_side(
+    criterion: Expandable,
+    requirements: Requirements,
+    plans: Sequence[Plan],
+    limits: Limits,
+    share: int | None,
+    callback: Callback | None,
+) -> list[Run]:
+    """Anneal in processes, as many as there are jobs for."""
+    number = min(limits.workers.number, len(plans))
+    together = -(-len(plans) // number)  # runs of one process, one after the other
+    seconds = None if limits.left is None else limits.left / together
+    jobs = max(limits.workers.number // len(plans), 1)
+    common = criterion, requirements, seconds, share, jobs
+    order = sorted(range(len(plans)), key=lambda i: -plans[i].reports)  # the longest first
+    tasks = [delayed(_anneal_alone)(plans[i], *common) for i in order]
+    found = dict(zip(order, Parallel(n_jobs=number)(tasks), strict=True))
+    runs = [found[i] for i in range(len(plans))]
+    if callback is not None:
+        for run in runs:
+            callback(run.matrix)
     return runs
 
 
@@ -183,6 +213,9 @@ def _anneal(
     callback: Callback | None,
 ) -> Run:
     start = starts(requirements.shape, plan.reports, plan.seed)
+    if limits.met:  # to prepare a path takes seconds at hundreds of cells
+        constant = np.full(start.shape, 1.0 / len(start))
+        return Run(constant, criterion.value(constant))
     annealing = Annealing(criterion, requirements, start, callback, limits.workers)
     annealing.anneal(plan.factor, limits)
     return Run.of(annealing)

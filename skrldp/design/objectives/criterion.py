@@ -46,6 +46,8 @@ _RECORDS_A_CELL = 2  # below which a short search will do; chosen by hand
 # Part of the time limit for alternation, or for decomposition, where columns go on from what it
 # found. Chosen by hand.
 _TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
+# Part of the time limit for the search for sets of values that independent reports are about.
+_TIME_SIMPLE = 1.0 / 3.0
 # What bounds are from.
 _PRICED = "what every private row is worth"
 _MERGED = "what every private row is worth with some values of U merged"
@@ -154,21 +156,20 @@ class _Design:
         self.limits, self.verbose = limits, verbose
         self.warm = warm if self.requirements.any_pair else None
         self.short = False
-        self.by_formula: Solution | None = None
-        if solver == "auto":
-            self.by_formula = optimum_at_public(joint, self.requirements, self.criterion, limits)
-        if self.by_formula is None:
-            self.bound = self.public.bound(joint, self.requirements)
-        else:
-            self.bound = Bound(self.by_formula.bound, self.by_formula.bound_by)
-        self.progress = Progress(verbose, limits, self.bound.value, self.public)
+        self.progress = Progress(verbose, limits, self.public)
 
     def solve(self, solver: str) -> Solution:
-        if self.by_formula is not None:
-            return self.by_formula
+        self.progress.stage = "formulas and a bound"
+        if solver == "auto":
+            found = optimum_at_public(self.joint, self.requirements, self.criterion, self.limits)
+            if found is not None:
+                return found
+        self.progress.bound = self.bound.value
         notes: list[str] = []
         if self.limits.left is not None:
+            self.progress.stage = "independent reports"
             _ = self.simple  # in time, for a search that is cut short
+        self.progress.stage = ""
         if solver == "vertices" or (solver == "auto" and is_polyhedral(self.requirements)):
             try:
                 return enumerate_vertices(
@@ -186,7 +187,8 @@ class _Design:
         # With few records, what is best at the public distribution says little about
         # the true one: a short search will do.
         self.short = solver == "auto" and self.joint.n < _RECORDS_A_CELL * self.joint.counts.size
-        more = solver == "auto" and not self.short and self.cones.exact is not None
+        more = solver == "auto" and not self.short and not self.limits.met
+        more = more and self.cones.exact is not None
         if solver == "columns":
             solution = self.columns(self.warm)
         elif isinstance(self.criterion, Expandable):
@@ -203,6 +205,7 @@ class _Design:
 
         The rows that are found on the way make the mechanism a little better.
         """
+        self.progress.stage = "a bound"
         plain = isinstance(self.criterion, Information) and self.criterion.about is None
         matrix, a1 = solution.matrix, len(self.joint.marginal)
         if not plain or matrix is None or self.short or solution.status == "optimal":
@@ -251,6 +254,11 @@ class _Design:
             self.progress.show(self.public.stated(matrix))
 
     @cached_property
+    def bound(self) -> Bound:
+        """What no mechanism is better than, before any search."""
+        return self.public.bound(self.joint, self.requirements)
+
+    @cached_property
     def forms(self) -> list[Floats]:
         """Closed forms; with several splits of ε where their rows are only mixed."""
         mixed = not isinstance(self.criterion, Expandable)
@@ -265,7 +273,8 @@ class _Design:
     @cached_property
     def simple(self) -> tuple[float, Floats]:
         """Value of the best mechanism that takes no search, and its matrix."""
-        quick = quick_reporting(self.joint, self.requirements)
+        part = self.limits.part(_TIME_SIMPLE)
+        quick = quick_reporting(self.joint, self.requirements, part)
         value = -np.inf if quick is None else self.criterion.value(quick)
         return self.known if quick is None or value <= self.known[0] else (value, quick)
 

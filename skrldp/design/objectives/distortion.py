@@ -18,7 +18,7 @@ from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Limits, Solution
+from skrldp.design._run import Limits, Progress, Solution
 from skrldp.design._workers import Workers
 from skrldp.design.cutting_planes import CutProgram, cheapest, minimise
 from skrldp.exceptions import InfeasibleError, SolverError
@@ -283,13 +283,14 @@ def solve(
     useful = _undominated(cost.cost)
     some = replace(cost, cost=cost.cost[useful])
     try:
-        if solver == "conic":
-            solution = _conic(some, requirements, limits, verbose)
-        else:
-            first = None if warm is None else _as_outputs(warm, some)
-            solution = minimise(
-                some, requirements, gap=gap, limits=limits, verbose=verbose, first=first
-            )
+        with Progress(verbose, limits):
+            if solver == "conic":
+                solution = _conic(some, requirements, limits, verbose)
+            else:
+                first = None if warm is None else _as_outputs(warm, some)
+                solution = minimise(
+                    some, requirements, gap=gap, limits=limits, verbose=verbose, first=first
+                )
     except (SolverError, InfeasibleError) as error:
         raise type(error)(
             f"no mechanism was designed for {requirements.describe()} with {len(cost.cost)} "

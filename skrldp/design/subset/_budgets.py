@@ -9,7 +9,7 @@ from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design._value_budgets import least_odds
 from skrldp.row_privacy import Region, SimplexRegion, odds_factor, screened_maxima
 
-__all__ = ["secrets_of", "set_drops"]
+__all__ = ["by_value", "secrets_of", "set_drops"]
 
 
 _CHUNK = 2_000_000  # sets times pairs of secrets in memory: 16 MB for each array
@@ -55,7 +55,7 @@ def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
     """
     first, _ = region.pairs
     odds = np.zeros(len(sets))
-    probabilities, possible = _by_value(region, sets.shape[1])
+    probabilities, possible = by_value(region, sets.shape[1])
     number = possible.sum(axis=1)[:, None]
     for part in chunks(len(sets), max(_CHUNK // max(len(first), 1), 1)):
         # Each set stands for a value: bounds and gaps are those of one value at a time.
@@ -68,8 +68,20 @@ def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
     return np.where(unsaid, 1.0, odds / (1.0 + np.where(unsaid, 0.0, odds)))
 
 
-def _by_value(region: Region, n_values: int) -> tuple[Floats, Floats]:
-    """Probability of each value of U under each secret of a region, and 1 where it is possible."""
+def by_value(region: Region, n_values: int) -> tuple[Floats, Floats]:
+    """Return the probability of each value of U under each secret, and 1 where it is possible.
+
+    Parameters
+    ----------
+    region : Region
+        About values of S, each maybe together with known values of U.
+    n_values : int
+        Number of values of U.
+
+    Returns
+    -------
+    probabilities, possible : arrays of shape (n_secrets, n_values)
+    """
     values = (region.rows.parts % n_values)[region.rows.place]
     probabilities, possible = np.zeros((2, region.n_secrets, n_values))
     secret = np.arange(region.n_secrets)[:, None]

@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._master_program import LEAST_GAIN
-from skrldp.design.subset._sets import SetMixture, best_sets, simple_sets
+from skrldp.design._master_program import LEAST_GAIN, used
+from skrldp.design.subset._partitions import first_sets
+from skrldp.design.subset._set_mixture import SetMixture
+from skrldp.design.subset._sets import best_sets, simple_sets
 from skrldp.information import entropy, mutual_information_bound, row_information
 
 __all__ = ["LocalOptimum", "optimal_response"]
 
 
+_GROUPS = 200  # sets of many values that are made to begin with, roughly
 _ROUNDING = 64.0 * np.finfo(float).eps  # of the sums of dual variables, for each value
 
 
@@ -73,7 +76,7 @@ def optimal_response(
         Relative distance from the bound at which the search ends.
     rounds : int
         Linear programs after which it ends anyway, far from which it stays with up to some fifty
-        values.
+        values. More values are put into even groups first, which is within some thousandths.
     first : boolean array of shape (m, k), optional
         Sets to begin with.
     quick : bool
@@ -117,18 +120,18 @@ def optimal_response(
     if not eps >= 0:
         raise ValueError(f"eps={eps!r} must be a number >= 0 (in nats).")
     distribution = whole / whole.sum()
-    start = simple_sets(len(whole))
     if eps == 0 or len(whole) == 1:
-        return LocalOptimum(np.ones((1, len(whole))), 0.0, 0.0, 0, start[:1])
+        return LocalOptimum(np.ones((1, len(whole))), 0.0, 0.0, 0, simple_sets(len(whole))[:1])
     drop = float(np.exp(-eps))
     pricing = best_sets(whole, quick)
     mixture = SetMixture(distribution)
+    start = first_sets(distribution[None], _GROUPS)
     mixture.add(start if first is None else np.concatenate([start, first]), drop)
     bound = _simple_bound(distribution, eps)
+    weights, duals, value = mixture.solve()
     done = 0
     while done < rounds:
         done += 1
-        _, duals, value = mixture.solve()
         sets, most = pricing.best(duals, drop)
         # With this multiple of the distribution added, the dual variables are feasible.
         rounding = _ROUNDING * len(whole) * float(np.abs(duals).sum())
@@ -136,9 +139,11 @@ def optimal_response(
         near = bound - value <= max(LEAST_GAIN, gap * value)
         if near or not mixture.add(sets, drop):
             break
-    matrix = mixture.matrix()
+        weights, duals, value = mixture.solve()
+    matrix = mixture.matrix(weights)
     information = max(0.0, float(row_information(matrix, distribution).sum()))
-    return LocalOptimum(matrix, information, float(max(bound, information)), done, mixture.used())
+    in_use = mixture.sets[used(weights)]
+    return LocalOptimum(matrix, information, float(max(bound, information)), done, in_use)
 
 
 def _simple_bound(distribution: Floats, eps: float) -> float:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Booleans, Floats
 from skrldp.design._master_program import used
+from skrldp.design._run import Limits
 from skrldp.design.closed_form import (
     IndependentReporting,
     SplitSearch,
@@ -26,10 +27,11 @@ from skrldp.design.closed_form import (
     response_matrix,
     value_budget,
 )
-from skrldp.design.subset._budgets import secrets_of, set_drops
+from skrldp.design.subset._budgets import by_value, secrets_of, set_drops
 from skrldp.design.subset._extremal import optimal_response
+from skrldp.design.subset._partitions import first_sets
+from skrldp.design.subset._set_mixture import SetMixture
 from skrldp.design.subset._sets import (
-    SetMixture,
     all_sets,
     best_sets,
     distinct_sets,
@@ -65,6 +67,7 @@ _LEAST = 1e-9  # nats that a set must be worth
 # Linear programs of one search: so many by the number of values, within the range; few while
 # splits are compared.
 _PROGRAMS, _PROGRAM_RANGE, _PROGRAMS_WHILE_COMPARING = 600, (8, 50), 3
+_PROGRAM_SIZE = 700_000  # but no more than this divided by the squared number of values
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,15 +262,24 @@ class OwnBudgets:
     """For each set of values the budget that the requirements allow it."""
 
     def __init__(
-        self, joint: JointDistribution, requirements: Requirements, parts: list[float]
+        self,
+        joint: JointDistribution,
+        requirements: Requirements,
+        parts: list[float],
+        limits: Limits | None = None,
     ) -> None:
-        self.requirements = requirements
+        self.requirements, self.limits = requirements, limits or Limits()
         self.counts = joint.counts.sum(axis=0)
         self.distribution = self.counts / joint.n
         size = len(self.counts)
         self.pairs = max(requirements.n_pairs, 1)
         self.all = 2**size * min(self.pairs, _PAIRS_THAT_COUNT) <= _LISTED
-        self.sets = all_sets(size) if self.all else simple_sets(size)
+        self.most = int(np.clip(_NEIGHBOURS // self.pairs, *_NEIGHBOUR_SETS))
+        under = [by_value(one.region, size)[0] for one in requirements]
+        quick = self.limits.left is not None
+        self.sets = (
+            all_sets(size) if self.all else first_sets(np.concatenate(under), self.most, quick)
+        )
         for part in parts:
             self.improve(part)
 
@@ -277,9 +289,13 @@ class OwnBudgets:
         drops = self._drops(self.sets, leak, unspent)
         mixture = SetMixture(self.distribution)
         mixture.add(self.sets, drops)
+        weights, _, _ = mixture.solve()
         worst = float(drops[self.sets.sum(axis=1) == 1].max(initial=0.0))  # GRR has one δ
         delta = -float(np.log(worst)) if worst > 0 else np.inf
-        return {"optimal": mixture.matrix(), "grr": response_matrix(delta, len(self.distribution))}
+        return {
+            "optimal": mixture.matrix(weights),
+            "grr": response_matrix(delta, len(self.distribution)),
+        }
 
     def _drops(self, sets: Booleans, part: float, unspent: Floats | None = None) -> Floats:
         """Find the drops that all requirements allow, if `part` is left of the least ε.
@@ -305,22 +321,27 @@ class OwnBudgets:
         known, drops = self.sets, self._drops(self.sets, part)
         mixture = SetMixture(self.distribution)
         mixture.add(known, drops)
-        most = int(np.clip(_NEIGHBOURS // self.pairs, *_NEIGHBOUR_SETS))
+        weights, duals, value = mixture.solve()
         for _ in range(_programs(len(self.distribution))):
-            weights, duals, value = mixture.solve()
+            if self.limits.left == 0.0:
+                break
             in_use = used(weights)
             guesses, _ = pricing.best(duals, float(np.median(mixture.drop[in_use])))
             promising, _ = _worthwhile(known, drops, self.distribution, duals, -np.inf)
             near = _neighbours(np.concatenate([mixture.sets[in_use], promising]), rng)
             new = _new(np.concatenate([guesses, near]), known)
-            if len(new) > most:
-                new = new[rng.choice(len(new), most, replace=False)]
+            if len(new) > self.most:
+                new = new[rng.choice(len(new), self.most, replace=False)]
             known = np.concatenate([known, new])
             drops = np.concatenate([drops, self._drops(new, part)])
             least = max(_LEAST, _GAP * value)
             if not mixture.add(*_worthwhile(known, drops, self.distribution, duals, least)):
                 break
-        self.sets = _kept(self.sets, mixture.used())
+            try:
+                weights, duals, value = mixture.solve(self.limits.left)
+            except TimeoutError:  # the sets of the last program that ended
+                break
+        self.sets = _kept(self.sets, mixture.sets[: len(weights)][used(weights)])
 
 
 def _leaks(matrix: Floats) -> Floats:
@@ -374,4 +395,4 @@ def _kept(sets: Booleans, used: Booleans) -> Booleans:
 
 def _programs(size: int) -> int:
     """Linear programs for one search: they take long where there are many values."""
-    return int(np.clip(_PROGRAMS // size, *_PROGRAM_RANGE))
+    return min(int(np.clip(_PROGRAMS // size, *_PROGRAM_RANGE)), _PROGRAM_SIZE // size**2)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from skrldp._typing import Floats
+from skrldp.design._run import Limits
 from skrldp.design.closed_form import SplitSearch, about_whole_secrets, best_split
 from skrldp.design.subset._independent import LocalReports, OwnBudgets, ProductReporting, best_pair
 from skrldp.information import mutual_information
@@ -22,7 +23,9 @@ _SPLITS, _ENDS = SplitSearch(grid=9, fine=5, levels=3), SplitSearch(grid=2, fine
 _FEW_CELLS = 40
 
 
-def quick_reporting(joint: JointDistribution, requirements: Requirements) -> Floats | None:
+def quick_reporting(
+    joint: JointDistribution, requirements: Requirements, limits: Limits | None = None
+) -> Floats | None:
     """Design independent reports as :func:`optimal_reporting` does, in less than half of its time.
 
     To spend all of the budget on the report of U is mostly the best, for large budgets and few
@@ -34,6 +37,9 @@ def quick_reporting(joint: JointDistribution, requirements: Requirements) -> Flo
         The public distribution.
     requirements : Requirements
         What a row must satisfy.
+    limits : Limits, optional
+        When to stop searching for sets of values of U, by time. What is found by then is put
+        together all the same.
 
     Returns
     -------
@@ -48,7 +54,7 @@ def quick_reporting(joint: JointDistribution, requirements: Requirements) -> Flo
     eps, blind = requirements.least_eps, requirements.n_cells < joint.counts.size
     if not blind and not all(about_whole_secrets(one, joint) for one in requirements):
         return None
-    values = OwnBudgets(joint, requirements, [eps] * _SEARCHES)
+    values = OwnBudgets(joint, requirements, [eps] * _SEARCHES, limits)
     if blind:
         of_values = values.reports(np.ones((1, a1)), 0.0, eps).values()
         public = joint.probabilities.sum(axis=0)

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._master_program import LEAST_GAIN, RowMixture, used
+from skrldp.design._master_program import LEAST_GAIN
 from skrldp.design.subset._branching import best_set
 from skrldp.information import most_of_small_shares
 
 __all__ = [
     "Pricing",
-    "SetMixture",
     "all_sets",
     "best_sets",
     "distinct_sets",
@@ -31,7 +30,6 @@ _LISTED = 10  # up to so many values all sets are listed: 1,023 of them
 # Values times counts that one round of dynamic programming may look at: some 0.1 s. Beyond, counts
 # are rounded for the search.
 _WORK = 10_000_000
-_EXACT = 1e-9  # the linear program's tolerance: by how much mended weights may miss the column sums
 # Stretches of counts of which the best set each is taken: four for each value, at most 200.
 _STRETCHES, _MOST_STRETCHES = 4, 200
 _NEW = 2  # sets for each value that join the mixture at once, where all are listed
@@ -108,104 +106,6 @@ def set_rows(sets: Booleans, drop: ArrayLike) -> Floats:
     array of shape (m, k)
     """
     return np.where(sets, 1.0, np.broadcast_to(drop, len(sets))[:, None])
-
-
-class SetMixture:
-    """The linear program over the sets that are known.
-
-    Parameters
-    ----------
-    distribution : array of shape (k,)
-        Distribution of the value.
-    """
-
-    def __init__(self, distribution: Floats) -> None:
-        self.sets: Booleans = np.zeros((0, len(distribution)), dtype=bool)
-        self.drop: Floats = np.zeros(0)
-        self._known: set[bytes] = set()
-        self._mixture = RowMixture(distribution)
-
-    def add(self, sets: Booleans, drop: ArrayLike) -> int:
-        """Add the sets that are new.
-
-        Parameters
-        ----------
-        sets : boolean array of shape (m, k)
-            Sets of values.
-        drop : float or array of shape (m,)
-            What their rows are outside the set.
-
-        Returns
-        -------
-        int
-            How many were new.
-        """
-        keys = [row.tobytes() for row in np.packbits(sets, axis=1)]
-        new = []
-        for place, key in enumerate(keys):
-            if key not in self._known:
-                self._known.add(key)
-                new.append(place)
-        if new:
-            fresh, drops = sets[new], np.broadcast_to(drop, len(sets))[new]
-            self._mixture.add(set_rows(fresh, drops))
-            self.sets = np.concatenate([self.sets, fresh])
-            self.drop = np.concatenate([self.drop, drops])
-        return len(new)
-
-    def solve(self) -> tuple[Floats, Floats, float]:
-        """Solve for the best mixture.
-
-        Returns
-        -------
-        weights : array of shape (m,)
-        duals : array of shape (k,)
-        value : float
-            Mutual information, in nats.
-        """
-        return self._mixture.solve()
-
-    def used(self) -> Booleans:
-        """Return the sets of the best mixture.
-
-        Returns
-        -------
-        boolean array of shape (b, k)
-        """
-        weights, _, _ = self.solve()
-        return self.sets[used(weights)]
-
-    def matrix(self) -> Floats:
-        """Return the best mixture as a mechanism, with columns that sum to 1 up to rounding.
-
-        Returns
-        -------
-        array of shape (b, k)
-        """
-        weights, _, _ = self.solve()
-        places = used(weights)
-        rows, weights = self._mixture.rows[places], weights[places]
-        # The solver leaves errors of 1e-9; a basis has as many rows as it needs to mend them.
-        exact = np.asarray(np.linalg.lstsq(rows.T, np.ones(rows.shape[1]), rcond=None)[0], float)
-        if exact.min() >= 0 and np.abs(exact @ rows - 1.0).max() < _EXACT:
-            weights = exact
-        return _stochastic(rows * weights[:, None], self.drop[places])
-
-
-def _stochastic(matrix: Floats, drop: Floats) -> Floats:
-    """Mend column sums that are off by little, and keep the ratios within rows.
-
-    A multiple of the all-ones row less the errors has the ratio that is allowed if the multiple
-    is large enough; the sum of two rows with such a ratio has it too.
-    """
-    error = matrix.sum(axis=0) - 1.0
-    row = int(np.where(drop < 1.0, matrix.max(axis=1), -1.0).argmax())
-    low, high = float(error.min()), float(error.max())
-    level = high if drop[row] >= 1.0 else (high - drop[row] * low) / (1.0 - drop[row])
-    level = max(level, high)
-    mended = matrix.copy()
-    mended[row] += level - error
-    return mended / (1.0 + level)
 
 
 def best_sets(counts: NDArray[np.int64], quick: bool = False) -> "Pricing":

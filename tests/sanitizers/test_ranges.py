@@ -1,0 +1,124 @@
+"""Parameters that arithmetic cannot hold are refused, and what is refused says its range."""
+
+import numpy as np
+import pytest
+
+from skrldp import (
+    AOptimalSanitizer,
+    FrequencyEstimator,
+    GRRSanitizer,
+    IRSanitizer,
+    JointDistribution,
+    LikelihoodRatioSet,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+    expected_std_error,
+)
+
+SANITIZERS = [
+    AOptimalSanitizer,
+    GRRSanitizer,
+    IRSanitizer,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    RobustMSESanitizer,
+    SRRSanitizer,
+]
+LIMITED = [AOptimalSanitizer, NonRobustSanitizer, PolyOptSanitizer, RobustMSESanitizer]
+X = np.array([[0, 1], [0, 2], [1, 1], [1, 2]])
+COUNTS = [7, 10, 26, 57]
+HUGE = 10**5_000  # more digits than Python writes
+HUGE_TOO = pytest.param(HUGE, id="huge")
+
+
+def fit(sanitizer, weights=COUNTS):
+    return sanitizer.fit(X, sample_weight=weights)
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+@pytest.mark.parametrize("eps", [5e-324, 1e-310, 9e-10])
+def test_too_small_eps(cls, eps):
+    with pytest.raises(ValueError, match=rf"^eps={eps} must be at least 1e-09 nats"):
+        fit(cls(eps))
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+def test_too_large_eps(cls):
+    with pytest.raises(ValueError, match=r"^eps=a number of 16,610 bits must be a positive finite"):
+        fit(cls(HUGE))
+    if hasattr(cls(), "eps_all"):
+        with pytest.raises(ValueError, match=r"^eps_all=.* must be a positive finite number"):
+            fit(cls(eps_all=HUGE))
+        with pytest.raises(ValueError, match=r"^eps_all=1e-310 must be at least 1e-09 nats"):
+            fit(cls(eps_all=1e-310))
+
+
+@pytest.mark.parametrize(
+    "eps",
+    [np.full((2, 2), 1e-310), [[1, HUGE], [HUGE, 1]], {(0, 1): 1e-10}, {(0, 1): HUGE}],
+    ids=["array", "list", "small", "huge"],
+)
+def test_eps_of_pairs(eps):
+    with pytest.raises(ValueError, match=r"at least 1e-09 nats|must be a number"):
+        fit(PolyOptSanitizer(eps, sensitive=0))
+
+
+@pytest.mark.parametrize("cls", [SRRSanitizer, GRRSanitizer, IRSanitizer, PolyOptSanitizer])
+def test_the_smallest_eps_is_certified(cls):
+    assert fit(cls(1e-9)).certificate_.holds(1e-9)
+
+
+@pytest.mark.parametrize("cls", LIMITED)
+@pytest.mark.parametrize("parameter", ["time_limit", "max_iter"])
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), HUGE_TOO])
+def test_limits_are_finite(cls, parameter, value):
+    with pytest.raises(
+        ValueError, match=rf"^{parameter}=.* must be a positive .*None for no limit"
+    ):
+        fit(cls(**{parameter: value}))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n_jobs", [10**6, HUGE_TOO])
+def test_any_number_of_jobs_will_do(n_jobs):
+    found, alone = (fit(PolyOptSanitizer(n_jobs=n, max_iter=9)).mechanism_ for n in (n_jobs, 1))
+    np.testing.assert_array_equal(found.weights, alone.weights)
+
+
+@pytest.mark.parametrize("kind", [LikelihoodRatioSet, RenyiBall])
+def test_beta(kind):
+    with pytest.raises(ValueError, match=r"^beta=5e-324 must be a probability of at least 1e-300"):
+        fit(PolyOptSanitizer(uncertainty=kind(beta=5e-324)))
+    with pytest.raises(ValueError, match=r"^beta=.* must be a positive finite number"):
+        fit(PolyOptSanitizer(uncertainty=kind(beta=HUGE)))
+    with pytest.raises(ValueError, match=r"^radius=.* must be .* or a number >= 0"):
+        fit(PolyOptSanitizer(uncertainty=kind(radius=HUGE)))
+    joint = JointDistribution(np.reshape(COUNTS, (2, 2)))
+    assert kind(beta=1e-300).fit_set(joint).beta == 1e-300
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+@pytest.mark.parametrize("weights", [[2**50, 1, 1, 1], [10**12, 1, 0, 0]])
+def test_more_records_than_can_be_told_from_one(cls, weights):
+    with pytest.raises(ValueError, match=r"sums to .* at most 1,000,000,000,000 records"):
+        fit(cls(), weights)
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "sanitizer", [IRSanitizer(), NonRobustSanitizer(), PolyOptSanitizer(max_iter=5)]
+)
+def test_so_many_records_are_possible(sanitizer):
+    assert fit(sanitizer, [10**12 - 3, 1, 1, 1]).certificate_.holds(1.0)
+
+
+def test_estimators_too():
+    fitted = fit(GRRSanitizer())
+    with pytest.raises(ValueError, match=r"^time_limit=inf must be a positive number of seconds"):
+        FrequencyEstimator(fitted, time_limit=float("inf")).fit(fitted.transform(X))
+    with pytest.raises(ValueError, match=r"^n="):
+        expected_std_error(fitted, 10**400)
