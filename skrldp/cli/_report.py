@@ -152,8 +152,8 @@ def _keyed(
 ) -> Any:
     from skrldp.batches import KeyFile, KeyVariable, Reporter, key_check
 
-    key: Any = KeyVariable(str(key_variable)) if key_file is None else KeyFile(key_file)
-    found = key_check(key)  # what is wrong with the key is said before anything is opened
+    key = (KeyVariable(str(key_variable)) if key_file is None else KeyFile(key_file)).read()
+    found = key_check(key)
     if wanted is not None and wanted.strip().lower() != found:
         raise CommandError(
             f"the key is another one than that of --key-check: its digits are {found}. Reports "
