@@ -9,6 +9,7 @@ describes it. NumPy is all that the import loads; ``pyarrow`` and ``cryptography
 from skrldp.batches._arrow import read_values as read_values  # for the command line
 from skrldp.batches._check_ids import check_ids
 from skrldp.batches._keys import KeyFile, KeyVariable, key_check
+from skrldp.batches._ledger import LedgerReporter
 from skrldp.batches._reporter import Reporter
 
-__all__ = ["KeyFile", "KeyVariable", "Reporter", "check_ids", "key_check"]
+__all__ = ["KeyFile", "KeyVariable", "LedgerReporter", "Reporter", "check_ids", "key_check"]

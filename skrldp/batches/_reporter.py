@@ -22,7 +22,7 @@ from skrldp.batches._frames import is_table, report_table
 from skrldp.batches._keys import CheckedKey
 from skrldp.client import RecordReader
 from skrldp.mechanism import Mechanism
-from skrldp.sampling import KeyedStream
+from skrldp.sampling import IntegerIds, KeyedStream, OctetIds
 
 __all__ = ["Reporter"]
 
@@ -218,6 +218,7 @@ class Reporter:
         columns = [
             batch.column(self._id),
             pa.array(reports.astype(self._type, copy=False)),
+            *self._beside(ids),
             *(batch.column(name) for name in self._keep),
         ]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -245,7 +246,16 @@ class Reporter:
         check_id_type(self._id, schema.field(self._id).type)
         kept = [pa.field(name, schema.field(name).type) for name in self._keep]
         own = pa.field(self._id, schema.field(self._id).type)
-        return pa.schema([own, pa.field(self._name, getattr(pa, self._type)()), *kept])
+        return pa.schema([own, *self._made_fields(), *kept])
+
+    def _made_fields(self) -> list[Any]:
+        """Return what is made of each record: the report, and what stands beside it."""
+        pa = pyarrow()
+        return [pa.field(self._name, getattr(pa, self._type)())]
+
+    def _beside(self, ids: IntegerIds | OctetIds) -> list[Any]:
+        """Return the columns beside the reports."""
+        return []
 
     def _keyed(self) -> KeyedStream:
         if self._stream is None:
