@@ -18,8 +18,6 @@ from skrldp.mechanism import bound_of_reports
 from skrldp.sampling import IntegerIds, KeyedStream, OctetIds
 
 if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-
     from skrldp.mechanism import Mechanism
 
 __all__ = ["LedgerReporter"]
@@ -257,7 +255,7 @@ class LedgerReporter(Reporter):
             )
         )
 
-    def _frames(self, candidates: Any, ledger: Any) -> tuple[nw.LazyFrame, nw.LazyFrame]:
+    def _frames(self, candidates: Any, ledger: Any) -> tuple[Any, Any]:
         """Return both as frames of narwhals: the candidates, and the ledger's distinct entries."""
         import narwhals.stable.v2 as nw
 

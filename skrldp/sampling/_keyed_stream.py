@@ -89,8 +89,8 @@ class KeyedStream:
     Notes
     -----
     *Construction.* The AES-256 key is HMAC-SHA256(key, domain ‖ digest), and in later epochs than 0
-    HMAC-SHA256(key, domain ‖ digest ‖ epoch), the epoch in 8 bytes, big endian. A pair is written in
-    blocks of 16 bytes. The first holds the id's type (a letter), the cell (7 bytes) and 8 bytes
+    HMAC-SHA256(key, domain ‖ digest ‖ epoch), the epoch in 8 bytes, big endian. A pair is written
+    in blocks of 16 bytes. The first holds the id's type (a letter), the cell (7 bytes) and 8 bytes
     more: an integer's value, or the length of a string or of bytes. For these two, the bytes
     themselves follow, the last block filled up with zeros. The tape is the CBC-MAC of the blocks:
     with :math:`C_0 = E(B_0)` and :math:`C_j = E(C_{j-1} \oplus B_j)`, it is the last C.

@@ -96,7 +96,7 @@ def run(one, table, ledger, library="pyarrow"):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_history_by_the_rules(library):
-    """Persons come and go, records and keys change, designs alternate; the rules say what leaves."""
+    """Persons come and go, records and keys change, designs alternate; rules say what leaves."""
     rng = np.random.default_rng(3)
     ledger = LedgerReporter.schema().empty_table()
     given = {}  # of each person the reports, {(design, epoch): report}
@@ -333,5 +333,5 @@ def test_bad_tables():
         one.entries(Reporter(DESIGNS[0], id="person", key=KEY)(table), empty)
     with pytest.raises(ValueError, match="ledger lacks the column 'key'"):
         one.reports(made, empty.drop(["key"]))
-    with pytest.raises(TypeError, match="frames of one library.*got Table and DataFrame"):
+    with pytest.raises(TypeError, match=r"frames of one library.*got Table and DataFrame"):
         one.reports(made, pl.from_arrow(empty))
