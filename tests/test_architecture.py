@@ -398,7 +398,7 @@ def test_minimum_versions_agree():
     """The oldest versions that are tested are the bounds that users see, and there is no cap."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    engines = ("spark", "dask", "duckdb", "polars", "engines")
+    engines = ("spark", "dask", "ray", "duckdb", "polars", "engines")
     ours = (extras[name] for name in ("vertices", "plot", "examples", "cli", "test", *engines))
     needed = (re.sub(r"\[.*\]", "", line) for line in sum(ours, project["dependencies"]))
     bounds = [line.split(">=") for line in needed]

@@ -6,16 +6,15 @@ from typing import Annotated
 
 import typer
 
-from skrldp.cli._options import _option
-
 __all__: list[str] = []  # the command's functions read them all
 
 Ledger = Annotated[
     str | None,
-    _option(
+    typer.Option(
         "--ledger",
-        kind="FILE",
-        words="Parquet file that remembers who reported: at most --max-reports about each person, "
+        metavar="FILE",
+        show_default=False,
+        help="Parquet file that remembers who reported: at most --max-reports about each person, "
         "in all runs together. It is made if it is not there.",
     ),
 ]
@@ -43,9 +42,10 @@ Epoch = Annotated[
 ]
 LedgerKeyFile = Annotated[
     str | None,
-    _option(
+    typer.Option(
         "--ledger-key-file",
-        kind="FILE",
-        words="The key with which the ledger began, if that of the reports is another one.",
+        metavar="FILE",
+        show_default=False,
+        help="The key with which the ledger began, if that of the reports is another one.",
     ),
 ]
