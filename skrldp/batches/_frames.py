@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from skrldp._plugins import refuse_without_plugin
 from skrldp.batches._arrow import check_columns, pyarrow
 
 if TYPE_CHECKING:
     from skrldp.batches._reporter import Reporter
 
-__all__ = ["is_table", "report_table"]
+__all__ = ["as_frame", "is_table", "report_table"]
 
 
 def is_table(records: Any) -> bool:
@@ -35,13 +36,40 @@ def is_table(records: Any) -> bool:
         return True
     import narwhals.stable.v2 as nw
 
-    frame = nw.from_native(records, pass_through=True)
+    frame = as_frame(records, pass_through=True)
     if isinstance(frame, nw.LazyFrame) and not hasattr(records, "__arrow_c_stream__"):
         raise TypeError(
             "this is a lazy frame, whose engine calls the reporter on batches of rows: "
             "docs/guide/engines.md says how."
         )
     return isinstance(frame, nw.DataFrame)
+
+
+def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
+    """Return a frame of narwhals.
+
+    Parameters
+    ----------
+    frame : data frame or lazy frame
+    pass_through : bool
+        Whether anything else is returned as it is.
+
+    Returns
+    -------
+    narwhals DataFrame or LazyFrame
+
+    Raises
+    ------
+    TypeError
+        If it is none; it names the package that narwhals may need.
+    """
+    import narwhals.stable.v2 as nw
+
+    found = nw.from_native(frame, pass_through=True)
+    if found is frame:
+        refuse_without_plugin(frame)
+        return frame if pass_through else nw.from_native(frame)
+    return found
 
 
 def report_table(reporter: Reporter, records: Any) -> Any:

@@ -12,6 +12,7 @@ from skrldp._params import check_positive, is_whole
 from skrldp.alphabet import listed
 from skrldp.batches._arrow import pyarrow
 from skrldp.batches._check_ids import check_ids
+from skrldp.batches._frames import as_frame
 from skrldp.batches._keys import CheckedKey
 from skrldp.batches._reporter import Reporter
 from skrldp.mechanism import bound_of_reports
@@ -259,7 +260,7 @@ class LedgerReporter(Reporter):
         """Return both as frames of narwhals: the candidates, and the ledger's distinct entries."""
         import narwhals.stable.v2 as nw
 
-        made, past = (nw.from_native(frame) for frame in (candidates, ledger))
+        made, past = (as_frame(frame) for frame in (candidates, ledger))
         if made.implementation != past.implementation or type(made) is not type(past):
             raise TypeError(
                 "candidates and ledger must be frames of one library, both at hand or both lazy, "

@@ -52,14 +52,22 @@ def arrow(frame):
     return pa.table(nw.from_native(frame).lazy().collect("pyarrow").to_native())
 
 
-CONNECTION = duckdb.connect()
-NAMES = itertools.count()
+CONNECTIONS, NAMES = [], itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    while CONNECTIONS:
+        CONNECTIONS.pop().close()
 
 
 def of_duckdb(table):
+    if not CONNECTIONS:
+        CONNECTIONS.append(duckdb.connect())
     name = f"table_{next(NAMES)}"
-    CONNECTION.register(name, table)
-    return CONNECTION.table(name)
+    CONNECTIONS[0].register(name, table)
+    return CONNECTIONS[0].table(name)
 
 
 LIBRARIES = {
