@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import itertools
 import pickle
+import re
 from dataclasses import replace
 
 import duckdb
@@ -12,6 +13,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from conftest import ROOT
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, certify
@@ -131,6 +133,32 @@ def test_a_history_by_the_rules(library):
             assert len(seen[person]) <= most
     assert len(ledger) == sum(map(len, given.values()))
     assert {len(own) for own in given.values()} == {2, 3}
+
+
+def test_the_sql_of_the_page_follows_the_rules():
+    """Written by hand, for who has no Python: the same entries and reports."""
+    text = (ROOT / "docs" / "guide" / "engines.md").read_text("utf-8")
+    enter, leave = (
+        re.sub(r":(\w+)", r"$\1", sql) for sql in re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    )
+    rng = np.random.default_rng(8)
+    ledger = LedgerReporter.schema().empty_table()
+    with duckdb.connect() as engine:
+        engine.register("empty", ledger)
+        engine.execute("CREATE TABLE ledger AS FROM empty")
+        for day in range(8):
+            epoch, most = int(rng.integers(0, 3)), 1 + day // 3
+            one = reporter(int(rng.integers(0, 2)), epoch=epoch, max_reports=most)
+            candidates = one(records(rng.permutation(N_PERSONS)[:30], rng))
+            engine.register("candidates", candidates)
+            given = {"digest": one.digest, "epoch": epoch}
+            engine.execute(enter, {**given, "k": most, "key": one.ledger_key_check})
+            found = sorted(engine.execute(leave, given).fetchall())
+            ledger = pa.concat_tables([ledger, one.entries(candidates, ledger)])
+            expected = one.reports(candidates, ledger).to_pylist()
+            assert found == sorted((r["person"], r["report"], r["epoch"]) for r in expected)
+        rows = sorted(engine.execute("FROM ledger").fetchall())
+    assert rows == sorted(tuple(row.values()) for row in ledger.to_pylist())
 
 
 def test_who_has_a_report_depends_on_no_record():
