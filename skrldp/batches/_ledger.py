@@ -197,22 +197,24 @@ class LedgerReporter(Reporter):
         made, past = self._frames(candidates, ledger)
         own = (nw.col("digest") == self.digest) & (nw.col(_EPOCH) == self.epoch)
         counts = (
-            past.with_columns(nw.when(own).then(1).otherwise(0).alias("own"))
+            past.with_columns(own.cast(nw.Int64()).alias("own"))
             .group_by(_HOLDER)
             .agg(nw.len().alias("given"), nw.col("own").max())
         )
         left = (nw.col("own") == 0) & (nw.col("given") < self.max_reports)
+        if isinstance(made, nw.DataFrame) and not len(made):  # older narwhals fill no empty frame
+            return _native(past.head(0))
         return _native(
-            made.select(_HOLDER, nw.col(_CANDIDATE).cast(nw.Int64()).alias("report"))
-            .join(counts, on=_HOLDER, how="left")
-            .filter(nw.col("given").is_null() | left)
-            .select(
+            made.select(
                 nw.col(_HOLDER),
                 nw.lit(self.ledger_key_check).cast(nw.String()).alias("key"),
                 nw.lit(self.epoch).cast(nw.Int64()).alias(_EPOCH),
                 nw.lit(self.digest).cast(nw.String()).alias("digest"),
-                nw.col("report"),
+                nw.col(_CANDIDATE).cast(nw.Int64()).alias("report"),
             )
+            .join(counts, on=_HOLDER, how="left")
+            .filter(nw.col("given").is_null() | left)
+            .select(*_COLUMNS)
         )
 
     def reports(self, candidates: Any, ledger: Any) -> Any:

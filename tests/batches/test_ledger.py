@@ -196,6 +196,7 @@ def test_what_is_done_twice_changes_nothing():
         after,
     )
     assert one.reports(one(table), empty).num_rows == 0  # nothing leaves that is not in the ledger
+    assert run(one, table.slice(0, 0), ledger) == ({}, ledger)
 
 
 def test_two_jobs_at_once_are_counted_as_two():
