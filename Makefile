@@ -4,7 +4,7 @@
 #   make test-minimum  the tests on the oldest supported versions (Python 3.11)
 #   make test-browser  the tests that need Node (20 or newer) or a browser (Chromium)
 #   make test-package  builds sdist and wheel, installs them afresh and tries them
-#   make test-engines  the tests with Spark, Dask, DuckDB and Polars, in an environment of their own
+#   make test-engines  the tests with Spark, Dask, Ray, DuckDB and Polars, in an environment of their own
 #                      (2 GB with Java; make test-engines-minimum: on the oldest versions)
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make lint          ruff and mypy          (make format: let ruff repair and format)
@@ -56,7 +56,7 @@ test-package: $(VENV)/.stamp-test
 	$(PY) tests/clean_install.py
 
 # The engines are 1 GB and bring pins of their own, so they stay out of $(VENV).
-ENGINES := test-spark-dask-duckdb-polars-engines
+ENGINES := test-spark-dask-ray-duckdb-polars-engines
 ENGINES_VENV ?= .venv-engines
 test-engines:
 	$(MAKE) $(ENGINES_VENV)/.stamp-$(ENGINES) VENV=$(ENGINES_VENV)

@@ -22,7 +22,7 @@ MAX_LINES = 400
 
 # The rooms in the order in which data flows, and what each may import besides itself. A room is a
 # package or a module of the package itself; of two entries that fit a module, the longer counts.
-GROUND = {"_arrays", "_html", "_numbers", "_params", "_typing", "exceptions"}
+GROUND = {"_arrays", "_html", "_numbers", "_params", "_plugins", "_typing", "exceptions"}
 MAY_IMPORT: dict[str, set[str]] = {
     "exceptions": set(),
     "_arrays": set(),
@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_html": set(),
     "_numbers": set(),
     "_params": set(),
+    "_plugins": set(),
     "_highs": {"exceptions"},
     "alphabet": set(),
     "table": {"alphabet"},
@@ -398,7 +399,7 @@ def test_minimum_versions_agree():
     """The oldest versions that are tested are the bounds that users see, and there is no cap."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    engines = ("spark", "dask", "duckdb", "polars", "engines")
+    engines = ("spark", "dask", "ray", "duckdb", "polars", "engines")
     ours = (extras[name] for name in ("vertices", "plot", "examples", "cli", "test", *engines))
     needed = (re.sub(r"\[.*\]", "", line) for line in sum(ours, project["dependencies"]))
     bounds = [line.split(">=") for line in needed]

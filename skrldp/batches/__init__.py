@@ -1,14 +1,16 @@
 """Reports where the records are: Arrow record batches in, Arrow record batches out.
 
-Engines such as Spark, Dask, DuckDB and Polars run a function on batches of rows, and may run it
-twice on the same rows. Here a report is a function of a secret key, the record's id and the record,
-so that it is the same whenever, wherever and however often it is computed. `docs/guide/batches.md`
-describes it. NumPy is all that the import loads; ``pyarrow`` and ``cryptography`` are needed later.
+Engines such as Spark, Dask, Ray, DuckDB and Polars run a function on batches of rows, and may run
+it twice on the same rows. Here a report is a function of a secret key, the record's id and the
+record, so that it is the same whenever, wherever and however often it is computed.
+`docs/guide/batches.md` describes it. NumPy is all that the import loads; ``pyarrow`` and
+``cryptography`` are needed later, and narwhals for tables of other libraries than pyarrow.
 """
 
 from skrldp.batches._arrow import read_values as read_values  # for the command line
 from skrldp.batches._check_ids import check_ids
 from skrldp.batches._keys import KeyFile, KeyVariable, key_check
+from skrldp.batches._ledger import LedgerReporter
 from skrldp.batches._reporter import Reporter
 
-__all__ = ["KeyFile", "KeyVariable", "Reporter", "check_ids", "key_check"]
+__all__ = ["KeyFile", "KeyVariable", "LedgerReporter", "Reporter", "check_ids", "key_check"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,14 @@ from skrldp.sampling import IntegerIds, OctetIds
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_id_type", "pyarrow", "read_ids", "read_values", "refuse_duplicates"]
+__all__ = [
+    "check_columns",
+    "check_id_type",
+    "pyarrow",
+    "read_ids",
+    "read_values",
+    "refuse_duplicates",
+]
 
 _SHOWN = 8  # rows that a message lists
 
@@ -37,6 +45,25 @@ def pyarrow() -> Any:
             "Record batches need the package 'pyarrow': pip install pyarrow."
         ) from error
     return pyarrow
+
+
+def check_columns(needed: Sequence[str], names: Sequence[Any]) -> None:
+    """Raise a ValueError if a column is missing, or there twice.
+
+    Parameters
+    ----------
+    needed : sequence of str
+    names : sequence
+        The columns of a table.
+    """
+    for name in needed:
+        count = list(names).count(name)
+        if count != 1:
+            raise ValueError(
+                f"batches need one column {brief(repr(name))}, but have "
+                f"{'none' if count == 0 else count}: they have {listed(names)}. Nothing was "
+                "reported."
+            )
 
 
 # --- Ids -----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skrldp.alphabet import brief, is_missing, listed
+from skrldp.batches._frames import as_frame
 
 __all__ = ["check_ids"]
 
@@ -46,7 +47,7 @@ def check_ids(frame: Any, id: str) -> None:
     """
     import narwhals.stable.v2 as nw
 
-    table = nw.from_native(_groupable(frame, id)).lazy()
+    table = as_frame(_groupable(frame, id)).lazy()
     schema = table.collect_schema()
     name = brief(repr(id))
     if id not in schema:

@@ -6,14 +6,18 @@ import hmac
 import importlib
 import os
 import re
-from collections.abc import Callable
+import stat
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["KeyFile", "KeySource", "KeyVariable", "key_check", "source_of"]
+__all__ = ["CheckedKey", "KeyFile", "KeyVariable", "key_check"]
 
 _LEAST_KEY = 16  # bytes
+_BASE64_LENGTHS = (22, 32, 43, 64, 86)  # of keys of 16, 24, 32, 48 and 64 bytes, without "="
+_WRITABLE = stat.S_IWGRP | stat.S_IWOTH
+_OPEN = _WRITABLE | stat.S_IROTH
 _CHECK = b"skrldp key check, version 1"
 _MAKE = "make one with secrets.token_hex(32), and keep it secret."
 
@@ -33,7 +37,7 @@ class KeyFile:
     path : str or Path
         The file holds the key as text: at least 32 hexadecimal digits, such as
         ``secrets.token_hex(32)``, and white space around them at most. Every worker needs the same
-        file at this path.
+        file at this path. Its owner alone may write it; its owner and group may read it.
 
     Examples
     --------
@@ -48,7 +52,7 @@ class KeyFile:
         if not isinstance(path, str | os.PathLike):
             raise TypeError(f"a key file is named by its path, got {type(path).__name__}.")
         object.__setattr__(self, "path", os.fspath(path))
-        _refuse_keys(self.path, "KeyFile takes the path of a file")
+        _refuse_keys(self.path, "KeyFile takes the path of a file", _BASE64_LENGTHS)
 
     def read(self) -> bytes:
         """Read the key.
@@ -60,15 +64,24 @@ class KeyFile:
         Raises
         ------
         ValueError
-            If the file cannot be read, or holds no key.
+            If the file cannot be read, holds no key, or is open to others.
         """
         try:
-            text = Path(self.path).read_bytes()
+            with Path(self.path).open("rb") as file:
+                mode, text = os.fstat(file.fileno()).st_mode, file.read()
         except OSError as error:
             raise ValueError(
                 f"the key file {self.path!r} cannot be read ({error.strerror}): every process that "
                 "makes reports needs the same file at this path."
             ) from None
+        if os.name == "posix" and mode & _OPEN:
+            done = "rewritten by others than its owner" if mode & _WRITABLE else "read by everybody"
+            raise ValueError(
+                f"the key file {self.path!r} can be {done} (mode {stat.S_IMODE(mode):03o}), who "
+                "could then undo the randomisation: chmod 600 it, and if somebody may have read "
+                "it, make a new key. Where files have no modes, give KeyVariable(name), or a "
+                "function that returns the key."
+            )
         return _of_digits(text.decode("latin-1"), f"the key file {self.path!r}")
 
 
@@ -80,7 +93,8 @@ class KeyVariable:
     ----------
     name : str
         The variable holds the key as text: at least 32 hexadecimal digits, such as
-        ``secrets.token_hex(32)``. It must be set, to the same text, for every worker.
+        ``secrets.token_hex(32)``. It must be set, to the same text, for every worker. A name has
+        letters, digits and underscores.
 
     Examples
     --------
@@ -94,7 +108,10 @@ class KeyVariable:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise TypeError(f"a variable has a str as its name, got {type(self.name).__name__}.")
-        _refuse_keys(self.name, "KeyVariable takes the name of an environment variable")
+        takes = "KeyVariable takes the name of an environment variable"
+        _refuse_keys(self.name, takes, range(min(_BASE64_LENGTHS), len(self.name) + 1))
+        if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", self.name):
+            raise ValueError(f"{takes}: letters, digits and underscores, no digit first.")
 
     def read(self) -> bytes:
         """Read the key.
@@ -193,27 +210,81 @@ def key_check(key: Any) -> str:
     >>> key_check(bytes(range(32)))
     'bd3b6318b1a59d93'
     """
-    return hmac.digest(source_of(key).read(), _CHECK, "sha256")[:8].hex()
+    return _check_of(_source_of(key).read())
 
 
-def source_of(key: Any) -> KeySource:
-    """Return a reference to a key.
+@dataclass(frozen=True)
+class CheckedKey:
+    """A reference to a key, and what :func:`key_check` says of the key wherever it is read."""
 
-    Parameters
-    ----------
-    key : KeyFile, KeyVariable, bytes or function
+    source: KeySource
+    check: str
 
-    Returns
-    -------
-    KeySource
+    @classmethod
+    def of(cls, key: Any, check: str | None, name: str = "key_check") -> CheckedKey:
+        """Take a key, and read it if no check is given.
 
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    ValueError
-        If bytes are too few, or the function cannot be imported by name.
-    """
+        Parameters
+        ----------
+        key : KeyFile, KeyVariable, bytes or function
+        check : str or None
+        name : str
+            The parameter of the check, for messages.
+
+        Returns
+        -------
+        CheckedKey
+
+        Raises
+        ------
+        TypeError
+            If the key is none of these.
+        ValueError
+            If bytes are too few, the function cannot be imported by name, the check is none, or
+            there is none and the key cannot be read.
+        """
+        source = _source_of(key)
+        if check is None:
+            try:
+                check = _check_of(source.read())
+            except ValueError as error:
+                raise ValueError(
+                    f"{error} If only other processes have the key, give {name}=, the digits that "
+                    "batches.key_check or skrldp key say there."
+                ) from None
+        if not (isinstance(check, str) and re.fullmatch("[0-9a-f]{16}", check)):
+            raise ValueError(
+                f"{name} must be the 16 hexadecimal digits that batches.key_check gives."
+            )
+        return cls(source, check)
+
+    def read(self) -> bytes:
+        """Read the key.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        ValueError
+            If it cannot be read, or is another one.
+        """
+        key = self.source.read()
+        if _check_of(key) != self.check:
+            raise ValueError(
+                f"the key read here ({self.source!r}) is not the one that key_check is of: "
+                "give every process the same key. Nothing was reported."
+            )
+        return key
+
+
+def _check_of(key: bytes) -> str:
+    return hmac.digest(key, _CHECK, "sha256")[:8].hex()
+
+
+def _source_of(key: Any) -> KeySource:
+    """Return a reference to a key."""
     if isinstance(key, KeyFile | KeyVariable | _KeyFunction):
         return key
     if isinstance(key, bytes):
@@ -226,9 +297,13 @@ def source_of(key: Any) -> KeySource:
     )
 
 
-def _refuse_keys(reference: str, takes: str) -> None:
+def _refuse_keys(reference: str, takes: str, lengths: Container[int]) -> None:
     """Raise a ValueError if a key is given in place of its place: references are shown."""
-    if re.fullmatch(r"\s*[0-9a-fA-F]{32,}\s*", reference):
+    text = reference.strip()
+    digits = re.fullmatch(r"(0[xX])?([0-9a-fA-F][:\s-]?){32,}", text)
+    bare = text.rstrip("=")
+    base64 = re.fullmatch("[A-Za-z0-9+/_-]+", bare) and len(bare) in lengths
+    if digits or (base64 and not (bare.islower() or bare.isupper())):
         raise ValueError(f"{takes}, not a key: put the key there, and give the name.")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -11,11 +10,19 @@ from typing import Any
 from skrldp._arrays import smallest_dtype
 from skrldp._numbers import at_most
 from skrldp.alphabet import brief, listed
-from skrldp.batches._arrow import check_id_type, pyarrow, read_ids, read_values, refuse_duplicates
-from skrldp.batches._keys import KeySource, key_check, source_of
+from skrldp.batches._arrow import (
+    check_columns,
+    check_id_type,
+    pyarrow,
+    read_ids,
+    read_values,
+    refuse_duplicates,
+)
+from skrldp.batches._frames import is_table, report_table
+from skrldp.batches._keys import CheckedKey
 from skrldp.client import RecordReader
 from skrldp.mechanism import Mechanism
-from skrldp.sampling import KeyedStream
+from skrldp.sampling import IntegerIds, KeyedStream, OctetIds
 
 __all__ = ["Reporter"]
 
@@ -48,8 +55,9 @@ class Reporter:
         Integer type of the reports, such as "int32" where an engine has no unsigned numbers. The
         default is the smallest unsigned type for all symbols.
     key_check : str, optional
-        What :func:`key_check` says of the key. A process whose key is another one then reports
-        nothing; without this it would report everybody a second time.
+        What :func:`key_check` says of the key. It goes with the reporter, and a process whose key
+        is another one reports nothing: it would report everybody a second time. If not given, the
+        key is read at once. Give it where the key cannot be read, and in whatever runs again.
 
     Attributes
     ----------
@@ -63,12 +71,13 @@ class Reporter:
         If an argument is of another type.
     ValueError
         If the JSON is no mechanism of this version, the mechanism's columns have no names, the key
-        is too short, `id` or `keep` names a column of the mechanism, or `type` is too narrow.
+        is too short, or cannot be read although there is no `key_check`, `id` or `keep` names a
+        column of the mechanism, or `type` is too narrow.
 
     Notes
     -----
-    The reporter can be pickled: the pickle has the mechanism's JSON and the reference to the key.
-    Each process reads the key when it makes its first report.
+    The reporter can be pickled: the pickle has the mechanism's JSON, the reference to the key and
+    its check. Each process reads the key when it makes its first report.
 
     All rows of a batch are reported or none. The ids of a batch are checked for duplicates, those
     of several batches are not, as this would take memory for all: call :func:`check_ids` once.
@@ -115,8 +124,7 @@ class Reporter:
         self._id, self._name = id, name
         self._keep = _checked_names(self._columns, id, name, keep)
         self._type = _checked_type(type, mechanism.shape[0])
-        self._source: KeySource = source_of(key)
-        self._key_check = _checked_check(key_check)
+        self._key = CheckedKey.of(key, key_check)
         self._stream: KeyedStream | None = None
         self._reader = RecordReader(
             self._columns,
@@ -138,26 +146,37 @@ class Reporter:
         """SHA-256 of the mechanism's JSON, in hexadecimal."""
         return self.mechanism.digest
 
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Report the records of batches, one batch after the other.
+    @property
+    def key_check(self) -> str:
+        """What :func:`key_check` says of the key: 16 digits."""
+        return self._key.check
+
+    def __call__(self, records: Any) -> Any:
+        """Report the records of batches, one batch after the other, or of a table.
 
         Parameters
         ----------
-        batches : iterable of pyarrow.RecordBatch
-            Or a table or reader that gives such (what has ``__arrow_c_stream__``).
+        records : iterable of pyarrow.RecordBatch, pyarrow.Table or data frame
+            Batches, or a reader that gives such (what has ``__arrow_c_stream__``); or a whole table
+            of any library that narwhals knows, such as pandas and polars.
 
-        Yields
-        ------
-        pyarrow.RecordBatch
-            With the schema :meth:`output_schema`.
+        Returns
+        -------
+        iterator of pyarrow.RecordBatch, or table
+            With the schema :meth:`output_schema`; of a table a table of the same library, with as
+            many rows in the same order, and pandas' index.
 
         Raises
         ------
         TypeError
-            If `batches` is something else.
+            If it is something else.
         ValueError
-            As :meth:`report_batch`. The batches before have been reported then.
+            As :meth:`report_batch`: of a table all rows are reported or none; of several batches,
+            those before have been reported then.
         """
+        return report_table(self, records) if is_table(records) else self._report_each(records)
+
+    def _report_each(self, batches: Iterable[Any]) -> Iterator[Any]:
         if hasattr(batches, "__arrow_c_stream__"):
             batches = pyarrow().RecordBatchReader.from_stream(batches)
         for batch in batches:
@@ -199,6 +218,7 @@ class Reporter:
         columns = [
             batch.column(self._id),
             pa.array(reports.astype(self._type, copy=False)),
+            *self._beside(ids),
             *(batch.column(name) for name in self._keep),
         ]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -222,34 +242,36 @@ class Reporter:
             If a column is missing or there twice, or the id's type is none of ids.
         """
         pa = pyarrow()
-        for name in self.columns:
-            count = len(schema.get_all_field_indices(name))
-            if count != 1:
-                raise ValueError(
-                    f"batches need one column {brief(repr(name))}, but have "
-                    f"{'none' if count == 0 else count}: they have {listed(schema.names)}. "
-                    "Nothing was reported."
-                )
+        check_columns(self.columns, schema.names)
         check_id_type(self._id, schema.field(self._id).type)
         kept = [pa.field(name, schema.field(name).type) for name in self._keep]
         own = pa.field(self._id, schema.field(self._id).type)
-        return pa.schema([own, pa.field(self._name, getattr(pa, self._type)()), *kept])
+        return pa.schema([own, *self._made_fields(), *kept])
+
+    def _made_fields(self) -> list[Any]:
+        """Return what is made of each record: the report, and what stands beside it."""
+        pa = pyarrow()
+        return [pa.field(self._name, getattr(pa, self._type)())]
+
+    def _beside(self, ids: IntegerIds | OctetIds) -> list[Any]:
+        """Return the columns beside the reports."""
+        return []
 
     def _keyed(self) -> KeyedStream:
         if self._stream is None:
-            key = self._source.read()
-            if self._key_check not in (None, key_check(key)):
-                raise ValueError(
-                    f"the key read here ({self._source!r}) is not the one that key_check is of: "
-                    "give every process the same key. Nothing was reported."
-                )
-            self._stream = KeyedStream(key, self.mechanism.digest)
+            self._stream = self._stream_of(self._key.read())
         return self._stream
 
+    def _stream_of(self, key: bytes) -> KeyedStream:
+        return KeyedStream(key, self.mechanism.digest)
+
+    def _options(self) -> dict[str, Any]:
+        """Return the arguments but the mechanism: what a pickle holds."""
+        options = {"id": self._id, "key": self._key.source, "keep": self._keep, "name": self._name}
+        return options | {"type": self._type, "key_check": self.key_check}
+
     def __reduce__(self) -> Any:
-        options = {"id": self._id, "key": self._source, "keep": self._keep, "name": self._name}
-        options |= {"type": self._type, "key_check": self._key_check}
-        return _restored, (self.mechanism.to_json(), options)
+        return _restored, (builtins.type(self), self.mechanism.to_json(), self._options())
 
     def __copy__(self) -> Reporter:
         return self
@@ -261,13 +283,13 @@ class Reporter:
         claim = self.mechanism.guarantee
         said = "no claim" if claim is None else f"eps<={at_most(claim.eps)} claimed"
         return (
-            f"Reporter({self.mechanism.shape[0]} reports, id {self._id!r}, key {self._source!r}, "
-            f"{said}, digest {self.digest[:12]})"
+            f"{builtins.type(self).__name__}({self.mechanism.shape[0]} reports, id {self._id!r}, "
+            f"key {self._key.source!r}, {said}, digest {self.digest[:12]})"
         )
 
 
-def _restored(text: str, options: dict[str, Any]) -> Reporter:
-    return Reporter(text, **options)
+def _restored(kind: type[Reporter], text: str, options: dict[str, Any]) -> Reporter:
+    return kind(text, **options)
 
 
 @lru_cache(maxsize=4)
@@ -304,12 +326,6 @@ def _checked_names(
             f"the columns of the reports must have different names, got {listed(out)}."
         )
     return tuple(keep)
-
-
-def _checked_check(check: Any) -> str | None:
-    if check is None or (isinstance(check, str) and re.fullmatch("[0-9a-f]{16}", check)):
-        return check
-    raise ValueError("key_check must be the 16 hexadecimal digits that batches.key_check gives.")
 
 
 def _checked_type(type: Any, n_symbols: int) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from skrldp.cli import _ledger_options as lo
 from skrldp.cli import _options as o
 from skrldp.cli._errors import exit_code_of
 from skrldp.cli._formats import Asked
@@ -215,6 +216,10 @@ def _report(
     key_file: o.KeyFile = None,
     key_variable: o.KeyVariable = None,
     key_check: o.KeyCheck = None,
+    ledger: lo.Ledger = None,
+    max_reports: lo.MaxReports = None,
+    epoch: lo.Epoch = None,
+    ledger_key_file: lo.LedgerKeyFile = None,
     keep: o.Keep = None,
     text: o.Text = None,
     in_format: o.InFormat = None,
@@ -230,8 +235,9 @@ def _report(
 
     Without a key every run draws anew, so a second run is a second report about each person, and
     two reports tell more than one: inspect says how much. With --id and a key the reports are the
-    same in every run, so that people report at most once. (In Python, skrldp.client.FreshReports
-    counts fresh reports and refuses those beyond a number.)
+    same in every run, as long as key, mechanism and record are. With a ledger, too, people report
+    at most K times whatever changes: a first report is repeated, and those who have no report left
+    are left out. (In Python, skrldp.client.FreshReports counts fresh reports.)
     """
     from skrldp.cli._report import report
 
@@ -244,6 +250,8 @@ def _report(
             key_file=key_file,
             key_variable=key_variable,
             key_check=key_check,
+            ledger=ledger,
+            limits={"max_reports": max_reports, "epoch": epoch, "ledger_key": ledger_key_file},
             keep=keep or (),
             text=text or (),
             kind=Asked(in_format, delimiter),

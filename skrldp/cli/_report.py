@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 from skrldp.cli._errors import CommandError
 from skrldp.cli._formats import Asked, check_delimiter, kind_of, kind_to_write, needed_columns
+from skrldp.cli._ledger import Candidates, held, keyed
 from skrldp.cli._mechanism import placed, read_mechanism, record_types, values_of
 from skrldp.cli._outputs import STANDARD, new_file
 from skrldp.cli._progress import progress
@@ -48,6 +51,8 @@ def report(
     key_file: str | None,
     key_variable: str | None,
     key_check: str | None,
+    ledger: str | None,
+    limits: Mapping[str, Any],
     keep: Sequence[str],
     text: Sequence[str],
     kind: Asked,
@@ -67,6 +72,10 @@ def report(
         Where the key is.
     key_check : str or None
         The digits by which the key is known.
+    ledger : str or None
+        The file that remembers who reported.
+    limits : mapping
+        What goes with it: `max_reports`, `epoch` and `ledger_key`, the name of a file.
     keep, text : sequence of str
         Columns to pass on, and columns of CSV that are texts.
     kind, output_kind : Asked
@@ -77,15 +86,22 @@ def report(
     _check_keyed(id, key_file, key_variable)
     if key_check is not None and id is None:
         raise CommandError("--key-check goes with --id and a key.")
+    limits = {name: given for name, given in limits.items() if given is not None}
+    if limits and ledger is None:
+        raise CommandError("--max-reports, --epoch and --ledger-key-file go with --ledger.")
+    if ledger is not None and id is None:
+        raise CommandError("--ledger goes with --id and a key: it remembers who reported.")
     if mechanism == STANDARD == records:
         raise CommandError("mechanism and records cannot both come from standard input.")
     own = read_mechanism(mechanism)
     needed = needed_columns(own)
-    reporter: _Fresh | Any
+    reporter: Any
     if id is None:
         reporter = _Fresh(own, needed, keep)
     else:
-        reporter = _keyed(own, id, key_file, key_variable, key_check, keep)
+        key = _key(key_file, key_variable, key_check)
+        options = {"id": id, "key": key, "keep": keep, "name": REPORT}
+        reporter = keyed(own, options, ledger, limits)
     for name in text:
         if name in needed:
             raise CommandError(
@@ -97,14 +113,24 @@ def report(
     types, converted = record_types(own, needed) if in_kind.is_text else ({}, None)
     texts = [*text, *ids, *(keep if in_kind.name == "csv" else [])]
     wanted = Wanted(list(dict.fromkeys([*ids, *needed, *keep])), types, texts)
-    inputs = [mechanism, records, key_file]
+    inputs = [mechanism, records, key_file, limits.get("ledger_key"), ledger]
     with (
         new_file(output, force=force, inputs=inputs) as file,
         open_batches(records, in_kind, wanted, converted) as source,
+        nullcontext() if ledger is None else held(ledger, inputs[:-1]) as book,
     ):
         schema = reporter.output_schema(source.schema)
-        with table_writer(file, out_kind, schema, packed=output.lower().endswith(".gz")) as sink:
-            _write(sink, source, reporter.report_batch, id, quiet)
+        writer = partial(table_writer, file, out_kind, packed=output.lower().endswith(".gz"))
+        if book is None:
+            with writer(schema) as sink:
+                _write(sink, source, reporter.report_batch, id, quiet)
+            return
+        found = Candidates()
+        _write(found, source, reporter.report_batch, id, quiet)
+        reports = book.settled(reporter, found.table(schema), with_epoch="epoch" in limits)
+        with writer(reports.schema) as sink:
+            for batch in reports.to_batches():
+                sink.write_batch(batch)
 
 
 def _write(
@@ -143,24 +169,17 @@ def _check_keyed(id: str | None, key_file: str | None, key_variable: str | None)
         raise CommandError("the key is not read from standard input; give a file.")
 
 
-def _keyed(
-    mechanism: Mechanism,
-    id: str,
-    key_file: str | None,
-    key_variable: str | None,
-    wanted: str | None,
-    keep: Sequence[str],
-) -> Any:
-    from skrldp.batches import KeyFile, KeyVariable, Reporter, key_check
+def _key(key_file: str | None, key_variable: str | None, wanted: str | None) -> bytes:
+    from skrldp.batches import KeyFile, KeyVariable, key_check
 
-    key: Any = KeyVariable(str(key_variable)) if key_file is None else KeyFile(key_file)
-    found = key_check(key)  # what is wrong with the key is said before anything is opened
+    key = (KeyVariable(str(key_variable)) if key_file is None else KeyFile(key_file)).read()
+    found = key_check(key)
     if wanted is not None and wanted.strip().lower() != found:
         raise CommandError(
             f"the key is another one than that of --key-check: its digits are {found}. Reports "
             "with another key are second reports about the same persons."
         )
-    return Reporter(mechanism, id=id, key=key, keep=keep, name=REPORT)
+    return key
 
 
 class _Fresh:

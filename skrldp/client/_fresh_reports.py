@@ -13,6 +13,7 @@ from skrldp._numbers import at_most
 from skrldp._params import check_positive, is_whole
 from skrldp.client._memory import octets_of
 from skrldp.exceptions import ReportLimitError
+from skrldp.mechanism import bound_of_reports
 
 if TYPE_CHECKING:
     import os
@@ -114,22 +115,7 @@ class FreshReports:
         ValueError
             If there is no such bound, or it is more than `eps`.
         """
-        if guarantee is None:
-            raise ValueError("this mechanism states no guarantee, so no number of reports is safe.")
-        bound = guarantee.bound_of(self.per_person)
-        if bound == float("inf"):
-            raise ValueError(
-                "this mechanism's guarantee bounds one report about each person, not "
-                f"{self.per_person}, which may reveal the secret: fit with eps_all=, the bound "
-                "for further reports, or allow one by FreshReports(1, path)."
-            )
-        if self.eps is not None and bound > self.eps:
-            raise ValueError(
-                f"{self.per_person} reports of this mechanism may leak {at_most(bound)} nats "
-                f"together, more than eps={self.eps!r}: fit with a smaller eps_all=, or allow "
-                "fewer."
-            )
-        return bound
+        return bound_of_reports(guarantee, self.per_person, self.eps, "FreshReports(1, path)")
 
     def take(self, digest: str, persons: Sequence[Any], bound: float) -> None:
         """Count one report for each record, or none if one of them is not allowed.

@@ -8,6 +8,7 @@ large). Only NumPy is imported here, since clients use this package.
 """
 
 from skrldp.mechanism._base import Mechanism
+from skrldp.mechanism._bounded_reports import bound_of_reports
 from skrldp.mechanism._categories import check_categories
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import Guarantee, Statement
@@ -25,6 +26,7 @@ __all__ = [
     "StatedRenyiSet",
     "Statement",
     "ValuesForm",
+    "bound_of_reports",
     "check_categories",
     "slot_bits",
 ]

@@ -80,6 +80,8 @@ class KeyedStream:
         The secret key. It is not kept: only what is derived from it for this mechanism.
     digest : str
         Digest of the mechanism, in hexadecimal.
+    epoch : int, default=0
+        Number of a round of reports, below 2**64. Each has bits of its own.
 
     Raises
     ------
@@ -88,8 +90,9 @@ class KeyedStream:
 
     Notes
     -----
-    *Construction.* The AES-256 key is HMAC-SHA256(key, domain ‖ digest). A pair is written in
-    blocks of 16 bytes. The first holds the id's type (a letter), the cell (7 bytes) and 8 bytes
+    *Construction.* The AES-256 key is HMAC-SHA256(key, domain ‖ digest), and in later epochs than 0
+    HMAC-SHA256(key, domain ‖ digest ‖ epoch), the epoch in 8 bytes, big endian. A pair is written
+    in blocks of 16 bytes. The first holds the id's type (a letter), the cell (7 bytes) and 8 bytes
     more: an integer's value, or the length of a string or of bytes. For these two, the bytes
     themselves follow, the last block filled up with zeros. A string that is an integer is written
     as that integer, so that those are one id. The tape is the CBC-MAC of the blocks:
@@ -128,7 +131,7 @@ class KeyedStream:
     True
     """
 
-    def __init__(self, key: bytes, digest: str) -> None:
+    def __init__(self, key: bytes, digest: str, epoch: int = 0) -> None:
         try:
             from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
         except ImportError as error:
@@ -136,7 +139,8 @@ class KeyedStream:
                 "Reports computed from a key need the package 'cryptography': "
                 "pip install cryptography."
             ) from error
-        derived = hmac.digest(key, _DOMAIN + bytes.fromhex(digest), "sha256")
+        later = epoch.to_bytes(8, "big") if epoch else b""
+        derived = hmac.digest(key, _DOMAIN + bytes.fromhex(digest) + later, "sha256")
         # ECB is the bare permutation, of many blocks at once; CBC is made of it below.
         self._cipher = Cipher(algorithms.AES(derived), modes.ECB())
 

@@ -15,6 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._plugins import refuse_without_plugin
 from skrldp.alphabet import CategoryError
 from skrldp.table._factorize import declared_levels, factorize, series_from_array
 
@@ -171,6 +172,8 @@ def lazy_frame(X: Any) -> nw.LazyFrame[Any] | None:
     if isinstance(X, np.ndarray | list | tuple) or nw.dependencies.is_into_dataframe(X):
         return None
     frame = nw.from_native(X, pass_through=True)
+    if frame is X:
+        refuse_without_plugin(X)  # else its rows would be taken for an array
     return frame if isinstance(frame, nw.LazyFrame) else None
 
 

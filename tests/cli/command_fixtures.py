@@ -43,6 +43,7 @@ def designed(tmp_path_factory):
 def ready(folder, designed):
     """The folder with mechanism.json, a key, and the records as CSV."""
     (folder / "mechanism.json").write_bytes(designed)
+    (folder / "key").touch(0o600)
     (folder / "key").write_text("00112233445566778899aabbccddeeff" * 2)
     write(table(), folder / "records.csv")
     return folder

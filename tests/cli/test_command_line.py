@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -112,6 +113,7 @@ ALPHABETS = [
 
 def test_text_becomes_the_categories(call, folder):
     """A CSV file gives the same reports as the Arrow table that it was written from."""
+    (folder / "key").touch(0o600)
     (folder / "key").write_text(KEY.hex())
     for values in ALPHABETS:
         secrets = Mechanism.from_matrix(np.eye(2 * len(values)), ("no", "yes"), values)
@@ -257,6 +259,7 @@ def changed(name, change):
     def make(folder):
         path = folder / name
         (folder / f"bad-{name}").write_bytes(change(path.read_bytes()))
+        shutil.copymode(path, folder / f"bad-{name}")
 
     return make
 
@@ -329,6 +332,12 @@ CASES = {
     "short key": (
         changed("key", lambda c: c[:10]), (*GOOD, *KEYED[:3], "bad-key"),
         "at least 16 bytes (32 hexadecimal digits), got 5: make one with skrldp key FILE",
+    ),
+    "open key": (
+        lambda folder: (folder / "key").chmod(0o644), (*GOOD, *KEYED), "can be read by everybody"
+    ),
+    "key as name": (
+        nothing, (*GOOD, "--id", "person", "--key-variable", "0x" + KEY.hex()), "not a key: put"
     ),
     "no key file": (nothing, (*GOOD, *KEYED[:3], "none"), "cannot be read"),
     "another key": (nothing, (*GOOD, *KEYED, "--key-check", "0" * 16), "is another one than"),

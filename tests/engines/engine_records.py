@@ -68,6 +68,7 @@ def reporter(key=KEY, **options):
 def key_file(folder):
     """Write the key into a file; return the reference to it."""
     path = Path(folder) / "key"
+    path.touch(0o600)
     path.write_text(KEY.hex())
     return batches.KeyFile(path)
 

@@ -63,7 +63,8 @@ def frames(spark, tmp_path_factory):
 
 def reported(frame, trouble_in=None, trouble=None):
     """Report the records of a frame; return the frame and what was watched."""
-    work = reporter(batches.KeyVariable(VARIABLE), type="int32")
+    check = batches.key_check(KEY)  # the driver has no key
+    work = reporter(batches.KeyVariable(VARIABLE), type="int32", key_check=check)
     if trouble_in is not None:
         work = Troubled(work, trouble_in, trouble, of_task)
     schema = StructType([frame.schema["person"], StructField("report", IntegerType())])

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lazy_frames import ENGINES, from_duckdb, rows_brought
 
+from skrldp import FrequencyEstimator, SRRSanitizer, batches
 from skrldp.table import Grouping, column_names, learn, resolve_columns
 from skrldp.table import _lazy as lazy_module
 from skrldp.table._bring import bring
@@ -217,3 +218,16 @@ def test_other_words_for_failing_engines():
         lazy_module._asked(frame, "count"),
     ):
         raise ImportError(name="pyarrow")
+
+
+def test_a_frame_that_narwhals_reads_no_longer():
+    """As narwhals says of Dask's: a package of its own will read them."""
+    frame = type("DataFrame", (), {"__module__": "dask.dataframe", "columns": ("a",)})()
+    calls = (
+        lambda: SRRSanitizer(sensitive="a").fit(frame),
+        lambda: batches.check_ids(frame, "a"),
+        lambda: FrequencyEstimator(SRRSanitizer().fit([["no", 1], ["yes", 2]])).fit(frame),
+    )
+    for call in calls:
+        with pytest.raises(TypeError, match="frame of dask without the package 'narwhals-dask'"):
+            call()

@@ -1,0 +1,115 @@
+"""Whole tables in, tables of the same library out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skrldp._plugins import refuse_without_plugin
+from skrldp.batches._arrow import check_columns, pyarrow
+
+if TYPE_CHECKING:
+    from skrldp.batches._reporter import Reporter
+
+__all__ = ["as_frame", "is_table", "report_table"]
+
+
+def is_table(records: Any) -> bool:
+    """Tell whether records are a table at hand: of pyarrow, or of a library that narwhals knows.
+
+    Parameters
+    ----------
+    records : object
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    TypeError
+        If they are a lazy frame that gives no batches.
+    """
+    if not hasattr(type(records), "columns"):  # an iterator, say
+        return False
+    pa = pyarrow()
+    if isinstance(records, pa.Table | pa.RecordBatch):
+        return True
+    import narwhals.stable.v2 as nw
+
+    frame = as_frame(records, pass_through=True)
+    if isinstance(frame, nw.LazyFrame) and not hasattr(records, "__arrow_c_stream__"):
+        raise TypeError(
+            "this is a lazy frame, whose engine calls the reporter on batches of rows: "
+            "docs/guide/engines.md says how."
+        )
+    return isinstance(frame, nw.DataFrame)
+
+
+def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
+    """Return a frame of narwhals.
+
+    Parameters
+    ----------
+    frame : data frame or lazy frame
+    pass_through : bool
+        Whether anything else is returned as it is.
+
+    Returns
+    -------
+    narwhals DataFrame or LazyFrame
+
+    Raises
+    ------
+    TypeError
+        If it is none; it names the package that narwhals may need.
+    """
+    import narwhals.stable.v2 as nw
+
+    found = nw.from_native(frame, pass_through=True)
+    if found is frame:
+        refuse_without_plugin(frame)
+        return frame if pass_through else nw.from_native(frame)
+    return found
+
+
+def report_table(reporter: Reporter, records: Any) -> Any:
+    """Report the records of a table: all, or none.
+
+    Parameters
+    ----------
+    reporter : Reporter
+    records : table at hand
+        As :func:`is_table` tells.
+
+    Returns
+    -------
+    table
+        Of the same library, with a row for each row, in the same order.
+
+    Raises
+    ------
+    ValueError
+        As ``reporter.report_batch``.
+    """
+    pa = pyarrow()
+    if isinstance(records, pa.RecordBatch):
+        return reporter.report_batch(records)
+    if isinstance(records, pa.Table):
+        check_columns(reporter.columns, records.column_names)
+        return _of_arrow(reporter, records.select(reporter.columns))
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(records, eager_only=True)
+    check_columns(reporter.columns, frame.columns)
+    made = _of_arrow(reporter, frame.select(reporter.columns).to_arrow())
+    out = nw.from_arrow(made, backend=frame.implementation).to_native()
+    index = nw.maybe_get_index(frame)
+    if index is not None:
+        out.index = index
+    return out
+
+
+def _of_arrow(reporter: Reporter, table: Any) -> Any:
+    """Report a table as one batch, so that ids are compared in all of it."""
+    made = [reporter.report_batch(batch) for batch in table.combine_chunks().to_batches()]
+    return pyarrow().Table.from_batches(made, reporter.output_schema(table.schema))

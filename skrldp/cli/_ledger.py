@@ -1,0 +1,201 @@
+"""``skrldp report --ledger``: who has reported, in a Parquet file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skrldp.cli._errors import CommandError
+from skrldp.cli._outputs import STANDARD, new_file
+
+if TYPE_CHECKING:
+    from skrldp.batches import LedgerReporter
+    from skrldp.mechanism import Mechanism
+
+__all__ = ["Candidates", "held", "keyed"]
+
+_PATIENCE = 60.0  # seconds to wait for another run that uses the ledger
+_ROW = "row of the records"  # a column that restores their order
+
+
+def keyed(
+    mechanism: Mechanism, options: dict[str, Any], ledger: str | None, limits: Mapping[str, Any]
+) -> Any:
+    """Return the reporter of keyed reports.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    options : dict
+        Arguments of the reporter.
+    ledger : str or None
+        The ledger's file.
+    limits : mapping
+        Arguments that go with the ledger; its key is the name of a file.
+
+    Returns
+    -------
+    Reporter, or LedgerReporter if there is a ledger
+    """
+    from skrldp.batches import KeyFile, LedgerReporter, Reporter
+
+    if ledger is None:
+        return Reporter(mechanism, **options)
+    if "ledger_key" in limits:
+        limits = {**limits, "ledger_key": KeyFile(limits["ledger_key"]).read()}
+    return LedgerReporter(mechanism, **options, **limits)
+
+
+class Candidates:
+    """Candidates, kept in memory."""
+
+    def __init__(self) -> None:
+        self._batches: list[Any] = []
+
+    def write_batch(self, batch: Any) -> None:
+        """Keep a batch.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+        """
+        self._batches.append(batch)
+
+    def table(self, schema: Any) -> Any:
+        """Return all of them.
+
+        Parameters
+        ----------
+        schema : pyarrow.Schema
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        import pyarrow as pa
+
+        return pa.Table.from_batches(self._batches, schema)
+
+
+@contextmanager
+def held(path: str, inputs: Sequence[str | None]) -> Iterator[_Ledger]:
+    """Hold a ledger: another run that wants it waits.
+
+    Parameters
+    ----------
+    path : str
+        The ledger's file.
+    inputs : sequence of str or None
+        Files that are read, none of which may be the ledger.
+
+    Yields
+    ------
+    _Ledger
+
+    Raises
+    ------
+    CommandError
+        If it cannot be held or read.
+    """
+    if path == STANDARD:
+        raise CommandError("a ledger is a Parquet file; give its name.")
+    place = Path(path).resolve()
+    if not place.parent.is_dir():
+        raise CommandError(f"{path}: there is no folder {place.parent}; make it first.")
+    # SQLite holds its file on every system, and lets go of it when the process ends.
+    lock = place.with_name(f".{place.name}.lock")
+    try:
+        with closing(sqlite3.connect(lock, timeout=_PATIENCE, isolation_level=None)) as connection:
+            connection.execute("BEGIN EXCLUSIVE")
+            yield _Ledger(path, place, inputs)
+    except sqlite3.Error as error:
+        raise CommandError(
+            f"{path}: another run holds the ledger, or {lock.name} cannot be written ({error}). "
+            "Nothing was reported."
+        ) from None
+
+
+class _Ledger:
+    """A ledger that this run alone has."""
+
+    def __init__(self, path: str, place: Path, inputs: Sequence[str | None]) -> None:
+        self._path, self._place, self._inputs = path, place, inputs
+
+    def settled(self, reporter: LedgerReporter, candidates: Any, *, with_epoch: bool) -> Any:
+        """Enter the new reports into the ledger, and then return what may leave.
+
+        Parameters
+        ----------
+        reporter : LedgerReporter
+        candidates : pyarrow.Table
+            All of its candidates.
+        with_epoch : bool
+            Whether the reports have the column of their epoch.
+
+        Returns
+        -------
+        pyarrow.Table
+            In the order of the candidates.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        ledger, mode = self._read(reporter.schema())
+        candidates = candidates.append_column(_ROW, pa.array(np.arange(len(candidates))))
+        new = reporter.entries(candidates, ledger)
+        ledger = pa.concat_tables([ledger, new.cast(ledger.schema)])
+        if len(new):
+            self._write(ledger, mode)
+        reports = reporter.reports(candidates, ledger).sort_by(_ROW)
+        left_out = len(candidates) - len(reports)
+        if left_out:
+            warnings.warn(
+                f"{left_out:,} of {len(candidates):,} records were left out: the ledger "
+                f"{self._path} has as many reports about these persons as there may be "
+                f"(--max-reports {reporter.max_reports}), and none of this mechanism.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return reports.drop_columns([_ROW] if with_epoch else [_ROW, "epoch"])
+
+    def _read(self, schema: Any) -> tuple[Any, int]:
+        """Return the entries, and the file's permissions."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            with self._place.open("rb") as file:
+                mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+                found = pq.ParquetFile(file).read()
+            return found.select(schema.names).cast(schema), mode
+        except FileNotFoundError:
+            warnings.warn(
+                f"there is no ledger {self._path}: a new one begins, which knows of no report "
+                "given before.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return schema.empty_table(), 0o600
+        except (KeyError, pa.ArrowException, OSError):
+            raise CommandError(
+                f"{self._path} is no ledger, or cannot be read: a Parquet file with the columns "
+                f"{', '.join(schema.names)}. Nothing was reported."
+            ) from None
+
+    def _write(self, ledger: Any, mode: int) -> None:
+        import pyarrow.parquet as pq
+
+        with new_file(self._path, force=True, inputs=self._inputs, mode=mode) as file:
+            pq.write_table(ledger, file, compression="zstd")
+        if os.name == "posix":  # else the name might be lost with the power, and the reports not
+            folder = os.open(self._place.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)

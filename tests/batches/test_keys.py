@@ -1,0 +1,127 @@
+"""The key: one for all processes and all days, in a place that nobody else reads."""
+
+import base64
+import os
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from skrldp import batches
+from skrldp.batches import KeyFile, KeyVariable, Reporter
+from skrldp.design.closed_form import grr
+from skrldp.mechanism import Mechanism
+
+KEY = bytes(range(1, 33))
+VARIABLE = "SKRLDP_TEST_KEY"
+
+
+def mechanism():
+    values = tuple(range(10))
+    return Mechanism.from_blocks(grr(1.0, 20), ("no", "yes"), values).named(
+        None, [("ill", True), ("age", False)]
+    )
+
+
+def records(n=200):
+    rng = np.random.default_rng(0)
+    ill = np.array(["no", "yes"])[rng.integers(0, 2, n)]
+    return pa.table({"person": range(n), "ill": ill, "age": rng.integers(0, 10, n)})
+
+
+def reporter(key, **options):
+    return Reporter(mechanism(), id="person", key=key, **options)
+
+
+def write(path, text, mode=0o600):
+    path.touch()
+    path.chmod(0o600)
+    path.write_text(text)
+    path.chmod(mode)
+    return KeyFile(path)
+
+
+def test_the_check_is_made_with_the_reporter_and_goes_with_it(tmp_path, monkeypatch):
+    """The key is rewritten between two runs of one plan: nobody is reported a second time."""
+    file = write(tmp_path / "key", KEY.hex())
+    monkeypatch.setenv(VARIABLE, KEY.hex())
+    plans = {}
+    for source in (file, KeyVariable(VARIABLE)):
+        made = reporter(source)
+        assert made.key_check == batches.key_check(KEY)
+        plans[source] = pickle.dumps(made)
+        again = pickle.dumps(pickle.loads(plans[source]))
+        assert next(pickle.loads(again)(iter(records().to_batches()))).num_rows == 200
+    write(tmp_path / "key", KEY[::-1].hex())
+    monkeypatch.setenv(VARIABLE, KEY[::-1].hex())
+    for plan in plans.values():
+        with pytest.raises(ValueError, match="is not the one that key_check is of"):
+            next(pickle.loads(plan)(iter(records().to_batches())))
+
+
+def test_where_the_key_is_not_the_check_is_required(tmp_path, monkeypatch):
+    """As where a driver has no key, and its workers have."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    for source in (KeyVariable(VARIABLE), KeyFile(tmp_path / "absent")):
+        with pytest.raises(ValueError, match=r"(is not set|cannot be read).* give key_check="):
+            reporter(source)
+        made = reporter(source, key_check=batches.key_check(KEY))
+        assert made.key_check == batches.key_check(KEY)
+        with pytest.raises(ValueError, match=r"is not set|cannot be read"):
+            next(made(iter(records().to_batches())))
+    monkeypatch.setenv(VARIABLE, KEY.hex())
+    sent = pickle.dumps(reporter(KeyVariable(VARIABLE), key_check=batches.key_check(KEY)))
+    assert next(pickle.loads(sent)(iter(records().to_batches()))).num_rows == 200
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no such modes")
+@pytest.mark.parametrize("mode", [0o604, 0o602, 0o620, 0o666, 0o444, 0o660])
+def test_a_key_file_of_others_is_refused(tmp_path, mode):
+    file = write(tmp_path / "key", KEY.hex(), mode)
+    with pytest.raises(ValueError, match=r"'.*key' can be (read|written|rewritten).*chmod 600"):
+        file.read()
+    with pytest.raises(ValueError, match="chmod 600"):
+        reporter(file)
+    for own in (0o400, 0o600, 0o640):
+        assert write(tmp_path / "key", KEY.hex(), own).read() == KEY
+
+
+RNG = np.random.default_rng(4)
+KEYS = [RNG.bytes(size) for size in (16, 24, 32, 48, 64) for _ in range(3)]
+TEXTS = [
+    text
+    for key in KEYS
+    for plain in (base64.b64encode(key).decode(), base64.urlsafe_b64encode(key).decode())
+    for text in (plain, plain.rstrip("="), f" {plain}\n")
+] + [
+    text
+    for key in KEYS
+    for text in (key.hex(), key.hex().upper(), f"0x{key.hex()}", f"0X{key.hex()}", key.hex(":"))
+]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_a_key_is_no_reference(text):
+    """References are shown and stored, so what looks like a key is refused, and not shown.
+
+    A random key in base64 has no small letters, or no capitals, with a probability below 1e-4.
+    """
+    for source in (KeyFile, KeyVariable):
+        with pytest.raises(TypeError):
+            source(text.encode())
+        with pytest.raises(ValueError, match="not a key: put the key there") as caught:
+            source(text)
+        assert text.strip()[:8] not in str(caught.value)
+
+
+def test_names_and_paths_are_references():
+    for name in ("REPORTS_KEY", "SKRLDP_KEY_OF_THE_REPORTS_OF_2026", "key", "skrldpKey", "_K1"):
+        assert KeyVariable(name).name == name
+    for path in ("/run/secrets/reports.key", "a/b", "key", "Data/Projects/Survey/reports.key"):
+        assert KeyFile(path).path == path
+        assert repr(KeyFile(path)) == f"KeyFile(path={path!r})"
+    for wrong in ("", "REPORTS KEY", "1KEY", "REPORTS=KEY", "a/b", "reports-key"):
+        with pytest.raises(ValueError, match="letters, digits and underscores") as caught:
+            KeyVariable(wrong)
+        assert not wrong or repr(wrong) not in str(caught.value)

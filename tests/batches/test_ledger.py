@@ -1,0 +1,374 @@
+"""A ledger: at most k reports about each person, whatever runs, changes or ends in between."""
+
+import hashlib
+import hmac
+import itertools
+import pickle
+import re
+from dataclasses import replace
+
+import duckdb
+import narwhals.stable.v2 as nw
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import ROOT
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from skrldp import AllDistributions, JointDistribution, Mechanism, certify
+from skrldp.batches import KeyVariable, LedgerReporter, Reporter, key_check
+from skrldp.mechanism import Guarantee, StatedRenyiSet
+from skrldp.sampling import Tapes
+
+KEY, OTHER_KEY, LEDGER_KEY = bytes(range(32)), bytes(range(1, 33)), bytes(range(2, 34))
+N_PERSONS = 60
+
+
+def mechanism(seed=0, **changes):
+    """Twenty cells and six reports: a record that changes mostly has another report."""
+    matrix = np.random.default_rng(seed).dirichlet(np.full(6, 0.3), size=20).T
+    made = Mechanism.from_matrix(matrix, ("no", "yes"), tuple(range(10)))
+    stated = {"eps_all": 4.0, **changes}
+    guarantee = Guarantee(1.0, 0.75, 0.5, StatedRenyiSet(2.0, 0.1, "given"), **stated)
+    return replace(made.named(None, [("ill", True), ("age", False)]), guarantee=guarantee)
+
+
+DESIGNS = [mechanism(0), mechanism(1)]
+
+
+def reporter(design=0, **options):
+    options = {"id": "person", "key": KEY, "ledger_key": LEDGER_KEY, **options}
+    return LedgerReporter(DESIGNS[design], **options)
+
+
+def records(persons, rng):
+    """Return records that are new every time."""
+    ill, age = rng.integers(0, 2, len(persons)), rng.integers(0, 10, len(persons))
+    table = {"person": persons, "ill": np.array(["no", "yes"])[ill], "age": age}
+    return pa.table({**table, "day": rng.integers(0, 9, len(persons))})
+
+
+def arrow(frame):
+    """Bring a frame of any library."""
+    return pa.table(nw.from_native(frame).lazy().collect("pyarrow").to_native())
+
+
+CONNECTIONS, NAMES = [], itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    while CONNECTIONS:
+        CONNECTIONS.pop().close()
+
+
+def of_duckdb(table):
+    if not CONNECTIONS:
+        CONNECTIONS.append(duckdb.connect())
+    name = f"table_{next(NAMES)}"
+    CONNECTIONS[0].register(name, table)
+    return CONNECTIONS[0].table(name)
+
+
+LIBRARIES = {
+    "pyarrow": lambda table: table,
+    "pandas": lambda table: table.to_pandas(),
+    "polars": pl.from_arrow,
+    "lazy": lambda table: pl.from_arrow(table).lazy(),
+    "duckdb": of_duckdb,
+}
+
+
+def run(one, table, ledger, library="pyarrow"):
+    """Do what a job does; return the reports as {person: (report, epoch)}, and the ledger."""
+    make = LIBRARIES[library]
+    candidates = make(one(table))
+    new = arrow(one.entries(candidates, make(ledger)))
+    assert new.schema.names == ledger.schema.names
+    ledger = pa.concat_tables([ledger, new.cast(ledger.schema)])
+    out = arrow(one.reports(candidates, make(ledger)))
+    assert out.schema.names == [
+        "person",
+        "report",
+        "epoch",
+        *(["day"] if len(one.columns) > 3 else []),
+    ]
+    rows = zip(*(out[name].to_pylist() for name in ("person", "report", "epoch")), strict=True)
+    found = {person: (report, epoch) for person, report, epoch in rows}
+    assert len(found) == len(out)
+    return found, ledger
+
+
+# A history that is followed by the rules alone
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_history_by_the_rules(library):
+    """Persons come and go, records and keys change, designs alternate; rules say what leaves."""
+    rng = np.random.default_rng(3)
+    ledger = LedgerReporter.schema().empty_table()
+    given = {}  # of each person the reports, {(design, epoch): report}
+    seen = {}  # what left about each person
+    for day in range(12):
+        design, epoch, most = int(rng.integers(0, 2)), day // 4, 1 + (day >= 2) + (day >= 6)
+        key = KEY if day < 5 else OTHER_KEY
+        one = reporter(design, epoch=epoch, max_reports=most, key=key, keep=["day"])
+        persons = rng.permutation(N_PERSONS)[: N_PERSONS // 2]
+        table = records(persons, rng)
+        candidate = dict(zip(persons.tolist(), one(table)["candidate"].to_pylist(), strict=True))
+        found, ledger = run(one, table, ledger, library)
+        expected = {}
+        for person in persons.tolist():
+            own = given.setdefault(person, {})
+            if (design, epoch) not in own and len(own) < most:
+                own[design, epoch] = candidate[person]
+            made_in = [e for d, e in own if d == design and e <= epoch]
+            if made_in:
+                expected[person] = (own[design, max(made_in)], max(made_in))
+        assert found == expected
+        for person, (report, made_in) in found.items():
+            seen.setdefault(person, set()).add((design, made_in, report))
+            assert len(seen[person]) <= most
+    assert len(ledger) == sum(map(len, given.values()))
+    assert {len(own) for own in given.values()} == {2, 3}
+
+
+def test_the_sql_of_the_page_follows_the_rules():
+    """Written by hand, for who has no Python: the same entries and reports."""
+    text = (ROOT / "docs" / "guide" / "engines.md").read_text("utf-8")
+    enter, leave = (
+        re.sub(r":(\w+)", r"$\1", sql) for sql in re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    )
+    rng = np.random.default_rng(8)
+    ledger = LedgerReporter.schema().empty_table()
+    with duckdb.connect() as engine:
+        engine.register("empty", ledger)
+        engine.execute("CREATE TABLE ledger AS FROM empty")
+        for day in range(8):
+            epoch, most = int(rng.integers(0, 3)), 1 + day // 3
+            one = reporter(int(rng.integers(0, 2)), epoch=epoch, max_reports=most)
+            candidates = one(records(rng.permutation(N_PERSONS)[:30], rng))
+            engine.register("candidates", candidates)
+            given = {"digest": one.digest, "epoch": epoch}
+            engine.execute(enter, {**given, "k": most, "key": one.ledger_key_check})
+            found = sorted(engine.execute(leave, given).fetchall())
+            ledger = pa.concat_tables([ledger, one.entries(candidates, ledger)])
+            expected = one.reports(candidates, ledger).to_pylist()
+            assert found == sorted((r["person"], r["report"], r["epoch"]) for r in expected)
+        rows = sorted(engine.execute("FROM ledger").fetchall())
+    assert rows == sorted(tuple(row.values()) for row in ledger.to_pylist())
+
+
+def test_who_has_a_report_depends_on_no_record():
+    """Two runs of the same history with other records and keys give the same persons reports."""
+    found = []
+    for seed, key in ((0, KEY), (1, OTHER_KEY)):
+        ledger, of_days = LedgerReporter.schema().empty_table(), []
+        for day in range(4):
+            one = reporter(day % 2, max_reports=1 + day // 2, key=key)
+            persons = np.arange(20 * day, 20 * day + 50) % N_PERSONS
+            table = records(persons, np.random.default_rng([seed, day]))
+            out, ledger = run(one, table, ledger)
+            of_days.append((sorted(out), sorted(ledger["holder"].to_pylist())))
+        found.append(of_days)
+    assert found[0] == found[1]
+
+
+def test_what_is_done_twice_changes_nothing():
+    """Entries computed, or appended, a second time; a job that ended before anything left."""
+    rng = np.random.default_rng(5)
+    one, table = reporter(max_reports=2), records(np.arange(50), rng)
+    empty = one.schema().empty_table()
+    first, ledger = run(one, table, empty)
+    assert len(first) == 50
+    changed = records(np.arange(50), rng)
+    assert one(changed)["candidate"] != one(table)["candidate"]
+    for again in (table, changed):
+        for twice in (ledger, pa.concat_tables([ledger, ledger])):
+            out, after = run(one, again, twice)
+            assert out == first and len(after) == len(twice)
+    later, after = run(reporter(1, max_reports=2), changed, pa.concat_tables([ledger, ledger]))
+    assert len(later) == 50 and len(after) == 150
+    assert run(reporter(1, max_reports=2, epoch=1), table, after) == (
+        {person: (report, 0) for person, (report, _) in later.items()},
+        after,
+    )
+    assert one.reports(one(table), empty).num_rows == 0  # nothing leaves that is not in the ledger
+    assert run(one, table.slice(0, 0), ledger) == ({}, ledger)
+
+
+def test_two_jobs_at_once_are_counted_as_two():
+    """Both read the ledger before either wrote: both reports count, and one is repeated."""
+    rng = np.random.default_rng(6)
+    one, empty = reporter(max_reports=2), LedgerReporter.schema().empty_table()
+    tables = [records(np.arange(50), rng) for _ in range(2)]
+    new = [one.entries(one(table), empty) for table in tables]
+    ledger = pa.concat_tables([empty, *new])
+    differ = sum(a != b for a, b in zip(*(x["report"].to_pylist() for x in new), strict=True))
+    assert differ > 10
+    other = reporter(1, max_reports=2)
+    assert len(other.entries(other(tables[0]), ledger)) == 50 - differ
+    outs = [arrow(one.reports(one(table), ledger)).sort_by("person") for table in tables]
+    assert outs[0] == outs[1]
+
+
+# Keyed ids and reports, by the description alone
+
+
+def expected_tape(derived, block):
+    return Cipher(algorithms.AES256(derived), modes.CBC(bytes(16))).encryptor().update(block)
+
+
+def test_holders_and_candidates_by_the_description():
+    persons = [5, 2**40, -1]
+    table = records(np.array(persons), np.random.default_rng(0))
+    for epoch in (0, 1, 2**40):
+        made = reporter(epoch=epoch)(table)
+        derived = hmac.new(LEDGER_KEY, b"skrldp ledger, version 1\0", hashlib.sha256).digest()
+        derived = hmac.new(
+            derived, b"skrldp keyed report, version 1\0" + bytes(32), hashlib.sha256
+        ).digest()
+        domain = b"skrldp keyed report, version 1\0" + bytes.fromhex(DESIGNS[0].digest)
+        domain += epoch.to_bytes(8, "big") if epoch else b""
+        of_reports = hmac.new(KEY, domain, hashlib.sha256).digest()
+        for row, person in zip(made.to_pylist(), table.to_pylist(), strict=True):
+            number = (row["person"] % 2**64).to_bytes(8, "big")
+            letter = b"i" if row["person"] >= 0 else b"n"
+            assert row["holder"] == expected_tape(derived, letter + bytes(7) + number).hex()
+            cell = 10 * (person["ill"] == "yes") + person["age"]
+            tape = expected_tape(of_reports, letter + cell.to_bytes(7, "big") + number)
+            tape = np.frombuffer(tape, dtype=np.uint8)[None]
+            found = DESIGNS[0].form.sampler.sample([cell], Tapes(tape))
+            assert row["candidate"] == found[0]
+        if epoch == 0:
+            plain = Reporter(DESIGNS[0], id="person", key=KEY)(table)
+            assert plain["report"] == made["candidate"]
+
+
+def test_epochs_are_independent_draws():
+    """In 20,000 persons with one record, reports of two epochs agree as two fresh draws do.
+
+    Five standard errors: a false alarm in 1e6 runs.
+    """
+    n = 20_000
+    table = pa.table({"person": range(n), "ill": ["no"] * n, "age": [3] * n})
+    reports = [reporter(epoch=epoch)(table)["candidate"].to_numpy() for epoch in (0, 1)]
+    column = DESIGNS[0].matrix[:, 3]
+    chance = float(np.sum(column**2))
+    agree = np.mean(reports[0] == reports[1])
+    assert abs(agree - chance) < 5.0 * np.sqrt(chance * (1.0 - chance) / n)
+
+
+def test_the_ledger_holds_neither_ids_nor_keys(monkeypatch):
+    table = records(np.arange(20), np.random.default_rng(0))
+    table = table.set_column(0, "person", pa.array([f"person {i}" for i in range(20)]))
+    one = reporter()
+    _, ledger = run(one, table, one.schema().empty_table())
+    text = str(ledger.to_pydict())
+    assert "person" not in text and len(set(ledger["holder"].to_pylist())) == 20
+    assert set(ledger["key"].to_pylist()) == {key_check(LEDGER_KEY)} == {one.ledger_key_check}
+    monkeypatch.setenv("SKRLDP_A", KEY.hex())
+    monkeypatch.setenv("SKRLDP_B", LEDGER_KEY.hex())
+    sent = pickle.dumps(
+        reporter(
+            key=KeyVariable("SKRLDP_A"), ledger_key=KeyVariable("SKRLDP_B"), epoch=3, max_reports=2
+        )
+    )
+    assert KEY not in sent and LEDGER_KEY not in sent and LEDGER_KEY.hex().encode() not in sent
+    again = pickle.loads(sent)
+    assert again(table) == reporter(epoch=3)(table)
+    assert (again.max_reports, again.epoch, again.bound) == (2, 3, 4.75)
+    monkeypatch.setenv("SKRLDP_B", KEY.hex())
+    with pytest.raises(ValueError, match="is not the one that key_check is of"):
+        pickle.loads(sent)(table)
+
+
+def test_a_ledger_under_another_key_is_refused():
+    """By default it is the key of the reports, which can be given when that one is changed."""
+    rng = np.random.default_rng(0)
+    table = records(np.arange(20), rng)
+    first = reporter(ledger_key=None)
+    found, ledger = run(first, table, first.schema().empty_table())
+    rotated = reporter(ledger_key=None, key=OTHER_KEY)
+    for call in (rotated.entries, rotated.reports):
+        with pytest.raises(ValueError, match=rf"under another key .* {key_check(OTHER_KEY)}"):
+            call(rotated(table), ledger)
+    kept = reporter(key=OTHER_KEY, ledger_key=KEY)
+    assert kept(table)["candidate"] != first(table)["candidate"]
+    assert run(kept, records(np.arange(20), rng), ledger) == (found, ledger)
+
+
+# The bound
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_two_designs_leak_more_than_the_greatest_bound(seed):
+    """Against the exact leakage of every pair of reports together, over all distributions."""
+    rng = np.random.default_rng(seed)
+    joint = JointDistribution([[7, 10], [26, 57]])
+    matrices, bounds = [], []
+    for _ in range(2):
+        matrix = rng.dirichlet(np.full(3, 4.0), size=4).T
+        made = Mechanism.from_matrix(matrix, ("no", "yes"), (1, 2))
+        eps = certify(made.matrix, AllDistributions(), joint).eps
+        stated = Guarantee(eps, eps, 0.0, "all")
+        made = replace(made.named(None, [("s", True), ("u", False)]), guarantee=stated)
+        matrices.append(made.matrix)
+        one = LedgerReporter(made, id="person", key=KEY, max_reports=2)
+        bounds.append(one.bound)
+    pair = np.einsum("yx,zx->yzx", *matrices).reshape(9, 4)
+    assert certify(pair / pair.sum(axis=0), AllDistributions(), joint).eps <= max(bounds) + 1e-9
+
+
+def test_as_many_reports_as_have_a_bound():
+    assert reporter(max_reports=3, eps=8.75).bound == 8.75
+    assert "at most 3 in a ledger, together eps<=8.75)" in repr(reporter(max_reports=3))
+    unbounded = mechanism(eps_all=None)
+    options = {"id": "person", "key": KEY}
+    assert LedgerReporter(unbounded, **options).bound == 0.75
+    for made, more, message in (
+        (unbounded, {"max_reports": 2}, r"bounds one report .* not 2, .*eps_all=.* max_reports=1"),
+        (replace(unbounded, guarantee=None), {}, "states no guarantee"),
+        (DESIGNS[0], {"max_reports": 3, "eps": 8.7}, "3 reports .* may leak 8.75 nats"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            LedgerReporter(made, **options, **more)
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_reports": 0}, "max_reports=0 is no whole number"),
+        ({"max_reports": True}, "max_reports=True is no whole number"),
+        ({"epoch": -1}, "epoch=-1 is no whole number"),
+        ({"epoch": 1.5}, "epoch=1.5 is no whole number"),
+        ({"eps": 0.0}, "eps"),
+        ({"keep": ["holder"]}, "'holder' would be there twice"),
+        ({"name": "epoch"}, "'epoch' would be there twice"),
+        ({"ledger_key": None, "ledger_key_check": "0" * 16}, "goes with ledger_key"),
+        ({"ledger_key_check": "abc"}, "ledger_key_check must be the 16 hexadecimal digits"),
+        ({"ledger_key": KeyVariable("SKRLDP_NONE")}, "give ledger_key_check="),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(ValueError, match=message):
+        reporter(**options)
+
+
+def test_bad_tables():
+    one, table = reporter(), records(np.arange(5), np.random.default_rng(0))
+    empty, made = one.schema().empty_table(), one(table)
+    twice = pa.concat_tables([made, made.slice(0, 1)])
+    with pytest.raises(ValueError, match="ids in more than one row: 0"):
+        one.entries(twice, empty)
+    with pytest.raises(ValueError, match=r"candidates lacks the column 'candidate', 'holder'"):
+        one.entries(Reporter(DESIGNS[0], id="person", key=KEY)(table), empty)
+    with pytest.raises(ValueError, match="ledger lacks the column 'key'"):
+        one.reports(made, empty.drop(["key"]))
+    with pytest.raises(TypeError, match=r"frames of one library.*got Table and DataFrame"):
+        one.reports(made, pl.from_arrow(empty))

@@ -1,0 +1,171 @@
+"""``skrldp report --ledger``: the ledger's rules, on files written in a safe order."""
+
+import os
+import stat
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import ROOT
+from test_command_line import DESIGN, KEYED, call, designed, folder, read, ready, table, write
+
+from skrldp.batches import LedgerReporter
+
+__all__ = ["call", "designed", "folder", "ready"]  # fixtures
+
+KEY = bytes.fromhex("00112233445566778899aabbccddeeff" * 2)
+LEDGER = ("--ledger", "ledger.parquet")
+
+
+def new_key(path, text="ab" * 32):
+    path.touch(0o600)
+    path.write_text(text)
+
+
+def changed():
+    """The same persons with other records."""
+    records = table()
+    return records.set_column(1, "ill", records["ill"].take(pa.array(range(299, -1, -1))))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_first_report_is_repeated(call, ready, designed, ending):
+    """Whatever becomes of the record and of the key; the order is that of the records."""
+    code, _, err = call("report", "mechanism.json", "records.csv", *KEYED, *LEDGER, "-o", "a.csv")
+    assert code == 0
+    assert err == (
+        "skrldp: warning: there is no ledger ledger.parquet: a new one begins, which knows of no "
+        "report given before.\n"
+    )
+    assert stat.S_IMODE((ready / "ledger.parquet").stat().st_mode) == 0o600 or os.name != "posix"
+    one = LedgerReporter(designed, id="person", key=KEY)
+    made = one(table())
+    assert read("a.csv")["report"].to_pylist() == made["candidate"].to_pylist()
+    entries = pq.read_table("ledger.parquet")
+    assert entries.schema.equals(one.schema()) and len(entries) == 300
+    assert entries["holder"].to_pylist() == made["holder"].to_pylist()
+
+    write(changed(), f"changed.{ending}")
+    before = (ready / "ledger.parquet").stat().st_mtime_ns
+    arguments = ("report", "mechanism.json", f"changed.{ending}", *KEYED)
+    assert call(*arguments, *LEDGER, "-o", "b.csv") == (0, "", "")
+    assert read("b.csv") == read("a.csv")
+    assert call(*arguments, "-o", "without.csv") == (0, "", "")
+    assert read("without.csv") != read("a.csv")
+    new_key(ready / "new.key")
+    rotated = (*arguments[:3], "--id", "person", "--key-file", "new.key")
+    assert call(*rotated, *LEDGER, "-o", "c.csv")[::2] != (0, "")
+    assert not (ready / "c.csv").exists()
+    assert call(*rotated, *LEDGER, "--ledger-key-file", "key", "-o", "c.csv") == (0, "", "")
+    assert read("c.csv") == read("a.csv")
+    assert (ready / "ledger.parquet").stat().st_mtime_ns == before
+    assert not [name for name in os.listdir(ready) if name.endswith(".part")]
+
+
+def test_at_most_so_many_reports(call, ready, designed):
+    """Of two mechanisms and epochs; who has none left of another mechanism is left out."""
+    public = write(table(), ready / "public.parquet")
+    other = [word if word != "1" else "1.5" for word in DESIGN]
+    assert call("design", public, *other, "-o", "other.json")[0] == 0
+    few = write(table().slice(100), ready / "few.parquet")
+    first = ("report", "mechanism.json", few, *KEYED, *LEDGER)
+    assert call(*first, "-o", "1.parquet")[0] == 0
+    second = ("report", "other.json", "records.csv", *KEYED, *LEDGER)
+    code, _, err = call(*second, "-o", "2.parquet")
+    assert code == 0
+    assert "warning: 200 of 300 records were left out: the ledger ledger.parquet has as many" in err
+    people = [str(person) for person in table()["person"].to_pylist()[:100]]
+    assert read("2.parquet")["person"].to_pylist() == people  # ids in text files are texts
+    assert call(*second, "--max-reports", "2", "-o", "3.parquet") == (0, "", "")
+    assert len(read("3.parquet")) == 300
+    assert read("3.parquet").slice(0, 100) == read("2.parquet")
+    late = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER, "--epoch", "7")
+    assert call(*late, "--max-reports", "2", "-o", "4.parquet")[0] == 0
+    found = read("4.parquet")
+    assert found["epoch"].to_pylist() == [7] * 100 + [0] * 200
+    assert found["report"].to_pylist()[100:] == read("1.parquet")["report"].to_pylist()
+    assert len(pq.read_table("ledger.parquet")) == 600
+
+
+def test_the_ledger_is_written_first(call, ready, monkeypatch):
+    """A run that ends between the two has lost nothing: the next one repeats what was entered."""
+    replace, done = os.replace, []
+
+    def stop(source, target):
+        if done:
+            raise OSError(28, "No space left on device")
+        done.append(os.path.basename(target))
+        return replace(source, target)
+
+    monkeypatch.setattr(os, "replace", stop)
+    arguments = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER, "-o", "out.csv")
+    assert call(*arguments)[0] == 2
+    assert done == ["ledger.parquet"]
+    assert sorted(os.listdir(ready)) == [
+        ".ledger.parquet.lock",
+        "key",
+        "ledger.parquet",
+        "mechanism.json",
+        "records.csv",
+    ]
+    monkeypatch.setattr(os, "replace", replace)
+    entered = pq.read_table("ledger.parquet")["report"].to_pylist()
+    write(changed(), "records.csv")
+    assert call(*arguments) == (0, "", "")
+    assert read("out.csv")["report"].to_pylist() == entered
+
+
+HOLDER = """
+import sys, time
+from skrldp.cli._ledger import held
+with held("ledger.parquet", []):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_another_run_waits(call, ready, monkeypatch):
+    """As long as a run holds the ledger; one that was killed holds nothing."""
+    monkeypatch.setattr("skrldp.cli._ledger._PATIENCE", 0.2)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True, env=env
+    ) as other:
+        try:
+            assert other.stdout.readline() == "held\n"
+            arguments = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER)
+            code, out, err = call(*arguments)
+            assert (code, out) == (2, "")
+            assert "another run holds the ledger" in err
+            assert not (ready / "ledger.parquet").exists()
+        finally:
+            other.kill()
+    assert call(*arguments)[0] == 0
+
+
+CASES = {
+    "no id": (("--ledger", "l.parquet"), "--ledger goes with --id and a key"),
+    "no ledger": ((*KEYED, "--max-reports", "2"), "go with --ledger"),
+    "other file": ((*KEYED, "--ledger", "records.csv"), "records.csv is no ledger"),
+    "other table": ((*KEYED, "--ledger", "table.parquet"), "table.parquet is no ledger"),
+    "standard": ((*KEYED, "--ledger", "-"), "a ledger is a Parquet file"),
+    "no folder": ((*KEYED, "--ledger", "no/l.parquet"), "there is no folder"),
+    "the output": ((*KEYED, "--ledger", "out.csv"), "is to be read and written"),
+    "open key": ((*KEYED, *LEDGER, "--ledger-key-file", "open"), "can be read by everybody"),
+    "eps": ((*KEYED, *LEDGER, "--max-reports", "0"), "--max-reports"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_ledgers(call, ready, case):
+    arguments, fragment = CASES[case]
+    new_key(ready / "open")
+    (ready / "open").chmod(0o644)
+    pq.write_table(table(), ready / "table.parquet")
+    before = {name for name in os.listdir(ready) if not name.endswith(".lock")}
+    code, out, err = call("report", "mechanism.json", "records.csv", *arguments, "-o", "out.csv")
+    assert (code, out) == (2, "")
+    assert fragment in err
+    assert {name for name in os.listdir(ready) if not name.endswith(".lock")} == before
