@@ -17,6 +17,7 @@ from skrldp.aggregate._checks import (
     read_restriction,
     warn_of_gap,
 )
+from skrldp.aggregate._contradiction import warn_of_contradiction
 from skrldp.aggregate._drift import DriftTests
 from skrldp.aggregate._fit import TOL_RESTRICTED, least_squares, most_likely, one_thread
 from skrldp.aggregate._numeric import NumericSummaries
@@ -227,9 +228,10 @@ class FrequencyEstimator(
                     channel, counts, prior, within, self.tol, self.max_iter, self.time_limit
                 )
             else:
-                fit = least_squares(channel, counts)
+                fit = least_squares(channel, counts, time_limit=self.time_limit)
             frequencies, errors = fit.cells()
             identifiable = channel.identifiable
+            warn_of_contradiction(channel, counts, fit.likely, self.time_limit)
 
         gap, n_iter = (0.0, 0) if best is None else (best.gap, best.iterations)
         if gap > (self.tol if within is None else max(self.tol, TOL_RESTRICTED)):

@@ -20,7 +20,7 @@ _PARTS = {"U": "nonsensitive", "S": "sensitive"}
 
 
 def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
-    """Summarise the standard errors of the shares of U's values and of the secrets.
+    """Summarise the standard errors of unbiased estimates of the shares of U and of S.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
     method = "least-squares" if blocks else "ml"
     found = {}
     for name, part in _PARTS.items():
-        errors = expected_std_error(fitted, N_REPORTS, part=part, method=method)
+        errors = expected_std_error(fitted, N_REPORTS, part=part, method=method, asymptotic=True)
         found[name] = {
             "worst": float(errors.max()),
             "median": float(np.quantile(errors, 0.5, method="higher")),
@@ -77,7 +77,7 @@ def error_lines(report: "PrivacyReport") -> list[tuple[str, str]]:
             )
     if not said:
         return []
-    return [("estimates", f"shares from {N_REPORTS:,} reports: {'; '.join(said)}")]
+    return [("estimates", f"unbiased shares from {N_REPORTS:,} reports: {'; '.join(said)}")]
 
 
 def error_warnings(report: "PrivacyReport") -> list[str]:
@@ -107,7 +107,8 @@ def error_warnings(report: "PrivacyReport") -> list[str]:
         elif found["worst"] > _USELESS:
             said.append(
                 f"{N_REPORTS:,} reports tell nothing about the share of some category of {name}: "
-                f"the standard error of its estimate is {found['worst']:.2g}. expected_std_error "
-                "says how sanitizers differ in this, smallest_n how many reports it takes."
+                f"the standard error of an unbiased one is {found['worst']:.2g}. "
+                "expected_std_error says how sanitizers differ in this, smallest_n how many "
+                "reports it takes."
             )
     return said

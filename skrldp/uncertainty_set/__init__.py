@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
 from skrldp.uncertainty_set._fitted_set import FittedSet, chance_of_missing
 from skrldp.uncertainty_set._likelihood_ratio_budgets import likelihood_ratio_budgets
+from skrldp.uncertainty_set._multinomial_tails import tail_bound
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
 from skrldp.uncertainty_set._rare_cells import estimated_miss
 from skrldp.uncertainty_set._renyi_set import RenyiSet
@@ -28,6 +29,7 @@ __all__ = [
     "estimated_miss",
     "finite_sample_radius",
     "likelihood_ratio_budgets",
+    "tail_bound",
 ]
 
 if TYPE_CHECKING:
