@@ -49,11 +49,12 @@ class CategorySummaries:
             greatest (of a somewhat larger quantile for an end that is reached by a distribution
             with zeros, or that few reports decide on). It exists for every cell and lies within 0
             and 1. Where the cell is not identifiable it is the range of :meth:`bounds` widened by
-            the sampling error. "score" needs maximum likelihood, too, and is Wilson's interval of a
-            share with the same standard error; where there is no error, that of least squares cut
-            off at 0 and 1, or all from 0 to 1. "wald" is the estimate plus and minus a multiple of
-            its standard error. "auto" is Wald's for least squares; for maximum likelihood it is the
-            likelihood ratio up to 250 cells (more for few categories), and the score beyond.
+            the sampling error. "score" needs maximum likelihood, too, and is the interval of
+            least squares cut off at 0 and 1, or Wilson's of a share with the same standard error
+            where that is much shorter; where neither has an error, all from 0 to 1. "wald" is the
+            estimate plus and minus a multiple of its standard error. "auto" is Wald's for least
+            squares; for maximum likelihood it is the likelihood ratio up to 250 cells (more for few
+            categories), and the score beyond.
 
         Returns
         -------

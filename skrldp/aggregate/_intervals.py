@@ -28,6 +28,7 @@ INTERVALS = ("auto", "likelihood-ratio", "score", "wald")
 # Categories by the third power of cells, up to which "auto" is the likelihood ratio: two minutes.
 _MOST_WORK = 250.0**4
 _FOR_FEW = 0.82  # times the quantile: what a drop of the log-likelihood lacks if one report decides
+_HARDLY_GREATER = 1.25  # times the error by maximum likelihood: least squares is as good
 _SECOND = 0.25  # weight of two degrees of freedom at the boundary
 _TINY = 1e-300
 _FLAT = 1e-4  # nats by which the likelihood may differ to count as the same, within a set
@@ -220,9 +221,11 @@ def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floa
 def score(values: Floats, errors: Floats, unbiased: Floats, own: Floats, z: float) -> Floats:
     """Wilson's intervals, which are within 0 and 1, for estimates by maximum likelihood.
 
-    A share with a standard error is taken as one of as many true records as give it this error.
-    Where it has none, the interval is that of least squares, if this has an error, cut off at 0 and
-    1 and stretched to the estimate; otherwise all numbers from 0 to 1.
+    Where least squares has an error that is hardly greater, the interval is its own, cut off at 0
+    and 1 and stretched to the estimate: whether a share near 0 has an error by maximum likelihood
+    depends on the estimate, and intervals that do so hold too seldom. Otherwise a share with an
+    error is taken as one of as many true records as give it this error. Without any error, all
+    numbers from 0 to 1 are in the interval.
 
     Parameters
     ----------
@@ -237,7 +240,8 @@ def score(values: Floats, errors: Floats, unbiased: Floats, own: Floats, z: floa
     -------
     array of shape (k, 2)
     """
-    stated, rough = np.isfinite(errors), np.isfinite(own)
+    rough = np.isfinite(own)
+    stated = np.isfinite(errors) & ~(own <= _HARDLY_GREATER * errors)
     ends = np.tile([0.0, 1.0], (len(values), 1))
     for side, sign in enumerate((-1.0, 1.0)):
         by_squares = unbiased + sign * z * own

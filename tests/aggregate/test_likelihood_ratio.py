@@ -19,6 +19,7 @@ from skrldp import (
     RenyiBall,
 )
 from skrldp.aggregate._convex import Divergence, Logarithms, Means
+from skrldp.aggregate._interior_point import _Programs, _State
 from skrldp.aggregate._intervals import likelihood_drops
 
 HALF = chi2.ppf(0.95, 1) / 2.0  # nats
@@ -292,3 +293,21 @@ def test_a_weighted_prior_counts_less():
     for wrong in (-0.1, 1.1, np.nan, "1"):
         with pytest.raises(ValueError, match=r"prior_weight=.* must be a number between 0 and 1"):
             estimate(matrix, counts, (2, 3), prior=once, prior_weight=wrong)
+
+
+@pytest.mark.parametrize("a", [40, 41])
+def test_a_program_that_has_lost_its_precision_ends(a):
+    """A slack far below the rounding of its constraint: no step is left, and no error either.
+
+    That is where programs came to for mechanisms with symbols that are all but never sent.
+    """
+    one = np.ones((1, 1))
+    programs = _Programs(np.eye(a)[:1], [Logarithms(np.ones(a), 1e4)], None, (0.05, 0.2, 0.9))
+    x = np.full((1, a), 1.0 / a)
+    state = _State(x, 5e-68 * one, x, 7e245 * one, one[0])
+    slopes = programs._slopes(x) * np.linspace(0.5, 1.5, a)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = programs._step(state, -1e-12 * one, np.eye(a)[:1], slopes)
+    assert not np.isfinite(found.barrier).all()
+    ended = programs.solve(x[0], 0.0, 1e-300)  # a first barrier that any step exceeds
+    assert ended.steps <= 2 and np.all(ended.bounds <= ended.values)
