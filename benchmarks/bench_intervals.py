@@ -13,6 +13,7 @@ import time
 import numpy as np
 
 from skrldp import (
+    AOptimalSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
@@ -28,6 +29,9 @@ def distribution(kind, shape, rng):
     weights = rng.dirichlet(np.full(shape[0] * shape[1], 4.0))
     if kind == "skewed":
         weights = np.sort(rng.dirichlet(np.full(shape[0] * shape[1], 0.5)))[::-1]
+    if kind == "rare":  # a value of U of .01, and one of .02
+        values = np.r_[0.01, 0.02, 0.97 * rng.dirichlet(np.ones(shape[1] - 2))]
+        weights = np.outer(rng.dirichlet(np.full(shape[0], 4.0)), values).ravel()
     if kind == "boundary":
         weights[rng.permutation(len(weights))[: len(weights) // 3]] = 0.0
     return (weights / weights.sum()).reshape(shape)
@@ -37,6 +41,7 @@ MECHANISMS = {
     "GRR": lambda eps: GRRSanitizer(eps),
     "SRR": lambda eps: SRRSanitizer(eps),
     "IR": lambda eps: IRSanitizer(eps),
+    "A-optimal": lambda eps: AOptimalSanitizer(eps),
     "PolyOpt": lambda eps: PolyOptSanitizer(eps, time_limit=10.0, random_state=0),
     "blind": lambda eps: PolyOptSanitizer(
         eps, observe="nonsensitive", time_limit=10.0, random_state=0
@@ -58,6 +63,9 @@ CASES = (  # mechanism, shape, distribution, eps, public records, reports
     ("PolyOpt", (3, 4), "even", 1.0, 5_000, 16_000),
     ("PolyOpt", (5, 4), "skewed", 1.0, 5_000, 16_000),
     ("blind", (2, 3), "even", 1.0, 1_000, 2_000),
+    ("GRR", (2, 10), "rare", 1.0, 5_000, 300),
+    ("IR", (2, 10), "rare", 1.0, 5_000, 300),
+    ("A-optimal", (2, 10), "rare", 1.0, 5_000, 300),
 )
 
 
@@ -90,7 +98,7 @@ def study(case, samples, seed, restricted):
         estimator = FrequencyEstimator(mechanism, "ml", encode="symbol", tol=1e-8, **options)
         estimator.fit(symbols, sample_weight=counts)
         found = estimator._fit.region.ends(every, *likelihood_drops(0.95))
-        values, errors = estimator._fit.evaluate(every)
+        values, errors = estimator._fit.spread(every)
         half = critical_value(0.95) * errors
         for place, (low, high) in enumerate(((values - half, values + half), found.T)):
             held[place] += (low <= exact + 1e-9) & (exact <= high + 1e-9)

@@ -234,6 +234,7 @@ class _NegStdError:
             part=self.part,
             distribution=joint_of(estimator, X),
             method=self.method,
+            asymptotic=True,
         )
         found = errors.max() if self.summary == "worst" else np.sqrt(np.mean(errors**2))
         return -float(found) if np.isfinite(found) else math.nan
@@ -256,7 +257,8 @@ def neg_std_error_scorer(
     A sanitizer's own score is the information that reports have about records, or their distance
     from them. Neither says how well shares can be estimated from many reports: a sanitizer with
     more information may be worse at that. This score is the error of
-    :func:`~skrldp.expected_std_error` at the distribution of the records that are left out.
+    :func:`~skrldp.expected_std_error` at the distribution of the records that are left out, with
+    ``asymptotic=True``, so that rare shares have one too.
 
     Parameters
     ----------
@@ -334,6 +336,8 @@ def smallest_n(
     Returns
     -------
     int
+        By the errors of very many reports (``asymptotic=True``). Where so few of a share's reports
+        are expected that the estimator states no error, it spreads less.
 
     Raises
     ------
@@ -354,7 +358,13 @@ def smallest_n(
     """
     check_positive("std_error", std_error)
     errors = expected_std_error(
-        mechanism, 1, columns, part=part, distribution=distribution, method=method
+        mechanism,
+        1,
+        columns,
+        part=part,
+        distribution=distribution,
+        method=method,
+        asymptotic=True,
     )
     unknown = int(np.isinf(errors).sum())
     if unknown:

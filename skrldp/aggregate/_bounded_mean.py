@@ -139,7 +139,7 @@ def scores_for(
     return best[1]
 
 
-def average(scores: Scores, distribution: Floats, floored: Floats, n: float) -> tuple[float, float]:
+def average(scores: Scores, distribution: Floats, report: Floats, n: float) -> tuple[float, float]:
     """Average score of the reports, and its standard error.
 
     Parameters
@@ -148,8 +148,8 @@ def average(scores: Scores, distribution: Floats, floored: Floats, n: float) -> 
         Scores of the symbols.
     distribution : array of shape (b,)
         Shares of the symbols among the reports.
-    floored : array of shape (b,)
-        The same with no zeros on possible symbols, for the error.
+    report : array of shape (b,)
+        Distribution of the report, for the error.
     n : float
         Number of reports.
 
@@ -158,4 +158,4 @@ def average(scores: Scores, distribution: Floats, floored: Floats, n: float) -> 
     value, error : float
     """
     w: Any = scores.scores
-    return float(distribution @ w), float(np.sqrt(floored @ (w - floored @ w) ** 2 / n))
+    return float(distribution @ w), float(np.sqrt(report @ (w - report @ w) ** 2 / n))

@@ -10,7 +10,7 @@ from skrldp._typing import Floats
 from skrldp.aggregate._channels import Channel, DenseChannel
 from skrldp.aggregate._checks import MOST_DENSE
 from skrldp.aggregate._estimate import Estimate
-from skrldp.aggregate._fit import Fit
+from skrldp.aggregate._fit import Fit, least_squares
 from skrldp.aggregate._intervals import Ranges, intervals
 from skrldp.alphabet import CellGroups, group_cells
 from skrldp.mechanism import Mechanism
@@ -27,6 +27,7 @@ class CategorySummaries:
     frequencies_: Floats
     std_error_: Floats
     n_reports_: int
+    counts_: NDArray[np.int64]
     _channel: Channel
     _fit: Fit
 
@@ -42,20 +43,23 @@ class CategorySummaries:
         simultaneous : bool, default=False
             Whether `level` is the probability that all intervals do so at once (by Šidák's bound,
             so the true probability is somewhat higher).
-        method : {"auto", "likelihood-ratio", "wald"}, default="auto"
+        method : {"auto", "likelihood-ratio", "score", "wald"}, default="auto"
             "likelihood-ratio" needs maximum likelihood: an interval has all probabilities that some
             distribution gives whose log-likelihood is at most half a χ² quantile below the
             greatest (of a somewhat larger quantile for an end that is reached by a distribution
-            with zeros). It exists for every cell and lies within 0 and 1. Where the cell is not
-            identifiable it is the range of :meth:`bounds` widened by the sampling error. "wald" is
-            the estimate plus and minus a multiple of its standard error. "auto" is the likelihood
-            ratio for maximum likelihood up to 250 cells, and Wald's otherwise.
+            with zeros, or that few reports decide on). It exists for every cell and lies within 0
+            and 1. Where the cell is not identifiable it is the range of :meth:`bounds` widened by
+            the sampling error. "score" needs maximum likelihood, too, and is the interval of
+            least squares cut off at 0 and 1, or Wilson's of a share with the same standard error
+            where that is much shorter; where neither has an error, all from 0 to 1. "wald" is the
+            estimate plus and minus a multiple of its standard error. "auto" is Wald's for least
+            squares; for maximum likelihood it is the likelihood ratio up to 250 cells (more for few
+            categories), and the score beyond.
 
         Returns
         -------
         array of shape (a1, a2, 2)
-            Wald's are not cut off at 0 and 1, NaN where the cell is not identifiable, and
-            unreliable for cells with few expected reports.
+            Wald's are not cut off at 0 and 1, and NaN where there is no standard error.
 
         Raises
         ------
@@ -115,7 +119,7 @@ class CategorySummaries:
         Returns
         -------
         array of shape (k, k)
-            NaN where the reports do not determine a category's probability.
+            NaN where a category has no standard error.
 
         Raises
         ------
@@ -170,22 +174,40 @@ class CategorySummaries:
         assert ranges is not None
         return ranges.bounds(len(values))
 
+    def _free_errors(self, columns: Any) -> Floats:
+        """Errors of the estimates of :meth:`marginal`, however many reports they rest on."""
+        group = group_cells(self.mechanism_, columns, "all")
+        errors = np.empty(len(group.categories))
+        for rows, functions in self._channel.indicators(group.labels, len(errors)):
+            errors[rows] = self._fit.spread(functions)[1]
+        return errors
+
     def _by_category(self, group: CellGroups) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        k = len(group.categories)
-        if k == self._channel.n_cells:  # each is a cell: known from the fit
-            order = np.argsort(group.labels)
-            values, errors = (found[order] for found in self._fit.cells())
+        return self._of_labels(self._fit, group.labels, len(group.categories))
+
+    def _of_labels(
+        self, fit: Fit, labels: NDArray[np.intp], k: int
+    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Estimates of categories, their errors, and whether the reports determine them."""
+        if k == self._channel.n_cells:  # each is a cell
+            order = np.argsort(labels)
+            values, errors = (found[order] for found in fit.cells())
             return values, errors, self._channel.identifiable[order]
         values, errors, known = np.empty(k), np.empty(k), np.empty(k, dtype=bool)
-        for rows, functions in self._channel.indicators(group.labels, k):
-            values[rows], errors[rows] = self._fit.evaluate(functions)
+        for rows, functions in self._channel.indicators(labels, k):
+            values[rows], errors[rows] = fit.evaluate(functions)
             known[rows] = self._channel.determines(functions)
         return values, errors, known
 
     def _ranges(
         self, labels: NDArray[np.intp], values: Floats, known: NDArray[np.bool_]
     ) -> Ranges | None:
-        if self._fit.region is None:
+        if self._fit.unbiased:
             return None
-        assert isinstance(self._channel, DenseChannel)
-        return Ranges(self._fit.region, labels, values, known, self._channel.basis)
+        basis = self._channel.basis if isinstance(self._channel, DenseChannel) else None
+
+        def unbiased() -> tuple[Floats, Floats]:
+            fit = least_squares(self._channel, self.counts_.astype(float), self._fit.likely)
+            return self._of_labels(fit, labels, len(values))[:2]
+
+        return Ranges(self._fit.region, labels, values, known, basis, unbiased)

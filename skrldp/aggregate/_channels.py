@@ -15,9 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
+from skrldp.aggregate._blocks import Blocks
 from skrldp.mechanism import Mechanism
 
-__all__ = ["BlockChannel", "Channel", "DenseChannel", "Weights", "channel_of", "covariance"]
+__all__ = [
+    "BlockChannel",
+    "Channel",
+    "DenseChannel",
+    "Weights",
+    "central_moments",
+    "channel_of",
+    "covariance",
+]
 
 
 # Singular values of W^{1/2} Q are at most 1 here (they are correlations between X and its report).
@@ -27,6 +36,7 @@ _RANK_TOLERANCE = 1e-8
 # Largest share of c outside the row space: c·π then has a bias of at most this times |c|.
 _ROW_TOLERANCE = 1e-6
 _MOST_NUMBERS = 4_000_000  # in one block of a table of functions by cells or reports
+_RARE = 1e-12  # least probability of a possible symbol
 
 
 class Weights(ABC):
@@ -41,8 +51,11 @@ class Weights(ABC):
         """Weights of the reports for some functions of the distribution: (m, a) to (m, b)."""
 
     @abstractmethod
-    def variances(self, distribution: Floats) -> Floats:
-        """Variance of one report's weight for each cell, (a,), at a distribution of Y, (b,)."""
+    def moments(self, distribution: Floats) -> tuple[Floats, Floats]:
+        """Second and fourth central moments of one report's weight for each cell, (a,).
+
+        They are at a distribution of Y, (b,).
+        """
 
 
 class Channel(ABC):
@@ -83,10 +96,10 @@ class Channel(ABC):
     def weights(self, distribution: Floats) -> Weights:
         """Best weights at a distribution of Y, (b,), with no zeros on the possible symbols."""
 
-    def part_variances(
+    def part_moments(
         self, labels: NDArray[np.intp], n_labels: int, report: Floats
-    ) -> Floats | None:
-        """Variance of one report's weight for each category, where there is a short way.
+    ) -> tuple[Floats, Floats] | None:
+        """Central moments of one report's weight for each category, where there is a short way.
 
         Parameters
         ----------
@@ -99,9 +112,9 @@ class Channel(ABC):
 
         Returns
         -------
-        array of shape (k,) or None
-            Infinite where the reports do not determine the category's probability; None where there
-            is no short way.
+        two arrays of shape (k,), or None
+            Second and fourth moments. Infinite where the reports do not determine the category's
+            probability; None where there is no short way.
         """
         return None
 
@@ -110,13 +123,12 @@ class Channel(ABC):
         """Distribution of the report if X is uniform, shape (b,)."""
         return self.forward(np.full(self.n_cells, 1.0 / self.n_cells))
 
-    def floored(self, distribution: Floats, n: float) -> Floats:
-        """Distribution of the report with at least one of `n` reports on each possible symbol.
+    def positive(self, distribution: Floats) -> Floats:
+        """Distribution of the report with no zeros on the possible symbols.
 
-        A symbol that has not been seen can still have a positive probability; a variance computed
-        at its share, 0, would be too small.
+        Only the best weights need this: what is added is far below any sampling error.
         """
-        raised = np.where(self.possible, np.maximum(distribution, 1.0 / n), 0.0)
+        raised = np.where(self.possible, np.maximum(distribution, _RARE), 0.0)
         return raised / raised.sum()
 
     def indicators(self, labels: NDArray[np.intp], n_labels: int) -> Iterator[tuple[slice, Floats]]:
@@ -128,6 +140,24 @@ class Channel(ABC):
         for start in range(0, n_labels, step):
             rows = slice(start, min(start + step, n_labels))
             yield rows, (labels == np.arange(rows.start, rows.stop)[:, None]).astype(float)
+
+
+def central_moments(weights: Floats, distribution: Floats) -> tuple[Floats, Floats]:
+    """Second and fourth central moments of weights of one report.
+
+    Parameters
+    ----------
+    weights : array of shape (m, b)
+        A row of weights for each average.
+    distribution : array of shape (b,)
+        Distribution of the report.
+
+    Returns
+    -------
+    two arrays of shape (m,)
+    """
+    squares = (weights - (weights @ distribution)[:, None]) ** 2  # first, to avoid cancellation
+    return squares @ distribution, squares**2 @ distribution
 
 
 def covariance(weights: Floats, distribution: Floats, n: float) -> Floats:
@@ -167,11 +197,8 @@ class _DenseWeights(Weights):
         weights: Floats = functions @ self._matrix
         return weights
 
-    def variances(self, distribution: Floats) -> Floats:
-        variances: Floats = (
-            self._matrix - (self._matrix @ distribution)[:, None]
-        ) ** 2 @ distribution
-        return variances
+    def moments(self, distribution: Floats) -> tuple[Floats, Floats]:
+        return central_moments(self._matrix, distribution)
 
 
 class DenseChannel(Channel):
@@ -238,53 +265,8 @@ class DenseChannel(Channel):
 # -- four probabilities ---------------------------------------------------------------------------
 
 
-class _Blocks:
-    """A matrix on pairs (s, u) that depends only on whether s' = s and whether u' = u.
-
-    Such matrices commute and have four common eigenspaces: the constants, the functions of u alone
-    with mean 0, those of s alone with mean 0, and the rest.
-    """
-
-    def __init__(self, shape: tuple[int, int], factors: tuple[float, float, float, float]) -> None:
-        self.shape, self.factors = shape, factors
-
-    def apply(self, functions: Floats) -> Floats:
-        """Multiply rows (..., a) by the matrix."""
-        table = functions.reshape(*functions.shape[:-1], *self.shape)
-        constant, of_values, of_secrets, rest = self.factors
-        by_value = table.mean(axis=-2, keepdims=True)
-        by_secret = table.mean(axis=-1, keepdims=True)
-        mean = by_value.mean(axis=-1, keepdims=True)
-        result = rest * table + (of_values - rest) * by_value + (of_secrets - rest) * by_secret
-        result += (constant - of_values - of_secrets + rest) * mean
-        return result.reshape(functions.shape)
-
-    def entries(self) -> tuple[float, float, float, float]:
-        """Entries (same, same secret, same value, other)."""
-        (a1, a2), (constant, of_values, of_secrets, rest) = self.shape, self.factors
-        other = (constant - of_values - of_secrets + rest) / (a1 * a2)
-        value, secret = (of_values - rest) / a1, (of_secrets - rest) / a2
-        return rest + value + secret + other, secret + other, value + other, other
-
-    def squared(self) -> "_Blocks":
-        """Return the matrix of the squares of the entries."""
-        same, secret, value, other = (entry**2 for entry in self.entries())
-        return _Blocks.from_entries(self.shape, (same, secret, value, other))
-
-    @classmethod
-    def from_entries(
-        cls, shape: tuple[int, int], entries: tuple[float, float, float, float]
-    ) -> "_Blocks":
-        """Make the matrix from its entries: find the four eigenvalues."""
-        (a1, a2), (same, same_secret, same_value, other) = shape, entries
-        rest = (same - same_secret) - (same_value - other)
-        of_values, of_secrets = a1 * (same_value - other) + rest, a2 * (same_secret - other) + rest
-        constant = a1 * a2 * other + of_values + of_secrets - rest
-        return cls(shape, (constant, of_values, of_secrets, rest))
-
-
 class _BlockWeights(Weights):
-    def __init__(self, inverse: _Blocks) -> None:
+    def __init__(self, inverse: Blocks) -> None:
         self._inverse = inverse
 
     def estimate(self, shares: Floats) -> Floats:
@@ -293,8 +275,12 @@ class _BlockWeights(Weights):
     def of(self, functions: Floats) -> Floats:
         return self._inverse.apply(functions)  # symmetric
 
-    def variances(self, distribution: Floats) -> Floats:
-        return self._inverse.squared().apply(distribution) - self._inverse.apply(distribution) ** 2
+    def moments(self, distribution: Floats) -> tuple[Floats, Floats]:
+        first, second, third, fourth = (
+            self._inverse.powered(order).apply(distribution) for order in (1, 2, 3, 4)
+        )
+        central = fourth - 4.0 * first * third + 6.0 * first**2 * second - 3.0 * first**4
+        return np.maximum(second - first**2, 0.0), np.maximum(central, 0.0)
 
 
 class BlockChannel(Channel):
@@ -315,7 +301,7 @@ class BlockChannel(Channel):
         self, shape: tuple[int, int], probabilities: tuple[float, float, float, float]
     ) -> None:
         self.n_symbols = self.n_cells = shape[0] * shape[1]
-        self._matrix = _Blocks.from_entries(shape, probabilities)
+        self._matrix = Blocks.from_entries(shape, probabilities)
         a1, a2 = shape
         sizes = (1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1))
         seen = [abs(factor) > _RANK_TOLERANCE for factor in self._matrix.factors]
@@ -323,8 +309,8 @@ class BlockChannel(Channel):
             1.0 / factor if keep else 0.0
             for factor, keep in zip(self._matrix.factors, seen, strict=True)
         ]
-        self._inverse = _Blocks(shape, tuple(inverse))  # type: ignore[arg-type]
-        self._projector = _Blocks(shape, tuple(map(float, seen)))  # type: ignore[arg-type]
+        self._inverse = Blocks(shape, tuple(inverse))  # type: ignore[arg-type]
+        self._projector = Blocks(shape, tuple(map(float, seen)))  # type: ignore[arg-type]
         self.rank = sum(size for size, keep in zip(sizes, seen, strict=True) if keep)
         # By symmetry, the answer is the same for all cells.
         self.identifiable = np.full(self.n_cells, self.rank == self.n_cells)
@@ -348,10 +334,10 @@ class BlockChannel(Channel):
         """Weights that estimate without bias; the best at the uniform distribution."""
         return _BlockWeights(self._inverse)
 
-    def part_variances(
+    def part_moments(
         self, labels: NDArray[np.intp], n_labels: int, report: Floats
-    ) -> Floats | None:
-        """Variances for categories of S alone or of U alone, from their shares among the reports.
+    ) -> tuple[Floats, Floats] | None:
+        """Moments for categories of S alone or of U alone, from their shares among the reports.
 
         An indicator function of S (or U) is a constant plus a function in one eigenspace, so its
         weights are an affine function of the same indicator of the reported s' (or u').
@@ -365,9 +351,9 @@ class BlockChannel(Channel):
             return None
         shares = np.bincount(labels, weights=report, minlength=n_labels)
         if n_labels > 1 and factor == 0.0:
-            return np.full(n_labels, np.inf)
-        variances: Floats = factor**2 * np.maximum(shares * (1.0 - shares), 0.0)
-        return variances
+            return np.full(n_labels, np.inf), np.full(n_labels, np.inf)
+        product = np.maximum(shares * (1.0 - shares), 0.0)
+        return factor**2 * product, factor**4 * product * (1.0 - 3.0 * product)
 
 
 def channel_of(mechanism: Mechanism, *, most_dense: int = 0) -> Channel:

@@ -63,7 +63,8 @@ class Estimate:
         Estimated probabilities. By least squares they are unbiased, may be negative, and are NaN
         where the reports do not determine them; by maximum likelihood they are a distribution.
     std_error : array of shape (k,)
-        Standard errors; NaN where the reports do not determine the probability.
+        Standard errors; NaN where the reports do not determine the probability, or are too few for
+        an error: intervals by the likelihood ratio exist all the same.
     identifiable : array of shape (k,)
         Whether the distribution of the report determines the probability.
     n_reports : int
@@ -90,14 +91,14 @@ class Estimate:
         simultaneous : bool, default=False
             Whether `level` is the probability that all intervals do so at once (by Šidák's bound,
             so the true probability is somewhat higher).
-        method : {"auto", "likelihood-ratio", "wald"}, default="auto"
+        method : {"auto", "likelihood-ratio", "score", "wald"}, default="auto"
             As in :meth:`FrequencyEstimator.confidence_interval`.
 
         Returns
         -------
         array of shape (k, 2)
-            By the likelihood ratio within 0 and 1, and wide where the probability is not
-            identifiable; Wald's are not cut off at 0 and 1, and NaN there.
+            By the likelihood ratio or score within 0 and 1, and wide where the probability is not
+            identifiable; Wald's are not cut off at 0 and 1, and NaN where there is no error.
 
         Raises
         ------
@@ -174,7 +175,9 @@ class Estimate:
         ends = intervals(
             self.frequencies, self.std_error, self._ranges, 0.95, False, "auto", _SHOWN
         )
-        bounds = None if self._ranges is None else self._ranges.bounds(_SHOWN)
+        bounds = None
+        if self._ranges is not None and self._ranges.region is not None:
+            bounds = self._ranges.bounds(_SHOWN)
         for place, category in enumerate(self.categories[:_SHOWN]):
             text = ", ".join(map(str, category)) if len(self.columns) > 1 else str(category)
             frequency = _digits(self.frequencies[place])

@@ -17,6 +17,7 @@ from skrldp.aggregate._checks import (
     read_restriction,
     warn_of_gap,
 )
+from skrldp.aggregate._contradiction import warn_of_contradiction
 from skrldp.aggregate._drift import DriftTests
 from skrldp.aggregate._fit import TOL_RESTRICTED, least_squares, most_likely, one_thread
 from skrldp.aggregate._numeric import NumericSummaries
@@ -84,7 +85,8 @@ class FrequencyEstimator(
         is NaN in cells that the reports do not determine; with "ml" it is a distribution of maximal
         likelihood, of which there may be several.
     std_error_ : array of shape (a1, a2)
-        Standard errors; NaN where the reports (and the prior) do not determine the cell.
+        Standard errors; NaN where the reports (and the prior) do not determine the cell, or are too
+        few for an error.
     identifiable_ : array of bool, shape (a1, a2)
         Whether the distribution of the report determines the cell's probability; if not, more
         reports do not help.
@@ -119,19 +121,24 @@ class FrequencyEstimator(
     ConvergenceWarning
         By `fit`, if `max_iter` steps, the time (or the numerical precision) do not suffice for
         `tol`.
+    UserWarning
+        By `fit`, if no distribution of records explains the reports, as if they were raw records:
+        a false alarm in at most one of a million samples.
 
     Notes
     -----
     *Least squares* minimises the sum of squared deviations of the shares of the reports from Qπ,
     each divided by the probability of the report if X were uniform. These weights are fixed, so the
     estimate is exactly unbiased; splitting a symbol into two proportional ones changes nothing. The
-    covariance is that of a multinomial at the observed shares, where a symbol that was never seen
-    counts as one report, since its variance would otherwise be 0.
+    covariance is that of a multinomial at the distribution of the report that the mechanism makes
+    of the most likely distribution of records. An error is stated if its variance rests on the
+    equivalent of five reports or more.
 
     *Maximum likelihood* uses accelerated EM, and then Newton's method. Its standard errors are
     those of the Fisher information at the estimate, for a distribution in the interior of the
-    simplex; if the estimate is at the boundary, they tend to be too large. Intervals are therefore
-    by the likelihood ratio: see :meth:`confidence_interval`.
+    simplex. An error is stated if one record more of each cell would leave nine tenths of it or
+    more: near a zero the estimate spreads less. Intervals are by the likelihood ratio and exist
+    everywhere: see :meth:`confidence_interval`.
 
     Reports must be about different persons: repeated reports about one person are not independent,
     and the standard errors would be too small. (Nor would they be private at ε: with GRR and SRR, k
@@ -227,9 +234,10 @@ class FrequencyEstimator(
                     channel, counts, prior, within, self.tol, self.max_iter, self.time_limit
                 )
             else:
-                fit = least_squares(channel, counts)
+                fit = least_squares(channel, counts, time_limit=self.time_limit)
             frequencies, errors = fit.cells()
             identifiable = channel.identifiable
+            warn_of_contradiction(channel, counts, fit.likely, self.time_limit)
 
         gap, n_iter = (0.0, 0) if best is None else (best.gap, best.iterations)
         if gap > (self.tol if within is None else max(self.tol, TOL_RESTRICTED)):

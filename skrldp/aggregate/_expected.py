@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._arrays import real_numbers
-from skrldp._params import check_choice, is_finite
+from skrldp._params import check_choice, check_flag, is_finite
 from skrldp._typing import Floats
 from skrldp.aggregate._channels import BlockChannel, Channel, channel_of
 from skrldp.aggregate._checks import METHODS, MOST_DENSE, check_names
-from skrldp.aggregate._fit import Fit, one_thread
+from skrldp.aggregate._fit import Fit, one_thread, rest_on_enough
+from skrldp.aggregate._near_zero import NearZero
 from skrldp.aggregate._numeric import mean
 from skrldp.aggregate._source import read_mechanism
 from skrldp.alphabet import CellGroups, group_cells
@@ -21,9 +22,6 @@ from skrldp.mechanism import Mechanism
 __all__ = ["expected_std_error", "expected_std_error_of_mean", "expected_std_errors"]
 
 _SUM = 1e-6  # by which the sum of probabilities may differ from 1
-# Symbols that are possible but have no probability at the distribution: as if one in this many
-# reports were one, so that the best weights exist.
-_RARE = 1e12
 
 
 def expected_std_error(
@@ -34,6 +32,7 @@ def expected_std_error(
     part: str = "all",
     distribution: Any = None,
     method: str = "ml",
+    asymptotic: bool = False,
 ) -> Floats:
     """Return the standard errors that estimates will have, before anybody is asked.
 
@@ -55,13 +54,18 @@ def expected_std_error(
         distribution of a fitted sanitizer; a Mechanism and its JSON have none.
     method : {"ml", "least-squares"}, default="ml"
         How the reports will be evaluated.
+    asymptotic : bool, default=False
+        Whether to give the errors of very many reports, scaled to n, where n reports are too few
+        for an error. They compare mechanisms and numbers of reports; with n reports, maximum
+        likelihood spreads less there.
 
     Returns
     -------
     array of shape (k,)
         In the order of :meth:`~skrldp.FrequencyEstimator.marginal`: for a part, that of the
         mechanism's ``cells``, ``secrets`` or ``values``. Infinite where the reports do not
-        determine the category's probability, however many there are.
+        determine the category's probability, however many there are. NaN where n reports are too
+        few for an error, and the estimator will state none; never so if `asymptotic`.
 
     Raises
     ------
@@ -76,9 +80,10 @@ def expected_std_error(
     With q_y the rows of the mechanism's matrix Q and π the distribution, M = Σ_y q_y q_yᵀ / (q_y·π)
     is the Fisher information of a report up to a constant direction. For maximum likelihood, the
     variance of an estimate of c·π is (cᵀ M⁺ c − (c·π)²) / n, for least squares that of its fixed
-    weights at Qπ. Both fall with √n exactly. They are the spread of the estimates where n is large
-    enough that some reports of each symbol are expected; where a probability is close to 0,
-    maximum likelihood, which stays above 0, spreads less.
+    weights at Qπ. Both fall with √n exactly. An error is stated where it is the spread of the
+    estimates to within a tenth: by maximum likelihood where one record more of each cell would
+    leave nine tenths of it or more, so that zeros do not limit the estimate; by least squares
+    where the variance rests on the equivalent of five reports or more.
 
     The reports are taken as symbols. If they are written as cells of which several symbols look
     alike, something is lost, and the errors are larger.
@@ -94,8 +99,8 @@ def expected_std_error(
     ...                    distribution=sanitizer.joint_).round(4)
     array([0.0116, 0.0116])
     """
-    wanted = [(columns, part)]
-    return expected_std_errors(mechanism, n, wanted, distribution=distribution, method=method)[0]
+    options = {"distribution": distribution, "method": method, "asymptotic": asymptotic}
+    return expected_std_errors(mechanism, n, [(columns, part)], **options)[0]
 
 
 def expected_std_errors(
@@ -105,12 +110,13 @@ def expected_std_errors(
     *,
     distribution: Any = None,
     method: str = "ml",
+    asymptotic: bool = False,
 ) -> list[Floats]:
     """Return what :func:`expected_std_error` does for several parts, in the time of one.
 
     Parameters
     ----------
-    mechanism, n, distribution, method
+    mechanism, n, distribution, method, asymptotic
         As of :func:`expected_std_error`.
     wanted : iterable of (columns, part)
         Its arguments of these names.
@@ -130,10 +136,11 @@ def expected_std_errors(
     [array([0.0232, 0.0232]), array([0.0232, 0.0232])]
     """
     own, sanitizer = read_mechanism(mechanism)
-    fit = _expected_fit(own, _checked_n(n), _distribution_of(own, sanitizer, distribution), method)
+    cells = _distribution_of(own, sanitizer, distribution)
+    fit = _expected_fit(own, _checked_n(n), cells, method, asymptotic)
     groups = [group_cells(own, columns, part) for columns, part in wanted]
     with one_thread():
-        return [_errors(fit, group) for group in groups]
+        return [_errors(fit, group, asymptotic) for group in groups]
 
 
 def expected_std_error_of_mean(
@@ -143,6 +150,7 @@ def expected_std_error_of_mean(
     *,
     distribution: Any = None,
     method: str = "ml",
+    asymptotic: bool = False,
 ) -> float:
     """Return the standard error that the estimate of a column's mean will have.
 
@@ -158,12 +166,14 @@ def expected_std_error_of_mean(
         What the records follow; None for the public distribution of a fitted sanitizer.
     method : {"ml", "least-squares"}, default="ml"
         How the reports will be evaluated.
+    asymptotic : bool, default=False
+        As for :func:`expected_std_error`.
 
     Returns
     -------
     float
         In the column's unit; that of :meth:`~skrldp.FrequencyEstimator.mean`. Infinite if the
-        reports do not determine the mean, or no record has a number.
+        reports do not determine the mean, or no record has a number; NaN if n reports are too few.
 
     Raises
     ------
@@ -182,10 +192,14 @@ def expected_std_error_of_mean(
     0.032
     """
     own, sanitizer = read_mechanism(mechanism)
-    fit = _expected_fit(own, _checked_n(n), _distribution_of(own, sanitizer, distribution), method)
+    cells = _distribution_of(own, sanitizer, distribution)
+    fit = _expected_fit(own, _checked_n(n), cells, method, asymptotic)
     with one_thread():
-        error = mean(group_cells(own, [column], "all"), fit.evaluate).std_error
-    return float("inf") if np.isnan(error) else error
+        group = group_cells(own, [column], "all")
+        free = mean(group, fit.spread).std_error
+        if np.isnan(free):
+            return float("inf")
+        return free if asymptotic else mean(group, fit.evaluate).std_error
 
 
 # -- what is asked for ----------------------------------------------------------------------------
@@ -235,15 +249,22 @@ def _numbers(distribution: ArrayLike) -> Floats:
 # -- what the estimator would state ---------------------------------------------------------------
 
 
-def _expected_fit(own: Mechanism, n: float, distribution: Floats, method: str) -> Fit:
+def _expected_fit(
+    own: Mechanism, n: float, distribution: Floats, method: str, asymptotic: bool
+) -> Fit:
     """Fit the expected shares of the reports: the estimate is the distribution itself."""
     check_choice("method", method, METHODS)
+    check_flag("asymptotic", asymptotic)
     channel = _channel(own, method)
     cells = distribution.ravel()
+    near_zero = None
     with one_thread():
-        report = channel.floored(channel.forward(cells), _RARE)
+        report = channel.positive(channel.forward(cells))
         weights = channel.weights(report if method == "ml" else channel.uniform)
-    return Fit(cells, cells, weights, report, channel, n, unbiased=False)
+        if method == "ml" and not asymptotic and len(cells) <= MOST_DENSE:
+            near_zero = NearZero(own.matrix, cells, report, n)
+    unbiased = method != "ml"
+    return Fit(cells, cells, cells, weights, report, channel, n, unbiased, near_zero)
 
 
 def _channel(own: Mechanism, method: str) -> Channel:
@@ -257,15 +278,23 @@ def _channel(own: Mechanism, method: str) -> Channel:
     return channel
 
 
-def _errors(fit: Fit, group: CellGroups) -> Floats:
+def _errors(fit: Fit, group: CellGroups, asymptotic: bool) -> Floats:
+    """Errors of the categories: infinite where not determined, NaN where there are too few reports.
+
+    Four probabilities have a short way for S and for U alone.
+    """
     channel, k = fit.channel, len(group.categories)
-    variances = channel.part_variances(group.labels, k, fit.report_distribution)
-    if variances is not None:
-        return np.sqrt(variances / fit.n)
+    short = asymptotic or fit.unbiased
+    moments = channel.part_moments(group.labels, k, fit.report_distribution) if short else None
+    if moments is not None:
+        stated = asymptotic | rest_on_enough(*moments, fit.n)
+        return np.where(stated, np.sqrt(moments[0] / fit.n), np.nan)
     if k == channel.n_cells:
-        errors = fit.cells()[1][np.argsort(group.labels)]
-    else:
-        errors = np.empty(k)
-        for rows, functions in channel.indicators(group.labels, k):
-            errors[rows] = fit.evaluate(functions)[1]
-    return np.where(np.isnan(errors), np.inf, errors)
+        order = np.argsort(group.labels)
+        errors = fit.cells(free=asymptotic)[1][order]
+        return np.where(channel.identifiable[order], errors, np.inf)
+    errors = np.empty(k)
+    for rows, functions in channel.indicators(group.labels, k):
+        errors[rows] = (fit.spread if asymptotic else fit.evaluate)(functions)[1]
+        errors[rows][~channel.determines(functions)] = np.inf
+    return errors

@@ -27,6 +27,7 @@ __all__ = ["Minima", "minimise"]
 # Interior-point method; usual values (Boyd and Vandenberghe, Convex Optimization, ch. 11).
 _MAX_STEPS = 100
 _LEAST_BARRIER = 1e-14  # parameter below which nothing but rounding changes
+_DIVERGED = 1e6  # times the first barrier parameter: slacks are down to the rounding of h
 _FRACTION_TO_BOUNDARY = 0.99  # of the way to the nearest zero that a step may go
 _RIDGES = (1e-15, 1e-12, 1e-9, 1e-6)  # tried in turn until Cholesky's method succeeds
 # What remains of the barrier parameter after steps longer than these, and after shorter ones.
@@ -180,6 +181,7 @@ class _Programs:
             better = value < values[left]
             points[left[better]], values[left[better]] = point[better], value[better]
             go = ((values - bounds)[left] > tol) & (state.barrier > _LEAST_BARRIER)
+            go &= state.barrier < _DIVERGED * barrier  # not NaN either
             if not go.any() or steps == _MAX_STEPS:
                 return Minima(points, values, bounds, steps)
             left, state, steps = left[go], state.of(go), steps + 1
@@ -281,7 +283,8 @@ def _solved(matrices: Floats, rhs: Floats) -> Floats:
         for ridge in _RIDGES:
             matrix.flat[:: len(matrix) + 1] += ridge
             try:
-                found[place] = cho_solve(cho_factor(matrix, lower=True), rhs[place])
+                factor = cho_factor(matrix, lower=True, check_finite=False)
+                found[place] = cho_solve(factor, rhs[place], check_finite=False)
                 break
             except LinAlgError:
                 continue

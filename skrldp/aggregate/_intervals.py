@@ -1,5 +1,6 @@
-"""Confidence intervals of the frequencies of categories: Wald's, and by the likelihood ratio."""
+"""Confidence intervals of the frequencies of categories: Wald's, Wilson's, by likelihood ratio."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
@@ -13,54 +14,70 @@ from skrldp._typing import Floats
 from skrldp.aggregate._bounds import extremes
 from skrldp.aggregate._region import LikelihoodRegion
 
-__all__ = ["INTERVALS", "Ranges", "critical_value", "intervals", "likelihood_drops", "wald"]
+__all__ = [
+    "INTERVALS",
+    "Ranges",
+    "critical_value",
+    "intervals",
+    "likelihood_drops",
+    "score",
+    "wald",
+]
 
-INTERVALS = ("auto", "likelihood-ratio", "wald")
-_MOST_CELLS = 250  # up to which "auto" is the likelihood ratio: half a second for each category
+INTERVALS = ("auto", "likelihood-ratio", "score", "wald")
+# Categories by the third power of cells, up to which "auto" is the likelihood ratio: two minutes.
+_MOST_WORK = 250.0**4
+_FOR_FEW = 0.82  # times the quantile: what a drop of the log-likelihood lacks if one report decides
+_HARDLY_GREATER = 1.25  # times the error by maximum likelihood: least squares is as good
 _SECOND = 0.25  # weight of two degrees of freedom at the boundary
+_TINY = 1e-300
 _FLAT = 1e-4  # nats by which the likelihood may differ to count as the same, within a set
 
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """What the likelihood says about the probabilities of some categories.
+    """What maximum likelihood says about the probabilities of some categories.
 
     Attributes
     ----------
-    region : LikelihoodRegion
-        The likelihood.
+    region : LikelihoodRegion or None
+        The likelihood; None for channels without a matrix.
     labels : array of shape (a,)
         Category of each cell.
     values : array of shape (k,)
         The estimates.
     known : array of bool, shape (k,)
         Whether the reports determine them.
-    basis : array of shape (a, r)
-        Basis of the row space of the mechanism.
+    basis : array of shape (a, r) or None
+        Basis of the row space of the mechanism; None without a matrix.
+    unbiased : callable
+        Gives the estimates and errors by least squares, (k,) each.
     """
 
-    region: LikelihoodRegion
+    region: LikelihoodRegion | None
     labels: NDArray[np.intp]
     values: Floats
     known: NDArray[np.bool_]
-    basis: Floats
-    _found: dict[tuple[float, float, int], Floats] = field(default_factory=dict)
+    basis: Floats | None
+    unbiased: Callable[[], tuple[Floats, Floats]]
+    _found: dict[tuple[float, float, float, int], Floats] = field(default_factory=dict)
 
     @property
-    def n_cells(self) -> int:
-        """Number of cells."""
-        return len(self.labels)
+    def is_quick(self) -> bool:
+        """Whether intervals by the likelihood ratio take no more than some two minutes."""
+        work = float(len(self.values)) * float(len(self.labels)) ** 3
+        return self.region is not None and work <= _MOST_WORK
 
     def _functions(self, categories: NDArray[np.intp]) -> Floats:
         return (self.labels == categories[:, None]).astype(float)
 
-    def ends(self, drops: tuple[float, float], first: int) -> Floats:
+    def ends(self, drops: tuple[float, float, float], first: int) -> Floats:
         """Ranges of the first categories over the distributions of nearly the same likelihood.
 
         Parameters
         ----------
         drops : tuple of float
-            By how much the log-likelihood may be too low, in nats, inside and at the boundary.
+            As by :func:`likelihood_drops`.
         first : int
             Number of categories.
 
@@ -68,6 +85,7 @@ class Ranges:
         -------
         array of shape (first, 2)
         """
+        assert self.region is not None
         key = (*drops, first)
         if key not in self._found:
             self._found[key] = self.region.ends(self._functions(np.arange(first)), *drops)
@@ -85,6 +103,7 @@ class Ranges:
         -------
         array of shape (first, 2)
         """
+        assert self.region is not None and self.basis is not None
         found = np.stack([self.values[:first]] * 2, axis=1)
         left = np.flatnonzero(~self.known[:first])
         if not left.size:
@@ -112,12 +131,12 @@ def intervals(
     values, errors : arrays of shape (k,)
         Estimates and standard errors.
     ranges : Ranges or None
-        What the likelihood says; None for least squares and for very many cells.
+        What the likelihood says; None for least squares.
     level : float
         Probability that an interval contains the true value.
     simultaneous : bool
         Whether all of them do so at once.
-    method : {"auto", "likelihood-ratio", "wald"}
+    method : {"auto", "likelihood-ratio", "score", "wald"}
         Which intervals.
     first : int, optional
         Number of categories, the first ones, whose intervals are wanted; all if None.
@@ -133,13 +152,21 @@ def intervals(
     """
     check_choice("method", method, INTERVALS)
     first = len(values) if first is None else min(first, len(values))
-    if method == "likelihood-ratio" and ranges is None:
+    if method in ("likelihood-ratio", "score") and ranges is None:
         raise ValueError(
-            "intervals by the likelihood ratio need FrequencyEstimator(..., method='ml') and a "
-            "mechanism of at most 2,500 cells: use method='wald' here."
+            f"intervals by the {method.replace('-', ' ')} need "
+            "FrequencyEstimator(..., method='ml'): use method='wald' here."
         )
-    if ranges is None or method == "wald" or (method == "auto" and ranges.n_cells > _MOST_CELLS):
+    if ranges is None or method == "wald":
         return wald(values, errors, level, simultaneous)[:first]
+    z = critical_value(level, len(values) if simultaneous else 1)
+    if method == "score" or (method == "auto" and not ranges.is_quick):
+        return score(values, errors, *ranges.unbiased(), z)[:first]
+    if ranges.region is None:
+        raise ValueError(
+            "intervals by the likelihood ratio need a mechanism of at most 2,500 cells: use "
+            "method='score' here."
+        )
     return ranges.ends(likelihood_drops(level, len(values) if simultaneous else 1), first)
 
 
@@ -191,7 +218,45 @@ def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floa
     return np.stack([values - z * errors, values + z * errors], axis=-1)
 
 
-def likelihood_drops(level: Any, n_intervals: int = 1) -> tuple[float, float]:
+def score(values: Floats, errors: Floats, unbiased: Floats, own: Floats, z: float) -> Floats:
+    """Wilson's intervals, which are within 0 and 1, for estimates by maximum likelihood.
+
+    Where least squares has an error that is hardly greater, the interval is its own, cut off at 0
+    and 1 and stretched to the estimate: whether a share near 0 has an error by maximum likelihood
+    depends on the estimate, and intervals that do so hold too seldom. Otherwise a share with an
+    error is taken as one of as many true records as give it this error. Without any error, all
+    numbers from 0 to 1 are in the interval.
+
+    Parameters
+    ----------
+    values, errors : arrays of shape (k,)
+        Estimates by maximum likelihood and their errors, NaN where there is none.
+    unbiased, own : arrays of shape (k,)
+        The same by least squares.
+    z : float
+        Half-width of a normal interval in standard errors.
+
+    Returns
+    -------
+    array of shape (k, 2)
+    """
+    rough = np.isfinite(own)
+    stated = np.isfinite(errors) & ~(own <= _HARDLY_GREATER * errors)
+    ends = np.tile([0.0, 1.0], (len(values), 1))
+    for side, sign in enumerate((-1.0, 1.0)):
+        by_squares = unbiased + sign * z * own
+        both = np.minimum(by_squares, values) if side == 0 else np.maximum(by_squares, values)
+        ends[rough, side] = both[rough]
+        share, error = values[stated], errors[stated]
+        spread = share * (1.0 - share)
+        # z² over the number of records: 0 for a share of 1 of one category, whose error is 0.
+        ratio = np.divide(z**2 * error**2, spread, out=np.zeros_like(error), where=spread > 0)
+        half = z * np.sqrt(error**2 + error**2 * ratio / (4.0 * np.maximum(spread, _TINY)))
+        ends[stated, side] = (share + ratio / 2.0 + sign * half) / (1.0 + ratio)
+    return np.clip(ends, 0.0, 1.0)
+
+
+def likelihood_drops(level: Any, n_intervals: int = 1) -> tuple[float, float, float]:
     """By how much the log-likelihood may be below its maximum in an interval.
 
     In the interior of the simplex the likelihood-ratio statistic of one figure is χ² with one
@@ -199,6 +264,10 @@ def likelihood_drops(level: Any, n_intervals: int = 1) -> tuple[float, float]:
     weights depend on the truth (Self and Liang 1987), and can be larger. For an end that is reached
     at the boundary the quantile is that of ¾ χ²₁ + ¼ χ²₂, a choice made by simulation
     (``benchmarks/bench_intervals.py``).
+
+    Where few reports decide on an end, the statistic is that of a Poisson variable rather than a
+    normal one. What is then added, divided by the root of their number, makes intervals of a share
+    of true records those of Clopper and Pearson, nearly.
 
     Parameters
     ----------
@@ -210,12 +279,12 @@ def likelihood_drops(level: Any, n_intervals: int = 1) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        In nats: in the interior, and at the boundary.
+        In nats: in the interior, at the boundary, and added for an end that one report decides on.
 
     Examples
     --------
     >>> [round(2 * drop, 2) for drop in likelihood_drops(0.95)]
-    [3.84, 4.56]
+    [3.84, 4.56, 3.21]
     """
     z = critical_value(level, n_intervals)
     outside = 2.0 * NormalDist().cdf(-z)
@@ -225,4 +294,4 @@ def likelihood_drops(level: Any, n_intervals: int = 1) -> tuple[float, float]:
         return (1.0 - _SECOND) * single + _SECOND * np.exp(-drop) - outside
 
     inner = z**2 / 2.0
-    return inner, float(brentq(excess, inner, 4.0 * inner + 10.0))
+    return inner, float(brentq(excess, inner, 4.0 * inner + 10.0)), _FOR_FEW * z

@@ -172,7 +172,8 @@ def quantile(
     group : CellGroups
         The categories of one column.
     evaluate : callable
-        Gives estimates and standard errors of linear functions of the distribution.
+        Gives estimates and standard errors of linear functions of the distribution, which may be
+        too large.
     q : float
         Between 0 and 1.
     order : sequence, optional
@@ -317,7 +318,8 @@ class NumericSummaries:
         n = float(self.counts_.sum())
         scores = scores_for(channel, numbers, around, joint, n)
         shares = self.counts_ / n
-        value, error = average(scores, shares, channel.floored(shares, n), n)
+        report = channel.positive(channel.forward(self._fit.likely))
+        value, error = average(scores, shares, report, n)
         return NumericEstimate(value, error, scores.bias, around.describe())
 
     @property
@@ -372,7 +374,8 @@ class NumericSummaries:
             If there is no such column, it is not numeric and has no `order`, the order lacks a
             category, or q is not between 0 and 1.
         """
-        return quantile(*self._asked(column), q, order)
+        group, _ = self._asked(column)
+        return quantile(group, self._fit.spread, q, order)
 
     def _asked(self, column: Any) -> tuple[CellGroups, Evaluate]:
         check_is_fitted(self)

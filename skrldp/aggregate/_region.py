@@ -18,6 +18,10 @@ _TOL_CENTRE = 1e-2
 _ZERO = 1e-5  # a probability that counts as zero
 _SCALE = 0.1  # of the first barrier parameter
 _HALVINGS = 60
+_TINY = 1e-200
+_ROUNDING = 1e-12  # share of symbols that were not seen
+_LEAST_NUMBER = 1e-3
+_STEP = 0.05  # of the drop: what is added for few reports is a multiple of this
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +68,13 @@ class LikelihoodRegion:
         found = minimise(np.zeros((1, len(start))), constraints, start, _TOL_CENTRE)
         return found.points[0]
 
-    def ends(self, functions: Floats, drop: float, at_boundary: float | None = None) -> Floats:
+    def ends(
+        self,
+        functions: Floats,
+        drop: float,
+        at_boundary: float | None = None,
+        for_few: float = 0.0,
+    ) -> Floats:
         """Least and greatest values of linear functions over the region.
 
         Parameters
@@ -76,6 +86,9 @@ class LikelihoodRegion:
         at_boundary : float, optional
             The same for an end that is reached at the boundary of what is possible: by a
             distribution with zeros, or where there are constraints.
+        for_few : float, default=0.0
+            What is added to the drop for an end that one report decides on, in nats. For an end
+            that rests on k reports it is divided by √k.
 
         Returns
         -------
@@ -90,18 +103,41 @@ class LikelihoodRegion:
         if vary.size:
             unit = (functions[vary] - least[vary, None]) / spread[vary, None]
             costs = np.vstack([unit, -unit])
-            bounds, bound = self._minima(costs, drop if at_boundary is None else at_boundary)
-            if at_boundary is not None and not bound.all():
-                bounds[~bound] = self._minima(costs[~bound], drop)[0]
+            first = drop if at_boundary is None else at_boundary
+            bounds, points, bound = self._minima(costs, first)
+            drops = np.where(bound, first, drop)
+            if for_few:
+                added = for_few / np.sqrt(self._effective_number(points))
+                drops += _STEP * drop * np.round(added / (_STEP * drop))
+            for own in np.unique(drops[drops != first]):
+                same = drops == own
+                bounds[same] = self._minima(costs[same], float(own))[0]
             low, high = np.split(bounds * np.repeat([1.0, -1.0], vary.size), 2)
             ends = np.stack([np.maximum(low, 0.0), np.minimum(high, 1.0)], axis=1)
             found[vary] += spread[vary, None] * ends
         return found
 
-    def _minima(self, costs: Floats, drop: float) -> tuple[Floats, Booleans]:
-        """Bounds on the minima, and whether they are reached at the boundary."""
+    def _minima(self, costs: Floats, drop: float) -> tuple[Floats, Floats, Booleans]:
+        """Bounds on the minima, where they are reached, and whether that is at the boundary."""
         constraints = [self._likelihood(drop), *self.constraints]
         found = minimise(costs, constraints, self._centre(constraints), _TOL, scale=_SCALE)
         trivial = found.values <= costs.min(axis=1) + _ZERO  # all mass on the least: no wider range
         zeros = (found.points < _ZERO).any(axis=1) | bool(self.constraints)
-        return found.bounds, zeros & ~trivial
+        return found.bounds, found.points, zeros & ~trivial
+
+    def _effective_number(self, points: Floats) -> Floats:
+        """Count the reports that tell each point from the estimate: at least 1e-3.
+
+        It is the effective number of an average of weights, which are the relative differences of
+        the symbols' probabilities, at the distribution half way between the two.
+        """
+        seen, n = self.matrix @ self.distribution, float(self.counts.sum())
+        there = points @ self.matrix.T
+        middle, difference = (seen + there) / 2.0, there - seen
+        # Symbols that were not seen count together: their shares are what is left.
+        unseen = np.clip([1.0 - seen.sum(), *(1.0 - there.sum(axis=1))], _ROUNDING, None)
+        middle = np.column_stack([middle, (unseen[0] + unseen[1:]) / 2.0])
+        relative = np.column_stack([difference, unseen[1:] - unseen[0]]) / middle
+        second, fourth = (np.sum(middle * relative**power, axis=1) for power in (2, 4))
+        number: Floats = n * second**2 / np.maximum(fourth, _TINY)
+        return np.maximum(number, _LEAST_NUMBER)

@@ -22,6 +22,8 @@ class TrainingRows:
 
         def marginal(self, columns: Any = None, *, part: str = "all") -> Estimate: ...
 
+        def _free_errors(self, columns: Any) -> Floats: ...
+
     def training_rows(self, features: Any, label: Any) -> "tuple[pd.DataFrame, pd.Series, Floats]":
         """Rows and weights on which any model with ``sample_weight`` can be trained.
 
@@ -97,21 +99,22 @@ class TrainingRows:
                 UserWarning,
                 stacklevel=2,
             )
-        weights = weights * _effective_number(estimate, weights)
+        free = self._free_errors([*named, label])
+        weights = weights * _effective_number(free, weights, estimate.n_reports)
         kept = np.flatnonzero(weights > 0)
         rows = [estimate.categories[place] for place in kept]
         table = pd.DataFrame(rows, columns=list(estimate.columns))
         return table.iloc[:, :-1], table.iloc[:, -1], weights[kept]
 
 
-def _effective_number(estimate: Estimate, shares: Floats) -> float:
+def _effective_number(errors: Floats, shares: Floats, n_reports: int) -> float:
     """How many raw records would estimate the categories that are determined as precisely.
 
     n raw records estimate a share f with variance f (1 - f) / n. Where nothing is determined, it is
     the number of reports.
     """
-    known = np.isfinite(estimate.std_error)
-    variance = float(np.sum(estimate.std_error[known] ** 2))
+    known = np.isfinite(errors)
+    variance = float(np.sum(errors[known] ** 2))
     if variance == 0.0:
-        return float(estimate.n_reports)
+        return float(n_reports)
     return float(np.sum((shares * (1.0 - shares))[known])) / variance

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import exp
 from typing import Any
 
@@ -34,6 +35,7 @@ _PARTS = {
     "sensitive": "share of a secret",
     "nonsensitive": "share of a value of U",
 }
+_errors = partial(expected_std_error, asymptotic=True)
 _AXES = {"n": "number of reports n", "eps": "privacy parameter ε (nats)"}
 _USELESS = 1.0  # an error of a share beyond which an estimate tells nothing
 
@@ -41,8 +43,8 @@ _USELESS = 1.0  # an error of a share beyond which an estimate tells nothing
 class EstimationErrorDisplay:
     """Standard errors of estimated shares against the number of reports, or against ε.
 
-    They are those of :func:`~skrldp.expected_std_error`: known before anybody is asked, for records
-    that follow the public distribution or another one.
+    They are those of :func:`~skrldp.expected_std_error` with ``asymptotic=True``: known before
+    anybody is asked, for records that follow the public distribution or another one.
 
     Parameters
     ----------
@@ -143,7 +145,7 @@ class EstimationErrorDisplay:
         curves = {
             name: (
                 grid,
-                [expected_std_error(one, size, distribution=found, **wanted) for size in grid],
+                [_errors(one, size, distribution=found, **wanted) for size in grid],
             )
             for name, one in (mechanisms | added).items()
         }
@@ -215,7 +217,7 @@ class EstimationErrorDisplay:
             errors = []
             for level in grid:
                 _, copy = fits.fit(name, template, own, eps=level)
-                errors.append(expected_std_error(copy, n, **wanted))
+                errors.append(_errors(copy, n, **wanted))
             curves[name] = grid, errors
         added: dict[str, list[Mechanism]] = {}
         if baselines:
@@ -225,7 +227,7 @@ class EstimationErrorDisplay:
             added[_RAW] = [_grr(like, np.inf)] * len(grid)
         for name, mechanisms in added.items():
             same = {"distribution": distribution, **wanted}
-            curves[name] = grid, [expected_std_error(one, n, **same) for one in mechanisms]
+            curves[name] = grid, [_errors(one, n, **same) for one in mechanisms]
         of = f"{_what(columns, part)}, n = {n:,}"
         return cls(curves, against="eps", of=of, baselines=tuple(added)).plot(ax, **options)
 

@@ -19,7 +19,7 @@ _MOST_WORK = 5e8
 
 
 def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
-    """Summarise the standard errors of the shares of U's values, of the secrets, and by columns.
+    """Summarise the standard errors of unbiased estimates of shares of U, of S, and by columns.
 
     The share of a column's category is a sum of shares of values, whose errors can add up.
 
@@ -49,7 +49,9 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
         if len(names) > 1:
             wanted |= {f"column {name!r}": (name, "all") for name in names}
     found = {}
-    errors_of = expected_std_errors(fitted, N_REPORTS, wanted.values(), method=method)
+    errors_of = expected_std_errors(
+        fitted, N_REPORTS, wanted.values(), method=method, asymptotic=True
+    )
     for name, errors in zip(wanted, errors_of, strict=True):
         found[name] = {
             "worst": float(errors.max()),
@@ -85,7 +87,7 @@ def error_lines(report: "PrivacyReport") -> list[tuple[str, str]]:
             )
     if not said:
         return []
-    return [("estimates", f"shares from {N_REPORTS:,} reports: {'; '.join(said)}")]
+    return [("estimates", f"unbiased shares from {N_REPORTS:,} reports: {'; '.join(said)}")]
 
 
 def error_warnings(report: "PrivacyReport") -> list[str]:
@@ -117,7 +119,8 @@ def error_warnings(report: "PrivacyReport") -> list[str]:
         elif found["worst"] > _USELESS:
             said.append(
                 f"{N_REPORTS:,} reports tell nothing about the share of some category of {name}: "
-                f"the standard error of its estimate is {found['worst']:.2g}. expected_std_error "
-                "says how sanitizers differ in this, smallest_n how many reports it takes."
+                f"the standard error of an unbiased one is {found['worst']:.2g}. "
+                "expected_std_error says how sanitizers differ in this, smallest_n how many "
+                "reports it takes."
             )
     return said

@@ -15,6 +15,7 @@ from skrldp.uncertainty_set._likelihood_ratio_budgets import (
     budgets_up_to,
     likelihood_ratio_budgets,
 )
+from skrldp.uncertainty_set._multinomial_tails import tail_bound
 from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
 from skrldp.uncertainty_set._rare_cells import estimated_miss
 from skrldp.uncertainty_set._renyi_set import RenyiSet
@@ -32,6 +33,7 @@ __all__ = [
     "estimated_miss",
     "finite_sample_radius",
     "likelihood_ratio_budgets",
+    "tail_bound",
 ]
 
 if TYPE_CHECKING:

@@ -91,8 +91,13 @@ def test_four_probabilities_need_no_matrix(odds, determined):
     distribution = np.random.default_rng(0).dirichlet(np.full(27, 3.0)).reshape(3, 9)
     for method, wanted in itertools.product(("ml", "least-squares"), OF_U + OF_S + OF_BOTH):
         asked = wanted | {"distribution": distribution, "method": method}
-        short = expected_std_error(own, 500, **asked)
-        np.testing.assert_allclose(short, expected_std_error(dense, 500, **asked), rtol=1e-6)
+        short = expected_std_error(own, 500, asymptotic=True, **asked)
+        by_matrix = expected_std_error(dense, 500, asymptotic=True, **asked)
+        np.testing.assert_allclose(short, by_matrix, rtol=1e-6)
+        assert np.isfinite(short).all() == (wanted in determined)
+        for n in (500, 10**9):
+            short = expected_std_error(own, n, **asked)
+            np.testing.assert_allclose(short, expected_std_error(dense, n, **asked), rtol=1e-6)
         assert np.isfinite(short).all() == (wanted in determined)
 
 
@@ -107,7 +112,12 @@ def test_a_million_cells():
     expected = np.sqrt(seen * (1.0 - seen) / n) / (same - other)
     for method in ("ml", "least-squares"):
         errors = expected_std_error(
-            mechanism, n, part="sensitive", distribution=distribution, method=method
+            mechanism,
+            n,
+            part="sensitive",
+            distribution=distribution,
+            method=method,
+            asymptotic=True,
         )
         np.testing.assert_allclose(errors, expected, rtol=1e-6)
 
@@ -140,13 +150,17 @@ def test_the_mean_of_no_number():
 
 
 def test_cells_without_records():
-    """Where π is 0 the reports of other cells decide; nothing divides by 0."""
+    """Where π is 0 there is no error to state, and nothing divides by 0."""
     truth = Mechanism.from_matrix(np.eye(4), range(2), range(2))
-    errors = expected_std_error(truth, 100, distribution=[[0.5, 0.5], [0.0, 0.0]])
-    np.testing.assert_allclose(errors, [0.05, 0.05, 0.0, 0.0], atol=1e-6)
-    assert expected_std_error(truth, 1, part="sensitive", distribution=np.full((2, 2), 0.25))[
-        0
-    ] == pytest.approx(0.5)
+    for method in ("ml", "least-squares"):
+        asked = {"distribution": [[0.5, 0.5], [0.0, 0.0]], "method": method}
+        errors = expected_std_error(truth, 100, **asked)
+        np.testing.assert_allclose(errors, [0.05, 0.05, np.nan, np.nan], atol=1e-6)
+        errors = expected_std_error(truth, 100, asymptotic=True, **asked)
+        np.testing.assert_allclose(errors, [0.05, 0.05, 0.0, 0.0], atol=1e-6)
+        asked = {"part": "sensitive", "distribution": np.full((2, 2), 0.25), "method": method}
+        assert expected_std_error(truth, 1, asymptotic=True, **asked)[0] == pytest.approx(0.5)
+        assert np.isnan(expected_std_error(truth, 1, **asked)[0])
 
 
 def test_bad_input():

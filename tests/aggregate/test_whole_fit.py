@@ -77,7 +77,7 @@ def test_names_of_an_earlier_fit_are_forgotten():
 def test_a_time_limit_ends_the_likelihood(n_cells):
     """What has been found by then is a distribution, with a bound on what is left to gain."""
     mechanism = {4: FEW, 6: MANY}[n_cells]
-    counts = np.arange(1, n_cells + 1) ** 3
+    counts = np.round(300 * mechanism.matrix @ (np.arange(n_cells) == 0))
     best = FrequencyEstimator(mechanism, "ml", encode="symbol").fit(range(n_cells), None, counts)
     hasty = FrequencyEstimator(mechanism, "ml", encode="symbol", time_limit=1e-9)
     with pytest.warns(ConvergenceWarning, match=r"time limit of 1e-09 s.*time_limit"):
