@@ -18,6 +18,9 @@ from skrldp import (
     expected_std_error,
 )
 
+# Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
+pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
+
 REPEAT = 250
 TENTH = 0.1 + 4.0 / np.sqrt(2 * REPEAT)
 TRUTH = np.array([[0.30, 0.22, 0.004], [0.16, 0.30, 0.016]])

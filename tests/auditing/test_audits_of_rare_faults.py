@@ -34,7 +34,9 @@ def fresh():
 
 def fitted(fault, base=GRRSanitizer, **parameters):
     cls = type(f"Faulty{base.__name__}", (fault, base), {})
-    return cls(eps=1.0, encode="cells", **parameters).fit(ROWS, sample_weight=COUNTS.ravel())
+    values = [list(JOINT.secrets), list(JOINT.values)]
+    sanitizer = cls(eps=1.0, encode="cells", categories=values, **parameters)
+    return sanitizer.fit(ROWS, sample_weight=COUNTS.ravel())
 
 
 def faults(found):

@@ -18,6 +18,9 @@ from skrldp import (
     expected_std_error,
 )
 
+# Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
+pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
+
 SANITIZERS = [
     AOptimalSanitizer,
     GRRSanitizer,

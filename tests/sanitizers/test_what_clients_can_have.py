@@ -13,6 +13,9 @@ import pytest
 
 from skrldp import FrequencyEstimator, GRRSanitizer, RobustMSESanitizer, client
 
+# Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
+pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
+
 NS = np.array([1, 10**9 + 1], dtype="M8[ns]")
 COLOR = enum.Enum("Color", ["RED", "BLUE"])
 REFUSED = {
