@@ -241,7 +241,7 @@ def truth_of(joint, probabilities):
 
 @pytest.mark.parametrize("kind", ["Zipf", "rare", "even"])
 def test_coverage_with_rare_values(kind):
-    """A hundred tables each; a set of level .95 misses more than 20 in 3e-5 of such runs."""
+    """Fifty tables each; a set of level .95 misses more than 12 in 1e-6 of such runs."""
     rng = np.random.default_rng(0)
     n, size = 4_000, 5_000
     shares = {
@@ -251,7 +251,7 @@ def test_coverage_with_rare_values(kind):
     }[kind]
     probabilities = np.tile(shares / shares.sum(), (2, 1))
     missed = {"auto": 0, None: 0}
-    for _ in range(100):
+    for _ in range(50):
         counts = rng.multinomial([n // 2, n // 2], probabilities)
         secrets, values = np.nonzero(counts)
         X = np.column_stack([secrets, values])
@@ -260,14 +260,14 @@ def test_coverage_with_rare_values(kind):
             joint = sanitizer.fit(X, sample_weight=counts[secrets, values]).joint_
             assert joint.alphabet == ("frequent" if least or kind == "even" else "learned")
             missed[least] += needed(joint, truth_of(joint, probabilities)) > 1
-    assert missed["auto"] <= 20
+    assert missed["auto"] <= 12
     if kind != "even":
-        assert missed[None] >= 20  # the fault that this is the remedy of
+        assert missed[None] >= 10  # the fault that this is the remedy of
 
 
 def test_coverage_of_all_tables_of_few_records():
-    """Exact: 150 records of one secret and three values, the third rare or near the threshold."""
-    n, beta = 150, 0.05
+    """Exact: 120 records of one secret and three values, the third rare or near the threshold."""
+    n, beta = 120, 0.05
     least = frequent_from(n, spent_on_values(beta))
     for third in (0.01, least / n, 0.3):
         truth = np.array([0.5, 0.5 - third, third])
