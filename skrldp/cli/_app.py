@@ -85,6 +85,7 @@ def _design(
     column: o.Columns = None,
     counts: o.Counts = None,
     categories: o.Categories = None,
+    min_frequency: o.MinFrequency = None,
     text: o.Text = None,
     eps_all: o.EpsAll = None,
     known: o.Known = None,
@@ -112,6 +113,7 @@ def _design(
     parameters = {
         "eps": eps,
         "eps_all": eps_all,
+        "min_frequency": _records(min_frequency),
         "known": known,
         "observe": observe,
         "n_jobs": n_jobs,
@@ -137,6 +139,11 @@ def _design(
             in_json=json,
         )
     )
+
+
+def _records(number: str | None) -> int | str | None:
+    """Read a number of records; what is none is left to the sanitizer to refuse."""
+    return int(number) if number is not None and number.isdecimal() else number
 
 
 def _inspect(

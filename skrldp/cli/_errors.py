@@ -19,6 +19,8 @@ _AS_COMMANDS = {
     r"Write the bytes of a key with key\.hex\(\), or make": "Make",
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
     r", and call check_ids on the whole table": "",
+    r"Use min_frequency='auto'": "Use --min-frequency auto",
+    r"\(categories=, or a dtype that lists them\); or learn them.*": "(--categories).",
 }
 FAILED, WRONG, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 

@@ -186,7 +186,16 @@ Categories = Annotated[
         "--categories",
         kind="FILE",
         words="JSON with all values that columns may have, "
-        '{"column": [values]}. Values that are learned from the counted records void --beta.',
+        '{"column": [values]}. Values that few counted records show void --beta.',
+    ),
+]
+MinFrequency = Annotated[
+    str | None,
+    _option(
+        "--min-frequency",
+        kind="RECORDS",
+        words='Values of fewer records are reported as "other". "auto": what --beta needs, and '
+        "unknown values are others too.",
     ),
 ]
 Text = Annotated[

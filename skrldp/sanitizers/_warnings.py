@@ -108,8 +108,8 @@ def warn_of_rare_values(promise: Promise, frequencies: Frequencies) -> None:
         f"the values of U were learned from the counted records, and {found}. Values that few "
         "records show look more frequent than they are, so the confidence set may miss "
         "the true distribution far more often than beta says. Use min_frequency='auto', which "
-        "reports rare values and unknown ones as 'other'; or declare the values there can be "
-        "(categories=, or a dtype that lists them); or learn them from other records "
+        "reports rare values and unknown ones as 'other'; or declare the values that there can "
+        "be (categories=, or a dtype that lists them); or learn them from other records "
         "(alphabet_fraction=, with handle_unknown='infrequent_if_exist').",
         PrivacyLeakWarning,
     )

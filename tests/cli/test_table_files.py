@@ -357,3 +357,20 @@ def test_counts_of_distinct_rows_are_summed(call, folder):
     code, _, err = call("design", "counted.csv", *options, "--force")
     assert code == 2
     assert "(--counts) is negative" in err
+
+
+def test_rare_values_of_a_learned_table(call, folder):
+    """Are warned of in the command's words; grouped, the certificate can be made anew."""
+    rows = [(("no", "yes")[i % 2], f"rare {i}" if i < 4 else "ab"[i % 3 == 0]) for i in range(900)]
+    (folder / "public.csv").write_text("ill,job\n" + "".join(f"{s},{u}\n" for s, u in rows))
+    options = ("design", "public.csv", "-s", "ill", "--eps", 1, "--sanitizer", "ir", "--force")
+    code, _, said = call(*options, "-o", "m.json")
+    assert code == 0
+    assert "column 'job' has 4 values with fewer than" in said
+    assert "Use --min-frequency auto" in said and "(--categories)" in said and "_" not in said
+    code, _, said = call(*options, "-o", "m.json", "--min-frequency", "auto")
+    assert (code, "learned" in said) == (0, False)
+    assert json.loads((folder / "m.json").read_text())["guarantee"]["alphabet"] == "frequent"
+    assert call("certify", "m.json", "public.csv")[0] == 0
+    code, _, said = call(*options, "-o", "m.json", "--min-frequency", "often")
+    assert code == 2 and "'auto'" in said
