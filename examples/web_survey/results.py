@@ -50,7 +50,7 @@ def statements(guarantee):
     elif around.beta is None:
         listed.append(f"This is proven for {guarantee.describe_distributions()}.")
     else:
-        given = guarantee.alphabet in ("declared", "split")
+        given = guarantee.alphabet in ("declared", "split", "frequent")
         unless = "" if given else ", unless the possible answers were learned from these records"
         about = "at most" if around.rule == "finite-sample" else "about"
         listed.append(

@@ -5,7 +5,7 @@ from typing import Any, Literal, cast
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_beta, is_finite, is_number, shown
+from skrldp._params import check_beta, is_finite
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.uncertainty_set._conditionals_set import ConditionalsSet
@@ -14,6 +14,7 @@ from skrldp.uncertainty_set._likelihood_ratio_budgets import (
     budgets_up_to,
     likelihood_ratio_budgets,
 )
+from skrldp.uncertainty_set._radii import given_radius
 
 __all__ = ["LikelihoodRatioSet"]
 
@@ -99,17 +100,8 @@ class LikelihoodRatioSet(BaseEstimator):
             if math.isinf(single):
                 return ConditionalsSet(single, pair, drift, None, None, n)
             return ConditionalsSet(single / n, pair / n, drift, rule, beta, n, n_values)
-        if (
-            is_number(self.radius)
-            and (is_finite(self.radius) or self.radius == math.inf)
-            and self.radius >= 0
-        ):
-            radius = float(self.radius)
-            return ConditionalsSet(radius, radius, drift, "given", None, joint.n)
-        raise ValueError(
-            f"radius={shown(self.radius)} must be 'finite-sample', 'asymptotic' or a number >= 0 "
-            "(nats)."
-        )
+        radius = given_radius(self.radius, "'finite-sample', 'asymptotic'")
+        return ConditionalsSet(radius, radius, drift, "given", None, joint.n)
 
 
 def _budgets(joint: JointDistribution, beta: float, rule: Rule) -> tuple[float, float, int | None]:

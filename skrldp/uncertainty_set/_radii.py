@@ -1,15 +1,57 @@
 """Radii of confidence sets, from a significance level and the size of the public table."""
 
 import math
+from typing import Any
 
 from scipy.special import chdtri
 
-__all__ = ["chi2_radius", "finite_sample_radius"]
+from skrldp._params import is_finite, is_number, shown
+
+__all__ = ["chi2_radius", "finite_sample_radius", "given_radius"]
+
+# Less is no set that linear programs and proofs can tell from the public distribution alone: at
+# 1e-14 proofs fail on some tables, at 1e-100 programs do not end.
+_LEAST = 1e-12
 
 
 # Relative surplus of a radius over the root that was found: the root is known to 1e-14, so this
 # errs on the safe side. Twice as much would widen the set by as little.
 _SURPLUS = 1e-12
+
+
+def given_radius(radius: Any, rules: str) -> float:
+    """Return a radius that is given as a number.
+
+    Parameters
+    ----------
+    radius : object
+        What the parameter is.
+    rules : str
+        What else it could be, for the message.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If it is neither 0 nor a number of at least 1e-12, which may be infinite.
+
+    Examples
+    --------
+    >>> given_radius(1e-100, "'chi2'")
+    Traceback (most recent call last):
+    ValueError: radius=1e-100 must be 'chi2' or a number >= 0 (nats), and at least 1e-12 if not 0.
+    """
+    if is_number(radius) and (is_finite(radius) or radius == math.inf):
+        number = float(radius)
+        if number == 0.0 or number >= _LEAST:
+            return number
+    raise ValueError(
+        f"radius={shown(radius)} must be {rules} or a number >= 0 (nats), and at least {_LEAST:g} "
+        "if not 0."
+    )
 
 
 def chi2_radius(alpha: float, beta: float, n: int, n_cells: int) -> float:

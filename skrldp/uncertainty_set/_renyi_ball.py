@@ -5,10 +5,10 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_beta, check_positive, is_finite, is_number, shown
+from skrldp._params import check_beta, check_positive
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
-from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius
+from skrldp.uncertainty_set._radii import chi2_radius, finite_sample_radius, given_radius
 from skrldp.uncertainty_set._renyi_set import RenyiSet
 
 __all__ = ["AllDistributions", "RenyiBall"]
@@ -85,15 +85,7 @@ class RenyiBall(BaseEstimator):
                         f"alpha={self.alpha!r}: use RenyiBall(alpha=1, radius='finite-sample')."
                     )
                 return finite_sample_radius(beta, n, n_cells)
-        elif (
-            is_number(self.radius)
-            and (is_finite(self.radius) or self.radius == math.inf)
-            and self.radius >= 0
-        ):
-            return float(self.radius)
-        raise ValueError(
-            f"radius={shown(self.radius)} must be 'chi2', 'finite-sample' or a number >= 0 (nats)."
-        )
+        return given_radius(self.radius, "'chi2', 'finite-sample'")
 
     def fit_set(self, joint: JointDistribution) -> RenyiSet:
         """Make the ball around a public distribution.
