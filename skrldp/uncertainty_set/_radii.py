@@ -9,9 +9,9 @@ from skrldp._params import is_finite, is_number, shown
 
 __all__ = ["chi2_radius", "finite_sample_radius", "given_radius"]
 
-# Less is no set that linear programs and proofs can tell from the public distribution alone: at
-# 1e-14 proofs fail on some tables, at 1e-100 programs do not end.
-_LEAST = 1e-12
+# Less is no set that linear programs can tell from the public distribution alone: at 1e-14 proofs
+# of designs fail on some tables, at 1e-100 programs do not end.
+_LEAST = 1e-15
 
 
 # Relative surplus of a radius over the root that was found: the root is known to 1e-14, so this
@@ -36,13 +36,13 @@ def given_radius(radius: Any, rules: str) -> float:
     Raises
     ------
     ValueError
-        If it is neither 0 nor a number of at least 1e-12, which may be infinite.
+        If it is neither 0 nor a number of at least 1e-15, which may be infinite.
 
     Examples
     --------
     >>> given_radius(1e-100, "'chi2'")
     Traceback (most recent call last):
-    ValueError: radius=1e-100 must be 'chi2' or a number >= 0 (nats), and at least 1e-12 if not 0.
+    ValueError: radius=1e-100 must be 'chi2' or a number >= 0 (nats), and at least 1e-15 if not 0.
     """
     if is_number(radius) and (is_finite(radius) or radius == math.inf):
         number = float(radius)

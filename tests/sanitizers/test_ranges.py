@@ -99,7 +99,7 @@ def test_beta(kind):
         fit(PolyOptSanitizer(uncertainty=kind(beta=HUGE)))
     with pytest.raises(ValueError, match=r"^radius=.* must be .* or a number >= 0"):
         fit(PolyOptSanitizer(uncertainty=kind(radius=HUGE)))
-    with pytest.raises(ValueError, match=r"radius=1e-100 .* at least 1e-12 if not 0"):
+    with pytest.raises(ValueError, match=r"radius=1e-100 .* at least 1e-15 if not 0"):
         fit(PolyOptSanitizer(uncertainty=kind(radius=1e-100)))
     joint = JointDistribution(np.reshape(COUNTS, (2, 2)))
     assert kind(beta=1e-300).fit_set(joint).beta == 1e-300
