@@ -98,7 +98,7 @@ class LikelihoodRatioSet(BaseEstimator):
             n, beta = joint.n, check_beta("beta", self.beta)
             single, pair, n_values = _budgets(joint, beta, rule)
             if math.isinf(single):
-                return ConditionalsSet(single, pair, drift, None, None, n)
+                return ConditionalsSet(single, pair, drift, None, None, n, n_values)
             return ConditionalsSet(single / n, pair / n, drift, rule, beta, n, n_values)
         radius = given_radius(self.radius, "'finite-sample', 'asymptotic'")
         return ConditionalsSet(radius, radius, drift, "given", None, joint.n)

@@ -24,6 +24,7 @@ from skrldp import (
 from skrldp.alphabet import SEEN_OFTEN, frequent_from, source_in_words, spent_on_values
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
+from skrldp.requirements import Promise
 from skrldp.uncertainty_set import budgets_up_to, likelihood_ratio_budgets
 
 RARE = "has 3 values with fewer than 50 records"
@@ -213,6 +214,12 @@ def test_more_values_than_records_could_show():
     around = LikelihoodRatioSet().fit_set(joint)
     assert around.is_everything
     assert around.beta is None
+    # Nor are budgets for what is left within known values, which are among those combinations.
+    values = tuple(product("ab", range(3)))
+    joint = JointDistribution(np.full((2, 6), 500), "st", values, most_values=10**7)
+    fit = LikelihoodRatioSet().fit_set
+    promise = Promise.of(joint, fit(joint), 1.0, known=[0], fit=fit)
+    assert [one.uncertainty.is_everything for one in promise.statements] == [True, True]
     with pytest.raises(ValueError, match="most_values=2 must be"):
         JointDistribution(np.full((2, 3), 100), most_values=2)
 
