@@ -110,7 +110,6 @@ def results(survey, mechanism, counts):
             {
                 "answer": answer,
                 "estimate": float(estimate.frequencies[place]),
-                "std_error": float(estimate.std_error[place]),
                 "lower": float(ends[place, 0]),
                 "upper": float(ends[place, 1]),
             }

@@ -4,7 +4,6 @@ import dataclasses
 import http.client
 import json
 import re
-import secrets
 import socket
 import sys
 import threading
@@ -59,6 +58,16 @@ def site(folder):
 def sent(designed):
     """A valid report."""
     return {"digest": designed[1].mechanism_.digest, "id": ID, "report": 1}
+
+
+@pytest.fixture(scope="module")
+def many_sent(designed):
+    """Reports of 600 persons; the same one 600 times would contradict the mechanism."""
+    device = client.load(designed[1].mechanism_.to_json())
+    return [
+        {"digest": device.digest, "id": f"{number:032x}", "report": int(report)}
+        for number, report in enumerate(device.report_many(simulate.people(600, seed=2)))
+    ]
 
 
 def counted(site):
@@ -167,17 +176,16 @@ def test_long_bodies_are_refused(site, sent):
     assert counted(site) == 0
 
 
-def test_many_connections_at_once(folder, sent):
+def test_many_connections_at_once(folder, many_sent):
     """200 connections, open at the same time, with three reports each."""
     everybody = threading.Barrier(200)
 
-    def somebody(port):
+    def somebody(port, bodies):
         line, statuses = http.client.HTTPConnection("127.0.0.1", port, timeout=60), []
         line.connect()
         everybody.wait(60)
-        for _ in range(3):
-            body = json.dumps({**sent, "id": secrets.token_hex(16)})
-            line.request("POST", "/reports", body, JSON)
+        for body in bodies:
+            line.request("POST", "/reports", json.dumps(body), JSON)
             answer = line.getresponse()
             answer.read()
             statuses.append(answer.status)
@@ -185,7 +193,9 @@ def test_many_connections_at_once(folder, sent):
         return statuses
 
     with serving(folder) as port, ThreadPoolExecutor(200) as people:
-        found = list(people.map(somebody, [port] * 200))
+        found = list(
+            people.map(somebody, [port] * 200, [many_sent[i : i + 3] for i in range(0, 600, 3)])
+        )
     assert found == [[201] * 3] * 200
     with TestClient(server.create_app(folder)) as site:
         assert counted(site) == 600
@@ -248,12 +258,12 @@ def test_what_does_not_belong_together_is_refused(folder, sent):
         server.create_app(folder)
 
 
-def test_few_reports_give_no_estimates(site, sent):
-    for number in range(results.NEEDED - 1):
-        site.post("/reports", json={**sent, "id": f"{number:032x}"})
+def test_few_reports_give_no_estimates(site, many_sent):
+    for one in many_sent[: results.NEEDED - 1]:
+        site.post("/reports", json=one)
     said = site.get("/results.json").json()
     assert (said["reports"], said["questions"]) == (results.NEEDED - 1, [])
-    site.post("/reports", json={**sent, "id": ID})
+    site.post("/reports", json=many_sent[-1])
     assert len(site.get("/results.json").json()["questions"]) == 3
 
 
