@@ -12,6 +12,7 @@ or random, are taken in turn.
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -42,7 +43,7 @@ _PATIENCE, _GAIN = 4 * _KINDS, 5e-4
 def decompose(
     criterion: Criterion,
     requirements: Requirements,
-    first: Floats,
+    first: list[Floats],
     *,
     limits: Limits,
     callback: Callable[[Floats], None] | None = None,
@@ -56,8 +57,8 @@ def decompose(
         What is maximised.
     requirements : Requirements
         What a row must satisfy.
-    first : array of shape (m, a)
-        Private rows that make a mechanism, to begin with.
+    first : list of arrays of shape (m, a)
+        Private mechanisms, to begin with.
     limits : Limits
         When to stop.
     callback : callable, optional
@@ -77,15 +78,24 @@ def decompose(
         ``"converged"``, ``"max_iter"`` or ``"time_limit"``.
     """
     mixture = criterion.mixture()
-    # Single cells, lifted, and what they make up have all columns' sums 1 in their midst, so some
-    # mixture uses every row, whatever rows there are.
-    mixture.add(np.concatenate([first, requirements.lift(np.eye(requirements.n_cells))]))
-    if requirements.any_pair:
-        mixture.add(requirements.lift(set_indicators(requirements)))
+    # The lifted unit rows put the all-ones vector inside the cone of the rows, so a strictly
+    # positive mixture exists.
+    mixture.add(np.concatenate([*first, requirements.lift(np.eye(requirements.n_cells))]))
+    best = max(first, key=criterion.value)
     values: list[float] = []
     status = ""
+    if requirements.any_pair:
+        if limits.left is not None:  # few rows are mixed before many, lest time runs out
+            with suppress(TimeoutError):
+                best = _mixed(mixture, mixture.solve(limits.left).weights)
+        mixture.add(requirements.lift(set_indicators(requirements)))
     while not status:
-        weights, _, value = mixture.solve()
+        try:
+            weights, _, value = mixture.solve(limits.left)
+        except TimeoutError:
+            return best, len(mixture.rows), len(values), "time_limit"
+        if value >= max(values, default=-np.inf):
+            best = _mixed(mixture, weights)
         values.append(value)
         if callback is not None:
             callback(mixture.rows * weights[:, None])
@@ -96,7 +106,9 @@ def decompose(
         else:
             rows = _touched(mixture, weights, requirements, len(values))
             mixture.add(_best_for(mixture.slopes(rows), criterion, requirements, limits))
-    return mixture.mechanism(weights), len(mixture.rows), len(values) - 1, status
+    if values[-1] == max(values):
+        best = mixture.mechanism(weights)
+    return best, len(mixture.rows), len(values) - 1, status
 
 
 def set_indicators(requirements: Requirements) -> Floats:
@@ -133,6 +145,13 @@ def set_indicators(requirements: Requirements) -> Floats:
             whole = sets.reshape(n, *what) if what != shape[:1] else sets[:, :, None]
             rows.append(np.broadcast_to(whole.reshape(n, -1, whole.shape[-1]), (n, *shape)))
     return np.concatenate(rows).reshape(-1, requirements.n_cells)
+
+
+def _mixed(mixture: Mixture, weights: Floats) -> Floats:
+    """Write a mixture as a mechanism, without rows of no weight."""
+    in_use = mixture.support(weights)
+    matrix: Floats = mixture.rows[in_use] * weights[in_use, None]
+    return matrix
 
 
 def _gained_little(values: list[float]) -> bool:

@@ -1,6 +1,12 @@
 """What a design by rows maximises: information, that of the least informed, or small variances."""
 
-from skrldp.design.criteria._criterion import Criterion, Expandable, Expansion, Mixture
+from skrldp.design.criteria._criterion import (
+    Criterion,
+    Expandable,
+    Expansion,
+    Mixture,
+    Optimum,
+)
 from skrldp.design.criteria._information import Information
 from skrldp.design.criteria._least_information import LeastInformation
 from skrldp.design.criteria._variance import Variance
@@ -12,5 +18,6 @@ __all__ = [
     "Information",
     "LeastInformation",
     "Mixture",
+    "Optimum",
     "Variance",
 ]

@@ -98,8 +98,18 @@ class Mixture(ABC):
         """
 
     @abstractmethod
-    def solve(self) -> Optimum:
-        """Find the best weights; profits and slopes refer to them from then on."""
+    def solve(self, seconds: float | None = None) -> Optimum:
+        """Find the best weights; profits and slopes refer to them from then on.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            Time this may take; ``TimeoutError`` if it runs out.
+
+        Returns
+        -------
+        Optimum
+        """
 
     @abstractmethod
     def profits(self, rows: Floats) -> Floats:

@@ -171,9 +171,9 @@ class _InformationMixture(Mixture):
         self._program.add(rows, self.criterion.prices(rows))
         self.rows = self._program.rows
 
-    def solve(self) -> Optimum:
+    def solve(self, seconds: float | None = None) -> Optimum:
         """Find the best weights."""
-        found = Optimum(*self._program.solve())
+        found = Optimum(*self._program.solve(seconds))
         self._duals = found.duals
         return found
 

@@ -176,9 +176,9 @@ class _LeastInformationMixture(Mixture):
         self._program.add_columns(np.zeros(len(rows)), columns)
         self.rows = np.concatenate([self.rows, rows])
 
-    def solve(self) -> Optimum:
+    def solve(self, seconds: float | None = None) -> Optimum:
         """Find the best weights."""
-        solution, duals, value = self._program.solve()
+        solution, duals, value = self._program.solve(seconds)
         n_cells = len(self._duals)
         # Shares stand on the side of the greater, so their dual variables are not positive.
         self._duals, self._weights = duals[:n_cells], -duals[n_cells:]

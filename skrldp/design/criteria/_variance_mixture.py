@@ -1,5 +1,7 @@
 """The A-optimal mixture of given rows, by a primal-dual interior-point method."""
 
+import time
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
@@ -67,24 +69,29 @@ class VarianceMixture(Mixture):
             self._first = len(rows)
         self.rows = np.concatenate([self.rows, rows / rows.sum(axis=1, keepdims=True)])
 
-    def _best(self, rows: Floats) -> "_Point":
+    def _best(self, rows: Floats, seconds: float | None = None) -> "_Point":
+        end = np.inf if seconds is None else time.perf_counter() + seconds
         point = _Point(rows, self._root, self._functions)
         for _ in range(_MOST_STEPS):
             if point.gap <= _GAP and point.residual <= _FEASIBLE:
                 break
+            if time.perf_counter() >= end:
+                if point.good:
+                    break
+                raise TimeoutError(f"the time for the weights of {len(rows)} rows is used up")
             if not point.step():
                 break
         return point
 
-    def solve(self) -> Optimum:
+    def solve(self, seconds: float | None = None) -> Optimum:
         """Find the best weights.
 
         Raises
         ------
         SolverError
-            If the rows make no mechanism.
+            If the rows make no mechanism; ``TimeoutError`` if time ran out.
         """
-        point = self._best(self.rows)
+        point = self._best(self.rows, seconds)
         if not point.good and len(self._spare):  # rows are missing that made a mechanism possible
             self.rows = np.concatenate([self.rows, self._spare])
             self._spare = self._spare[:0]

@@ -190,7 +190,7 @@ class _Design:
         more = solver == "auto" and not self.short and not self.limits.met
         more = more and self.cones.exact is not None
         if solver == "columns":
-            solution = self.columns(self.warm)
+            solution = self.columns([] if self.warm is None else [self.warm])
         elif isinstance(self.criterion, Expandable):
             few = self.requirements.n_cells <= _MOST_BY_PATHS
             solution = self.annealed(self.criterion, more and (few or not self.cones.by_paths))
@@ -278,8 +278,8 @@ class _Design:
         value = -np.inf if quick is None else self.criterion.value(quick)
         return self.known if quick is None or value <= self.known[0] else (value, quick)
 
-    def columns(self, first: Floats | None) -> Solution:
-        """Generate columns, from some rows if there are any."""
+    def columns(self, first: list[Floats]) -> Solution:
+        """Generate columns, from the rows of some mechanisms if there are any."""
         return generate_columns(
             self.joint,
             self.requirements,
@@ -306,7 +306,7 @@ class _Design:
             short=2 if more and not self.cones.by_paths else int(self.short),
         )
         if more and not self.limits.met:
-            solution = self.columns(np.concatenate([run.matrix for run in runs]))
+            solution = self.columns([run.matrix for run in runs])
             return replace(solution, message=f"{solution.message} {_account(runs)}")
         run = max(runs, key=lambda run: run.value)
         matrix, message = run.matrix, _account(runs)
@@ -319,9 +319,9 @@ class _Design:
 
     def decomposed(self, more: bool) -> Solution:
         """Mix the rows of linear programs; go on by columns if there is more to gain."""
-        known = repair(self.known[1], self.requirements)  # closed forms fit sets, not regions
-        if self.warm is not None:
-            known = np.concatenate([repair(self.warm, self.requirements), known])
+        known = [] if self.warm is None else [self.warm]
+        # Closed forms fit sets, not regions.
+        known = [repair(matrix, self.requirements) for matrix in (*known, self.known[1])]
         matrix, n_rows, rounds, status = decompose(
             self.criterion,
             self.requirements,
@@ -332,7 +332,7 @@ class _Design:
         )
         message = f"{rounds} linear programs over mechanisms, {n_rows} rows mixed."
         if more and not self.limits.met:
-            solution = self.columns(np.concatenate([matrix, known]))
+            solution = self.columns([matrix, *known])
             return replace(solution, message=f"{solution.message} {message}")
         status = self.limits.status if more else status
         return self.found("decomposition", status, matrix, rounds, message)

@@ -9,7 +9,7 @@ maximises its linearisation :math:`(\nabla\mu(v_0) - \lambda) \cdot v` is at lea
 good one. Where all extreme rays of the cone are quickly listed, the best of the list is better.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -18,13 +18,13 @@ from skrldp.design._bound import Bound
 from skrldp.design._master_program import LEAST_GAIN
 from skrldp.design._run import Limits, Solution, ended_by
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.criteria import Criterion, Information, Mixture
+from skrldp.design.criteria import Criterion, Information, Mixture, Optimum
 from skrldp.design.rows._choose_cone import SEARCH_TOLERANCES, Cones
 from skrldp.design.rows._climbs import CLIMBED, climb_paths
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.requirements import Requirements, repair
 
 __all__ = ["generate_columns"]
 
@@ -42,6 +42,7 @@ _POLYHEDRAL, _BALL = (12, 5e-6), (6, 5e-5)
 # The last rounds: the rows in use are pushed to within this tolerance of the boundary, until that
 # gains less than this, relatively.
 _LAST_TOLERANCE, _LAST_ROUNDS, _LAST_GAIN = 1e-8, 5, 2e-6
+_LAST_MIXTURE = 0.2  # part of the time gone that the last mixture may take beyond the limit
 _LAST_GAIN_OF_ALL = 1e-5  # or than this, of all that could be told
 _LAST_END = 1e-8  # gap of a path there, in units of the range of its slopes
 # More rows than cells, which no mixture by a linear program has, are pushed by paths, all at once:
@@ -87,7 +88,7 @@ def generate_columns(
     *,
     limits: Limits,
     criterion: Criterion | None = None,
-    first: Floats | None = None,
+    first: Sequence[Floats] = (),
     known: list[Floats] | None = None,
     cones: Cones | None = None,
     callback: Callable[[Floats], None] | None = None,
@@ -105,8 +106,8 @@ def generate_columns(
         When to stop; the best mechanism found by then is returned.
     criterion : Criterion, optional
         What is maximised; None is I(X; Y) at the public distribution.
-    first : array of shape (m, a), optional
-        Private rows to begin with.
+    first : sequence of arrays of shape (m, a), optional
+        Mechanisms whose rows to begin with, private or not.
     known : list of arrays of shape (m, a), optional
         The closed forms, if they were computed before.
     cones : Cones, optional
@@ -127,8 +128,7 @@ def generate_columns(
     known = closed_forms(joint, requirements) if known is None else known
     bound = bound or criterion.at(public).bound(joint, requirements)
     search = _Search(cones, criterion, known, first, callback)
-    status = search.run()
-    matrix = search.mixture.mechanism(search.mixture.solve()[0])
+    status, matrix = search.run()
     left = ended_by(status, "the search for better rows")
     n_rows = len(search.mixture.rows)
     return Solution(
@@ -152,11 +152,15 @@ class _Search:
         cones: Cones,
         criterion: Criterion,
         known: list[Floats],
-        first: Floats | None = None,
+        first: Sequence[Floats] = (),
         callback: Callable[[Floats], None] | None = None,
     ) -> None:
         requirements, self.limits = cones.requirements, cones.limits
-        self.distribution, self.callback = criterion.distribution, callback
+        self.criterion, self.callback = criterion, callback
+        self.distribution = criterion.distribution
+        self.begun = (*known, *first)
+        self.mixed: Floats | None = None  # the best mechanism so far, and its value
+        self.value = -np.inf
         self.shape = requirements.shape
         self.cone = cones.best
         self.rng = np.random.default_rng(0)  # the design is deterministic
@@ -174,14 +178,44 @@ class _Search:
         # Their rows are there, so that the result is never worse than the closed forms.
         ones = np.ones((1, requirements.n_cells))
         self.mixture.add(requirements.lift(np.concatenate([ones, *known])))
-        if first is not None:
-            self.mixture.add(self.cone.inside(first))
+        if first:
+            self.mixture.add(self.cone.inside(np.concatenate(first)))
         for directions in self._first_directions():
             if self.limits.met:
                 break
             self.mixture.add(self._highest(directions))
 
-    def run(self) -> str:
+    def run(self) -> tuple[str, Floats]:
+        """Search; return the status and the mechanism."""
+        try:
+            status = self._search()
+        except TimeoutError:
+            status = "time_limit"
+        try:  # the rows that were found last, too
+            return status, self.mixture.mechanism(
+                self._mix(_LAST_MIXTURE * self.limits.elapsed).weights
+            )
+        except TimeoutError:
+            return "time_limit", self._best()
+
+    def _best(self) -> Floats:
+        """Return the best mechanism that was mixed in time, or given."""
+        if self.mixed is not None:
+            return self.mixed
+        begun = [repair(matrix, self.cone.requirements) for matrix in self.begun]
+        return max(begun, key=self.criterion.value)
+
+    def _mix(self, more: float = 0.0) -> Optimum:
+        """Find the best weights of the rows known so far, and keep the best mechanism."""
+        left = self.limits.left
+        optimum = self.mixture.solve(None if left is None else left + more)
+        if optimum.value >= self.value:
+            in_use = self.mixture.support(optimum.weights)
+            self.value = optimum.value
+            self.mixed = self.mixture.rows[in_use] * optimum.weights[in_use, None]
+        return optimum
+
+    def _search(self) -> str:
         """Search ever closer to the boundary, each time until little is gained."""
         cone = self.cone
         if isinstance(cone, ProductCone) and cone.listable:
@@ -195,7 +229,7 @@ class _Search:
             while len(values) <= turn or values[-1] - values[-1 - turn] > least * abs(values[-1]):
                 if self.limits.met:
                     return self.limits.status
-                weights, _, value = self.mixture.solve()
+                weights, _, value = self._mix()
                 values.append(value)
                 if self.callback is not None:
                     self.callback(self.mixture.rows * weights[:, None])
@@ -209,7 +243,7 @@ class _Search:
         """Climb along paths, from the rows in use and from everywhere."""
         values: list[float] = []
         while True:
-            weights, _, value = self.mixture.solve()
+            weights, _, value = self._mix()
             values.append(value)
             if self.callback is not None:
                 self.callback(self.mixture.rows * weights[:, None])
@@ -252,7 +286,7 @@ class _Search:
         while not self.limits.met:
             self.rounds += 1
             self.limits.count()
-            self.mixture.solve()
+            self._mix()
             profits = np.where(new, self.mixture.profits(every), -np.inf)
             best = np.argsort(-profits)[:_MOST_KEPT]
             best = best[profits[best] > LEAST_GAIN]
@@ -271,7 +305,7 @@ class _Search:
         for _ in range(_LAST_ROUNDS):
             if self.limits.met:
                 return self.limits.status
-            weights, _, value = self.mixture.solve()
+            weights, _, value = self._mix()
             if value - before <= max(_LAST_GAIN * abs(value), _LAST_GAIN_OF_ALL * self.everything):
                 break
             before = value

@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from conftest import optimum
 
+from skrldp import JointDistribution
+from skrldp.design._run import Limits
 from skrldp.design.criteria import Variance
+from skrldp.design.decomposition import decompose
+from skrldp.design.rows import generate_columns
 from skrldp.exceptions import SolverError
+from skrldp.requirements import Requirements, repair
+from skrldp.row_privacy import privacy_region
+from skrldp.uncertainty_set import RenyiSet
 
 
 @pytest.mark.parametrize(("cells", "count", "targets"), [(3, 8, 1), (4, 15, 4), (6, 30, 2)])
@@ -67,3 +74,48 @@ def test_a_rare_report_stays_where_it_is_needed():
     assert 0.0 < found.weights[2] * distribution[2] < 1e-3
     matrix = mixture.mechanism(found.weights)
     assert criterion.value(matrix) == pytest.approx(found.value, rel=2e-4)
+
+
+class _Clock(Limits):
+    """Limits whose time is over after so many glances at what is left."""
+
+    def __init__(self, glances):
+        super().__init__(None)
+        self.glances = glances
+
+    @property
+    def left(self):
+        self.glances -= 1
+        return 1000.0 if self.glances > 0 else 0.0
+
+
+@pytest.mark.parametrize("solver", ["decomposition", "columns"])
+def test_time_may_run_out_before_between_and_in_mixtures(solver):
+    """What is returned is a mechanism, never worse than the first and better with more time."""
+    joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
+    requirements = Requirements.of(privacy_region(joint, RenyiSet(2.0, 0.01), region="joint"), 1.0)
+    criterion = Variance(joint.probabilities.ravel(), np.eye(6))
+    first = repair(np.eye(6) * 0.4 + 0.1, requirements)
+    values = [criterion.value(first)]
+    for glances in (1, 2, 3, 5, 10, 40):
+        limits = _Clock(glances)
+        if solver == "decomposition":
+            matrix, _, _, status = decompose(criterion, requirements, [first], limits=limits)
+        else:
+            options = {"limits": limits, "criterion": criterion, "known": [first]}
+            found = generate_columns(joint, requirements, **options)
+            matrix, status = found.matrix, found.status
+        assert status == "time_limit"
+        np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-6)
+        np.testing.assert_allclose(matrix, repair(matrix, requirements), atol=1e-6)
+        values.append(criterion.value(matrix))
+    assert np.all(np.diff(values) >= -1e-4 * abs(values[-1]))
+    assert values[-1] > 0.9 * values[0]  # sums of variances, whose sign is turned
+
+
+def test_the_weights_take_no_more_than_their_time():
+    mixture = Variance(np.full(3, 1 / 3), np.eye(3)).mixture()
+    mixture.add(np.concatenate([np.full((1, 3), 1 / 3), np.eye(3)]))
+    with pytest.raises(TimeoutError, match="the weights of 4 rows is used up"):
+        mixture.solve(0.0)
+    assert mixture.solve(60.0).value == pytest.approx(-2 / 3, rel=1e-6)

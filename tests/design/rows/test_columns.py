@@ -117,10 +117,10 @@ def test_first_rows_are_used():
     unit = best.matrix / best.matrix.sum(axis=1, keepdims=True)
     none = columns(JOINT, region, 0.5, seconds=0.0)
     assert none.objective < best.objective * 0.9
-    given = columns(JOINT, region, 0.5, seconds=0.0, first=unit)
+    given = columns(JOINT, region, 0.5, seconds=0.0, first=[unit])
     assert given.objective == pytest.approx(best.objective, rel=1e-8)
     # and what is not private is made so
-    sharp = columns(JOINT, region, 0.5, seconds=0.0, first=np.eye(4))
+    sharp = columns(JOINT, region, 0.5, seconds=0.0, first=[np.eye(4)])
     check(sharp, JOINT, region, 0.5)
 
 
