@@ -75,7 +75,7 @@ def csv_options(columns: Sequence[str], wanted: Wanted, delimiter: str = ",") ->
     types = dict.fromkeys(columns if wanted.raw else wanted.texts, pa.string())
     own = {name: kind for name, kind in {**types, **wanted.types}.items() if name in columns}
     return {
-        "read_options": pacsv.ReadOptions(block_size=BLOCK),
+        "read_options": pacsv.ReadOptions(block_size=BLOCK, use_threads=False),
         "parse_options": pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         "convert_options": pacsv.ConvertOptions(include_columns=columns, column_types=own),
     }
