@@ -261,7 +261,7 @@ class FrequencyEstimator(
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        vars(self).update({name: read_only(value) for name, value in vars(self).items()})
+        self.__dict__.update({name: read_only(value) for name, value in state.items()})
 
     def _channel_of(self, mechanism: Mechanism, kinds: NDArray[np.intp]) -> Channel:
         n_kinds = int(kinds.max()) + 1
