@@ -120,7 +120,7 @@ def test_the_ledger_is_written_first(call, ready, monkeypatch):
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError])
 @pytest.mark.parametrize("entered", [0, 1, 2])
 def test_a_run_that_ends_early_says_what_it_wrote(call, ready, monkeypatch, ending, entered):
-    """Before the ledger was written, after it, and after it has a second mechanism's entries."""
+    """While the ledger is written, while the output is, and where it had all entries before."""
     replace, done = os.replace, []
 
     def stop(source, target):
