@@ -42,6 +42,11 @@ def open_csv(path: str, delimiter: str, stack: ExitStack, wanted: Wanted) -> Bat
     import pyarrow.csv as pacsv
 
     source, names, raw = _csv_source(path, delimiter, stack)
+    if wanted.columns and set(names).isdisjoint(wanted.columns):
+        raise CommandError(
+            f"{path} lacks the column {wanted.columns[0]!r} and all others that are read: its first "
+            "line must have the names of the columns (it is not shown, as it may be a record)."
+        )
     columns = checked(names, wanted.columns, path)
     checked(names, wanted.texts, path)
     with in_words(path, "csv", names):

@@ -354,6 +354,7 @@ def test_all_rows_of_a_batch_or_none():
     [
         ({"person": [1.0, 2.0]}, "must be integers, strings or bytes, not double. Cast whole"),
         ({"person": [float("nan"), 1.0]}, "must be integers, strings or bytes, not double"),
+        ({"person": [{"classified": 1}, {"classified": 2}]}, "strings or bytes, not struct."),
         ({"person": [True, False]}, "not bool"),
         ({"person": [[1], [2]]}, "not list"),
         ({"person": [MOMENT, MOMENT]}, "not timestamp"),
