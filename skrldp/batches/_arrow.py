@@ -258,7 +258,8 @@ def read_values(name: str, column: Any) -> Factorized | list[Any]:
     pa = pyarrow()
     wrong = (
         f"column {brief(repr(name))} holds values that cannot be categories, of type "
-        f"{_kind(column.type)}: these are strings, numbers, booleans, dates or missing. Nothing was reported."
+        f"{_kind(column.type)}: these are strings, numbers, booleans, dates or missing. Nothing "
+        "was reported."
     )
     if pa.types.is_nested(column.type):
         raise ValueError(wrong)

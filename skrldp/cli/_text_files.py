@@ -44,8 +44,8 @@ def open_csv(path: str, delimiter: str, stack: ExitStack, wanted: Wanted) -> Bat
     source, names, raw = _csv_source(path, delimiter, stack)
     if wanted.columns and set(names).isdisjoint(wanted.columns):
         raise CommandError(
-            f"{path} lacks the column {wanted.columns[0]!r} and all others that are read: its first "
-            "line must have the names of the columns (it is not shown, as it may be a record)."
+            f"{path} lacks the column {wanted.columns[0]!r} and all others that are read: its "
+            "first line must have the names of the columns (not shown: it may be a record)."
         )
     columns = checked(names, wanted.columns, path)
     checked(names, wanted.texts, path)

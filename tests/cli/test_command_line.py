@@ -383,7 +383,7 @@ CASES = {
     ),
     "no header": (
         lambda ready: (ready / "bad-records.csv").write_text(f"1,{SECRET},1,01,2026-01-01\n" * 3),
-        "csv", "its first line must have the names of the columns (it is not shown",
+        "csv", "its first line must have the names of the columns (not shown",
     ),
     "unknown in public": (
         in_row(9, f"1,{SECRET},1,01,2026-01-01"), ("certify", "mechanism.json", "bad-records.csv"),
