@@ -50,7 +50,7 @@ def load_survey():
 
 def choice(answers, levels, first=1):
     """Name the answers, which are numbers from `first` on."""
-    return pd.Categorical.from_codes(answers.astype(int) - first, levels)
+    return pd.Categorical.from_codes(answers.astype(int) - first, levels, ordered=True)
 
 
 def main(limit=None):

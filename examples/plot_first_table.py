@@ -38,6 +38,7 @@ survey = pd.DataFrame(
                 "very good",
             ),
             categories=["fair or poor", "good", "very good"],
+            ordered=True,
         ),
     }
 )

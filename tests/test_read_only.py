@@ -10,6 +10,7 @@ import pytest
 
 from skrldp import (
     AOptimalSanitizer,
+    FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
     JointDistribution,
@@ -23,6 +24,7 @@ from skrldp import (
     audit,
     certify,
     client,
+    privacy_report,
 )
 from skrldp.targets import Linear, Mean
 
@@ -62,6 +64,10 @@ def held():
     yield "mechanism", mechanism
     yield "client", client.load(mechanism.to_json())
     yield "two reports", certify(mechanism.matrix, LikelihoodRatioSet(), JOINT, reports=2)
+    yield "report", privacy_report(blocks)
+    estimator = FrequencyEstimator(blocks).fit(blocks.transform([row[:2] for row in ROWS]))
+    yield "estimator", estimator
+    yield "estimate", estimator.marginal(1)
     yield "audit", audit(blocks, n=2_000, random_state=0)
 
 

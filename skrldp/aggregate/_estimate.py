@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import ReadOnly
 from skrldp._html import page
 from skrldp._typing import Floats
 from skrldp.aggregate._intervals import Ranges, critical_value, intervals
@@ -50,7 +51,7 @@ def _range(ends: Floats) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(ReadOnly):
     """The estimated distribution of some columns.
 
     Attributes

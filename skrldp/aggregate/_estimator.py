@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skrldp._arrays import read_only
 from skrldp.aggregate._categories import CategorySummaries
 from skrldp.aggregate._channels import Channel, DenseChannel, channel_of
 from skrldp.aggregate._checks import (
@@ -255,8 +256,12 @@ class FrequencyEstimator(
         found.gap_, found.n_iter_ = gap, n_iter
         # The only assignment: a fit that fails or is interrupted leaves the estimator as it was.
         kept = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}
-        self.__dict__ = {**kept, **vars(found)}
+        self.__dict__ = {**kept, **{name: read_only(it) for name, it in vars(found).items()}}
         return self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__.update({name: read_only(value) for name, value in state.items()})
 
     def _channel_of(self, mechanism: Mechanism, kinds: NDArray[np.intp]) -> Channel:
         n_kinds = int(kinds.max()) + 1

@@ -88,8 +88,13 @@ def check_id_type(name: str, dtype: Any) -> None:
             more = " Cast whole numbers to int64, before they become floats."
         raise ValueError(
             f"the ids in column {brief(repr(name))} must be integers, strings or bytes, not "
-            f"{brief(str(dtype))}.{more}"
+            f"{_kind(dtype)}.{more}"
         )
+
+
+def _kind(dtype: Any) -> str:
+    """Name a type without its fields: the keys of dicts become their names."""
+    return str(dtype).partition("<")[0]
 
 
 def _is_uuid(dtype: Any) -> bool:
@@ -251,10 +256,10 @@ def read_values(name: str, column: Any) -> Factorized | list[Any]:
         If the values cannot be categories.
     """
     pa = pyarrow()
-    kind = str(column.type).partition("<")[0]  # not the fields: keys of dicts become their names
     wrong = (
         f"column {brief(repr(name))} holds values that cannot be categories, of type "
-        f"{kind}: these are strings, numbers, booleans, dates or missing. Nothing was reported."
+        f"{_kind(column.type)}: these are strings, numbers, booleans, dates or missing. Nothing "
+        "was reported."
     )
     if pa.types.is_nested(column.type):
         raise ValueError(wrong)

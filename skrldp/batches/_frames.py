@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from skrldp._plugins import refuse_without_plugin
+from skrldp.alphabet import brief
 from skrldp.batches._arrow import check_columns, pyarrow
 
 if TYPE_CHECKING:
@@ -101,12 +103,28 @@ def report_table(reporter: Reporter, records: Any) -> Any:
 
     frame = nw.from_native(records, eager_only=True)
     check_columns(reporter.columns, frame.columns)
-    made = _of_arrow(reporter, frame.select(reporter.columns).to_arrow())
+    made = _of_arrow(reporter, _as_arrow(frame.select(reporter.columns)))
     out = nw.from_arrow(made, backend=frame.implementation).to_native()
     index = nw.maybe_get_index(frame)
     if index is not None:
         out.index = index
     return out
+
+
+def _as_arrow(frame: Any) -> Any:
+    """Convert a frame; the library's messages would quote values."""
+    with suppress(Exception):
+        return frame.to_arrow()
+    for name in frame.columns:
+        try:
+            frame.select(name).to_arrow()
+        except Exception:
+            raise ValueError(
+                f"column {brief(repr(name))} holds values of several types, or of one that Arrow "
+                "lacks (values are not shown): write it with one type, strings or integers, say. "
+                "Nothing was reported."
+            ) from None
+    raise ValueError("Arrow cannot hold the table. Nothing was reported.")
 
 
 def _of_arrow(reporter: Reporter, table: Any) -> Any:

@@ -19,6 +19,7 @@ _BASE64_LENGTHS = (22, 32, 43, 64, 86)  # of keys of 16, 24, 32, 48 and 64 bytes
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 _OPEN = _WRITABLE | stat.S_IROTH
 _CHECK = b"skrldp key check, version 1"
+_NO_KEY = "{takes}, not a key: put the key there, and give the name."
 _MAKE = "make one with secrets.token_hex(32), and keep it secret."
 
 
@@ -110,6 +111,9 @@ class KeyVariable:
             raise TypeError(f"a variable has a str as its name, got {type(self.name).__name__}.")
         takes = "KeyVariable takes the name of an environment variable"
         _refuse_keys(self.name, takes, range(min(_BASE64_LENGTHS), len(self.name) + 1))
+        inside = re.search("[0-9a-fA-F]{32}|(?=[A-Z]*[2-7])[A-Z2-7]{26}", self.name)
+        if inside:  # in hexadecimal or base32
+            raise ValueError(_NO_KEY.format(takes=takes))
         if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", self.name):
             raise ValueError(f"{takes}: letters, digits and underscores, no digit first.")
 
@@ -304,7 +308,7 @@ def _refuse_keys(reference: str, takes: str, lengths: Container[int]) -> None:
     bare = text.rstrip("=")
     base64 = re.fullmatch("[A-Za-z0-9+/_-]+", bare) and len(bare) in lengths
     if digits or (base64 and not (bare.islower() or bare.isupper())):
-        raise ValueError(f"{takes}, not a key: put the key there, and give the name.")
+        raise ValueError(_NO_KEY.format(takes=takes))
 
 
 def _of_digits(text: str, what: str) -> bytes:

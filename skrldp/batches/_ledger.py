@@ -195,6 +195,8 @@ class LedgerReporter(Reporter):
 
         check_ids(candidates, self._id)
         made, past = self._frames(candidates, ledger)
+        if made.implementation.is_pandas_like():  # whose columns may have both 7 and "7"
+            check_ids(candidates, _HOLDER)
         own = (nw.col("digest") == self.digest) & (nw.col(_EPOCH) == self.epoch)
         counts = (
             past.with_columns(own.cast(nw.Int64()).alias("own"))
@@ -279,14 +281,21 @@ class LedgerReporter(Reporter):
                     f"the {what} lacks the column {listed(missing)}; its columns are "
                     f"{listed(names)}."
                 )
-        foreign = past.filter(
-            (nw.col("key") != self.ledger_key_check) | nw.col("key").is_null()
-        ).head(1)
-        if len(foreign.select("key").lazy().collect()):
+        foreign = (nw.col("key") != self.ledger_key_check) | nw.col("key").is_null()
+        holder = nw.col(_HOLDER).cast(nw.String())
+        odd = holder.is_null() | ~holder.str.contains("^[0-9a-f]{32}$")
+        wrong = past.filter(foreign | odd).head(1).select("key").lazy().collect()
+        if len(wrong) and wrong["key"][0] != self.ledger_key_check:
             raise ValueError(
                 "the ledger has entries under another key than that of ledger_key, whose check is "
                 f"{self.ledger_key_check}: it would know nobody. Give ledger_key= the key with "
                 "which the ledger began; the key of the reports may be another one."
+            )
+        if len(wrong):
+            raise ValueError(
+                "the ledger has rows whose holder is not 32 hexadecimal digits, in small letters "
+                "and with nothing beside them, as entries() writes them: it would not know these "
+                "persons, and give them further reports. Restore them."
             )
         made = made.with_columns(nw.col(_HOLDER).cast(nw.String()))
         past = past.select(*_COLUMNS).with_columns(nw.col(_HOLDER).cast(nw.String()))

@@ -20,8 +20,9 @@ _AS_COMMANDS = {
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
     r", and call check_ids on the whole table": "",
     r"Use min_frequency='auto'": "Use --min-frequency auto",
-    r"\(categories=, or a dtype that lists them\); or learn them.*": "(--categories).",
+    r"\(categories=, an ordered category, or an Enum\); or learn them.*": "(--categories).",
 }
+_UNWRITTEN = "interrupted; nothing was written."
 FAILED, WRONG, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 
 
@@ -57,8 +58,8 @@ def exit_code_of(work: Callable[[], int | None]) -> int:
     except (CommandError, SkrldpError, ValueError, TypeError, OSError) as error:
         _say("error", error)
         return WRONG
-    except KeyboardInterrupt:
-        _say("error", "interrupted; nothing was written.")
+    except KeyboardInterrupt as stop:
+        _say("error", " ".join(["interrupted.", *_notes(stop)]) if _notes(stop) else _UNWRITTEN)
         return INTERRUPTED
 
 
@@ -68,11 +69,17 @@ def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: 
         _say("warning", message)
 
 
+def _notes(message: object) -> list[str]:
+    """Return what was added to an error: what it leaves behind."""
+    return getattr(message, "__notes__", [])
+
+
 def _say(what: str, message: object) -> None:
     text = str(message)
     if isinstance(message, OSError) and message.strerror:
         name = "" if message.filename is None else f"{message.filename}: "
         text = f"{name}{message.strerror}."
+    text = " ".join([text, *_notes(message)])
     for said, meant in _AS_COMMANDS.items():
         text = re.sub(said, meant, text)
     print(f"skrldp: {what}: {text}", file=sys.stderr)

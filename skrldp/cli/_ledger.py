@@ -113,7 +113,16 @@ def held(path: str, inputs: Sequence[str | None]) -> Iterator[_Ledger]:
     try:
         with closing(sqlite3.connect(lock, timeout=_PATIENCE, isolation_level=None)) as connection:
             connection.execute("BEGIN EXCLUSIVE")
-            yield _Ledger(path, place, inputs)
+            book = _Ledger(path, place, inputs)
+            try:
+                yield book
+            except BaseException as error:
+                if book.is_changed:
+                    error.add_note(
+                        f"The reports are not complete, but the ledger {path} may have the entries "
+                        "of this run: another run gives the reports that are in the ledger."
+                    )
+                raise
     except sqlite3.Error as error:
         raise CommandError(
             f"{path}: another run holds the ledger, or {lock.name} cannot be written ({error}). "
@@ -126,6 +135,7 @@ class _Ledger:
 
     def __init__(self, path: str, place: Path, inputs: Sequence[str | None]) -> None:
         self._path, self._place, self._inputs = path, place, inputs
+        self.is_changed = False  # or may be
 
     def settled(self, reporter: LedgerReporter, candidates: Any, *, with_epoch: bool) -> Any:
         """Enter the new reports into the ledger, and then return what may leave.
@@ -191,6 +201,7 @@ class _Ledger:
     def _write(self, ledger: Any, mode: int) -> None:
         import pyarrow.parquet as pq
 
+        self.is_changed = True
         with new_file(self._path, force=True, inputs=self._inputs, mode=mode) as file:
             pq.write_table(ledger, file, compression="zstd")
         if os.name == "posix":  # else the name might be lost with the power, and the reports not

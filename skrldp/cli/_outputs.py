@@ -58,8 +58,12 @@ def new_file(
             yield spool
             spool.seek(0)
             sys.stdout.flush()
-            shutil.copyfileobj(spool, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            try:
+                shutil.copyfileobj(spool, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+            except BaseException as error:
+                error.add_note("Standard output may have a part of it.")
+                raise
         return
     path = _checked(target, force, inputs)
     _remove_left(path)

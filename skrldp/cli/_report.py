@@ -115,9 +115,9 @@ def report(
     wanted = Wanted(list(dict.fromkeys([*ids, *needed, *keep])), types, texts)
     inputs = [mechanism, records, key_file, limits.get("ledger_key"), ledger]
     with (
+        nullcontext() if ledger is None else held(ledger, inputs[:-1]) as book,
         new_file(output, force=force, inputs=inputs) as file,
         open_batches(records, in_kind, wanted, converted) as source,
-        nullcontext() if ledger is None else held(ledger, inputs[:-1]) as book,
     ):
         schema = reporter.output_schema(source.schema)
         writer = partial(table_writer, file, out_kind, packed=output.lower().endswith(".gz"))

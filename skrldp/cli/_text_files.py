@@ -42,6 +42,11 @@ def open_csv(path: str, delimiter: str, stack: ExitStack, wanted: Wanted) -> Bat
     import pyarrow.csv as pacsv
 
     source, names, raw = _csv_source(path, delimiter, stack)
+    if wanted.columns and set(names).isdisjoint(wanted.columns):
+        raise CommandError(
+            f"{path} lacks the column {wanted.columns[0]!r} and all others that are read: its "
+            "first line must have the names of the columns (not shown: it may be a record)."
+        )
     columns = checked(names, wanted.columns, path)
     checked(names, wanted.texts, path)
     with in_words(path, "csv", names):
@@ -75,7 +80,7 @@ def csv_options(columns: Sequence[str], wanted: Wanted, delimiter: str = ",") ->
     types = dict.fromkeys(columns if wanted.raw else wanted.texts, pa.string())
     own = {name: kind for name, kind in {**types, **wanted.types}.items() if name in columns}
     return {
-        "read_options": pacsv.ReadOptions(block_size=BLOCK),
+        "read_options": pacsv.ReadOptions(block_size=BLOCK, use_threads=False),
         "parse_options": pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         "convert_options": pacsv.ConvertOptions(include_columns=columns, column_types=own),
     }

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import ReadOnly
 from skrldp._html import page
 from skrldp.privacy_reports._lines import lines_of
 
@@ -17,7 +18,7 @@ _LABEL = 14
 
 
 @dataclass(frozen=True, eq=False)
-class PrivacyReport:
+class PrivacyReport(ReadOnly):
     """What a fitted sanitizer promises; made by :func:`privacy_report`.
 
     Printing it gives text of at most 88 columns; notebooks show a table.

@@ -109,7 +109,7 @@ def warn_of_rare_values(promise: Promise, frequencies: Frequencies) -> None:
         "records show look more frequent than they are, so the confidence set may miss "
         "the true distribution far more often than beta says. Use min_frequency='auto', which "
         "reports rare values and unknown ones as 'other'; or declare the values that there can "
-        "be (categories=, or a dtype that lists them); or learn them from other records "
+        "be (categories=, an ordered category, or an Enum); or learn them from other records "
         "(alphabet_fraction=, with handle_unknown='infrequent_if_exist').",
         PrivacyLeakWarning,
     )

@@ -44,7 +44,8 @@ class Column(alphabet.Column):
     missing : object
         What the public table writes for a missing value: None, NaN, NaT, ….
     declared : bool
-        Whether the categories were there before the rows: listed by the user, or by the dtype.
+        Whether the categories were there before the rows: listed by the user, or by a dtype that
+        was not just made from the rows.
     """
 
     dtype: Any = field(default=None, repr=False, compare=False)
@@ -142,7 +143,10 @@ def learn_column(
             )
         if levels is not None and not np.any(codes == len(levels)):
             categories = categories[:-1]
-        is_declared = levels is None or len(categories) == len(levels)  # a hole is seen in the rows
+        if levels is not None:  # a hole is seen in the rows, and so may all levels be
+            all_occur = len(np.unique(codes)) == len(levels)
+            from_rows = all_occur and table.may_list_values(position)
+            is_declared = len(categories) == len(levels) and not from_rows
     missing = None
     if categories[-1] is None:
         holes = codes == len(categories) - 1

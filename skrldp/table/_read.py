@@ -113,6 +113,13 @@ class Table:
                 return [False, True] if self.source.dtype.kind == "b" else None
             return declared_levels(self.source[:, position])
 
+    def may_list_values(self, position: int) -> bool:
+        """Whether a column's dtype may have been made from its rows, by astype("category")."""
+        if self.is_array:
+            return False
+        series = self.source[:, position]
+        return series.implementation.is_pandas_like() and series.dtype == nw.Categorical
+
     @contextmanager
     def _naming(self, position: int) -> Iterator[None]:
         """Add the column's name to errors, and leave out what may quote a value."""

@@ -354,6 +354,7 @@ def test_all_rows_of_a_batch_or_none():
     [
         ({"person": [1.0, 2.0]}, "must be integers, strings or bytes, not double. Cast whole"),
         ({"person": [float("nan"), 1.0]}, "must be integers, strings or bytes, not double"),
+        ({"person": [{"classified": 1}, {"classified": 2}]}, "strings or bytes, not struct."),
         ({"person": [True, False]}, "not bool"),
         ({"person": [[1], [2]]}, "not list"),
         ({"person": [MOMENT, MOMENT]}, "not timestamp"),
@@ -555,6 +556,21 @@ def test_a_whole_number_and_its_digits_are_one_id(library):
     assert reports(["007", "7.0", " 7"]) == [
         expected_report(dense(), 0, text) for text in ("007", "7.0", " 7")
     ]
+
+
+@pytest.mark.parametrize("column", ["ill", "size", "person"])
+@pytest.mark.parametrize(
+    "odd", [2**70, "classified", b"classified", ("classified",), pd.Period("1987-06"), object()]
+)
+def test_what_arrow_cannot_hold_is_not_quoted(column, odd):
+    """Columns of pandas' objects: Arrow's message, and what else is raised, names their values."""
+    values = {"person": [1, 2], "age": [1, 2], "ill": ["no", "yes"], "size": ["S", "M"]}
+    values[column] = pd.Series([1.5, odd], dtype=object)
+    with pytest.raises(ValueError, match=f"column '{column}'") as caught:
+        reporter(dense())(pd.DataFrame(values))
+    said = "".join(traceback.format_exception_only(caught.value))
+    assert not any(quoted in said for quoted in ("classified", "1987", str(2**70), "object at"))
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow", "batch"])

@@ -115,6 +115,15 @@ def test_a_key_is_no_reference(text):
         assert text.strip()[:8] not in str(caught.value)
 
 
+@pytest.mark.parametrize("before", ["k", "KEY_", "x0_"])
+def test_a_key_within_a_name_is_no_reference(before):
+    for text in (KEYS[0].hex(), KEYS[0].hex().upper(), base64.b32encode(KEYS[0]).decode()):
+        name = before + text.rstrip("=")
+        with pytest.raises(ValueError, match="not a key: put the key there") as caught:
+            KeyVariable(name)
+        assert name[:8] not in str(caught.value)
+
+
 def test_names_and_paths_are_references():
     for name in ("REPORTS_KEY", "SKRLDP_KEY_OF_THE_REPORTS_OF_2026", "key", "skrldpKey", "_K1"):
         assert KeyVariable(name).name == name

@@ -10,6 +10,7 @@ from dataclasses import replace
 import duckdb
 import narwhals.stable.v2 as nw
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -298,6 +299,33 @@ def test_a_ledger_under_another_key_is_refused():
     kept = reporter(key=OTHER_KEY, ledger_key=KEY)
     assert kept(table)["candidate"] != first(table)["candidate"]
     assert run(kept, records(np.arange(20), rng), ledger) == (found, ledger)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("odd", [str.upper, lambda text: f"{text}  ", lambda text: None])
+def test_holders_that_were_changed_are_refused(library, odd):
+    """As a table of a database may, or somebody's program: nobody would be known any more."""
+    one, table = reporter(), records(np.arange(20), np.random.default_rng(0))
+    _, ledger = run(one, table, one.schema().empty_table())
+    holders = ledger["holder"].to_pylist()
+    place = next(place for place, text in enumerate(holders) if odd(text) != text)
+    holders[place] = odd(holders[place])
+    ledger = ledger.set_column(0, "holder", pa.array(holders, pa.string()))
+    make = LIBRARIES[library]
+    for call in (one.entries, one.reports):
+        with pytest.raises(ValueError, match="holder is not 32 hexadecimal digits"):
+            call(make(one(table)), make(ledger))
+
+
+def test_a_person_is_one_whatever_the_ids_look_like():
+    """Columns of pandas may have 7 and "7"."""
+    one, rng = reporter(), np.random.default_rng(0)
+    numbers, texts = (
+        one(records(ids, rng).to_pandas()) for ids in (np.arange(20), np.arange(20).astype(str))
+    )
+    both = pd.concat([numbers, texts])
+    with pytest.raises(ValueError, match="column 'holder' has ids in more than one row"):
+        one.entries(both, one.schema().empty_table().to_pandas())
 
 
 # The bound

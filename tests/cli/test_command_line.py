@@ -381,6 +381,10 @@ CASES = {
         nothing, ("design", "records.csv", *DESIGN, "--categories", "key", "-o", "m.json"),
         "is no JSON object",
     ),
+    "no header": (
+        lambda ready: (ready / "bad-records.csv").write_text(f"1,{SECRET},1,01,2026-01-01\n" * 3),
+        "csv", "its first line must have the names of the columns (not shown",
+    ),
     "unknown in public": (
         in_row(9, f"1,{SECRET},1,01,2026-01-01"), ("certify", "mechanism.json", "bad-records.csv"),
         "does not know the value",

@@ -117,6 +117,31 @@ def test_the_ledger_is_written_first(call, ready, monkeypatch):
     assert read("out.csv")["report"].to_pylist() == entered
 
 
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("entered", [0, 1, 2])
+def test_a_run_that_ends_early_says_what_it_wrote(call, ready, monkeypatch, ending, entered):
+    """While the ledger is written, while the output is, and where it had all entries before."""
+    replace, done = os.replace, []
+
+    def stop(source, target):
+        if len(done) == min(entered, 1):
+            raise ending()
+        done.append(os.path.basename(target))
+        return replace(source, target)
+
+    arguments = ("report", "mechanism.json", "records.csv", *KEYED, *LEDGER)
+    if entered == 2:  # and nothing is new
+        assert call(*arguments, "-o", "before.csv")[0] == 0
+        done.append("ledger.parquet")
+    monkeypatch.setattr(os, "replace", stop)
+    code, _, err = call(*arguments, "-o", "out.csv")
+    assert code == (130 if ending is KeyboardInterrupt else 2)
+    last = err.splitlines()[-1]
+    assert ("interrupted; nothing was written" in last) == (code == 130 and entered == 2)
+    assert ("the ledger ledger.parquet may have the entries of this run" in last) == (entered < 2)
+    assert not (ready / "out.csv").exists()
+
+
 HOLDER = """
 import sys, time
 from skrldp.cli._ledger import held

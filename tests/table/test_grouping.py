@@ -139,20 +139,28 @@ def test_a_split_is_a_fair_draw_in_every_cell():
 
 
 U = ["a"] * 6 + ["b"] * 6
+DECLARED = pd.Categorical(U, ordered=True)
 SOURCES = {
     "plain column": ("learned", U, {}),
     "listed": ("declared", U, {"categories": {"u": ["a", "b"]}}),
-    "category dtype": ("declared", pd.Categorical(U), {}),
+    "ordered category": ("declared", DECLARED, {}),
+    "category with a level to spare": ("declared", pd.Categorical(U, ["a", "b", "c"]), {}),
+    "category made from the rows": ("learned", pd.Series(U, dtype="category"), {}),
+    "the same of many records": ("frequent", pd.Categorical([*"ab"] * 60), {}),
+    "the same, grouped": (
+        "frequent", pd.Categorical([*"ab"] * 59 + ["a", "c"]), {"grouping": Grouping("auto")}
+    ),
+    "the same, split": ("split", pd.Categorical(U), {"grouping": Grouping(**LEARN)}),
     "bool": ("declared", [True, False] * 6, {}),
     "a missing value is learned": ("learned", pd.Categorical([None, *U[1:]]), {}),
     "a listed one is not": ("declared", [None, *U[1:]], {"categories": {"u": ["a", "b", None]}}),
     "many records": ("frequent", [*"ab"] * 60, {}),
     "some rare": ("learned", [*"ab"] * 59 + ["a", "c"], {}),
     "grouped": ("frequent", [*"ab"] * 59 + ["a", "c"], {"grouping": Grouping("auto")}),
-    "grouped levels": ("declared", pd.Categorical(U), {"grouping": Grouping(2)}),
+    "grouped levels": ("declared", DECLARED, {"grouping": Grouping(2)}),
     "split": ("split", U, {"grouping": Grouping(**LEARN)}),
-    "nothing to split": ("declared", pd.Categorical(U), {"grouping": Grouping(**LEARN)}),
-}
+    "nothing to split": ("declared", DECLARED, {"grouping": Grouping(**LEARN)}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -170,7 +178,7 @@ def test_source_of_the_alphabet(name):
     key = [None if pd.isna(v) else v for v in X["u"]]
     assert found == Counter(zip(X["s"], key, strict=True))
     # Combinations are learned, unless all are known; those without records need not be values.
-    two = X.assign(v=pd.Categorical(U[::-1]))
+    two = X.assign(v=pd.Categorical(U[::-1], ordered=True))
     codec = learn(two, **options)[0]
     if "grouping" in options and options["grouping"].fraction:
         assert (codec.source, codec.most_values) == ("split", None)
