@@ -33,7 +33,7 @@ def designs():
         ("GRR, 2 x 2", GRRSanitizer(eps=1.0), (2, 2)),
         (
             "PolyOpt, 2 x 20",
-            PolyOptSanitizer(eps=1.0, uncertainty=RenyiBall(), time_limit=5.0),
+            PolyOptSanitizer(eps=1.0, uncertainty=RenyiBall(), time_limit=60.0),
             (2, 20),
         ),
     ):
