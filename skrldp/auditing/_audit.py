@@ -87,7 +87,8 @@ def audit(
         is started anew for each call takes long for them; fewer see less.
     processes : bool, default=False
         Whether two new Python processes make reports too, to see whether they are the same. The
-        sanitizer or function is pickled. It takes some seconds.
+        sanitizer or function is pickled. It takes some seconds. If False, the result says that it
+        was not tried: a generator that a class or module keeps from a seed is not seen.
     random_state : None, int or numpy Generator
         For drawing the records; the sanitizer uses its own randomness.
 

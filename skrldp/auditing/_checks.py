@@ -9,6 +9,7 @@ from skrldp._typing import Integers
 from skrldp.auditing._bound import Bound
 from skrldp.auditing._comparisons import Groups
 from skrldp.auditing._fresh_randomness import check_repeats, check_runs, paired_cells
+from skrldp.auditing._kept_numbers import KeptNumbers
 from skrldp.auditing._likelihood_ratios import check_mechanism, expected_reports, some_cells
 from skrldp.auditing._made_anew import in_a_new_process
 from skrldp.auditing._result import Check, of_reports
@@ -64,7 +65,7 @@ def check_draws(
     cells = some_cells(subject, generator)
     places = paired_cells(cells, n, generator)
     few = places[: max(2, n // 8 * 2)]
-    twins = [subject.reports(few, twin) for twin in copies]
+    twins, numbers = _of_copies(subject, few, copies)
     reports, second = subject.reports(places), subject.reports(places)
     busiest = _most_diverse(subject, cells, reports, places)
     alike = subject.reports(np.full(n, busiest))
@@ -79,6 +80,8 @@ def check_draws(
     fault = "two calls report the same records too similarly: randomness is used twice"
     checks.append(check("repeats", again, fault, "every call draws new reports"))
     fault = "two copies report alike: they share their randomness"
+    if numbers:
+        fault = f"reports are alike from the same {', '.join(numbers[:3])}: numbers serve as seeds"
     fine = "copies draw independently" if twins else "not checked: no copies can be made"
     checks.append(check("copies", check_repeats(*twins) if twins else 1.0, fault, fine))
     p_value, lag = check_runs(alike, generator)
@@ -86,15 +89,27 @@ def check_draws(
     checks.append(check("runs", p_value, fault, "reports of one call are drawn independently"))
     found = check_short_calls(subject, busiest, alike, calls, generator)
     checks.append(check("calls", *found, f"{calls:,} short calls report like long ones, each anew"))
+    fault = "two new processes report alike: they begin with the same randomness"
+    p_value, fine = 1.0, "not tried: in Python, processes=True has new processes report as well"
     if processes:
         p_value = check_repeats(*(_in_a_new_process(subject, few) for _ in range(2)))
-        fault = "two new processes report alike: they begin with the same randomness"
         fine = "new processes draw independently"
-        checks.append(check("processes", p_value, fault, fine))
+    checks.append(check("processes", p_value, fault, fine))
     found = check_unknown(subject, reports, generator)
     fine = "unknown values are refused, or reported as known ones are"
     checks.append(check("unknown", *found, fine))
     return checks
+
+
+def _of_copies(
+    subject: Subject, places: Integers, copies: Sequence[Callable[[Any], Any]]
+) -> tuple[list[Integers], list[str]]:
+    """Return reports of two copies, or none, and the names of the numbers that both began with."""
+    one, two = copies or [subject.report] * 2
+    kept = KeptNumbers(subject.report)
+    first = subject.reports(places, one)
+    names = kept.set_back()
+    return ([first, subject.reports(places, two)] if copies or names else []), names
 
 
 def _in_a_new_process(subject: Subject, places: Integers) -> Integers:

@@ -76,12 +76,13 @@ def check_runs(
         The p-value, and the distance at which reports agree most.
     """
     possible = [lag for lag in lags.tolist() if lag <= len(reports) // 2]
+    mixed = generator.permutation(len(reports) // 2)  # of as many pairs as any distance has
     found = []
     for lag in possible:
         whole = reports[: len(reports) - len(reports) % (2 * lag)].reshape(-1, 2, lag)
         early, late = whole[:, 0].ravel(), whole[:, 1].ravel()  # disjoint pairs
-        order = generator.permutation(len(early) - len(early) % 2)
-        ours, others = order[::2], order[1::2]
+        order = mixed if len(mixed) == len(early) else mixed[mixed < len(early)]
+        ours, others = order[: len(order) // 2], order[len(order) // 2 : len(order) // 2 * 2]
         found.append(_coins(early[ours] == late[ours], early[ours] == late[others]))
     if not found:
         return 1.0, 0

@@ -68,7 +68,9 @@ class ReportIndex:
             return np.fromiter((self._of_frame(row) for row in rows), np.int64, n_rows)
         keys = _array_keys(reports)
         self._check_length(len(keys), n_rows)
-        return np.fromiter((self._number(key) for key in keys), np.int64, n_rows)
+        for key in dict.fromkeys(keys):  # each once, in the order of the rows
+            self._number(key)
+        return np.fromiter(map(self._numbers.__getitem__, keys), np.int64, n_rows)
 
     def _check_length(self, found: int, n_rows: int) -> None:
         if found != n_rows:
@@ -122,13 +124,13 @@ def _array_keys(reports: Any) -> Sequence[Hashable]:
             return [b""] * len(numbers)
         return numbers.view(np.dtype((np.void, 8 * numbers.shape[1]))).ravel().tolist()
     try:
-        keys = [_plain_row(row) for row in array.tolist()]
-        hash(tuple(keys))
+        rows = list(map(tuple, array.tolist()))
+        key_of = {row: _as_bytes(_plain_row(row)) for row in dict.fromkeys(rows)}
     except CategoryError:
         raise
     except (TypeError, ValueError):
         raise TypeError(_UNREADABLE) from None
-    return [_as_bytes(key) for key in keys]
+    return [key_of[row] for row in rows]
 
 
 def _as_bytes(key: tuple[Any, ...]) -> Hashable:

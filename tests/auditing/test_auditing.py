@@ -628,7 +628,8 @@ def test_the_result_is_one_story():
     assert found.eps_estimate == pytest.approx(np.log(shares[0] / shares[1]))
     assert found.eps < found.eps_estimate
     assert [check.name for check in found.checks] == [
-        "bound", "mechanism", "repeats", "copies", "runs", "calls", "unknown", "random_state",
+        "bound", "mechanism", "repeats", "copies", "runs", "calls", "processes", "unknown",
+        "random_state",
     ]  # fmt: skip
     assert all(check.passed for check in found.checks)
     assert f"at least {at_least(found.eps, '.4f')}" in str(found)
