@@ -10,6 +10,7 @@ import pytest
 
 from skrldp import (
     AOptimalSanitizer,
+    FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
     JointDistribution,
@@ -62,6 +63,10 @@ def held():
     yield "mechanism", mechanism
     yield "client", client.load(mechanism.to_json())
     yield "two reports", certify(mechanism.matrix, LikelihoodRatioSet(), JOINT, reports=2)
+    for method in ("least-squares", "ml"):
+        estimator = FrequencyEstimator(blocks, method, encode="symbol")
+        yield f"estimator, {method}", estimator.fit(range(4), sample_weight=[40, 10, 20, 30])
+        yield f"estimate, {method}", estimator.marginal(1)
     yield "audit", audit(blocks, n=2_000, random_state=0)
 
 

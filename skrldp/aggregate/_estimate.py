@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import ReadOnly
 from skrldp._html import page
 from skrldp._typing import Floats
 from skrldp.aggregate._intervals import Ranges, critical_value, intervals
+from skrldp.aggregate._ranges import CategoryRanges
 
 __all__ = ["Estimate", "critical_value", "project"]
 
@@ -50,7 +52,7 @@ def _range(ends: Floats) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(ReadOnly):
     """The estimated distribution of some columns.
 
     Attributes
@@ -176,7 +178,7 @@ class Estimate:
             self.frequencies, self.std_error, self._ranges, 0.95, False, "auto", _SHOWN
         )
         bounds = None
-        if self._ranges is not None and self._ranges.region is not None:
+        if isinstance(self._ranges, CategoryRanges) and self._ranges.has_region:
             bounds = self._ranges.bounds(_SHOWN)
         for place, category in enumerate(self.categories[:_SHOWN]):
             text = ", ".join(map(str, category)) if len(self.columns) > 1 else str(category)

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skrldp._arrays import read_only
 from skrldp.aggregate._categories import CategorySummaries
 from skrldp.aggregate._channels import Channel, DenseChannel, channel_of
 from skrldp.aggregate._checks import (
@@ -196,6 +197,15 @@ class FrequencyEstimator(
         self.max_iter = max_iter
         self.time_limit = time_limit
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Keep what was fitted read-only, which NumPy forgets in pickles and deep copies."""
+        super().__setstate__(
+            {
+                name: read_only(value) if name.endswith("_") else value
+                for name, value in state.items()
+            }
+        )
+
     # -- fitting ----------------------------------------------------------------------------------
 
     def fit(
@@ -246,12 +256,13 @@ class FrequencyEstimator(
         validate_data(found, rows.table, skip_check_array=True, reset=True)
         found._channel, found._kinds, found._source, found._fit = channel, kinds, source, fit
         found.mechanism_ = source.mechanism
-        found.counts_ = counts.astype(np.int64)
+        found.counts_ = read_only(counts.astype(np.int64))
         found.n_reports_ = int(counts.sum())
         shape = len(source.mechanism.secrets), len(source.mechanism.values)
         found.rank_ = channel.rank
-        found.identifiable_ = identifiable.reshape(shape).copy()
-        found.frequencies_, found.std_error_ = frequencies.reshape(shape), errors.reshape(shape)
+        found.identifiable_ = read_only(identifiable.reshape(shape))
+        found.frequencies_ = read_only(frequencies.reshape(shape))
+        found.std_error_ = read_only(errors.reshape(shape))
         found.gap_, found.n_iter_ = gap, n_iter
         # The only assignment: a fit that fails or is interrupted leaves the estimator as it was.
         kept = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}

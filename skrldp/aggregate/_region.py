@@ -1,9 +1,8 @@
 """The distributions that explain the reports about as well as the best one does."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from skrldp._typing import Booleans, Floats
 from skrldp.aggregate._convex import Convex, Logarithms
 from skrldp.aggregate._interior_point import minimise
 
-__all__ = ["LikelihoodRegion"]
+__all__ = ["LikelihoodRegion", "Reached"]
 
 _TOL = 1e-6  # between the two bounds on an end, in units of the function's range
 _TOL_CENTRE = 1e-2
@@ -21,7 +20,26 @@ _HALVINGS = 60
 _TINY = 1e-200
 _ROUNDING = 1e-12  # share of symbols that were not seen
 _LEAST_NUMBER = 1e-3
+_ROUNDS = 30  # for ratios; each squares what is left
 _STEP = 0.05  # of the drop: what is added for few reports is a multiple of this
+
+
+class Reached(NamedTuple):
+    """Minima of m programs over a region.
+
+    Attributes
+    ----------
+    bounds : array of shape (m,)
+        At most the minima.
+    points : array of shape (m, a)
+        Where they are reached.
+    at_boundary : array of bool, shape (m,)
+        Whether that is at the boundary of what is possible.
+    """
+
+    bounds: Floats
+    points: Floats
+    at_boundary: Booleans
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +66,6 @@ class LikelihoodRegion:
     constraints: Sequence[Convex]
     inside: Floats
 
-    @cached_property
-    def _kept(self) -> dict[Any, Floats]:
-        return {}
-
     def _likelihood(self, drop: float) -> Logarithms:
         """At most 0 where the log-likelihood is at most `drop` below the greatest."""
         rows = self.matrix / (self.matrix @ self.distribution)[:, None]
@@ -74,6 +88,7 @@ class LikelihoodRegion:
         drop: float,
         at_boundary: float | None = None,
         for_few: float = 0.0,
+        given: Booleans | None = None,
     ) -> Floats:
         """Least and greatest values of linear functions over the region.
 
@@ -89,6 +104,9 @@ class LikelihoodRegion:
         for_few : float, default=0.0
             What is added to the drop for an end that one report decides on, in nats. For an end
             that rests on k reports it is divided by √k.
+        given : array of bool, shape (a,), optional
+            Cells to which the distributions are restricted before the functions are applied: the
+            functions are then expectations given that the cell is one of these.
 
         Returns
         -------
@@ -96,34 +114,87 @@ class LikelihoodRegion:
             Bounds from outside: the range is never wider than these, and narrower by some 1e-6 of
             the range of the coefficients at most, as far as the numerical precision suffices.
         """
-        least = functions.min(axis=1)
-        spread = functions.max(axis=1) - least
+        given = np.ones(functions.shape[1], dtype=bool) if given is None else given
+        least = functions[:, given].min(axis=1)
+        spread = functions[:, given].max(axis=1) - least
         found = np.stack([least, least], axis=1)
         vary = np.flatnonzero(spread > 0)
         if vary.size:
-            unit = (functions[vary] - least[vary, None]) / spread[vary, None]
+            unit = given * (functions[vary] - least[vary, None]) / spread[vary, None]
             costs = np.vstack([unit, -unit])
-            first = drop if at_boundary is None else at_boundary
-            bounds, points, bound = self._minima(costs, first)
-            drops = np.where(bound, first, drop)
-            if for_few:
-                added = for_few / np.sqrt(self._effective_number(points))
-                drops += _STEP * drop * np.round(added / (_STEP * drop))
-            for own in np.unique(drops[drops != first]):
-                same = drops == own
-                bounds[same] = self._minima(costs[same], float(own))[0]
-            low, high = np.split(bounds * np.repeat([1.0, -1.0], vary.size), 2)
-            ends = np.stack([np.maximum(low, 0.0), np.minimum(high, 1.0)], axis=1)
+
+            def solve(own: float, rows: Any) -> Reached:
+                return self.minima(costs[rows], own, given)
+
+            low, high = np.split(self.settled(solve, drop, at_boundary, for_few), 2)
+            ends = np.stack([np.maximum(low, 0.0), np.minimum(-high, 1.0)], axis=1)
             found[vary] += spread[vary, None] * ends
         return found
 
-    def _minima(self, costs: Floats, drop: float) -> tuple[Floats, Floats, Booleans]:
-        """Bounds on the minima, where they are reached, and whether that is at the boundary."""
+    def settled(
+        self,
+        solve: Callable[[float, Any], Reached],
+        drop: float,
+        at_boundary: float | None,
+        for_few: float,
+    ) -> Floats:
+        """Solve programs over the region, each with the drop that is due where its minimum is.
+
+        Parameters
+        ----------
+        solve : callable
+            Gives for a drop and an index of programs their minima, as :meth:`minima`.
+        drop, at_boundary, for_few
+            As of :meth:`ends`.
+
+        Returns
+        -------
+        array of shape (m,)
+            Lower bounds on the minima.
+        """
+        first = drop if at_boundary is None else at_boundary
+        bounds, points, bound = solve(first, slice(None))
+        drops = np.where(bound, first, drop)
+        if for_few:
+            added = for_few / np.sqrt(self._effective_number(points))
+            drops += _STEP * drop * np.round(added / (_STEP * drop))
+        for own in np.unique(drops[drops != first]):
+            same = drops == own
+            bounds[same] = solve(float(own), same).bounds
+        return bounds
+
+    def minima(self, costs: Floats, drop: float, given: Booleans) -> Reached:
+        """Minimise linear functions over the region, divided by the probability of some cells.
+
+        Parameters
+        ----------
+        costs : array of shape (m, a)
+            The functions: 0 in other cells than these, of a range of 1 or less.
+        drop : float
+            By how much the log-likelihood may be below the greatest, in nats.
+        given : array of bool, shape (a,)
+            The cells.
+
+        Returns
+        -------
+        Reached
+        """
         constraints = [self._likelihood(drop), *self.constraints]
-        found = minimise(costs, constraints, self._centre(constraints), _TOL, scale=_SCALE)
-        trivial = found.values <= costs.min(axis=1) + _ZERO  # all mass on the least: no wider range
+        centre = self._centre(constraints)
+        level = np.zeros(len(costs))
+        if not given.all():
+            level = costs @ self.distribution / max(float(given @ self.distribution), _ZERO)
+        for _ in range(_ROUNDS):  # Dinkelbach (1967): the least ratio is where the minimum is 0
+            reduced = costs - level[:, None] * given
+            found = minimise(reduced, constraints, centre, _TOL, scale=_SCALE)
+            share = found.points @ given
+            bounds, values = level + found.bounds / share, level + found.values / share
+            if given.all() or np.all(np.abs(values - level) <= _TOL):
+                break
+            level = values
+        trivial = values <= costs.min(axis=1) + _ZERO  # all mass on the least: no wider range
         zeros = (found.points < _ZERO).any(axis=1) | bool(self.constraints)
-        return found.bounds, found.points, zeros & ~trivial
+        return Reached(bounds, found.points, zeros & ~trivial)
 
     def _effective_number(self, points: Floats) -> Floats:
         """Count the reports that tell each point from the estimate: at least 1e-3.
