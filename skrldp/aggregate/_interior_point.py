@@ -250,11 +250,9 @@ class _Programs:
         if self.objective is not None:
             self.objective.add_curvature(x, np.ones(m), hessians)
         diagonal(hessians)[...] += ratio
-        size = 1.0 / np.sqrt(diagonal(hessians))
-        hessians *= size[:, :, None] * size[:, None, :]
         rows = np.concatenate([slopes, np.ones((m, 1, a))], axis=1)  # (m, k + 1, a)
-        sides = np.concatenate([rhs[:, None], rows], axis=1) * size[:, None, :]
-        found = _solved(hessians, sides.transpose(0, 2, 1)) * size[:, :, None]  # (m, a, k + 2)
+        sides = np.concatenate([rhs[:, None], rows], axis=1)
+        found = _solved(hessians, sides.transpose(0, 2, 1))  # (m, a, k + 2)
         schur = rows @ found
         square = schur[:, :, 1:].copy()
         diagonal(square)[:, :k] += slack / prices
@@ -274,20 +272,23 @@ def _longest(x: Floats, move: Floats) -> Floats:
 
 
 def _solved(matrices: Floats, rhs: Floats) -> Floats:
-    """Solve positive systems with a diagonal of ones, (m, a, a) and (m, a, k)."""
+    """Solve positive systems, (m, a, a) and (m, a, k); the matrices are overwritten."""
     if matrices.shape[1] <= _FEW_CELLS:
+        size = 1.0 / np.sqrt(diagonal(matrices))
+        matrices *= size[:, :, None] * size[:, None, :]
         diagonal(matrices)[...] += _RIDGES[0]
-        return np.asarray(np.linalg.solve(matrices, rhs), dtype=float)
+        size = size[:, :, None]
+        return np.asarray(np.linalg.solve(matrices, size * rhs), dtype=float) * size
     found = np.empty_like(rhs)
     for place, matrix in enumerate(matrices):
         for ridge in _RIDGES:
-            matrix.flat[:: len(matrix) + 1] += ridge
+            matrix.flat[:: len(matrix) + 1] *= 1.0 + ridge
             try:
-                factor = cho_factor(matrix, lower=True, check_finite=False)
+                factor = cho_factor(matrix.T, lower=True, check_finite=False)  # in LAPACK's order
                 found[place] = cho_solve(factor, rhs[place], check_finite=False)
                 break
             except LinAlgError:
                 continue
         else:
-            found[place] = rhs[place]  # a step along the scaled gradient
+            found[place] = rhs[place] / np.diagonal(matrix)[:, None]  # along the scaled gradient
     return found

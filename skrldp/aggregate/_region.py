@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,8 +69,24 @@ class LikelihoodRegion:
 
     def _likelihood(self, drop: float) -> Logarithms:
         """At most 0 where the log-likelihood is at most `drop` below the greatest."""
-        rows = self.matrix / (self.matrix @ self.distribution)[:, None]
-        return Logarithms(self.counts, drop, rows)
+        return Logarithms(self.counts, drop, self._rows, self._square)
+
+    @cached_property
+    def _rows(self) -> Floats:
+        """Probabilities of the symbols in each cell, over those at the estimate."""
+        rows: Floats = self.matrix / (self.matrix @ self.distribution)[:, None]
+        return rows
+
+    @cached_property
+    def _square(self) -> Floats:
+        """Second derivative of the log-likelihood at the estimate."""
+        scaled = self._rows * np.sqrt(self.counts)[:, None]
+        square: Floats = scaled.T @ scaled
+        return square
+
+    @cached_property
+    def _centres(self) -> dict[float, Floats]:
+        return {}
 
     def _centre(self, constraints: Sequence[Convex]) -> Floats:
         """Find a point in the middle of the region: its analytic centre, roughly."""
@@ -180,7 +197,9 @@ class LikelihoodRegion:
         Reached
         """
         constraints = [self._likelihood(drop), *self.constraints]
-        centre = self._centre(constraints)
+        if drop not in self._centres:
+            self._centres[drop] = self._centre(constraints)
+        centre = self._centres[drop]
         level = np.zeros(len(costs))
         if not given.all():
             level = costs @ self.distribution / max(float(given @ self.distribution), _ZERO)
