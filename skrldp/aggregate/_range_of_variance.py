@@ -19,8 +19,7 @@ __all__ = ["range_of_variance"]
 
 _CELLS = 8  # of the first grid of means
 _PARTS = 4  # of a cell that may hold the least variance
-_TOL = 1e-6  # of the squared range of the numbers
-_MEAN_TOL = 1e-4  # of the range of the numbers: its square is what it changes
+_MEAN_TOL = 1e-3  # of the range of the numbers: its square is what it changes
 
 
 def range_of_variance(
@@ -50,13 +49,17 @@ def range_of_variance(
         Bounds from outside, to within some 1e-6.
     """
 
-    def solve(own: float, rows: Any) -> Reached:
+    def solve(own: float, rows: Any, tol: float, _: Reached | None) -> Reached:
         costs = np.stack([numbers, -numbers]) * given
-        low, high = region.minima(costs, own, given).bounds * [1.0, -1.0]
+        low, high = region.minima(costs, own, given, tol=tol).bounds * [1.0, -1.0]
         means = max(low, 0.0), min(high, 1.0)
         both = [_least, _greatest]
-        chosen = [both[row](region, numbers, given, own, means) for row in np.arange(2)[rows]]
-        return Reached(*(np.concatenate(parts) for parts in zip(*chosen, strict=True)))
+        chosen = [both[row](region, numbers, given, own, means, tol) for row in np.arange(2)[rows]]
+        return Reached(
+            np.concatenate([found.bounds for found in chosen]),
+            np.concatenate([found.points for found in chosen]),
+            np.concatenate([found.at_boundary for found in chosen]),
+        )
 
     low, high = region.settled(solve, drop, at_boundary, for_few)
     return np.clip([low, -high], 0.0, 0.25)
@@ -74,11 +77,12 @@ def _greatest(
     given: Booleans,
     drop: float,
     means: tuple[float, float],
+    tol: float,
 ) -> Reached:
     """Bound the negative of the greatest variance from below."""
 
     def at(centre: float) -> Reached:
-        return region.minima(-_squares(numbers, given, np.array([centre])), drop, given)
+        return region.minima(-_squares(numbers, given, np.array([centre])), drop, given, tol=tol)
 
     if means[1] - means[0] <= _MEAN_TOL:
         return at(sum(means) / 2.0)
@@ -97,13 +101,14 @@ def _least(
     given: Booleans,
     drop: float,
     means: tuple[float, float],
+    tol: float,
 ) -> Reached:
     """Bound the least variance from below, by ever finer grids where it may be."""
     half = (means[1] - means[0]) / (2.0 * _CELLS)
     centres = means[0] + half * (2.0 * np.arange(_CELLS, dtype=float) + 1.0)
     best, left = np.inf, np.inf
     while True:
-        found = region.minima(_squares(numbers, given, centres), drop, given)
+        found = region.minima(_squares(numbers, given, centres), drop, given, tol=tol)
         shares = given * found.points
         shares /= shares.sum(axis=1, keepdims=True)
         variances = shares @ numbers**2 - (shares @ numbers) ** 2
@@ -111,9 +116,9 @@ def _least(
         if variances[first] < best:
             best, point, zeros = variances[first], found.points[[first]], found.at_boundary[[first]]
         bounds = found.bounds - half**2
-        kept = bounds < best - _TOL
+        kept = bounds < best - tol
         left = min(left, bounds[~kept].min(initial=np.inf))
-        if not kept.any() or half**2 <= _TOL:
+        if not kept.any() or half**2 <= tol:
             return Reached(np.minimum(best, min(left, bounds.min()))[None], point, zeros)
         half /= _PARTS
         steps = half * (2.0 * np.arange(_PARTS, dtype=float) + 1.0 - _PARTS)

@@ -36,8 +36,9 @@ COUNTS = np.array([20, 90, 30, 4, 60, 11, 0, 45])
 def test_a_mean_of_an_indicator_has_the_interval_of_the_share(n_symbols):
     """Also where neither is determined."""
     two = mechanism(n_symbols=n_symbols, numbers=np.array([0, 1]), sharpness=0.5)
+    counts = np.round(90 * two.matrix @ [0.3, 0.0, 0.45, 0.25]).astype(int)
     for method in ("ml", "least-squares")[: 1 + (n_symbols == 8)]:
-        estimator = fit(two, COUNTS[:n_symbols], method)
+        estimator = fit(two, counts, method)
         share, mean = estimator.marginal("x"), estimator.mean("x")
         for way in ("auto", "wald", "score"):
             np.testing.assert_allclose(
@@ -101,16 +102,16 @@ def test_the_least_variance_is_that_of_a_search(counts):
 
 
 def test_intervals_hold_where_there_is_no_error():
-    """A coverage of .95 is below .885 in 200 samples by chance in 2e-4.
+    """Four coverages of .95 are below .82 in 60 samples by chance in 1e-3, all together.
 
-    Of each of nine kinds; the errors of the mean are mostly not stated here.
+    The errors of the mean are mostly not stated here.
     """
     truth = np.array([[0.5, 0.02, 0.0, 0.08], [0.3, 0.0, 0.04, 0.06]]).ravel()
     numbers, made = np.tile(NUMBERS, 2), mechanism(2, sharpness=0.4)
     mean = truth @ numbers
     exact = mean, truth @ (numbers - mean) ** 2, 1.0, 9.0
     held, stated = [], []
-    for counts in np.random.default_rng(3).multinomial(400, made.matrix @ truth, size=200):
+    for counts in np.random.default_rng(3).multinomial(400, made.matrix @ truth, size=60):
         estimator = fit(made, counts)
         found = [estimator.mean("x"), estimator.variance("x")]
         found += [estimator.quantile("x", q) for q in (0.7, 0.9)]
@@ -120,14 +121,15 @@ def test_intervals_hold_where_there_is_no_error():
         held.append((ends[:, 0] <= exact) & (exact <= ends[:, 1] + 1e-9))
         stated.append(np.isfinite(found[0].std_error))
     assert np.mean(stated) < 0.5
-    assert np.mean(held, axis=0).min() >= 0.885
+    assert np.mean(held, axis=0).min() >= 0.82
 
 
 def test_missing_numbers_and_copies():
     """Intervals are within the column's range, agree with errors, and survive pickles."""
     with_missing = mechanism(4, numbers=(1.0, 3.0, None, 5.0), sharpness=4.0)
     for method in ("ml", "least-squares"):
-        estimator = fit(with_missing, 50 * COUNTS + 200, method)
+        shares = with_missing.matrix @ [0.1, 0.2, 0.05, 0.15, 0.1, 0.1, 0.1, 0.2]
+        estimator = fit(with_missing, np.round(5_000 * shares).astype(int), method)
         again = pickle.loads(pickle.dumps(estimator))
         for number, most in ((estimator.mean("x"), 5.0), (estimator.variance("x"), 4.0)):
             ends = number.confidence_interval()
