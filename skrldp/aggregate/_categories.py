@@ -51,19 +51,22 @@ class CategorySummaries:
             "likelihood-ratio" needs maximum likelihood: an interval has all probabilities that some
             distribution gives whose log-likelihood is at most half a χ² quantile below the
             greatest (of a somewhat larger quantile for an end that is reached by a distribution
-            with zeros, or that few reports decide on). It exists for every cell and lies within 0
-            and 1. Where the cell is not identifiable it is the range of :meth:`bounds` widened by
-            the sampling error. "score" needs maximum likelihood, too, and is the interval of
-            least squares cut off at 0 and 1, or Wilson's of a share with the same standard error
-            where that is much shorter; where neither has an error, all from 0 to 1. "wald" is the
-            estimate plus and minus a multiple of its standard error. "auto" is Wald's for least
-            squares; for maximum likelihood it is the likelihood ratio up to 250 cells (more for few
-            categories), and the score beyond.
+            with zeros, or that few reports decide on). It exists for every cell. Where the cell is
+            not identifiable it is the range of :meth:`bounds` widened by the sampling error.
+            "score" is, for least squares, Wilson's interval with the noise of the reports: all
+            probabilities that the estimate is not too far from, in standard errors at that
+            probability. For maximum likelihood it is Wald's interval of least squares cut off at 0
+            and 1, or Wilson's of a share with the same standard error where that is much shorter;
+            where neither has an error, all from 0 to 1. "wald" is the estimate plus and minus a
+            multiple of its standard error. "auto" is the score for least squares; for maximum
+            likelihood it is the likelihood ratio up to 250 cells (more for few categories), and the
+            score beyond.
 
         Returns
         -------
         array of shape (a1, a2, 2)
-            Wald's are not cut off at 0 and 1, and NaN where there is no standard error.
+            Within 0 and 1, and NaN where least squares cannot determine the probability. Wald's are
+            not cut off, and NaN where there is no standard error.
 
         Raises
         ------

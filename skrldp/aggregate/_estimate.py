@@ -99,8 +99,9 @@ class Estimate(ReadOnly):
         Returns
         -------
         array of shape (k, 2)
-            By the likelihood ratio or score within 0 and 1, and wide where the probability is not
-            identifiable; Wald's are not cut off at 0 and 1, and NaN where there is no error.
+            By the likelihood ratio or score within 0 and 1. Where the probability is not
+            identifiable, wide for maximum likelihood and NaN for least squares. Wald's are not cut
+            off at 0 and 1, and NaN where there is no error.
 
         Raises
         ------

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,7 @@ class Band:
     functions: Callable[[Floats], Floats]
     region: LikelihoodRegion | None
     order: tuple[Any, ...] | None = None
+    _found: dict[float, Floats] = field(default_factory=dict, init=False, repr=False)
 
     def interval(self, level: Any, method: str) -> NDArray[Any]:
         """Range of the numbers, or categories, that the reports allow."""
@@ -105,8 +106,11 @@ class Band:
 
         Ranges of F(number) − q rise with the number.
         """
+        if level in self._found:
+            return self._found[level].copy()
         drops, last = likelihood_drops(level), len(self.steps) - 1
 
+        @cache
         def ends(place: int) -> Floats:
             assert self.region is not None
             found: Floats = self.region.ends(self.functions(self.steps[[place]]), *drops)[0]
@@ -114,7 +118,8 @@ class Band:
 
         first = bisect_left(range(last), True, key=lambda place: ends(place)[1] >= -_ROUNDING)
         sure = bisect_left(range(last), True, key=lambda place: ends(place)[0] >= _ROUNDING)
-        return self.steps[[first, sure]]
+        self._found[level] = self.steps[[first, sure]]
+        return self._found[level].copy()
 
     def _by_errors(self, z: float) -> Floats:
         """Range of the numbers that the estimates of F(number) − q allow, with their errors."""

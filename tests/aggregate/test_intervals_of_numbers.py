@@ -102,7 +102,7 @@ def test_the_least_variance_is_that_of_a_search(counts):
 
 
 def test_intervals_hold_where_there_is_no_error():
-    """Four coverages of .95 are below .82 in 60 samples by chance in 1e-3, all together.
+    """Four coverages of .95 are below .74 in 20 samples by chance in 2e-3, all together.
 
     The errors of the mean are mostly not stated here.
     """
@@ -111,7 +111,7 @@ def test_intervals_hold_where_there_is_no_error():
     mean = truth @ numbers
     exact = mean, truth @ (numbers - mean) ** 2, 1.0, 9.0
     held, stated = [], []
-    for counts in np.random.default_rng(3).multinomial(400, made.matrix @ truth, size=60):
+    for counts in np.random.default_rng(3).multinomial(400, made.matrix @ truth, size=20):
         estimator = fit(made, counts)
         found = [estimator.mean("x"), estimator.variance("x")]
         found += [estimator.quantile("x", q) for q in (0.7, 0.9)]
@@ -121,7 +121,7 @@ def test_intervals_hold_where_there_is_no_error():
         held.append((ends[:, 0] <= exact) & (exact <= ends[:, 1] + 1e-9))
         stated.append(np.isfinite(found[0].std_error))
     assert np.mean(stated) < 0.5
-    assert np.mean(held, axis=0).min() >= 0.82
+    assert np.mean(held, axis=0).min() >= 0.74
 
 
 def test_missing_numbers_and_copies():

@@ -135,6 +135,23 @@ def test_intervals_are_the_ranges_that_another_solver_finds(seed, n_symbols, cou
     assert_between(of_value[1], *(solved(matrix, counts, of_values[1], d) for d in drops))
 
 
+def test_ranges_of_many_cells_are_those_that_another_solver_finds():
+    """Where Hessians are not exact, and programs begin where others were on the way."""
+    rng = np.random.default_rng(6)
+    matrix = noisy(6, (2, 30), 60, sharpness=0.3)
+    counts = rng.multinomial(9_000, matrix @ rng.dirichlet(np.full(60, 0.8)))
+    region, of_values = estimate(matrix, counts, (2, 30))._fit.region, np.tile(np.eye(30), 2)
+    inner, outer, _ = likelihood_drops(0.95)
+    found, wider = region.ends(of_values, inner, outer), region.ends(of_values, outer)
+    assert np.all(found[:, 0] >= wider[:, 0] - 1e-5) and np.all(found[:, 1] <= wider[:, 1] + 1e-5)
+    for value in (0, 17):
+        function = of_values[value]
+        np.testing.assert_allclose(
+            wider[value], solved(matrix, counts, function, outer), atol=2e-5
+        )
+        assert_between(found[value], *(solved(matrix, counts, function, d) for d in (inner, outer)))
+
+
 @settings(max_examples=12)
 @given(st.integers(0, 10**6), st.integers(2, 8), st.integers(3, 10**7))
 def test_intervals_hold_the_estimate_and_the_bounds(seed, n_symbols, n):
