@@ -146,9 +146,7 @@ def test_ranges_of_many_cells_are_those_that_another_solver_finds():
     assert np.all(found[:, 0] >= wider[:, 0] - 1e-5) and np.all(found[:, 1] <= wider[:, 1] + 1e-5)
     for value in (0, 17):
         function = of_values[value]
-        np.testing.assert_allclose(
-            wider[value], solved(matrix, counts, function, outer), atol=2e-5
-        )
+        np.testing.assert_allclose(wider[value], solved(matrix, counts, function, outer), atol=2e-5)
         assert_between(found[value], *(solved(matrix, counts, function, d) for d in (inner, outer)))
 
 
