@@ -65,9 +65,10 @@ def held():
     yield "client", client.load(mechanism.to_json())
     yield "two reports", certify(mechanism.matrix, LikelihoodRatioSet(), JOINT, reports=2)
     yield "report", privacy_report(blocks)
-    estimator = FrequencyEstimator(blocks).fit(blocks.transform([row[:2] for row in ROWS]))
-    yield "estimator", estimator
-    yield "estimate", estimator.marginal(1)
+    for method in ("least-squares", "ml"):
+        estimator = FrequencyEstimator(blocks, method, encode="symbol")
+        yield f"estimator, {method}", estimator.fit(range(4), sample_weight=[40, 10, 20, 30])
+        yield f"estimate, {method}", estimator.marginal(1)
     yield "audit", audit(blocks, n=2_000, random_state=0)
 
 

@@ -8,7 +8,7 @@ from skrldp.aggregate._expected import (
     expected_std_error_of_mean,
     expected_std_errors,
 )
-from skrldp.aggregate._numeric import NumericEstimate
+from skrldp.aggregate._numbers import NumericEstimate
 
 __all__ = [
     "DriftTest",

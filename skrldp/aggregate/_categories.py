@@ -1,5 +1,6 @@
 """Frequencies of a fitted estimator's cells and columns, with errors, intervals and bounds."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from skrldp.aggregate._channels import Channel, DenseChannel
 from skrldp.aggregate._checks import MOST_DENSE
 from skrldp.aggregate._estimate import Estimate
 from skrldp.aggregate._fit import Fit, least_squares
-from skrldp.aggregate._intervals import Ranges, intervals
+from skrldp.aggregate._intervals import intervals
+from skrldp.aggregate._ranges import CategoryRanges
+from skrldp.aggregate._score_intervals import LeastSquaresRanges
 from skrldp.alphabet import CellGroups, group_cells
 from skrldp.mechanism import Mechanism
 
@@ -27,6 +30,7 @@ class CategorySummaries:
     frequencies_: Floats
     std_error_: Floats
     n_reports_: int
+    identifiable_: NDArray[np.bool_]
     counts_: NDArray[np.int64]
     _channel: Channel
     _fit: Fit
@@ -47,19 +51,22 @@ class CategorySummaries:
             "likelihood-ratio" needs maximum likelihood: an interval has all probabilities that some
             distribution gives whose log-likelihood is at most half a χ² quantile below the
             greatest (of a somewhat larger quantile for an end that is reached by a distribution
-            with zeros, or that few reports decide on). It exists for every cell and lies within 0
-            and 1. Where the cell is not identifiable it is the range of :meth:`bounds` widened by
-            the sampling error. "score" needs maximum likelihood, too, and is the interval of
-            least squares cut off at 0 and 1, or Wilson's of a share with the same standard error
-            where that is much shorter; where neither has an error, all from 0 to 1. "wald" is the
-            estimate plus and minus a multiple of its standard error. "auto" is Wald's for least
-            squares; for maximum likelihood it is the likelihood ratio up to 250 cells (more for few
-            categories), and the score beyond.
+            with zeros, or that few reports decide on). It exists for every cell. Where the cell is
+            not identifiable it is the range of :meth:`bounds` widened by the sampling error.
+            "score" is, for least squares, Wilson's interval with the noise of the reports: all
+            probabilities that the estimate is not too far from, in standard errors at that
+            probability. For maximum likelihood it is Wald's interval of least squares cut off at 0
+            and 1, or Wilson's of a share with the same standard error where that is much shorter;
+            where neither has an error, all from 0 to 1. "wald" is the estimate plus and minus a
+            multiple of its standard error. "auto" is the score for least squares; for maximum
+            likelihood it is the likelihood ratio up to 250 cells (more for few categories), and the
+            score beyond.
 
         Returns
         -------
         array of shape (a1, a2, 2)
-            Wald's are not cut off at 0 and 1, and NaN where there is no standard error.
+            Within 0 and 1, and NaN where least squares cannot determine the probability. Wald's are
+            not cut off, and NaN where there is no standard error.
 
         Raises
         ------
@@ -68,7 +75,8 @@ class CategorySummaries:
         """
         check_is_fitted(self)
         frequencies, errors = self.frequencies_.ravel(), self.std_error_.ravel()
-        ranges = self._ranges(np.arange(len(frequencies)), frequencies, self._channel.identifiable)
+        labels = np.arange(len(frequencies))
+        ranges = self._ranges(labels, frequencies, errors, self.identifiable_.ravel())
         found = intervals(frequencies, errors, ranges, level, simultaneous, method)
         return found.reshape(*self.frequencies_.shape, 2)
 
@@ -103,7 +111,7 @@ class CategorySummaries:
             errors,
             known,
             self.n_reports_,
-            self._ranges(group.labels, values, known),
+            self._ranges(group.labels, values, errors, known),
         )
 
     def covariance(self, columns: Any = None, *, part: str = "all") -> Floats:
@@ -169,9 +177,9 @@ class CategorySummaries:
                 f"not find: use method='ml' (and at most {MOST_DENSE:,} cells)."
             )
         group = group_cells(self.mechanism_, columns, part)
-        values, _, known = self._by_category(group)
-        ranges = self._ranges(group.labels, values, known)
-        assert ranges is not None
+        values, errors, known = self._by_category(group)
+        ranges = self._ranges(group.labels, values, errors, known)
+        assert isinstance(ranges, CategoryRanges)
         return ranges.bounds(len(values))
 
     def _free_errors(self, columns: Any) -> Floats:
@@ -183,31 +191,42 @@ class CategorySummaries:
         return errors
 
     def _by_category(self, group: CellGroups) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        return self._of_labels(self._fit, group.labels, len(group.categories))
-
-    def _of_labels(
-        self, fit: Fit, labels: NDArray[np.intp], k: int
-    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """Estimates of categories, their errors, and whether the reports determine them."""
-        if k == self._channel.n_cells:  # each is a cell
-            order = np.argsort(labels)
-            values, errors = (found[order] for found in fit.cells())
-            return values, errors, self._channel.identifiable[order]
-        values, errors, known = np.empty(k), np.empty(k), np.empty(k, dtype=bool)
-        for rows, functions in self._channel.indicators(labels, k):
-            values[rows], errors[rows] = fit.evaluate(functions)
-            known[rows] = self._channel.determines(functions)
-        return values, errors, known
+        return _of_labels(self._fit, group.labels, len(group.categories))
 
     def _ranges(
-        self, labels: NDArray[np.intp], values: Floats, known: NDArray[np.bool_]
-    ) -> Ranges | None:
-        if self._fit.unbiased:
-            return None
+        self,
+        labels: NDArray[np.intp],
+        values: Floats,
+        errors: Floats,
+        known: NDArray[np.bool_],
+    ) -> CategoryRanges | LeastSquaresRanges:
+        fit = self._fit
+        if fit.unbiased:
+            return LeastSquaresRanges(fit, values, labels)
         basis = self._channel.basis if isinstance(self._channel, DenseChannel) else None
+        counts = self.counts_.astype(float)
+        unbiased = partial(_unbiased, self._channel, counts, fit.likely, labels, len(values))
+        return CategoryRanges(fit.region, values, errors, unbiased, labels, known, basis)
 
-        def unbiased() -> tuple[Floats, Floats]:
-            fit = least_squares(self._channel, self.counts_.astype(float), self._fit.likely)
-            return self._of_labels(fit, labels, len(values))[:2]
 
-        return Ranges(self._fit.region, labels, values, known, basis, unbiased)
+def _of_labels(
+    fit: Fit, labels: NDArray[np.intp], k: int
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Estimates of categories, their errors, and whether the reports determine them."""
+    channel = fit.channel
+    if k == channel.n_cells:  # each is a cell
+        order = np.argsort(labels)
+        values, errors = (found[order] for found in fit.cells())
+        return values, errors, channel.identifiable[order]
+    values, errors, known = np.empty(k), np.empty(k), np.empty(k, dtype=bool)
+    for rows, functions in channel.indicators(labels, k):
+        values[rows], errors[rows] = fit.evaluate(functions)
+        known[rows] = channel.determines(functions)
+    return values, errors, known
+
+
+def _unbiased(
+    channel: Channel, counts: Floats, likely: Floats, labels: NDArray[np.intp], k: int
+) -> tuple[Floats, Floats]:
+    """Estimates of categories by least squares, and their errors."""
+    return _of_labels(least_squares(channel, counts, likely), labels, k)[:2]

@@ -57,6 +57,10 @@ class Weights(ABC):
         They are at a distribution of Y, (b,).
         """
 
+    @abstractmethod
+    def own_squares(self, channel: "Channel") -> Floats:
+        """Find the expected square of each cell's weight for a report about that cell, (a,)."""
+
 
 class Channel(ABC):
     """A mechanism as a linear map, with what its reports determine.
@@ -200,6 +204,11 @@ class _DenseWeights(Weights):
     def moments(self, distribution: Floats) -> tuple[Floats, Floats]:
         return central_moments(self._matrix, distribution)
 
+    def own_squares(self, channel: "Channel") -> Floats:
+        assert isinstance(channel, DenseChannel)
+        squares: Floats = np.einsum("ay,ay,ya->a", self._matrix, self._matrix, channel.matrix)
+        return squares
+
 
 class DenseChannel(Channel):
     """A channel given by its matrix.
@@ -282,6 +291,11 @@ class _BlockWeights(Weights):
         central = fourth - 4.0 * first * third + 6.0 * first**2 * second - 3.0 * first**4
         return np.maximum(second - first**2, 0.0), np.maximum(central, 0.0)
 
+    def own_squares(self, channel: "Channel") -> Floats:
+        assert isinstance(channel, BlockChannel)
+        same = channel.times(self._inverse.powered(2)).entries()[0]
+        return np.full(channel.n_cells, same)
+
 
 class BlockChannel(Channel):
     """A channel given by four probabilities, without its matrix.
@@ -323,6 +337,11 @@ class BlockChannel(Channel):
     def backward(self, prices: Floats) -> Floats:
         """Transposed map, Qᵀg: (b,) to (a,)."""
         return self._matrix.apply(prices)  # symmetric
+
+    def times(self, other: Blocks) -> Blocks:
+        """Product of the matrix and another one."""
+        first, second, third, fourth = np.multiply(self._matrix.factors, other.factors)
+        return Blocks(other.shape, (first, second, third, fourth))
 
     def determines(self, functions: Floats) -> NDArray[np.bool_]:
         """Whether the distribution of the report determines each function: (m, a) to (m,)."""

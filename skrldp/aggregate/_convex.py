@@ -9,6 +9,8 @@ from skrldp._typing import Floats, Indices
 
 __all__ = ["Convex", "Divergence", "Logarithms", "Means", "diagonal"]
 
+_FAR = 0.1  # relative error of a term of a Hessian that need not be exact
+
 
 class Convex(ABC):
     """A convex function of positive vectors, evaluated at many points at once."""
@@ -37,10 +39,19 @@ class Logarithms(Convex):
         What is subtracted.
     rows : array of shape (b, a), optional
         The matrix R; the identity if there is none.
+    square : array of shape (a, a), optional
+        Rᵀ diag(w) R, if the Hessians need not be exact: where (R x)_y is near 1, it is taken as 1.
+        They are then right to within a tenth, which is enough for the directions of steps.
     """
 
-    def __init__(self, weights: Floats, offset: float, rows: Floats | None = None) -> None:
-        self.weights, self.offset, self.rows = weights, offset, rows
+    def __init__(
+        self,
+        weights: Floats,
+        offset: float,
+        rows: Floats | None = None,
+        square: Floats | None = None,
+    ) -> None:
+        self.weights, self.offset, self.rows, self.square = weights, offset, rows, square
 
     def _inner(self, points: Floats) -> Floats:
         inner: Floats = points if self.rows is None else points @ self.rows.T
@@ -58,13 +69,19 @@ class Logarithms(Convex):
 
     def add_curvature(self, points: Floats, factors: Floats, total: Floats) -> None:
         """Add the Hessians at the points, times factors (m,), to `total`, (m, a, a)."""
-        curvature = factors[:, None] * self.weights / self._inner(points) ** 2
+        relative = 1.0 / self._inner(points) ** 2
         if self.rows is None:
-            diagonal(total)[...] += curvature
-        else:
-            for place, scale in enumerate(curvature):
-                scaled = self.rows * np.sqrt(scale)[:, None]
+            diagonal(total)[...] += factors[:, None] * self.weights * relative
+            return
+        for place, factor in enumerate(factors):
+            far = np.flatnonzero(np.abs(relative[place] - 1.0) > _FAR)
+            if self.square is None or 2 * len(far) > len(self.rows):
+                scaled = self.rows * np.sqrt(factor * self.weights * relative[place])[:, None]
                 total[place] += scaled.T @ scaled
+            else:
+                excess = factor * self.weights[far] * (relative[place, far] - 1.0)
+                total[place] += factor * self.square
+                total[place] += self.rows[far].T @ (self.rows[far] * excess[:, None])
 
 
 class Divergence(Convex):

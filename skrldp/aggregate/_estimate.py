@@ -10,6 +10,7 @@ from skrldp._arrays import ReadOnly
 from skrldp._html import page
 from skrldp._typing import Floats
 from skrldp.aggregate._intervals import Ranges, critical_value, intervals
+from skrldp.aggregate._ranges import CategoryRanges
 
 __all__ = ["Estimate", "critical_value", "project"]
 
@@ -98,8 +99,9 @@ class Estimate(ReadOnly):
         Returns
         -------
         array of shape (k, 2)
-            By the likelihood ratio or score within 0 and 1, and wide where the probability is not
-            identifiable; Wald's are not cut off at 0 and 1, and NaN where there is no error.
+            By the likelihood ratio or score within 0 and 1. Where the probability is not
+            identifiable, wide for maximum likelihood and NaN for least squares. Wald's are not cut
+            off at 0 and 1, and NaN where there is no error.
 
         Raises
         ------
@@ -177,7 +179,7 @@ class Estimate(ReadOnly):
             self.frequencies, self.std_error, self._ranges, 0.95, False, "auto", _SHOWN
         )
         bounds = None
-        if self._ranges is not None and self._ranges.region is not None:
+        if isinstance(self._ranges, CategoryRanges) and self._ranges.has_region:
             bounds = self._ranges.bounds(_SHOWN)
         for place, category in enumerate(self.categories[:_SHOWN]):
             text = ", ".join(map(str, category)) if len(self.columns) > 1 else str(category)

@@ -197,6 +197,15 @@ class FrequencyEstimator(
         self.max_iter = max_iter
         self.time_limit = time_limit
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Keep what was fitted read-only, which NumPy forgets in pickles and deep copies."""
+        super().__setstate__(
+            {
+                name: read_only(value) if name.endswith("_") else value
+                for name, value in state.items()
+            }
+        )
+
     # -- fitting ----------------------------------------------------------------------------------
 
     def fit(
@@ -258,10 +267,6 @@ class FrequencyEstimator(
         kept = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}
         self.__dict__ = {**kept, **{name: read_only(it) for name, it in vars(found).items()}}
         return self
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.__dict__.update({name: read_only(value) for name, value in state.items()})
 
     def _channel_of(self, mechanism: Mechanism, kinds: NDArray[np.intp]) -> Channel:
         n_kinds = int(kinds.max()) + 1

@@ -13,7 +13,7 @@ from skrldp.aggregate._channels import BlockChannel, Channel, channel_of
 from skrldp.aggregate._checks import METHODS, MOST_DENSE, check_names
 from skrldp.aggregate._fit import Fit, one_thread, rest_on_enough
 from skrldp.aggregate._near_zero import NearZero
-from skrldp.aggregate._numeric import mean
+from skrldp.aggregate._numbers import mean
 from skrldp.aggregate._source import read_mechanism
 from skrldp.alphabet import CellGroups, group_cells
 from skrldp.joint import JointDistribution

@@ -14,15 +14,15 @@ minimum.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from skrldp._typing import Booleans, Floats
+from skrldp._typing import Booleans, Floats, Indices
 from skrldp.aggregate._convex import Convex, diagonal
 
-__all__ = ["Minima", "minimise"]
+__all__ = ["Minima", "State", "minimise"]
 
 # Interior-point method; usual values (Boyd and Vandenberghe, Convex Optimization, ch. 11).
 _MAX_STEPS = 100
@@ -37,6 +37,7 @@ _FAILED = 10.0  # tolerances: a larger difference counts as not solved
 _DUAL_RANGE = (1e-10, 1e10)  # of the dual variables, in units of barrier parameter / x
 _TINY = 1e-200
 _BEHIND = 10.0  # slacks by which a constraint may be missed before the barrier waits
+_NEAR = 10.0  # tolerances: programs on the way are this far from their minima, at least
 _FEW_CELLS = 40  # up to which the linear systems are solved as one stack
 _MOST_NUMBERS = 8_000_000  # in the Hessians of the programs that are solved together
 
@@ -55,12 +56,15 @@ class Minima:
         At most the minimum.
     steps : int
         Greatest number of steps.
+    on_the_way : State
+        Where the iterations were shortly before: similar programs may begin there.
     """
 
     points: Floats
     values: Floats
     bounds: Floats
     steps: int
+    on_the_way: "State"
 
 
 def minimise(
@@ -71,6 +75,7 @@ def minimise(
     *,
     objective: Convex | None = None,
     scale: float = 1.0,
+    begin: "State | None" = None,
 ) -> Minima:
     """Solve convex programs that differ in their linear costs alone.
 
@@ -88,6 +93,8 @@ def minimise(
         Convex part f of all objectives.
     scale : float
         How far the objective is from its minimum at the start, roughly.
+    begin : State, optional
+        Where to begin instead of at the start, for all programs.
 
     Returns
     -------
@@ -98,22 +105,27 @@ def minimise(
     step = max(1, _MOST_NUMBERS // a**2)
     points, values, bounds = np.tile(start, (m, 1)), np.full(m, np.inf), np.full(m, -np.inf)
     left, steps = np.arange(m), 0
+    states = []
     for pace in _PACES:
         for rows in np.array_split(left, -(-len(left) // step)):
-            found = _Programs(costs[rows], constraints, objective, pace).solve(start, tol, scale)
+            programs = _Programs(costs[rows], constraints, objective, pace)
+            found = programs.solve(start, tol, scale, None if begin is None else begin.of(rows))
+            states.append(found.on_the_way)
             better = found.values < values[rows]
             points[rows[better]] = found.points[better]
             values[rows] = np.minimum(values[rows], found.values)
             bounds[rows] = np.maximum(bounds[rows], found.bounds)
             steps = max(steps, found.steps)
-        left = np.flatnonzero(values - bounds > _FAILED * tol)
+        if pace == _PACES[0]:
+            on_the_way = State.joined(states)
+        left, begin = np.flatnonzero(values - bounds > _FAILED * tol), None
         if not left.size:
             break
-    return Minima(points, values, bounds, steps)
+    return Minima(points, values, bounds, steps, on_the_way)
 
 
 @dataclass(frozen=True)
-class _State:
+class State:
     """Where the iterations of m programs are.
 
     Points x and slacks of the constraints are positive, with h(x) + slack = 0 at the end; so are
@@ -133,15 +145,27 @@ class _State:
         average: Floats = products.mean(axis=1)
         return average
 
-    def of(self, rows: Booleans) -> "_State":
+    @staticmethod
+    def joined(states: "Sequence[State]") -> "State":
+        """Put programs together."""
+        names = ("x", "slack", "dual", "prices", "factor")
+        parts = [np.concatenate([getattr(state, name) for state in states]) for name in names]
+        return State(*parts)
+
+    def of(self, rows: Booleans | Indices) -> "State":
         """Keep some of the programs."""
-        return _State(
+        return State(
             self.x[rows],
             self.slack[rows],
             self.dual[rows],
             self.prices[rows],
             self.factor[rows],
         )
+
+    def put(self, rows: Indices, state: "State", which: Booleans) -> None:
+        """Write some of the programs of another state into rows of this one."""
+        for name in ("x", "slack", "dual", "prices"):
+            getattr(self, name)[rows[which]] = getattr(state, name)[which]
 
 
 class _Programs:
@@ -157,14 +181,16 @@ class _Programs:
         self.costs, self.constraints, self.objective = costs, constraints, objective
         self.pace = pace
 
-    def solve(self, start: Floats, tol: float, scale: float) -> Minima:
+    def solve(self, start: Floats, tol: float, scale: float, begin: State | None = None) -> Minima:
         """Enclose the minima; see :func:`minimise`."""
         m, a = self.costs.shape
         x, room = np.tile(start, (m, 1)), -self._values(start[None])[0]
         slack = np.tile(room, (m, 1))
         barrier = scale / (a + len(room))
         factor = np.full(m, self.pace[0])
-        state = _State(x, slack, barrier / x, barrier / slack, factor)
+        state = State(x, slack, barrier / x, barrier / slack, factor)
+        state = state if begin is None else replace(begin, factor=factor)
+        kept = State.joined([state])  # a copy
         points, values, bounds = x.copy(), np.full(m, np.inf), np.full(m, -np.inf)
         left, steps = np.arange(m), 0
         while True:
@@ -182,13 +208,14 @@ class _Programs:
             points[left[better]], values[left[better]] = point[better], value[better]
             go = ((values - bounds)[left] > tol) & (state.barrier > _LEAST_BARRIER)
             go &= state.barrier < _DIVERGED * barrier  # not NaN either
+            kept.put(left, state, (values - bounds)[left] > _NEAR * tol)
             if not go.any() or steps == _MAX_STEPS:
-                return Minima(points, values, bounds, steps)
+                return Minima(points, values, bounds, steps, kept)
             left, state, steps = left[go], state.of(go), steps + 1
             with np.errstate(over="ignore", invalid="ignore"):  # NaN ends the iterations
                 state = self._step(state, above[go], slope[go], slopes[go])
 
-    def _step(self, state: _State, above: Floats, slope: Floats, slopes: Floats) -> _State:
+    def _step(self, state: State, above: Floats, slope: Floats, slopes: Floats) -> State:
         """Take one step of Newton's method towards the central path."""
         x, slack, dual, prices = state.x, state.slack, state.dual, state.prices
         wrong = above + slack
@@ -213,7 +240,7 @@ class _Programs:
         both = np.clip(both, _DUAL_RANGE[0] * centre, _DUAL_RANGE[1] * centre)
         a, shortest = x.shape[1], np.minimum(length, dual_length)
         quick = [shortest > _LONG_STEPS[0], shortest > _LONG_STEPS[1]]
-        return _State(
+        return State(
             own[:, :a] / own[:, :a].sum(axis=1, keepdims=True),
             own[:, a:],
             both[:, :a],
@@ -250,11 +277,9 @@ class _Programs:
         if self.objective is not None:
             self.objective.add_curvature(x, np.ones(m), hessians)
         diagonal(hessians)[...] += ratio
-        size = 1.0 / np.sqrt(diagonal(hessians))
-        hessians *= size[:, :, None] * size[:, None, :]
         rows = np.concatenate([slopes, np.ones((m, 1, a))], axis=1)  # (m, k + 1, a)
-        sides = np.concatenate([rhs[:, None], rows], axis=1) * size[:, None, :]
-        found = _solved(hessians, sides.transpose(0, 2, 1)) * size[:, :, None]  # (m, a, k + 2)
+        sides = np.concatenate([rhs[:, None], rows], axis=1)
+        found = _solved(hessians, sides.transpose(0, 2, 1))  # (m, a, k + 2)
         schur = rows @ found
         square = schur[:, :, 1:].copy()
         diagonal(square)[:, :k] += slack / prices
@@ -274,20 +299,23 @@ def _longest(x: Floats, move: Floats) -> Floats:
 
 
 def _solved(matrices: Floats, rhs: Floats) -> Floats:
-    """Solve positive systems with a diagonal of ones, (m, a, a) and (m, a, k)."""
+    """Solve positive systems, (m, a, a) and (m, a, k); the matrices are overwritten."""
     if matrices.shape[1] <= _FEW_CELLS:
+        size = 1.0 / np.sqrt(diagonal(matrices))
+        matrices *= size[:, :, None] * size[:, None, :]
         diagonal(matrices)[...] += _RIDGES[0]
-        return np.asarray(np.linalg.solve(matrices, rhs), dtype=float)
+        size = size[:, :, None]
+        return np.asarray(np.linalg.solve(matrices, size * rhs), dtype=float) * size
     found = np.empty_like(rhs)
     for place, matrix in enumerate(matrices):
         for ridge in _RIDGES:
-            matrix.flat[:: len(matrix) + 1] += ridge
+            matrix.flat[:: len(matrix) + 1] *= 1.0 + ridge
             try:
-                factor = cho_factor(matrix, lower=True, check_finite=False)
+                factor = cho_factor(matrix.T, lower=True, check_finite=False)  # in LAPACK's order
                 found[place] = cho_solve(factor, rhs[place], check_finite=False)
                 break
             except LinAlgError:
                 continue
         else:
-            found[place] = rhs[place]  # a step along the scaled gradient
+            found[place] = rhs[place] / np.diagonal(matrix)[:, None]  # along the scaled gradient
     return found

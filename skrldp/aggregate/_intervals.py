@@ -1,18 +1,14 @@
-"""Confidence intervals of the frequencies of categories: Wald's, Wilson's, by likelihood ratio."""
+"""Confidence intervals of figures: Wald's, by the score, by the likelihood ratio."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
 from statistics import NormalDist
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from skrldp._params import check_choice, is_finite
 from skrldp._typing import Floats
-from skrldp.aggregate._bounds import extremes
-from skrldp.aggregate._region import LikelihoodRegion
 
 __all__ = [
     "INTERVALS",
@@ -25,94 +21,68 @@ __all__ = [
 ]
 
 INTERVALS = ("auto", "likelihood-ratio", "score", "wald")
-# Categories by the third power of cells, up to which "auto" is the likelihood ratio: two minutes.
-_MOST_WORK = 250.0**4
 _FOR_FEW = 0.82  # times the quantile: what a drop of the log-likelihood lacks if one report decides
 _HARDLY_GREATER = 1.25  # times the error by maximum likelihood: least squares is as good
 _SECOND = 0.25  # weight of two degrees of freedom at the boundary
 _TINY = 1e-300
-_FLAT = 1e-4  # nats by which the likelihood may differ to count as the same, within a set
 
 
-@dataclass(frozen=True, eq=False)
-class Ranges:
-    """What maximum likelihood says about the probabilities of some categories.
+class Ranges(ABC):
+    """What the reports say about some figures, beside the estimates: see ``_ranges.py``.
 
     Attributes
     ----------
-    region : LikelihoodRegion or None
-        The likelihood; None for channels without a matrix.
-    labels : array of shape (a,)
-        Category of each cell.
-    values : array of shape (k,)
-        The estimates.
-    known : array of bool, shape (k,)
-        Whether the reports determine them.
-    basis : array of shape (a, r) or None
-        Basis of the row space of the mechanism; None without a matrix.
-    unbiased : callable
-        Gives the estimates and errors by least squares, (k,) each.
+    by_likelihood : bool
+        Whether the estimates are by maximum likelihood, which intervals by its ratio need.
+    has_region : bool
+        Whether there are intervals by the likelihood ratio.
+    is_quick : bool
+        Whether these take no more than some two minutes.
     """
 
-    region: LikelihoodRegion | None
-    labels: NDArray[np.intp]
-    values: Floats
-    known: NDArray[np.bool_]
-    basis: Floats | None
-    unbiased: Callable[[], tuple[Floats, Floats]]
-    _found: dict[tuple[float, float, float, int], Floats] = field(default_factory=dict)
+    by_likelihood: ClassVar[bool] = False
+
+    @property
+    def has_region(self) -> bool:
+        """Whether there are intervals by the likelihood ratio."""
+        return False
 
     @property
     def is_quick(self) -> bool:
         """Whether intervals by the likelihood ratio take no more than some two minutes."""
-        work = float(len(self.values)) * float(len(self.labels)) ** 3
-        return self.region is not None and work <= _MOST_WORK
-
-    def _functions(self, categories: NDArray[np.intp]) -> Floats:
-        return (self.labels == categories[:, None]).astype(float)
+        return False
 
     def ends(self, drops: tuple[float, float, float], first: int) -> Floats:
-        """Ranges of the first categories over the distributions of nearly the same likelihood.
+        """Ranges of the first figures over the distributions of nearly the same likelihood.
 
         Parameters
         ----------
         drops : tuple of float
             As by :func:`likelihood_drops`.
         first : int
-            Number of categories.
+            Number of figures.
 
         Returns
         -------
         array of shape (first, 2)
         """
-        assert self.region is not None
-        key = (*drops, first)
-        if key not in self._found:
-            self._found[key] = self.region.ends(self._functions(np.arange(first)), *drops)
-        return self._found[key].copy()
+        raise NotImplementedError
 
-    def bounds(self, first: int) -> Floats:
-        """Ranges of the first categories over the distributions of the same likelihood.
+    @abstractmethod
+    def score(self, z: float, first: int) -> Floats:
+        """Score intervals of the first figures, of a half-width of z standard errors.
 
         Parameters
         ----------
+        z : float
+            Half-width of a normal interval in standard errors.
         first : int
-            Number of categories.
+            Number of figures.
 
         Returns
         -------
         array of shape (first, 2)
         """
-        assert self.region is not None and self.basis is not None
-        found = np.stack([self.values[:first]] * 2, axis=1)
-        left = np.flatnonzero(~self.known[:first])
-        if not left.size:
-            return found
-        if self.region.constraints:
-            found[left] = self.region.ends(self._functions(left), _FLAT)
-        else:
-            found[left] = extremes(self.basis, self.region.distribution, self._functions(left))
-        return found
 
 
 def intervals(
@@ -124,14 +94,14 @@ def intervals(
     method: str,
     first: int | None = None,
 ) -> Floats:
-    """Intervals of the probabilities of categories, by the method that is asked for.
+    """Intervals of figures between 0 and 1, by the method that is asked for.
 
     Parameters
     ----------
     values, errors : arrays of shape (k,)
         Estimates and standard errors.
     ranges : Ranges or None
-        What the likelihood says; None for least squares.
+        What the reports say about them; None for Wald's intervals only.
     level : float
         Probability that an interval contains the true value.
     simultaneous : bool
@@ -139,7 +109,7 @@ def intervals(
     method : {"auto", "likelihood-ratio", "score", "wald"}
         Which intervals.
     first : int, optional
-        Number of categories, the first ones, whose intervals are wanted; all if None.
+        Number of figures, the first ones, whose intervals are wanted; all if None.
 
     Returns
     -------
@@ -152,22 +122,23 @@ def intervals(
     """
     check_choice("method", method, INTERVALS)
     first = len(values) if first is None else min(first, len(values))
-    if method in ("likelihood-ratio", "score") and ranges is None:
+    if method == "likelihood-ratio" and not (ranges is not None and ranges.by_likelihood):
         raise ValueError(
-            f"intervals by the {method.replace('-', ' ')} need "
-            "FrequencyEstimator(..., method='ml'): use method='wald' here."
+            "intervals by the likelihood ratio need FrequencyEstimator(..., method='ml'): use "
+            "method='score' here."
         )
     if ranges is None or method == "wald":
         return wald(values, errors, level, simultaneous)[:first]
-    z = critical_value(level, len(values) if simultaneous else 1)
+    number = int(np.isfinite(values).sum()) if simultaneous else 1
+    z = critical_value(level, number)
     if method == "score" or (method == "auto" and not ranges.is_quick):
-        return score(values, errors, *ranges.unbiased(), z)[:first]
-    if ranges.region is None:
+        return ranges.score(z, first)
+    if not ranges.has_region:
         raise ValueError(
             "intervals by the likelihood ratio need a mechanism of at most 2,500 cells: use "
             "method='score' here."
         )
-    return ranges.ends(likelihood_drops(level, len(values) if simultaneous else 1), first)
+    return ranges.ends(likelihood_drops(level, number), first)
 
 
 def critical_value(level: Any, n_intervals: int = 1) -> float:
