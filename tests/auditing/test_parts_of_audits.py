@@ -218,3 +218,19 @@ def test_numbers_are_set_back_where_they_are():
     assert Held.entries is entries == [1, "b", 2, 8]
     assert Held.table is table == {"x": 1, "y": "z", "new": 6}
     assert [next(Held.counted) for _ in range(2)] == [7, 9]
+
+
+def test_numbers_of_classes_in_functions():
+    """No module has the class, and its subclass counts in it."""
+
+    class Base:
+        calls = 0
+
+    class Derived(Base):
+        def report(self, records):
+            Base.calls += 1
+            return records
+
+    kept = KeptNumbers(Derived().report)
+    Derived().report([])
+    assert (kept.set_back(), Base.calls) == (["Base.calls"], 0)
