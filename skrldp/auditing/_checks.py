@@ -87,7 +87,8 @@ def check_draws(
     p_value, lag = check_runs(alike, generator)
     fault = f"records {lag:,} apart in one call get too similar reports: randomness is used twice"
     checks.append(check("runs", p_value, fault, "reports of one call are drawn independently"))
-    found = check_short_calls(subject, busiest, alike, calls, generator)
+    among = np.concatenate([reports[places == busiest], second[places == busiest]])
+    found = check_short_calls(subject, busiest, alike, among, calls, generator)
     checks.append(check("calls", *found, f"{calls:,} short calls report like long ones, each anew"))
     fault = "two new processes report alike: they begin with the same randomness"
     p_value, fine = 1.0, "not tried: in Python, processes=True has new processes report as well"

@@ -17,7 +17,12 @@ _SIZES = (5, 9, 20, 60)  # records of every other call, in turn; one record in t
 
 
 def check_short_calls(
-    subject: Subject, cell: int, long: Integers, calls: int, generator: np.random.Generator
+    subject: Subject,
+    cell: int,
+    long: Integers,
+    among: Integers,
+    calls: int,
+    generator: np.random.Generator,
 ) -> tuple[float, str]:
     """Make short calls, all about records of one cell, and compare their reports.
 
@@ -28,7 +33,9 @@ def check_short_calls(
     cell : int
         The cell of all records.
     long : array of int
-        Numbers of the reports of this cell that came from one long call.
+        Numbers of the reports of this cell that came from one long call of it alone.
+    among : array of int
+        Numbers of those that came from long calls with records of other cells.
     calls : int
         Number of short calls.
     generator : Generator
@@ -60,17 +67,19 @@ def check_short_calls(
             p_value, words = check_mechanism(subject, np.array([cell]), places, own)
             words = f"do not follow the mechanism: {words}"
         found.append((p_value, f"{records} {words}"))
+    if subject.mechanism is None:
+        found.append((_differs(among, long, generator), "reports depend on a call's other records"))
     p_value, words = min(found, key=lambda one: one[0])
     return min(1.0, len(found) * p_value), words
 
 
-def _differs(short: Integers, long: Integers, generator: np.random.Generator) -> float:
-    """P-value of Fisher's test for reports that are commoner in short calls.
+def _differs(some: Integers, long: Integers, generator: np.random.Generator) -> float:
+    """P-value of Fisher's test for reports that are commoner in the first than in the second.
 
     Which these are is told by one half of the reports, and tested on the other.
     """
-    short, long = generator.permutation(short), generator.permutation(long)
-    (chosen, tested), (known, rest) = (np.array_split(one, 2) for one in (short, long))
+    some, long = generator.permutation(some), generator.permutation(long)
+    (chosen, tested), (known, rest) = (np.array_split(one, 2) for one in (some, long))
     if not len(tested) or not len(rest):
         return 1.0
     rows = np.unique(np.concatenate([chosen, known]))

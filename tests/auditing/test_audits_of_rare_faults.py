@@ -154,7 +154,7 @@ def test_calls_that_repeat_earlier_ones():
 
     subject = CallableSubject.of(report, JOINT)
     subject.index.add(np.arange(4), 4)
-    p_value, words = check_short_calls(subject, 1, rng.integers(4, size=4_000), 100, rng)
+    p_value, words = check_short_calls(subject, 1, *[rng.integers(4, size=4_000)] * 2, 100, rng)
     assert p_value < 0.004 and words.startswith("calls 24 apart get too similar")
 
 
@@ -171,13 +171,27 @@ def test_functions_whose_short_calls_are_raw():
     assert audit(response, **options).passed  # false alarms: below 1e-3
 
 
+def test_functions_whose_reports_depend_on_other_records():
+    """Raw records in another order look private; alone, each value reports itself."""
+    rng, cells = (
+        np.random.default_rng(0),
+        {value: place for place, value in enumerate(map(tuple, ROWS))},
+    )
+
+    def shuffled(records):
+        return rng.permutation([cells[tuple(record)] for record in np.asarray(records).tolist()])
+
+    found = faults(audit(shuffled, n=2_000, distribution=JOINT, eps=1.0, random_state=0))
+    assert "depend on a call's other records" in found["calls"]
+
+
 def test_short_calls_raise_no_false_alarms():
     """P(p <= t) <= t with a mechanism and without (1e-6 for a fresh seed)."""
     sanitizer = GRRSanitizer(eps=1.0).fit(ROWS, sample_weight=COUNTS.ravel())
     for subject in (SanitizerSubject.of(sanitizer), CallableSubject.of(response, JOINT)):
         rng = np.random.default_rng(2)
         long = subject.reports(np.full(2_000, 1))
-        p_values = [check_short_calls(subject, 1, long, 10, rng)[0] for _ in range(60)]
+        p_values = [check_short_calls(subject, 1, long, long, 10, rng)[0] for _ in range(60)]
         for level in (0.3, 0.1):
             assert np.sum(np.array(p_values) <= level) <= binom.isf(1e-6, 60, level)
 

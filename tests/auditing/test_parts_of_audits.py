@@ -103,7 +103,7 @@ def test_every_size_of_short_calls(size, mechanism):
     if mechanism is not None:
         subject.mechanism = Mechanism.from_matrix(np.full((4, 4), 0.25), (0, 1), (0, 1))
     subject.index.add(np.arange(4), 4)
-    p_value, words = check_short_calls(subject, 0, rng.integers(4, size=4_000), 100, rng)
+    p_value, words = check_short_calls(subject, 0, *rng.integers(4, size=(2, 4_000)), 100, rng)
     assert p_value < 1e-6
     assert words.startswith(f"calls of {size} record{'s' if size > 1 else ''} ")
 
@@ -118,7 +118,8 @@ def test_short_calls_have_the_same_records():
         return rng.integers(4, size=len(records))
 
     subject = CallableSubject.of(report, JOINT)
-    check_short_calls(subject, 3, subject.index.add(rng.integers(4, size=400), 400), 16, rng)
+    long = subject.index.add(rng.integers(4, size=400), 400)
+    check_short_calls(subject, 3, long, long, 16, rng)
     assert set(seen) == {(1, 1)} and len(seen) == 8 + 2 * (5 + 9 + 20 + 60)
 
 
@@ -129,7 +130,8 @@ def test_p_values_of_short_calls():
     subject = CallableSubject.of(lambda records: rng.integers(3, size=len(records)), JOINT)
     subject.index.add(np.arange(3), 3)
     whole = [
-        check_short_calls(subject, 0, rng.integers(3, size=500), 20, rng)[0] for _ in range(120)
+        check_short_calls(subject, 0, *rng.integers(3, size=(2, 500)), 20, rng)[0]
+        for _ in range(120)
     ]
     for level in (0.3, 0.1, 0.03):
         assert np.sum(np.array(differ) <= level) <= binom.isf(1e-6, 300, level)
