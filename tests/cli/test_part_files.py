@@ -46,8 +46,7 @@ def test_a_signal_leaves_nothing(ready, name):
     assert len(parts(ready)) == 1
     process.send_signal(getattr(signal, name))
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert err == b"skrldp: error: interrupted; nothing was written.\n"
+    assert (process.returncode, err) == (130, b"skrldp: error: interrupted; nothing was written.\n")
     assert parts(ready) == []
 
 
