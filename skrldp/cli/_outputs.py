@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -67,43 +69,42 @@ def new_file(
         return
     path = _checked(target, force, inputs)
     _remove_left(path)
-    file, name = _temporary(path, target)
-    try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            os.chmod(name, _usual_mode() if mode is None else mode)
-            _checked(target, force, inputs)  # somebody may have written it in between
-            if sys.platform == "win32":  # there nobody removes a file that is open, nor renames it
-                file.close()
-            os.replace(name, path)  # before the lock goes
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-
-
-def _temporary(path: Path, target: str) -> tuple[IO[bytes], str]:
-    """Make a temporary file that is locked as long as this process has it open."""
     while True:
+        # Its name is known before the file is there: so whenever a signal comes, it goes away.
+        name = path.with_name(f"{_prefix(path)}{secrets.token_hex(8)}.part")
         try:
-            number, name = tempfile.mkstemp(".part", _prefix(path), path.parent)
-        except OSError as error:
-            raise CommandError(
-                f"{target}: the folder {path.parent} cannot be written to ({error.strerror})."
-            ) from None
-        file = os.fdopen(number, "wb")
-        with suppress(OSError):  # where nothing can be locked, nothing is taken for left behind
-            _lock(file)
-        if os.fstat(file.fileno()).st_nlink:
-            return file, name
-        file.close()  # another process took it for left behind before it was locked
+            with _created(name, target) as file:
+                with suppress(OSError):  # without locks, no file is taken for left behind
+                    _lock(file)
+                if not os.fstat(file.fileno()).st_nlink:
+                    continue  # another process took it for left behind before it was locked
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                os.chmod(name, _usual_mode() if mode is None else mode)
+                _checked(target, force, inputs)  # somebody may have written it in between
+                if sys.platform == "win32":  # where no open file is removed or renamed
+                    file.close()
+                os.replace(name, path)  # before the lock goes
+                return
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+
+
+def _created(name: Path, target: str) -> IO[bytes]:
+    try:
+        return open(name, "xb", opener=partial(os.open, mode=0o600))
+    except OSError as error:
+        raise CommandError(
+            f"{target}: the folder {name.parent} cannot be written to ({error.strerror})."
+        ) from None
 
 
 def _remove_left(path: Path) -> None:
     """Remove the temporary files of processes that were killed: those that nobody has locked."""
-    ours = re.compile(re.escape(_prefix(path)) + r"[a-z0-9_]{8}\.part")
+    ours = re.compile(re.escape(_prefix(path)) + r"[0-9a-f]{16}\.part")
     with suppress(OSError):  # a folder that cannot be read
         for name in filter(ours.fullmatch, os.listdir(path.parent)):
             with suppress(OSError), open(path.parent / name, "r+b") as left:

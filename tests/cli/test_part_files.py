@@ -50,6 +50,17 @@ def test_a_signal_leaves_nothing(ready, name):
     assert parts(ready) == []
 
 
+def test_a_signal_while_the_file_is_made_leaves_nothing(folder, monkeypatch):
+    def interrupted(file, how):
+        assert len(parts(folder)) == 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fcntl, "flock", interrupted)
+    with pytest.raises(KeyboardInterrupt), new_file("out"):
+        pass
+    assert os.listdir(folder) == []
+
+
 def test_what_is_to_outlive_its_terminal_does(ready):
     """As nohup asks: the signal stays ignored."""
     process = started(ready, "nohup")
