@@ -87,7 +87,7 @@ def decompose(
     if requirements.any_pair:
         if limits.left is not None:  # few rows are mixed before many, lest time runs out
             with suppress(TimeoutError):
-                best = _mixed(mixture, mixture.solve(limits.left).weights)
+                best = mixture.supported(mixture.solve(limits.left).weights)
         mixture.add(requirements.lift(set_indicators(requirements)))
     while not status:
         try:
@@ -95,7 +95,7 @@ def decompose(
         except TimeoutError:
             return best, len(mixture.rows), len(values), "time_limit"
         if value >= max(values, default=-np.inf):
-            best = _mixed(mixture, weights)
+            best = mixture.supported(weights)
         values.append(value)
         if callback is not None:
             callback(mixture.rows * weights[:, None])
@@ -145,13 +145,6 @@ def set_indicators(requirements: Requirements) -> Floats:
             whole = sets.reshape(n, *what) if what != shape[:1] else sets[:, :, None]
             rows.append(np.broadcast_to(whole.reshape(n, -1, whole.shape[-1]), (n, *shape)))
     return np.concatenate(rows).reshape(-1, requirements.n_cells)
-
-
-def _mixed(mixture: Mixture, weights: Floats) -> Floats:
-    """Write a mixture as a mechanism, without rows of no weight."""
-    in_use = mixture.support(weights)
-    matrix: Floats = mixture.rows[in_use] * weights[in_use, None]
-    return matrix
 
 
 def _gained_little(values: list[float]) -> bool:

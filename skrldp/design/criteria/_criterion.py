@@ -153,6 +153,22 @@ class Mixture(ABC):
         """
         return used(weights)
 
+    def supported(self, weights: Floats) -> Floats:
+        """Write the rows in use, times their weights: a mechanism, nearly.
+
+        Parameters
+        ----------
+        weights : array of shape (m,)
+            Weights of the rows.
+
+        Returns
+        -------
+        array of shape (b, a)
+        """
+        in_use = self.support(weights)
+        matrix: Floats = self.rows[in_use] * weights[in_use, None]
+        return matrix
+
     def mechanism(self, weights: Floats) -> Floats:
         """Write a mixture as a mechanism.
 

@@ -191,10 +191,9 @@ class _Search:
             status = self._search()
         except TimeoutError:
             status = "time_limit"
-        try:  # the rows that were found last, too
-            return status, self.mixture.mechanism(
-                self._mix(_LAST_MIXTURE * self.limits.elapsed).weights
-            )
+        more = _LAST_MIXTURE * self.limits.elapsed  # for the rows that were found last
+        try:
+            return status, self.mixture.mechanism(self._mix(more).weights)
         except TimeoutError:
             return "time_limit", self._best()
 
@@ -210,9 +209,7 @@ class _Search:
         left = self.limits.left
         optimum = self.mixture.solve(None if left is None else left + more)
         if optimum.value >= self.value:
-            in_use = self.mixture.support(optimum.weights)
-            self.value = optimum.value
-            self.mixed = self.mixture.rows[in_use] * optimum.weights[in_use, None]
+            self.value, self.mixed = optimum.value, self.mixture.supported(optimum.weights)
         return optimum
 
     def _search(self) -> str:
