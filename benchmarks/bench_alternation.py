@@ -28,9 +28,8 @@ from skrldp.design.interior_point import _central_path as central_path
 from skrldp.design.interior_point import _part as parts
 from skrldp.design.interior_point._pair_block import PairBlock
 from skrldp.information import entropy, mutual_information
-from skrldp.requirements import Requirements, repair
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region, repair
+from skrldp.sets import RenyiSet
 
 EPS = 1.5
 FACTOR, REPORTS = 0.9, 16

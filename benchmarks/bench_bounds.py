@@ -19,8 +19,7 @@ from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.design.bounds import MOST_PRICED_CELLS, merged_bound, priced_bound
 from skrldp.design.criteria import Information
 from skrldp.design.objectives import criterion
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
+from skrldp.privacy import Requirements, privacy_region
 
 SMALL = [("sex", "race"), ("race", "sex")]
 SETS = {"default": LikelihoodRatioSet, "ball": RenyiBall}

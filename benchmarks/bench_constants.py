@@ -23,9 +23,8 @@ from skrldp.design.cutting_planes import _minimise as search
 from skrldp.design.objectives import criterion, distortion
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance
 from skrldp.design.subset import optimal_reporting
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 
 def draw(a1, a2, seed=0, n=20_000):

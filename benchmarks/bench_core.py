@@ -29,10 +29,9 @@ from skrldp import (
 from skrldp.certificate import release
 from skrldp.design.closed_form import block_matrix, independent_reporting
 from skrldp.design.objectives.criterion import solve
-from skrldp.requirements import Promise, Requirements
-from skrldp.row_privacy import privacy_region
+from skrldp.privacy import Promise, Requirements, privacy_region
+from skrldp.sets import RenyiSet
 from skrldp.table import learn
-from skrldp.uncertainty_set import RenyiSet
 
 # Counts of the reference cases, made by drawing from Jeffreys priors, and their shapes of interest.
 TABLES = {

@@ -23,9 +23,8 @@ from skrldp.design._run import Limits
 from skrldp.design.cutting_planes import _minimise as search
 from skrldp.design.cutting_planes import minimise
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance
-from skrldp.requirements import Requirements, repair
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region, repair
+from skrldp.sets import RenyiSet
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "design"))
 from published_conic import solve_published

@@ -37,8 +37,7 @@ from skrldp.design._run import Limits
 from skrldp.design.alternation import alternate
 from skrldp.design.criteria import Information
 from skrldp.information import entropy, mutual_information
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
+from skrldp.privacy import Requirements, privacy_region
 
 COLUMNS = [
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",

@@ -11,7 +11,7 @@ import numpy as np
 from bench_coverage import FAMILIES, SIZES, conditional_misses, joint_misses, true_distribution
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
-from skrldp.uncertainty_set import estimated_miss
+from skrldp.sets import estimated_miss
 
 BETA = 0.05
 SETS = {

@@ -15,9 +15,8 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.design.objectives.criterion import solve
 from skrldp.design.rows import _choose_cone as choice
 from skrldp.exceptions import SolverError
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 EPS = (0.1, 0.5, 1.0, 1.5, 2.5)
 

@@ -11,28 +11,28 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AOptimalSanitizer": "sanitizers",
-    "AllDistributions": "uncertainty_set",
+    "AllDistributions": "sets",
     "Audit": "auditing",
     "Certificate": "certificate",
     "CertificateError": "exceptions",
     "EstimationErrorDisplay": "display",
-    "FrequencyEstimator": "aggregate",
+    "FrequencyEstimator": "estimation",
     "GRRSanitizer": "sanitizers",
     "GroupUtilityDisplay": "display",
     "IRSanitizer": "sanitizers",
     "InfeasibleError": "exceptions",
     "JointDistribution": "joint",
     "LeakageDisplay": "display",
-    "LikelihoodRatioSet": "uncertainty_set",
+    "LikelihoodRatioSet": "sets",
     "Mechanism": "mechanism",
     "MechanismDisplay": "display",
     "NonRobustSanitizer": "sanitizers",
     "PolyOptSanitizer": "sanitizers",
     "PriceDisplay": "display",
     "PrivacyLeakWarning": "exceptions",
-    "PrivacyReport": "privacy_reports",
+    "PrivacyReport": "statement",
     "PrivacyUtilityDisplay": "display",
-    "RenyiBall": "uncertainty_set",
+    "RenyiBall": "sets",
     "ReportLimitError": "exceptions",
     "RobustMSESanitizer": "sanitizers",
     "SRRSanitizer": "sanitizers",
@@ -41,8 +41,8 @@ _HOMES = {
     "UncertaintyDisplay": "display",
     "audit": "auditing",
     "certify": "certificate",
-    "expected_std_error": "aggregate",
-    "privacy_report": "privacy_reports",
+    "expected_std_error": "estimation",
+    "privacy_report": "statement",
 }
 
 __all__ = [
@@ -85,7 +85,6 @@ __all__ = [
 _ROOMS = {*_HOMES.values(), "batches", "client", "model_selection", "targets"}
 
 if TYPE_CHECKING:
-    from skrldp.aggregate import FrequencyEstimator, expected_std_error
     from skrldp.auditing import Audit, audit
     from skrldp.certificate import Certificate, certify
     from skrldp.display import (
@@ -97,6 +96,7 @@ if TYPE_CHECKING:
         PrivacyUtilityDisplay,
         UncertaintyDisplay,
     )
+    from skrldp.estimation import FrequencyEstimator, expected_std_error
     from skrldp.exceptions import (
         CertificateError,
         InfeasibleError,
@@ -107,7 +107,6 @@ if TYPE_CHECKING:
     )
     from skrldp.joint import JointDistribution
     from skrldp.mechanism import Mechanism
-    from skrldp.privacy_reports import PrivacyReport, privacy_report
     from skrldp.sanitizers import (
         AOptimalSanitizer,
         GRRSanitizer,
@@ -117,7 +116,8 @@ if TYPE_CHECKING:
         RobustMSESanitizer,
         SRRSanitizer,
     )
-    from skrldp.uncertainty_set import AllDistributions, LikelihoodRatioSet, RenyiBall
+    from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
+    from skrldp.statement import PrivacyReport, privacy_report
 
 
 def __getattr__(name: str) -> Any:

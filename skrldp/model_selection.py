@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._params import check_choice, check_positive, is_finite
-from skrldp.aggregate import expected_std_error
+from skrldp.estimation import expected_std_error
 from skrldp.sanitizers import fitted_sanitizer, joint_of
 
 __all__ = ["neg_std_error_scorer", "smallest_eps", "smallest_n"]

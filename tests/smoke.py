@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 MODULES = (
-    "aggregate", "auditing", "certificate", "client", "display", "exceptions", "information",
-    "joint", "mechanism", "model_selection", "privacy_reports", "sanitizers", "uncertainty_set",
+    "auditing", "certificate", "client", "display", "estimation", "exceptions", "information",
+    "joint", "mechanism", "model_selection", "privacy", "sanitizers", "sets", "statement",
 )  # fmt: skip
 ROWS = [["no", 0], ["no", 1], ["yes", 0], ["yes", 1]]
 COUNTS = [70, 100, 260, 570]

@@ -37,46 +37,38 @@ MAY_IMPORT: dict[str, set[str]] = {
     "information": set(),
     "joint": {"alphabet", "information"},
     "support_function": set(),
-    "uncertainty_set": {"alphabet", "joint", "support_function"},
-    "row_privacy": {"joint", "support_function", "uncertainty_set"},
-    "requirements": {"joint", "row_privacy", "uncertainty_set"},
-    "design": {
-        "_highs", "information", "joint", "requirements", "row_privacy", "support_function",
-        "uncertainty_set",
-    },
+    "sets": {"alphabet", "joint", "support_function"},
+    "privacy": {"joint", "support_function", "sets"},
+    "design": {"_highs", "information", "joint", "privacy", "sets", "support_function"},
     "targets": {"alphabet"},
     "sampling": set(),
     "mechanism": {"alphabet", "information", "sampling"},
-    "certificate": {
-        "alphabet", "information", "joint", "mechanism", "requirements", "row_privacy",
-        "uncertainty_set",
-    },
+    "certificate": {"alphabet", "information", "joint", "mechanism", "privacy", "sets"},
     "sanitizers": {
-        "alphabet", "certificate", "design", "information", "joint", "mechanism", "requirements",
-        "row_privacy", "sampling", "table", "targets", "uncertainty_set",
+        "alphabet", "certificate", "design", "information", "joint", "mechanism", "privacy",
+        "sampling", "sets", "table", "targets",
     },
     "client": {"alphabet", "mechanism", "sampling"},
     "batches": {"alphabet", "client", "mechanism", "sampling"},
-    "aggregate": {
-        "_highs", "alphabet", "joint", "mechanism", "sanitizers", "support_function", "table",
-        "uncertainty_set",
+    "estimation": {
+        "_highs", "alphabet", "joint", "mechanism", "sanitizers", "sets", "support_function",
+        "table",
     },
     "auditing": {
-        "alphabet", "certificate", "information", "joint", "mechanism", "requirements",
-        "sanitizers", "table",
+        "alphabet", "certificate", "information", "joint", "mechanism", "privacy", "sanitizers",
+        "table",
     },
-    "privacy_reports": {
-        "aggregate", "alphabet", "certificate", "information", "mechanism", "sanitizers",
-        "uncertainty_set",
+    "statement": {
+        "alphabet", "certificate", "estimation", "information", "mechanism", "sanitizers", "sets",
     },
     "display": {
-        "aggregate", "information", "joint", "mechanism", "sanitizers", "support_function",
-        "uncertainty_set",
+        "estimation", "information", "joint", "mechanism", "sanitizers", "sets",
+        "support_function",
     },
-    "model_selection": {"aggregate", "sanitizers"},
+    "model_selection": {"estimation", "sanitizers"},
     "cli": {
-        "aggregate", "alphabet", "auditing", "batches", "certificate", "client", "joint",
-        "mechanism", "privacy_reports", "requirements", "sanitizers", "uncertainty_set",
+        "alphabet", "auditing", "batches", "certificate", "client", "estimation", "joint",
+        "mechanism", "privacy", "sanitizers", "sets", "statement",
     },
 }  # fmt: skip
 
@@ -84,14 +76,14 @@ MAY_IMPORT: dict[str, set[str]] = {
 ONLY_IN = {
     "sklearn": {
         "sanitizers",
-        "uncertainty_set._likelihood_ratio_set",
-        "uncertainty_set._renyi_ball",
-        "aggregate",
+        "sets._likelihood_ratio_set",
+        "sets._renyi_ball",
+        "estimation",
         "model_selection",
         "display",
     },
     "highspy": {"_highs"},
-    "narwhals": {"table", "sanitizers", "batches", "aggregate", "auditing"},
+    "narwhals": {"table", "sanitizers", "batches", "estimation", "auditing"},
 }
 # Third parties that no module loads when it is imported.
 LAZY = {"cdd", "cvxpy", "matplotlib", "pandas", "pyarrow", "tqdm"}
@@ -367,11 +359,7 @@ def test_import_loads_nothing_heavy(action):
 def test_designs_and_proofs_do_without_scikit_learn():
     assert run(REFUSED.format(modules=["sklearn"], action=PLAIN)) == ""
     with pytest.raises(AssertionError, match="sklearn must not be loaded"):
-        run(
-            REFUSED.format(
-                modules=["sklearn"], action="from skrldp.uncertainty_set import RenyiBall"
-            )
-        )
+        run(REFUSED.format(modules=["sklearn"], action="from skrldp.sets import RenyiBall"))
 
 
 def test_no_machine_and_no_registry_is_named():
@@ -448,21 +436,21 @@ def f():
 @pytest.mark.parametrize(
     ("module", "target", "wrong"),
     [
-        ("row_privacy", "skrldp.mechanism.Mechanism", ["mechanism"]),
-        ("row_privacy._balls", "skrldp.support_function.support", []),
+        ("privacy", "skrldp.mechanism.Mechanism", ["mechanism"]),
+        ("privacy._balls", "skrldp.support_function.support", []),
         ("joint", "skrldp.PolyOptSanitizer", ["skrldp itself"]),
         ("_highs", "skrldp.design.rows", ["design.rows"]),
         ("design.rows._columns", "skrldp._highs.LinearProgram", []),
         ("design.rows._columns", "skrldp.sanitizers.Base", ["sanitizers"]),
         ("sanitizers._grr", "skrldp.design.rows", []),
         ("sanitizers._grr", "skrldp.display.MechanismDisplay", ["display"]),
-        ("client", "skrldp.row_privacy.Region", ["row_privacy"]),
+        ("client", "skrldp.privacy.Region", ["privacy"]),
         ("table", "numpy.ndarray", []),
     ],
 )
 def test_the_order_is_told(module, target, wrong):
     modules = {
-        "", "_highs", "design", "design.rows", "display", "mechanism", "row_privacy", "sanitizers",
+        "", "_highs", "design", "design.rows", "display", "mechanism", "privacy", "sanitizers",
         "support_function",
     }  # fmt: skip
     assert upward(module, [target], modules) == wrong
@@ -480,8 +468,8 @@ def test_a_new_room_needs_a_place():
         ("design.rows._cone", "skrldp.design.rows._facets.facets", False),
         ("design.objectives.distortion", "skrldp.design.rows._facets.facets", True),
         ("design.objectives.distortion", "skrldp.design.rows.facets", False),
-        ("sanitizers._grr", "skrldp.row_privacy._region.ROUNDING", True),
-        ("sanitizers._grr", "skrldp.row_privacy._ROUNDING", True),
+        ("sanitizers._grr", "skrldp.privacy._region.ROUNDING", True),
+        ("sanitizers._grr", "skrldp.privacy._ROUNDING", True),
         ("sanitizers._grr", "skrldp._typing.Floats", False),
     ],
 )

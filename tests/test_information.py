@@ -18,9 +18,8 @@ from skrldp.information import (
     row_information,
     row_information_gradient,
 )
-from skrldp.requirements import Requirements, repair
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region, repair
+from skrldp.sets import RenyiSet
 
 SEEDS = st.integers(0, 10**6)
 

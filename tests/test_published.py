@@ -9,10 +9,9 @@ from skrldp.certificate import release
 from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
 from skrldp.design.objectives.criterion import solve
 from skrldp.information import block_information, mutual_information
-from skrldp.requirements import Promise, Requirements
-from skrldp.row_privacy import privacy_region
+from skrldp.privacy import Promise, Requirements, privacy_region
+from skrldp.sets import RenyiSet
 from skrldp.support_function import cell_bounds
-from skrldp.uncertainty_set import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 RADIUS = RenyiBall().radius_for(100, 4)

@@ -1,4 +1,4 @@
-"""Compute the bounds of skrldp/uncertainty_set/tail_bounds.json, and check those that are kept.
+"""Compute the bounds of skrldp/sets/tail_bounds.json, and check those that are kept.
 
 ``python benchmarks/tail_bounds/make.py`` fails if a kept value is below what is computed, and
 prints by how much the kept ones exceed it; ``--write`` first replaces them. Some ten minutes of one
@@ -14,7 +14,7 @@ from knots import DIGITS, SPACING, conditions, majorant, round_up
 from moments import ORDERS, bound
 from tails import LAST, WIDTH, tables
 
-KEPT = Path(__file__).parents[2] / "skrldp" / "uncertainty_set" / "tail_bounds.json"
+KEPT = Path(__file__).parents[2] / "skrldp" / "sets" / "tail_bounds.json"
 CLASSES = {"any": 1, "large": 100}  # a step has at least so many draws
 STEPS = 12
 

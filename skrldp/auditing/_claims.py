@@ -12,7 +12,7 @@ from skrldp.auditing._repeated_reports import repeated_leakage
 from skrldp.auditing._subject import Subject
 from skrldp.certificate import Certificate, certify
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Promise, Statement
+from skrldp.privacy import Promise, Statement
 from skrldp.sanitizers import codec_of, known_columns
 
 __all__ = ["Claim", "certificate_of", "claim_at", "claims_of"]

@@ -15,7 +15,7 @@ from skrldp.certificate._views import (
     least_provable,
 )
 from skrldp.joint import JointDistribution
-from skrldp.uncertainty_set import FittedSet
+from skrldp.sets import FittedSet
 
 __all__ = ["Bound", "bound_over"]
 

@@ -21,11 +21,11 @@ from skrldp.certificate._reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.row_privacy import Region, privacy_region
-from skrldp.uncertainty_set import FittedSet, RenyiSet, chance_of_missing
+from skrldp.privacy import Region, privacy_region
+from skrldp.sets import FittedSet, RenyiSet, chance_of_missing
 
 if TYPE_CHECKING:
-    from skrldp.uncertainty_set import AllDistributions, LikelihoodRatioSet, RenyiBall
+    from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
 
 __all__ = ["Certificate", "certify", "proof_region", "prove", "prove_reports"]
 

@@ -11,7 +11,7 @@ from skrldp.certificate._bounds import Bound, bound_over
 from skrldp.certificate._certify import Certificate, prove
 from skrldp.certificate._views import View, group_views, groups_by_known
 from skrldp.mechanism import Mechanism
-from skrldp.requirements import Promise, Statement
+from skrldp.privacy import Promise, Statement
 
 __all__ = ["keeps", "prove_promise"]
 

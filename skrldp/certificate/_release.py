@@ -12,7 +12,7 @@ from skrldp.certificate._promises import keeps, prove_promise
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism, slot_bits
-from skrldp.requirements import Promise, Requirements, constant_rows, repair
+from skrldp.privacy import Promise, Requirements, constant_rows, repair
 
 __all__ = ["expected_seconds", "may_stand_in", "release"]
 

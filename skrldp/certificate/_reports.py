@@ -22,8 +22,8 @@ from skrldp.certificate._bounds import Bound, bound_over
 from skrldp.certificate._views import View, block_views, leakage_at
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.row_privacy import Region
-from skrldp.uncertainty_set import FittedSet
+from skrldp.privacy import Region
+from skrldp.sets import FittedSet
 
 __all__ = ["WORK", "SeveralReports"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats, Indices
 from skrldp.information import Blocks, conditionals_of
 from skrldp.mechanism import Mechanism
-from skrldp.row_privacy import Region, Screened, SimplexRegion, WorstPairs
+from skrldp.privacy import Region, Screened, SimplexRegion, WorstPairs
 
 __all__ = [
     "Pair",

@@ -19,7 +19,7 @@ from skrldp.cli._sets import stated_in, uncertainty_of
 from skrldp.cli._tables import Wanted, open_batches
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Guarantee, Mechanism, Statement
-from skrldp.uncertainty_set import chance_of_missing
+from skrldp.sets import chance_of_missing
 
 if TYPE_CHECKING:
     from skrldp.certificate import Certificate
@@ -168,7 +168,7 @@ def _proofs(
     """Prove what is promised: of S, and to somebody who knows columns; each with its ε."""
     from skrldp.certificate import certify as prove
     from skrldp.certificate import prove_promise
-    from skrldp.requirements import Promise
+    from skrldp.privacy import Promise
 
     further = () if claim is None else claim.further
     pairs = None if claim is None else claim.eps_pairs

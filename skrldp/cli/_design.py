@@ -97,7 +97,7 @@ def design(
         designer.set_params(verbose=int(for_people(quiet)))
         with contextlib.redirect_stdout(sys.stderr):  # what `verbose` prints is no result
             designer.fit(table, sample_weight=weights)
-        from skrldp.privacy_reports import privacy_report
+        from skrldp.statement import privacy_report
 
         found = privacy_report(designer)
         file.write(designer.mechanism_.to_json().encode())

@@ -69,7 +69,7 @@ def estimate(
     check_delimiter(kind, in_kind, out_kind)
     with new_file(output, force=force, inputs=[mechanism, reports]) as file:
         found = _counted(own.shape[0], reports, column, counts, in_kind, quiet)
-        from skrldp.aggregate import FrequencyEstimator
+        from skrldp.estimation import FrequencyEstimator
 
         estimator = FrequencyEstimator(own, method=method, encode="symbol")
         estimator.fit(range(len(found)), sample_weight=found)

@@ -65,7 +65,7 @@ def _everywhere(mechanism: Mechanism) -> tuple[float, float] | None:
         return None
     from skrldp.certificate import certify
     from skrldp.joint import JointDistribution
-    from skrldp.uncertainty_set import RenyiSet
+    from skrldp.sets import RenyiSet
 
     shape = len(mechanism.secrets), len(mechanism.values)
     any_table = JointDistribution(np.ones(shape), mechanism.secrets, mechanism.values)

@@ -25,7 +25,7 @@ def uncertainty_of(uncertainty: str | None, beta: float | None) -> Any:
     LikelihoodRatioSet, RenyiBall, AllDistributions or None
         None if the options state nothing.
     """
-    from skrldp.uncertainty_set import AllDistributions, LikelihoodRatioSet, RenyiBall
+    from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
 
     if uncertainty in ("all", "public"):
         if beta is not None:
@@ -49,7 +49,7 @@ def stated_in(guarantee: Guarantee | None) -> Any:
     LikelihoodRatioSet, RenyiBall, AllDistributions or None
         None if there is no guarantee.
     """
-    from skrldp.uncertainty_set import AllDistributions, LikelihoodRatioSet, RenyiBall
+    from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
 
     if guarantee is None:
         return None

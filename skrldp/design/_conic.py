@@ -31,8 +31,15 @@ from skrldp._typing import Floats, Indices
 from skrldp.design._constraints import column_sums
 from skrldp.design._expected_cost import ExpectedCost
 from skrldp.exceptions import SolverError
-from skrldp.requirements import Requirement, Requirements
-from skrldp.row_privacy import JointRegion, PointRegion, ProductRegion, Region, SimplexRegion
+from skrldp.privacy import (
+    JointRegion,
+    PointRegion,
+    ProductRegion,
+    Region,
+    Requirement,
+    Requirements,
+    SimplexRegion,
+)
 
 __all__ = ["ConicResult", "solve_conic"]
 

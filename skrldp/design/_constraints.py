@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skrldp._typing import Floats, Indices
-from skrldp.row_privacy import Region, WorstPairs
+from skrldp.privacy import Region, WorstPairs
 
 __all__ = ["Cuts", "column_sums"]
 

@@ -7,7 +7,7 @@ from skrldp.design._bound import Bound, least
 from skrldp.design.subset import optimal_response
 from skrldp.information import entropy, mutual_information_bound
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["AT_PUBLIC", "NEAR_PUBLIC", "information_bound"]
 

@@ -7,8 +7,15 @@ import numpy as np
 
 from skrldp._arrays import chunks
 from skrldp._typing import Floats, Indices
-from skrldp.requirements import Requirement, Requirements
-from skrldp.row_privacy import PointRegion, Region, SimplexRegion, odds_factor, screened_maxima
+from skrldp.privacy import (
+    PointRegion,
+    Region,
+    Requirement,
+    Requirements,
+    SimplexRegion,
+    odds_factor,
+    screened_maxima,
+)
 from skrldp.support_function import l1_radius
 
 __all__ = ["least_odds", "theorem5_distance", "value_budget"]

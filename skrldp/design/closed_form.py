@@ -15,7 +15,7 @@ from skrldp._typing import Floats
 from skrldp.design._value_budgets import theorem5_distance, value_budget
 from skrldp.information import Blocks, block_information
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirement, Requirements
+from skrldp.privacy import Requirement, Requirements
 
 __all__ = [
     "Blocks",
@@ -196,9 +196,9 @@ def independent_reporting(
     --------
     A bound over all distributions limits the report of U, which could else be sent as it is:
 
-    >>> from skrldp.requirements import Requirement, Requirements
-    >>> from skrldp.row_privacy import privacy_region
-    >>> from skrldp.uncertainty_set import RenyiSet
+    >>> from skrldp.privacy import Requirement, Requirements
+    >>> from skrldp.privacy import privacy_region
+    >>> from skrldp.sets import RenyiSet
     >>> joint = JointDistribution([[40, 30], [30, 20]])
     >>> one = Requirement(privacy_region(joint, RenyiSet(2.0, 0.001)), 0.8)
     >>> everywhere = Requirement(privacy_region(joint, RenyiSet(1.0, np.inf)), 2.0)

@@ -22,7 +22,7 @@ from skrldp.design._run import Limits
 from skrldp.design.alternation import path_requirements, starts
 from skrldp.design.criteria import Criterion, Mixture
 from skrldp.design.interior_point import CentralPath, path_blocks
-from skrldp.requirements import Requirements, repair
+from skrldp.privacy import Requirements, repair
 
 __all__ = ["decompose", "set_indicators"]
 

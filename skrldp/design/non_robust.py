@@ -29,8 +29,7 @@ from skrldp.design.subset import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirement, Requirements
-from skrldp.row_privacy import Layout, PointRegion
+from skrldp.privacy import Layout, PointRegion, Requirement, Requirements
 
 __all__ = ["coupled", "optimum_at_public"]
 

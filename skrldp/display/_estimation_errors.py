@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from skrldp._params import check_choice, check_flag, check_positive
 from skrldp._typing import Floats
-from skrldp.aggregate import expected_std_error
 from skrldp.display._curves import (
     Fits,
     curve_style,
@@ -22,6 +21,7 @@ from skrldp.display._curves import (
     visible,
 )
 from skrldp.display._style import BASELINE, GRID, legend, new_axes, number, texts
+from skrldp.estimation import expected_std_error
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import GRRSanitizer
 

@@ -28,7 +28,7 @@ from skrldp.display._style import (
 )
 from skrldp.information import conditionals_of
 from skrldp.sanitizers import fitted_sanitizer
-from skrldp.uncertainty_set import FittedSet
+from skrldp.sets import FittedSet
 
 __all__ = ["LeakageDisplay"]
 

@@ -24,8 +24,8 @@ from skrldp.display._style import (
 from skrldp.display._triangle import Shape, are_small, box_outline, draw_triangle, region_outline
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import check_uncertainty, default_uncertainty, fitted_sanitizer
+from skrldp.sets import AllDistributions, FittedSet, LikelihoodRatioSet, RenyiBall
 from skrldp.support_function import cell_bounds
-from skrldp.uncertainty_set import AllDistributions, FittedSet, LikelihoodRatioSet, RenyiBall
 
 __all__ = ["UncertaintyDisplay"]
 

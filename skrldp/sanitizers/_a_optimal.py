@@ -12,13 +12,12 @@ from skrldp.design.criteria import Variance
 from skrldp.design.objectives.criterion import SOLVERS_OF_MIXTURES
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Promise, Requirements
-from skrldp.row_privacy import REGIONS
+from skrldp.privacy import REGIONS, Promise, Requirements
 from skrldp.sanitizers._checks import check_smoothing
 from skrldp.sanitizers._fitted_state import Designed, FromFit
 from skrldp.sanitizers._optimal_base import OptimalSanitizer
+from skrldp.sets import FittedSet
 from skrldp.targets import WeightedFunctions, functions_of
-from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["AOptimalSanitizer"]
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._params import check_choice, check_seed
 from skrldp.alphabet import Record
 from skrldp.joint import JointDistribution, as_counts
-from skrldp.requirements import Promise
+from skrldp.privacy import Promise
 from skrldp.sanitizers._checks import (
     MOST_CELLS,
     check_uncertainty,
@@ -52,8 +52,8 @@ from skrldp.sanitizers._warnings import (
     warn_of_rare_values,
     warn_of_weak_sets,
 )
+from skrldp.sets import FittedSet
 from skrldp.table import Codes, column_names, lazy_frame, learn
-from skrldp.uncertainty_set import FittedSet
 
 __all__ = ["BaseSanitizer"]
 

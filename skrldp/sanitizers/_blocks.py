@@ -11,7 +11,7 @@ from skrldp.design import Solution, information_bound
 from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information
 from skrldp.mechanism import Mechanism
-from skrldp.requirements import Promise, Requirements
+from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._fitted_state import Designed
 
 __all__ = ["release_blocks"]

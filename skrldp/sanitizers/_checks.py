@@ -16,7 +16,7 @@ from skrldp._typing import Floats
 from skrldp.alphabet import plain
 from skrldp.joint import as_counts
 from skrldp.mechanism import check_categories
-from skrldp.uncertainty_set import LikelihoodRatioSet
+from skrldp.sets import LikelihoodRatioSet
 
 __all__ = [
     "MOST_CELLS",

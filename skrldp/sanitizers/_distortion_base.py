@@ -18,7 +18,7 @@ from skrldp.design.objectives.distortion import (
 )
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Promise
+from skrldp.privacy import Promise
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_outputs
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
@@ -30,7 +30,7 @@ from skrldp.sanitizers._utility_set import (
     worst_distance,
 )
 from skrldp.sanitizers._warm_start import known_mechanism, known_rows
-from skrldp.uncertainty_set import FittedSet, RenyiSet
+from skrldp.sets import FittedSet, RenyiSet
 
 __all__ = ["DistortionSanitizer"]
 

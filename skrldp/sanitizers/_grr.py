@@ -4,11 +4,11 @@ from typing import Any
 
 from skrldp.alphabet import Record
 from skrldp.design.closed_form import grr
-from skrldp.requirements import Promise
+from skrldp.privacy import Promise
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
 from skrldp.sanitizers._fitted_state import Designed
-from skrldp.uncertainty_set import AllDistributions
+from skrldp.sets import AllDistributions
 
 __all__ = ["GRRSanitizer"]
 

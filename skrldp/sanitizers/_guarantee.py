@@ -10,7 +10,7 @@ from skrldp._typing import Floats
 from skrldp.certificate import Certificate
 from skrldp.mechanism import Guarantee, StatedLikelihoodRatioSet, StatedRenyiSet, Statement
 from skrldp.sanitizers._promised import greatest_eps
-from skrldp.uncertainty_set import ConditionalsSet, FittedSet, RenyiSet
+from skrldp.sets import ConditionalsSet, FittedSet, RenyiSet
 
 __all__ = ["guarantee_of"]
 

@@ -10,7 +10,7 @@ from skrldp.design import Limits, Progress, Solution, information_bound
 from skrldp.design.closed_form import independent_reporting
 from skrldp.design.subset import optimal_reporting
 from skrldp.information import Blocks
-from skrldp.requirements import Promise, Requirements
+from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._blocks import release_blocks
 from skrldp.sanitizers._checks import MOST_CELLS_OF_IR

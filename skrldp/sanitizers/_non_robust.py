@@ -3,10 +3,10 @@
 from typing import Any
 
 from skrldp.alphabet import Record
-from skrldp.requirements import Promise
+from skrldp.privacy import Promise
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._optimal_base import OptimalSanitizer
-from skrldp.uncertainty_set import RenyiBall
+from skrldp.sets import RenyiBall
 
 __all__ = ["NonRobustSanitizer"]
 

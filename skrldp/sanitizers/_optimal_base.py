@@ -4,7 +4,7 @@ from skrldp._params import check_choice
 from skrldp.certificate import expected_seconds, release
 from skrldp.design.criteria import Criterion
 from skrldp.design.objectives.criterion import SOLVERS, solve
-from skrldp.requirements import Promise, Requirements
+from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_limits
 from skrldp.sanitizers._fitted_state import Designed, FromFit

@@ -8,8 +8,7 @@ from skrldp._params import OBSERVED, check_choice
 from skrldp.alphabet import Record
 from skrldp.design.criteria import Criterion, Information, LeastInformation
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Promise, Requirements
-from skrldp.row_privacy import REGIONS
+from skrldp.privacy import REGIONS, Promise, Requirements
 from skrldp.sanitizers._checks import check_smoothing
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._optimal_base import OptimalSanitizer

@@ -12,9 +12,9 @@ from skrldp._params import LEAST_EPS, check_choice, check_eps, is_finite, is_num
 from skrldp._typing import Floats
 from skrldp.alphabet import plain_name, spent_on_values
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Promise
+from skrldp.privacy import Promise
+from skrldp.sets import FittedSet
 from skrldp.table import CellCodec, Grouping, resolve_columns
-from skrldp.uncertainty_set import FittedSet
 
 __all__ = [
     "MOST_EPS",

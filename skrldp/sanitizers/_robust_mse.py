@@ -4,7 +4,7 @@ from typing import Any
 
 from skrldp._params import OBSERVED, check_choice, check_flag
 from skrldp.design.objectives.distortion import SOLVERS
-from skrldp.row_privacy import REGIONS
+from skrldp.privacy import REGIONS
 from skrldp.sanitizers._checks import check_limits, check_tolerance
 from skrldp.sanitizers._distortion_base import DistortionSanitizer
 from skrldp.sanitizers._utility_set import check_utility_uncertainty

@@ -9,7 +9,7 @@ from skrldp._typing import Floats
 from skrldp.design.objectives.distortion import expected_distance
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers._fitted_state import Designed
-from skrldp.uncertainty_set import (
+from skrldp.sets import (
     ConditionalsSet,
     FittedSet,
     LikelihoodRatioSet,

@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from skrldp.design import Solution
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Promise
+from skrldp.privacy import Promise
+from skrldp.sets import FittedSet, estimated_miss
 from skrldp.table import Frequencies
-from skrldp.uncertainty_set import FittedSet, estimated_miss
 
 __all__ = [
     "explain_rare_cells",

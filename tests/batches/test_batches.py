@@ -28,11 +28,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from skrldp import batches, client
-from skrldp.aggregate import FrequencyEstimator
 from skrldp.alphabet import Column
 from skrldp.batches import KeyFile, KeyVariable, Reporter
 from skrldp.batches._arrow import read_values
 from skrldp.design.closed_form import grr, srr
+from skrldp.estimation import FrequencyEstimator
 from skrldp.mechanism import Mechanism
 from skrldp.sampling import Tapes
 

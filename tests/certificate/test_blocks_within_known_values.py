@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from skrldp import JointDistribution, LikelihoodRatioSet, Mechanism
 from skrldp.certificate import prove_promise
 from skrldp.certificate._views import groups_by_known
-from skrldp.requirements import Promise
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Promise
+from skrldp.sets import RenyiSet
 
 SETS = [
     LikelihoodRatioSet().fit_set,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
 from skrldp.design.closed_form import srr
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.sets import RenyiSet
 
 COUNTS = np.array([[40, 30, 20, 10], [10, 60, 25, 5], [5, 5, 10, 80]])
 SECRETS, VALUES = ("ann", "bob", None), (1, 2.5, "x", ("y", 2))

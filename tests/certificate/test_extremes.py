@@ -8,8 +8,8 @@ import pytest
 from conftest import excess
 
 from skrldp import AllDistributions, JointDistribution, RenyiBall, certify
-from skrldp.row_privacy import REGIONS, _region, _screened, privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import REGIONS, _region, _screened, privacy_region
+from skrldp.sets import RenyiSet
 
 EVEN = JointDistribution([[5, 5], [5, 5]])
 

@@ -11,9 +11,8 @@ from skrldp import AllDistributions, CertificateError, JointDistribution, Mechan
 from skrldp.certificate import _release as release_module
 from skrldp.certificate import certify, may_stand_in, release
 from skrldp.certificate._views import View, least_provable
-from skrldp.requirements import Promise
-from skrldp.row_privacy import Screened
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Promise, Screened
+from skrldp.sets import RenyiSet
 
 EVEN = JointDistribution([[25, 25], [25, 25]])
 EVERYTHING = RenyiSet(1.0, math.inf)

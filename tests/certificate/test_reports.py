@@ -22,7 +22,7 @@ from skrldp.certificate import _reports, prove, prove_reports
 from skrldp.certificate._reports import distinct_rows, n_multisets, power
 from skrldp.design.closed_form import srr
 from skrldp.mechanism import BlockForm
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.sets import RenyiSet
 
 EVEN = JointDistribution([[25, 25], [25, 25]])
 EVERYTHING = RenyiSet(1.0, math.inf)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skrldp.design import _conic as conic
-from skrldp.row_privacy import JointRegion
+from skrldp.privacy import JointRegion
 
 
 def solve_published(cost, requirements):

@@ -24,10 +24,17 @@ from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import extreme_conditionals, facets
 from skrldp.information import entropy, mutual_information, row_information
-from skrldp.requirements import Promise, Requirement, Requirements, repair
-from skrldp.row_privacy import REGIONS, LowerRegion, privacy_region
+from skrldp.privacy import (
+    REGIONS,
+    LowerRegion,
+    Promise,
+    Requirement,
+    Requirements,
+    privacy_region,
+    repair,
+)
 from skrldp.sampling import RandomStream
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.sets import RenyiSet
 
 KINDS = [*REGIONS, "simplex", "point"]
 POLYHEDRAL = ["box", "lower", "simplex", "point"]

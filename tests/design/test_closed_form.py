@@ -12,9 +12,8 @@ from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall
 from skrldp.certificate import proof_region, prove
 from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
 from skrldp.information import block_information
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 REGION = privacy_region(JOINT, RenyiSet(2.0, EXAMPLE_RADIUS))

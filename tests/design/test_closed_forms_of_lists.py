@@ -15,8 +15,8 @@ from skrldp.design.closed_form import (
     value_budget,
 )
 from skrldp.information import mutual_information
-from skrldp.requirements import Promise
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Promise
+from skrldp.sets import RenyiSet
 
 SETS = [
     LikelihoodRatioSet().fit_set,

@@ -13,9 +13,8 @@ from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Limits
 from skrldp.design.cutting_planes import minimise
 from skrldp.exceptions import SolverError
-from skrldp.requirements import Promise, Requirements, repair
-from skrldp.row_privacy import JointRegion, privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import JointRegion, Promise, Requirements, privacy_region, repair
+from skrldp.sets import RenyiSet
 
 CASES = REFERENCE["mse"]
 TABLES = {

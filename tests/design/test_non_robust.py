@@ -18,8 +18,8 @@ from skrldp.design.objectives.criterion import solve
 from skrldp.design.subset import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import entropy, mutual_information
-from skrldp.requirements import Promise
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Promise
+from skrldp.sets import RenyiSet
 
 POINT = RenyiSet(2.0, 0.0)
 AT_PUBLIC = "the optimum for the public distribution alone"

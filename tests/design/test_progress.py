@@ -9,9 +9,8 @@ from skrldp import JointDistribution
 from skrldp.design import _run as run
 from skrldp.design.criteria import Information
 from skrldp.design.objectives import criterion
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 _LONG = 60.0  # seconds after which a line that is awaited will not come
 

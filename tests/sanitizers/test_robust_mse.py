@@ -31,7 +31,7 @@ from skrldp import (
 from skrldp.certificate import proof_region
 from skrldp.sanitizers import changes_since_fit
 from skrldp.sanitizers._utility_set import fit_utility_set
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.sets import RenyiSet
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 # The papers' set is meant here, and tables with rare cells too, for which that set is weak.

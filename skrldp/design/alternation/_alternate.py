@@ -15,7 +15,7 @@ from skrldp.design._run import Limits
 from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
 from skrldp.design.alternation._runs import Plan, Run, affordable, anneal_each
 from skrldp.design.criteria import Expandable
-from skrldp.requirements import Requirements, repair
+from skrldp.privacy import Requirements, repair
 
 __all__ = ["alternate", "gather"]
 

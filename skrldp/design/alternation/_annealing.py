@@ -31,8 +31,14 @@ from skrldp.design._run import Limits
 from skrldp.design._workers import Workers
 from skrldp.design.criteria import Expandable
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
-from skrldp.requirements import Requirement, Requirements, repair
-from skrldp.row_privacy import JointRegion, LowerRegion, ProductRegion
+from skrldp.privacy import (
+    JointRegion,
+    LowerRegion,
+    ProductRegion,
+    Requirement,
+    Requirements,
+    repair,
+)
 
 __all__ = ["Annealing", "Callback", "distinct_reports", "path_requirements"]
 

@@ -13,7 +13,7 @@ from skrldp.design._workers import Workers
 from skrldp.design.alternation._annealing import Annealing, Callback
 from skrldp.design.alternation._starts import starts
 from skrldp.design.criteria import Expandable
-from skrldp.requirements import Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["Plan", "Run", "affordable", "anneal_each"]
 

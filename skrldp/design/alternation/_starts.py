@@ -20,7 +20,7 @@ def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
     Parameters
     ----------
     shape : tuple (parts, a2)
-        Shape of a row; see :attr:`skrldp.requirements.Requirements.shape`.
+        Shape of a row; see :attr:`skrldp.privacy.Requirements.shape`.
     b : int
         Number of reports.
     seed : int

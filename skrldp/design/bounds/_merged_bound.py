@@ -18,8 +18,7 @@ from skrldp.design._run import Limits
 from skrldp.design.bounds._priced_bound import proven, relaxation_of
 from skrldp.information import entropy
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import ProductRegion
+from skrldp.privacy import ProductRegion, Requirements
 
 __all__ = ["merged_bound"]
 

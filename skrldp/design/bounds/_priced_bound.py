@@ -17,7 +17,7 @@ from skrldp.design._run import Limits
 from skrldp.design.bounds._relaxation import Relaxation
 from skrldp.design.bounds._search import search
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirement, Requirements
+from skrldp.privacy import Requirement, Requirements
 
 __all__ = ["MOST_PRICED_CELLS", "PricedBound", "priced_bound", "proven", "relaxation_of"]
 

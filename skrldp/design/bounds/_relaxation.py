@@ -26,7 +26,7 @@ from skrldp.design._constraints import Cuts
 from skrldp.design.bounds._box import Box, Priced
 from skrldp.design.bounds._ranges import Ranges
 from skrldp.information import row_information
-from skrldp.requirements import Requirement, Requirements
+from skrldp.privacy import Requirement, Requirements
 
 __all__ = ["Relaxation"]
 

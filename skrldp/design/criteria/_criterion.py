@@ -23,7 +23,7 @@ from skrldp._typing import Booleans, Floats
 from skrldp.design._bound import Bound
 from skrldp.design._master_program import used
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["Criterion", "Expandable", "Expansion", "Mixture", "Optimum"]
 

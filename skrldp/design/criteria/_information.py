@@ -15,7 +15,7 @@ from skrldp.information import (
     row_information_gradient,
 )
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["Information"]
 

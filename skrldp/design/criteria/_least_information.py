@@ -8,7 +8,7 @@ from skrldp.design._bound import Bound
 from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
 from skrldp.information import entropy, row_information, row_information_gradient
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["LeastInformation"]
 

@@ -17,7 +17,7 @@ from skrldp.design._bound import Bound
 from skrldp.design.criteria._criterion import Criterion, Mixture
 from skrldp.design.criteria._variance_mixture import VarianceMixture
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["Variance"]
 

@@ -4,7 +4,7 @@ The cheapest private mechanism minimises a linear cost, or the worst of many, ov
 matrices Q whose every row satisfies :math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}` for
 all conditionals of the region. Any finite number of these constraints, the *cuts*, gives a linear
 program, whose value is a lower bound; its solution, repaired, is a private mechanism, whose cost is
-an upper bound. The region's worst conditionals (:meth:`skrldp.row_privacy.Region.worst`) are cuts
+an upper bound. The region's worst conditionals (:meth:`skrldp.privacy.Region.worst`) are cuts
 that the solution violates, and so on until the bounds meet. The first cuts come from a central path
 where there is one (:mod:`skrldp.design.interior_point`); mostly it closes the gap alone. RobustMSE
 is such a program, and so is a step of PolyOpt's alternation.
@@ -20,7 +20,7 @@ from skrldp.design._expected_cost import ExpectedCost
 from skrldp.design._run import Limits, Solution
 from skrldp.design.cutting_planes._program import CutProgram, cheapest, weak_duality
 from skrldp.design.interior_point import CentralPath, path_blocks
-from skrldp.requirements import Requirements, repair
+from skrldp.privacy import Requirements, repair
 
 __all__ = ["minimise"]
 

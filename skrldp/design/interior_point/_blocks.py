@@ -4,7 +4,7 @@ from skrldp.design.interior_point._block import Block
 from skrldp.design.interior_point._pair_block import PairBlock
 from skrldp.design.interior_point._pair_functions import pair_function
 from skrldp.design.interior_point._range_block import RangeBlock
-from skrldp.requirements import Requirement, Requirements
+from skrldp.privacy import Requirement, Requirements
 
 __all__ = ["path_blocks"]
 

@@ -13,7 +13,7 @@ from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design.interior_point._block import Block, Kind, by_row, dual_step
 from skrldp.design.interior_point._pair_functions import Groups, PairFunction, sum_last
-from skrldp.requirements import Requirement
+from skrldp.privacy import Requirement
 
 __all__ = ["PairBlock"]
 

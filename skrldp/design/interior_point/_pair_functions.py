@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
-from skrldp.requirements import Requirement
-from skrldp.row_privacy import (
+from skrldp.privacy import (
     JointRegion,
     Layout,
     LowerRegion,
     PointRegion,
     ProductRegion,
+    Requirement,
 )
 from skrldp.support_function import (
     conditional_radius,

@@ -21,7 +21,7 @@ from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_p
 from skrldp.design.subset import quick_reporting
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements, repair
+from skrldp.privacy import Requirements, repair
 
 __all__ = ["SOLVERS", "SOLVERS_OF_MIXTURES", "solve"]
 

@@ -23,8 +23,8 @@ from skrldp.design._workers import Workers
 from skrldp.design.cutting_planes import CutProgram, cheapest, minimise
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements, repair
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, repair
+from skrldp.sets import RenyiSet
 
 __all__ = [
     "DISTANCES",

@@ -24,7 +24,7 @@ from skrldp.design.rows._climbs import CLIMBED, climb_paths
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements, repair
+from skrldp.privacy import Requirements, repair
 
 __all__ = ["generate_columns"]
 

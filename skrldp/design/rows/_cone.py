@@ -14,8 +14,7 @@ from skrldp._typing import Booleans, Floats
 from skrldp.design._constraints import Cuts
 from skrldp.design._run import Limits
 from skrldp.design.rows._ranges import beside, lower_rows, range_rows
-from skrldp.requirements import Requirement, Requirements, lifted
-from skrldp.row_privacy import LowerRegion
+from skrldp.privacy import LowerRegion, Requirement, Requirements, lifted
 
 __all__ = ["CompactCone", "Cone", "PrivacyCone", "unit_rows"]
 

@@ -4,8 +4,15 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.design._constraints import Cuts
-from skrldp.requirements import Requirement, Requirements
-from skrldp.row_privacy import BoxRegion, LowerRegion, PointRegion, Region, SimplexRegion
+from skrldp.privacy import (
+    BoxRegion,
+    LowerRegion,
+    PointRegion,
+    Region,
+    Requirement,
+    Requirements,
+    SimplexRegion,
+)
 
 __all__ = ["extreme_conditionals", "facet_count", "facets", "is_polyhedral"]
 

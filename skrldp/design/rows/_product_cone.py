@@ -24,7 +24,7 @@ from skrldp.design._run import Limits
 from skrldp.design.rows._cone import Cone
 from skrldp.design.rows._facets import extreme_conditionals, is_polyhedral
 from skrldp.exceptions import SolverError
-from skrldp.requirements import Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["ProductCone", "product_cone"]
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from skrldp.requirements import Requirement
-from skrldp.row_privacy import LowerRegion
+from skrldp.privacy import LowerRegion, Requirement
 
 __all__ = ["beside", "lower_rows", "range_rows"]
 

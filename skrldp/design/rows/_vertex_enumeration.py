@@ -26,7 +26,7 @@ from skrldp.design.rows._facets import facet_count, facets, is_polyhedral
 from skrldp.design.rows._product_cone import MOST_LISTED_CELLS
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["enumerate_vertices"]
 

@@ -40,7 +40,7 @@ from skrldp.design.subset._sets import (
 )
 from skrldp.information import Blocks, product_information
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["LocalReports", "OwnBudgets", "ProductReporting", "best_pair", "optimal_reporting"]
 
@@ -145,9 +145,9 @@ def optimal_reporting(
     Examples
     --------
     >>> from skrldp import JointDistribution
-    >>> from skrldp.requirements import Requirements
-    >>> from skrldp.row_privacy import privacy_region
-    >>> from skrldp.uncertainty_set import RenyiSet
+    >>> from skrldp.privacy import Requirements
+    >>> from skrldp.privacy import privacy_region
+    >>> from skrldp.sets import RenyiSet
     >>> joint = JointDistribution([[400, 300, 200, 100], [100, 300, 200, 400]])
     >>> region = privacy_region(joint, RenyiSet(2.0, 0.001))
     >>> best = optimal_reporting(joint, Requirements.of(region, 0.5))

@@ -8,7 +8,7 @@ from skrldp.design.closed_form import SplitSearch, about_whole_secrets, best_spl
 from skrldp.design.subset._independent import LocalReports, OwnBudgets, ProductReporting, best_pair
 from skrldp.information import mutual_information
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["quick_reporting"]
 

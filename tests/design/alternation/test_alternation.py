@@ -21,16 +21,18 @@ from skrldp.design.criteria import Information
 from skrldp.design.objectives.criterion import solve
 from skrldp.design.rows import Cones
 from skrldp.information import block_information, entropy, mutual_information
-from skrldp.requirements import Promise, Requirements, repair
-from skrldp.row_privacy import (
+from skrldp.privacy import (
     REGIONS,
     JointRegion,
     LowerRegion,
     ProductRegion,
+    Promise,
+    Requirements,
     SimplexRegion,
     privacy_region,
+    repair,
 )
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.sets import RenyiSet
 
 TABLE = [[90, 40, 310], [400, 250, 140], [30, 5, 77]]
 EMPTY = [[90, 0, 310], [400, 250, 0], [0, 5, 77]]

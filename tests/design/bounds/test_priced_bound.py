@@ -13,8 +13,7 @@ from skrldp.design.criteria import Information
 from skrldp.design.objectives.criterion import solve
 from skrldp.information import mutual_information
 from skrldp.joint import JointDistribution
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import Layout, privacy_region
+from skrldp.privacy import Layout, Requirements, privacy_region
 
 TABLES = {
     "2x3": [[30, 50, 20], [80, 40, 60]],

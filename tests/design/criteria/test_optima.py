@@ -10,9 +10,8 @@ from skrldp.design.criteria import Expandable, Information, LeastInformation, Va
 from skrldp.design.criteria import _variance_mixture as mixture_module
 from skrldp.design.decomposition import set_indicators
 from skrldp.design.objectives.criterion import solve
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 JOINT = JointDistribution([[90, 40, 310], [400, 250, 140]])
 PUBLIC = JOINT.probabilities.ravel()

@@ -10,9 +10,8 @@ from skrldp.design.criteria import Variance
 from skrldp.design.decomposition import decompose
 from skrldp.design.rows import generate_columns
 from skrldp.exceptions import SolverError
-from skrldp.requirements import Requirements, repair
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region, repair
+from skrldp.sets import RenyiSet
 
 
 @pytest.mark.parametrize(("cells", "count", "targets"), [(3, 8, 1), (4, 15, 4), (6, 30, 2)])

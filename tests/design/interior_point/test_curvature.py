@@ -13,9 +13,8 @@ from skrldp.design.interior_point import CentralPath, path_blocks
 from skrldp.design.interior_point import _newton_system as newton
 from skrldp.design.interior_point._newton_system import Coupling, inverses
 from skrldp.design.rows._facets import facets
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 
 def parts_with(hessian, size):

@@ -18,9 +18,8 @@ from skrldp.design.interior_point import _part as part_module
 from skrldp.design.interior_point._newton_system import Coupling, inverses
 from skrldp.design.interior_point._pair_block import PairBlock
 from skrldp.design.interior_point._pair_functions import concave_mean
-from skrldp.requirements import Promise, Requirement, Requirements
-from skrldp.row_privacy import Layout, LowerRegion, privacy_region
-from skrldp.uncertainty_set import ConditionalsSet, RenyiSet
+from skrldp.privacy import Layout, LowerRegion, Promise, Requirement, Requirements, privacy_region
+from skrldp.sets import ConditionalsSet, RenyiSet
 
 TABLES = {
     "2x2": [[7, 10], [26, 57]],

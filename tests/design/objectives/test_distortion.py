@@ -17,10 +17,9 @@ from skrldp.design.cutting_planes import CutProgram, minimise
 from skrldp.design.cutting_planes import _minimise as search_module
 from skrldp.design.cutting_planes._program import weak_duality
 from skrldp.design.objectives.distortion import distance_matrix, expected_distance, solve
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import Layout, privacy_region
+from skrldp.privacy import Layout, Requirements, privacy_region
+from skrldp.sets import ConditionalsSet, RenyiSet
 from skrldp.support_function import divergence
-from skrldp.uncertainty_set import ConditionalsSet, RenyiSet
 
 CASES = REFERENCE["mse"]
 PROBLEMS = {

@@ -19,9 +19,8 @@ from skrldp.design.subset import optimal_reporting, quick_reporting
 from skrldp.design.subset._extremal import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, mutual_information, row_information
-from skrldp.requirements import Promise, Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Promise, Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 CASES = REFERENCE["mi"]
 NAMES = ["x".join(map(str, np.shape(case["counts"]))) for case in CASES]

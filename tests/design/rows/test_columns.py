@@ -17,9 +17,8 @@ from skrldp.design.rows import _product_cone as product_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.exceptions import CertificateError
 from skrldp.information import block_information, mutual_information
-from skrldp.requirements import Promise, Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Promise, Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 

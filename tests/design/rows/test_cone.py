@@ -11,9 +11,8 @@ from skrldp.design._run import Limits
 from skrldp.design.rows import _cone as cone_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import facets
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 TABLES = {
     "2x2": EXAMPLE,

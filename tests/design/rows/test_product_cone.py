@@ -15,9 +15,8 @@ from skrldp.design.rows._product_cone import ProductCone, product_cone
 from skrldp.design.rows._vertex_enumeration import _vertices
 from skrldp.exceptions import SolverError
 from skrldp.information import row_information
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 TABLES = {
     "1x3": [[5, 9, 20]],

@@ -18,9 +18,8 @@ from skrldp.design.rows._facets import extreme_conditionals, facet_count, facets
 from skrldp.design.rows._vertex_enumeration import _vertices
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.information import mutual_information, row_information
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import BoxRegion, privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import BoxRegion, Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 JOINT = JointDistribution(EXAMPLE)
 DISTRIBUTION = JOINT.probabilities.ravel()

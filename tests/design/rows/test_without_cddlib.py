@@ -14,9 +14,8 @@ from skrldp import (
 )
 from skrldp.design.objectives.criterion import solve
 from skrldp.exceptions import SolverError
-from skrldp.requirements import Requirements
-from skrldp.row_privacy import privacy_region
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Requirements, privacy_region
+from skrldp.sets import RenyiSet
 
 COUNTS = np.array([[46, 11, 8], [43, 2, 30]])
 ROWS = np.column_stack([index.ravel() for index in np.indices(COUNTS.shape)])

@@ -15,8 +15,8 @@ from skrldp.design.subset._extremal import optimal_response
 from skrldp.design.subset._set_mixture import SetMixture
 from skrldp.design.subset._sets import all_sets, set_rows
 from skrldp.information import mutual_information, product_information
-from skrldp.requirements import Promise, Requirements
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Promise, Requirements
+from skrldp.sets import RenyiSet
 
 
 @pytest.fixture(scope="module", autouse=True)

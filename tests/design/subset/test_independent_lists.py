@@ -12,8 +12,8 @@ from skrldp.design.subset import optimal_reporting
 from skrldp.design.subset._budgets import set_drops
 from skrldp.design.subset._sets import all_sets, set_rows
 from skrldp.information import mutual_information
-from skrldp.requirements import Promise, repair
-from skrldp.uncertainty_set import RenyiSet
+from skrldp.privacy import Promise, repair
+from skrldp.sets import RenyiSet
 
 BALL = RenyiSet(2.0, 0.01)
 EVERYTHING = RenyiSet(1.0, np.inf)

@@ -17,8 +17,8 @@ from skrldp.design.subset._partitions import MANY_VALUES, even_groups, first_set
 from skrldp.design.subset._set_mixture import SetMixture
 from skrldp.design.subset._sets import set_rows, simple_sets
 from skrldp.information import mutual_information, mutual_information_bound, row_information
-from skrldp.requirements import Promise
-from skrldp.uncertainty_set import LikelihoodRatioSet
+from skrldp.privacy import Promise
+from skrldp.sets import LikelihoodRatioSet
 
 
 def promise(a1, a2, n=20_000, eps=1.0):

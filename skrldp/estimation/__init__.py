@@ -1,0 +1,21 @@
+"""From reports to estimates of the distribution of the records, with their uncertainty."""
+
+from skrldp.estimation._drift import DriftTest
+from skrldp.estimation._estimate import Estimate
+from skrldp.estimation._estimator import FrequencyEstimator
+from skrldp.estimation._expected import (
+    expected_std_error,
+    expected_std_error_of_mean,
+    expected_std_errors,
+)
+from skrldp.estimation._numbers import NumericEstimate
+
+__all__ = [
+    "DriftTest",
+    "Estimate",
+    "FrequencyEstimator",
+    "NumericEstimate",
+    "expected_std_error",
+    "expected_std_error_of_mean",
+    "expected_std_errors",
+]

@@ -1,0 +1,89 @@
+"""A warning of reports that no distribution of records makes: raw records, or another mechanism's.
+
+The statistic is the likelihood ratio of the free multinomial distribution against all that the
+mechanism can make, Σ_y N f_y log(f_y / p_y) at the most likely p. At the true p, which has no
+greater likelihood, it is N KL(f ‖ p). The tail of that has a bound that holds for every N and p
+(docs/proofs.md, section E), so rare symbols raise no false alarms.
+"""
+
+import warnings
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.estimation._channels import Channel
+from skrldp.estimation._likelihood import maximise
+from skrldp.sets import tail_bound
+
+__all__ = ["contradiction", "warn_of_contradiction"]
+
+_FALSE_ALARMS = 1e-6  # at most this share of samples of reports as they should be
+_STEPS = 500
+
+
+def contradiction(
+    channel: Channel,
+    counts: Floats,
+    likely: Floats,
+    level: float,
+    time_limit: float | None = None,
+) -> float:
+    """Test whether a mechanism can make such reports.
+
+    Parameters
+    ----------
+    channel : Channel
+        From distributions of X to distributions of the report.
+    counts : array of shape (b,)
+        Number of reports of each symbol.
+    likely : array of shape (a,)
+        A distribution that makes the reports likely.
+    level : float
+        Greatest probability of a false alarm, for every number of reports.
+    time_limit : float, optional
+        Seconds for the search of a better one, if `likely` explains the reports badly.
+
+    Returns
+    -------
+    float
+        A lower bound of the log-likelihood ratio, in nats, if the reports contradict the mechanism;
+        0 if not, or if the search did not decide.
+    """
+    n = float(counts.sum())
+    seen = counts > 0
+    shares = counts[seen] / n
+    entropy = float(shares @ np.log(shares))
+    steps = int(channel.possible.sum()) - 1
+
+    def ratio(distribution: Floats) -> float:
+        report = channel.forward(distribution)[seen]
+        return n * (entropy - float(shares @ np.log(report))) if report.min() > 0.0 else np.inf
+
+    def is_rare(statistic: float) -> bool:
+        # No tail is below exp(-statistic): a quick answer for most.
+        high = steps > 0 and statistic >= -np.log(level)
+        return high and float(tail_bound(steps, 0)(statistic)) <= level
+
+    if not is_rare(ratio(likely)):
+        return 0.0
+    best = maximise(channel, counts / n, 1.0 / n, _STEPS, time_limit)
+    found = ratio(best.distribution) - n * best.gap
+    return found if is_rare(found) else 0.0
+
+
+def warn_of_contradiction(
+    channel: Channel, counts: Floats, likely: Floats, time_limit: float | None = None
+) -> None:
+    """Warn if reports contradict the mechanism; see :func:`contradiction`."""
+    statistic = contradiction(channel, counts, likely, _FALSE_ALARMS, time_limit)
+    if statistic == 0.0:
+        return
+    warnings.warn(
+        f"no distribution of records explains these {counts.sum():,.0f} reports of this mechanism: "
+        f"the likelihood ratio is {statistic:.4g} nats, which chance gives in less than "
+        f"{_FALSE_ALARMS:g} of all samples. Estimates and errors are worth nothing if the reports "
+        "are raw records, or of another mechanism, or each person reported many times. Fit what "
+        "this mechanism sent, each person once.",
+        UserWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,300 @@
+"""Standard errors before anybody is asked: what the estimator will state for n reports."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skrldp._arrays import real_numbers
+from skrldp._params import check_choice, check_flag, is_finite
+from skrldp._typing import Floats
+from skrldp.alphabet import CellGroups, group_cells
+from skrldp.estimation._channels import BlockChannel, Channel, channel_of
+from skrldp.estimation._checks import METHODS, MOST_DENSE, check_names
+from skrldp.estimation._fit import Fit, one_thread, rest_on_enough
+from skrldp.estimation._near_zero import NearZero
+from skrldp.estimation._numbers import mean
+from skrldp.estimation._source import read_mechanism
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism
+
+__all__ = ["expected_std_error", "expected_std_error_of_mean", "expected_std_errors"]
+
+_SUM = 1e-6  # by which the sum of probabilities may differ from 1
+
+
+def expected_std_error(
+    mechanism: Any,
+    n: float,
+    columns: Any = None,
+    *,
+    part: str = "all",
+    distribution: Any = None,
+    method: str = "ml",
+    asymptotic: bool = False,
+) -> Floats:
+    """Return the standard errors that estimates will have, before anybody is asked.
+
+    They are what :meth:`~skrldp.FrequencyEstimator.marginal`, with this mechanism, method and
+    columns, will state for n reports about different persons, if the records follow a distribution.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str, fitted sanitizer or Pipeline
+        What will make the reports, as for :class:`~skrldp.FrequencyEstimator`.
+    n : int
+        Number of reports.
+    columns : name, position, list of them, or None
+        Columns of the table; None for a part of the record.
+    part : {"all", "sensitive", "nonsensitive"}, default="all"
+        The part: X, S or U.
+    distribution : JointDistribution or array of shape (a1, a2), optional
+        What the records follow: secrets in rows, values of U in columns. None takes the public
+        distribution of a fitted sanitizer; a Mechanism and its JSON have none.
+    method : {"ml", "least-squares"}, default="ml"
+        How the reports will be evaluated.
+    asymptotic : bool, default=False
+        Whether to give the errors of very many reports, scaled to n, where n reports are too few
+        for an error. They compare mechanisms and numbers of reports; with n reports, maximum
+        likelihood spreads less there.
+
+    Returns
+    -------
+    array of shape (k,)
+        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`: for a part, that of the
+        mechanism's ``cells``, ``secrets`` or ``values``. Infinite where the reports do not
+        determine the category's probability, however many there are. NaN where n reports are too
+        few for an error, and the estimator will state none; never so if `asymptotic`.
+
+    Raises
+    ------
+    TypeError
+        If `mechanism` is none of these.
+    ValueError
+        If there are no such columns, n is no whole number of at least 1, or the distribution is
+        missing or not one of the mechanism's cells.
+
+    Notes
+    -----
+    With q_y the rows of the mechanism's matrix Q and π the distribution, M = Σ_y q_y q_yᵀ / (q_y·π)
+    is the Fisher information of a report up to a constant direction. For maximum likelihood, the
+    variance of an estimate of c·π is (cᵀ M⁺ c − (c·π)²) / n, for least squares that of its fixed
+    weights at Qπ. Both fall with √n exactly. An error is stated where it is the spread of the
+    estimates to within a tenth: by maximum likelihood where one record more of each cell would
+    leave nine tenths of it or more, so that zeros do not limit the estimate; by least squares
+    where the variance rests on the equivalent of five reports or more.
+
+    The reports are taken as symbols. If they are written as cells of which several symbols look
+    alike, something is lost, and the errors are larger.
+
+    Examples
+    --------
+    >>> from skrldp import SRRSanitizer, expected_std_error
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> expected_std_error(sanitizer, 10_000, part="sensitive").round(4)
+    array([0.0232, 0.0232])
+    >>> expected_std_error(sanitizer.mechanism_, 40_000, part="sensitive",
+    ...                    distribution=sanitizer.joint_).round(4)
+    array([0.0116, 0.0116])
+    """
+    options = {"distribution": distribution, "method": method, "asymptotic": asymptotic}
+    return expected_std_errors(mechanism, n, [(columns, part)], **options)[0]
+
+
+def expected_std_errors(
+    mechanism: Any,
+    n: float,
+    wanted: Iterable[tuple[Any, str]],
+    *,
+    distribution: Any = None,
+    method: str = "ml",
+    asymptotic: bool = False,
+) -> list[Floats]:
+    """Return what :func:`expected_std_error` does for several parts, in the time of one.
+
+    Parameters
+    ----------
+    mechanism, n, distribution, method, asymptotic
+        As of :func:`expected_std_error`.
+    wanted : iterable of (columns, part)
+        Its arguments of these names.
+
+    Returns
+    -------
+    list of arrays
+
+    Examples
+    --------
+    >>> from skrldp import SRRSanitizer
+    >>> from skrldp.estimation import expected_std_errors
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> sanitizer = SRRSanitizer(eps=1.0).fit(X, sample_weight=[70, 100, 260, 570])
+    >>> wanted = [(None, "sensitive"), (0, "all")]
+    >>> [errors.round(4) for errors in expected_std_errors(sanitizer, 10_000, wanted)]
+    [array([0.0232, 0.0232]), array([0.0232, 0.0232])]
+    """
+    own, sanitizer = read_mechanism(mechanism)
+    cells = _distribution_of(own, sanitizer, distribution)
+    fit = _expected_fit(own, _checked_n(n), cells, method, asymptotic)
+    groups = [group_cells(own, columns, part) for columns, part in wanted]
+    with one_thread():
+        return [_errors(fit, group, asymptotic) for group in groups]
+
+
+def expected_std_error_of_mean(
+    mechanism: Any,
+    n: float,
+    column: Any,
+    *,
+    distribution: Any = None,
+    method: str = "ml",
+    asymptotic: bool = False,
+) -> float:
+    """Return the standard error that the estimate of a column's mean will have.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, str, fitted sanitizer or Pipeline
+        What will make the reports.
+    n : int
+        Number of reports.
+    column : name or position
+        A column of numbers. Records where it is missing are left out.
+    distribution : JointDistribution or array of shape (a1, a2), optional
+        What the records follow; None for the public distribution of a fitted sanitizer.
+    method : {"ml", "least-squares"}, default="ml"
+        How the reports will be evaluated.
+    asymptotic : bool, default=False
+        As for :func:`expected_std_error`.
+
+    Returns
+    -------
+    float
+        In the column's unit; that of :meth:`~skrldp.FrequencyEstimator.mean`. Infinite if the
+        reports do not determine the mean, or no record has a number; NaN if n reports are too few.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As by :func:`expected_std_error`, and if the column is not numeric.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skrldp import SRRSanitizer
+    >>> from skrldp.estimation import expected_std_error_of_mean
+    >>> X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": [0, 3, 0, 3]})
+    >>> sanitizer = SRRSanitizer(eps=1.0, sensitive="ill")
+    >>> sanitizer = sanitizer.fit(X, sample_weight=[70, 100, 260, 570])
+    >>> round(expected_std_error_of_mean(sanitizer, 10_000, "visits"), 3)
+    0.032
+    """
+    own, sanitizer = read_mechanism(mechanism)
+    cells = _distribution_of(own, sanitizer, distribution)
+    fit = _expected_fit(own, _checked_n(n), cells, method, asymptotic)
+    with one_thread():
+        group = group_cells(own, [column], "all")
+        free = mean(group, fit.spread).std_error
+        if np.isnan(free):
+            return float("inf")
+        return free if asymptotic else mean(group, fit.evaluate).std_error
+
+
+# -- what is asked for ----------------------------------------------------------------------------
+
+
+def _checked_n(n: Any) -> float:
+    if not (is_finite(n) and n >= 1 and n == int(n)):
+        raise ValueError(f"n={n!r} must be a whole number of reports, at least 1.")
+    return float(n)
+
+
+def _distribution_of(own: Mechanism, sanitizer: Any, distribution: Any) -> Floats:
+    """Return the distribution that records are taken to follow, (a1, a2)."""
+    if distribution is None:
+        if sanitizer is None:
+            raise ValueError(
+                "a mechanism alone does not say what the records follow: give distribution=, a "
+                "JointDistribution or an array of secrets by values, or pass the fitted sanitizer."
+            )
+        public: Floats = sanitizer.joint_.probabilities
+        return public
+    if isinstance(distribution, JointDistribution):
+        check_names("the distribution", distribution, own)
+        return distribution.probabilities
+    table = _numbers(distribution)
+    shape = len(own.secrets), len(own.values)
+    if table.shape != shape:
+        raise ValueError(
+            f"distribution has shape {table.shape}, but the mechanism has {shape[0]} secrets and "
+            f"{shape[1]} values of U: it must have shape {shape}."
+        )
+    total = float(table.sum())
+    if not (np.all(np.isfinite(table)) and table.min() >= 0.0 and abs(total - 1.0) <= _SUM):
+        raise ValueError(
+            "distribution must have probabilities: numbers of at least 0 whose sum is 1. Counts of "
+            "records become one with JointDistribution(counts, mechanism.secrets, "
+            "mechanism.values)."
+        )
+    return table / total
+
+
+def _numbers(distribution: ArrayLike) -> Floats:
+    numbers: Floats = real_numbers(distribution, "distribution").astype(np.float64)
+    return numbers
+
+
+# -- what the estimator would state ---------------------------------------------------------------
+
+
+def _expected_fit(
+    own: Mechanism, n: float, distribution: Floats, method: str, asymptotic: bool
+) -> Fit:
+    """Fit the expected shares of the reports: the estimate is the distribution itself."""
+    check_choice("method", method, METHODS)
+    check_flag("asymptotic", asymptotic)
+    channel = _channel(own, method)
+    cells = distribution.ravel()
+    near_zero = None
+    with one_thread():
+        report = channel.positive(channel.forward(cells))
+        weights = channel.weights(report if method == "ml" else channel.uniform)
+        if method == "ml" and not asymptotic and len(cells) <= MOST_DENSE:
+            near_zero = NearZero(own.matrix, cells, report, n)
+    unbiased = method != "ml"
+    return Fit(cells, cells, cells, weights, report, channel, n, unbiased, near_zero)
+
+
+def _channel(own: Mechanism, method: str) -> Channel:
+    """Return the estimator's channel, or a quicker one with the same errors.
+
+    If Q is invertible, no weights but those of its inverse are unbiased, whatever the method.
+    """
+    channel = channel_of(own)
+    if method == "ml" and isinstance(channel, BlockChannel) and channel.rank < channel.n_cells:
+        return channel_of(own, most_dense=MOST_DENSE)
+    return channel
+
+
+def _errors(fit: Fit, group: CellGroups, asymptotic: bool) -> Floats:
+    """Errors of the categories: infinite where not determined, NaN where there are too few reports.
+
+    Four probabilities have a short way for S and for U alone.
+    """
+    channel, k = fit.channel, len(group.categories)
+    short = asymptotic or fit.unbiased
+    moments = channel.part_moments(group.labels, k, fit.report_distribution) if short else None
+    if moments is not None:
+        stated = asymptotic | rest_on_enough(*moments, fit.n)
+        return np.where(stated, np.sqrt(moments[0] / fit.n), np.nan)
+    if k == channel.n_cells:
+        order = np.argsort(group.labels)
+        errors = fit.cells(free=asymptotic)[1][order]
+        return np.where(channel.identifiable[order], errors, np.inf)
+    errors = np.empty(k)
+    for rows, functions in channel.indicators(group.labels, k):
+        errors[rows] = (fit.spread if asymptotic else fit.evaluate)(functions)[1]
+        errors[rows][~channel.determines(functions)] = np.inf
+    return errors

@@ -1,0 +1,308 @@
+"""Least squares and maximum likelihood, and estimates of linear functions by either."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from skrldp._typing import Booleans, Floats
+from skrldp.estimation._channels import (
+    Channel,
+    DenseChannel,
+    Weights,
+    central_moments,
+    covariance,
+)
+from skrldp.estimation._convex import Logarithms
+from skrldp.estimation._estimate import project
+from skrldp.estimation._interior_point import minimise
+from skrldp.estimation._likelihood import Maximum, maximise
+from skrldp.estimation._near_zero import NearZero, agree
+from skrldp.estimation._region import LikelihoodRegion
+from skrldp.estimation._restriction import Restriction
+
+__all__ = ["TOL_RESTRICTED", "Fit", "least_squares", "most_likely", "one_thread", "rest_on_enough"]
+
+TOL_RESTRICTED = 1e-7  # nats per report that are always enough over a set
+_LEAST_REPORTS = 5.0  # that an error of least squares rests on, effectively
+# For the errors of least squares: nats in all, nats per report, and steps.
+_TOL_LIKELY, _LEAST_TOL, _MOST_STEPS = 0.1, 1e-12, 1_000
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()  # searches for libraries, which takes milliseconds
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Let linear algebra use one thread: at these sizes, several threads are slower."""
+    limit: AbstractContextManager[Any] = _pools().limit(limits=1, user_api="blas")
+    return limit
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A distribution fitted to reports.
+
+    Attributes
+    ----------
+    distribution : array of shape (a,)
+        The estimate; by least squares the one of least norm, if it is not determined.
+    probable : array of shape (a,)
+        The estimate projected to the distributions, so that it is non-negative.
+    likely : array of shape (a,)
+        A distribution that makes the reports most likely, or nearly so: by maximum likelihood the
+        estimate; by least squares the projected one for channels without a matrix.
+    weights : Weights
+        Weights of the reports, for standard errors.
+    report_distribution : array of shape (b,)
+        Distribution of the reports that the mechanism makes of the most likely distribution, for
+        standard errors. Symbols that were not seen have the probability that the others give them.
+    channel : Channel
+        The channel of the reports: it determines which functions are identifiable.
+    n : float
+        Number of reports.
+    unbiased : bool
+        Whether estimates of functions that are not determined are NaN.
+    near_zero : NearZero or None
+        Variances by maximum likelihood if one record more of each cell had been seen; None for
+        least squares and for channels without a matrix.
+    region : LikelihoodRegion or None
+        The likelihood around the estimate, for intervals; None for least squares and for channels
+        without a matrix.
+    """
+
+    distribution: Floats
+    probable: Floats
+    likely: Floats
+    weights: Weights
+    report_distribution: Floats
+    channel: Channel
+    n: float
+    unbiased: bool
+    near_zero: NearZero | None = None
+    region: LikelihoodRegion | None = None
+
+    def evaluate(self, functions: Floats) -> tuple[Floats, Floats]:
+        """Estimates and standard errors of linear functions of the distribution, (m, a).
+
+        Errors are NaN if the reports do not determine the function, or are too few for an error;
+        estimates are NaN in the first case if `unbiased`.
+        """
+        values, free = self.spread(functions)
+        return values, np.where(self._stated(functions), free, np.nan)
+
+    def spread(self, functions: Floats) -> tuple[Floats, Floats]:
+        """Estimates and their errors as :meth:`evaluate`, but errors whatever they rest on.
+
+        By maximum likelihood near a zero they are greater than the spread of the estimate.
+        """
+        known = self.channel.determines(functions)
+        variances = self._moments(functions)[0]
+        errors = np.where(known, np.sqrt(variances / self.n), np.nan)
+        return self._shown(functions @ self.distribution, known), errors
+
+    def cells(self, *, free: bool = False) -> tuple[Floats, Floats]:
+        """As :meth:`evaluate`, or :meth:`spread` if `free`, of the probabilities of the cells."""
+        known = self.channel.identifiable
+        second, fourth = self.weights.moments(self.report_distribution)
+        variances = second / self.n
+        if free:
+            stated = np.ones(len(known), dtype=bool)
+        elif self.unbiased:
+            stated = rest_on_enough(second, fourth, self.n)
+        elif self.near_zero is None:
+            stated = agree(variances, variances - self._tied(variances, variances))
+        else:
+            stated = np.empty(len(known), dtype=bool)
+            labels = np.arange(len(known))
+            for rows, functions in self.channel.indicators(labels, len(known)):
+                stated[rows] = agree(variances[rows], self.near_zero.variances(functions))
+        errors = np.where(known & stated, np.sqrt(variances), np.nan)
+        return self._shown(self.distribution, known), errors
+
+    def _moments(self, functions: Floats) -> tuple[Floats, Floats]:
+        return central_moments(self.weights.of(functions), self.report_distribution)
+
+    def _stated(self, functions: Floats) -> Booleans:
+        """Whether the spread of an estimate is within a tenth of its error."""
+        second, fourth = self._moments(functions)
+        variances = second / self.n
+        if self.unbiased:
+            return rest_on_enough(second, fourth, self.n)
+        certain = np.ptp(functions, axis=1) == 0.0
+        if self.near_zero is not None:
+            return certain | agree(variances, self.near_zero.variances(functions))
+        report = self.report_distribution
+        own = self.weights.moments(report)[0] / self.n
+        weights = self.weights.of(functions)
+        centred = (weights - (weights @ report)[:, None]) * report
+        with_cells = self.weights.of(centred) / self.n  # covariances; four numbers are symmetric
+        tied = np.sum(self._tied(with_cells, own), axis=1)
+        return certain | agree(variances, variances - tied)
+
+    def _tied(self, with_cells: Floats, own: Floats) -> Floats:
+        """Variance that a record more of a cell takes away, with its covariance and variance.
+
+        What cells have in common is counted twice, so that too few errors are stated.
+        """
+        known = self.distribution**2 + own
+        return np.divide(with_cells**2, known, out=np.zeros_like(with_cells), where=known > 0)
+
+    def covariance(self, functions: Floats) -> Floats:
+        """Covariance of the estimates of linear functions of the distribution, (m, a) to (m, m)."""
+        result = covariance(self.weights.of(functions), self.report_distribution, self.n)
+        unknown = ~(self.channel.determines(functions) & self._stated(functions))
+        result[unknown, :] = result[:, unknown] = np.nan
+        return result
+
+    def _shown(self, values: Floats, known: NDArray[np.bool_]) -> Floats:
+        return np.where(known, values, np.nan) if self.unbiased else values.copy()
+
+
+def rest_on_enough(second: Floats, fourth: Floats, n: float) -> Booleans:
+    """Whether the variance of an average of n weights rests on enough of the reports.
+
+    n times the squared second moment over the fourth is their effective number: of a share of the
+    reports that is small, the number of reports that have it.
+
+    Parameters
+    ----------
+    second, fourth : arrays of one shape
+        Central moments of the weight of one report.
+    n : float
+        Number of reports.
+
+    Returns
+    -------
+    array of bool of that shape
+    """
+    enough: Booleans = n * second**2 >= _LEAST_REPORTS * fourth
+    return enough
+
+
+def least_squares(
+    channel: Channel,
+    counts: Floats,
+    likely: Floats | None = None,
+    time_limit: float | None = None,
+) -> Fit:
+    """Fit by least squares, without bias: the weights are those that are best if X is uniform.
+
+    Parameters
+    ----------
+    channel : Channel
+        From distributions of X to distributions of the report.
+    counts : array of shape (b,)
+        Number of reports of each symbol.
+    likely : array of shape (a,), optional
+        A distribution that makes the reports most likely, for the errors; None to search for it.
+    time_limit : float, optional
+        Seconds after which this search ends.
+
+    Returns
+    -------
+    Fit
+    """
+    n = float(counts.sum())
+    weights = channel.weights(channel.uniform)
+    distribution = weights.estimate(counts / n)
+    probable = project(distribution)
+    if likely is None:
+        likely = probable
+        if isinstance(channel, DenseChannel) and distribution.min() < 0.0:
+            tol = max(_TOL_LIKELY / n, _LEAST_TOL)
+            likely = maximise(channel, counts / n, tol, _MOST_STEPS, time_limit).distribution
+    report = channel.positive(channel.forward(likely))
+    return Fit(distribution, probable, likely, weights, report, channel, n, True)
+
+
+def most_likely(
+    channel: Channel,
+    counts: Floats,
+    prior: Floats | None,
+    within: Restriction | None,
+    tol: float,
+    max_iter: int,
+    time_limit: float | None = None,
+) -> tuple[Fit, Maximum]:
+    """Fit by maximum likelihood; a prior's records count as reports that state the cell.
+
+    Parameters
+    ----------
+    channel : Channel
+        From distributions of X to distributions of the report.
+    counts : array of shape (b,)
+        Number of reports of each symbol.
+    prior : array of shape (a,), optional
+        Number of public records of each cell; for a channel that has its matrix.
+    within : Restriction, optional
+        The set of the distributions to choose from; for a channel that has its matrix.
+    tol : float
+        Gap to stop at, in nats per report or public record.
+    max_iter : int
+        Greatest number of steps.
+    time_limit : float, optional
+        Seconds after which no step is begun.
+
+    Returns
+    -------
+    Fit, Maximum
+    """
+    if prior is not None:
+        assert isinstance(channel, DenseChannel)
+        # Reports and public records together: a mechanism that either states the cell or applies Q.
+        own = counts.sum() / (counts.sum() + prior.sum())
+        direct = (1.0 - own) * np.eye(channel.n_cells)
+        channel = DenseChannel(np.vstack([own * channel.matrix, direct]))
+        counts = np.concatenate([counts, prior])
+    n = float(counts.sum())
+    if within is None:
+        best = maximise(channel, counts / n, tol, max_iter, time_limit)
+    else:
+        assert isinstance(channel, DenseChannel)
+        best = _most_likely_within(channel.matrix, counts / n, within, tol)
+    report_distribution = channel.positive(channel.forward(best.distribution))
+    weights = channel.weights(report_distribution)
+    region = near_zero = None
+    if isinstance(channel, DenseChannel):
+        seen = counts > 0
+        if within is None:
+            within = Restriction((), np.full(channel.n_cells, 1.0 / channel.n_cells))
+        region = LikelihoodRegion(
+            channel.matrix[seen], counts[seen], best.distribution, within.constraints, within.inside
+        )
+        near_zero = NearZero(
+            channel.matrix, best.distribution, report_distribution, n, within.constraints
+        )
+    return Fit(
+        best.distribution,
+        best.distribution,
+        best.distribution,
+        weights,
+        report_distribution,
+        channel,
+        n,
+        False,
+        near_zero,
+        region,
+    ), best
+
+
+def _most_likely_within(matrix: Floats, shares: Floats, within: Restriction, tol: float) -> Maximum:
+    """Maximise the likelihood over a set, by the interior-point method for convex programs."""
+    seen = shares > 0
+    objective = Logarithms(shares[seen], 0.0, matrix[seen])
+    found = minimise(
+        np.zeros((1, matrix.shape[1])),
+        within.constraints,
+        within.inside,
+        min(tol, TOL_RESTRICTED),
+        objective=objective,
+    )
+    gap = max(float(found.values[0] - found.bounds[0]), 0.0)
+    return Maximum(found.points[0], -float(found.values[0]), gap, found.steps)

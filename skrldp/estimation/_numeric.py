@@ -1,0 +1,236 @@
+"""Mean, variance and quantiles of a column of numbers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skrldp._typing import Floats
+from skrldp.alphabet import CellGroups, group_cells, numbers_of_cells
+from skrldp.estimation._bounded_mean import average, scores_for
+from skrldp.estimation._channels import Channel, DenseChannel
+from skrldp.estimation._checks import MOST_DENSE
+from skrldp.estimation._drift import set_around
+from skrldp.estimation._fit import Fit, least_squares
+from skrldp.estimation._intervals import Ranges
+from skrldp.estimation._numbers import NumericEstimate, Scaled, mean, quantile, variance
+from skrldp.estimation._ranges import NumberRanges
+from skrldp.estimation._score_intervals import LeastSquaresRanges
+from skrldp.estimation._source import Source
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Mechanism
+
+__all__ = ["NumericSummaries"]
+
+
+class NumericSummaries:
+    """Means, variances and quantiles of a fitted estimator's columns."""
+
+    mechanism_: Mechanism
+    counts_: NDArray[np.int64]
+    _fit: Fit
+    _channel: Channel
+    _source: Source
+
+    def mean(self, column: Any) -> NumericEstimate:
+        """Estimate the mean of a column of numbers.
+
+        Parameters
+        ----------
+        column : name or position
+            A column of the table. Records where it is missing are left out.
+
+        Returns
+        -------
+        NumericEstimate
+            It may be identifiable where the column's distribution is not. By least squares, where
+            the reports do not determine it and the estimator was made with the fitted sanitizer,
+            it is the :meth:`bounded_mean` over the sanitizer's set: its `bias` is then not 0,
+            and `within` states the set.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or it is not numeric.
+        """
+        group = self._asked(column)
+        found = self._with_ranges(group, squared=False)
+        bounded = self._fit.unbiased and self._source.joint is not None
+        if bounded and np.isnan(found.value) and self._n_dense and numbers_of_cells(group)[1].all():
+            return self.bounded_mean(column)
+        return found
+
+    def bounded_mean(
+        self, column: Any, within: Any = None, *, joint: JointDistribution | None = None
+    ) -> NumericEstimate:
+        r"""Estimate the mean of a column with a bias that is bounded over a set of distributions.
+
+        Such an estimate always exists, also where the reports do not determine the mean or where
+        an unbiased estimate has a large error. It is the average of scores of the reports. The
+        scores are chosen for a short interval at the public distribution, and the bias is bounded
+        at every distribution of the set. `RobustMSESanitizer` reports numbers that are close to
+        the column's, so its scores are close to the reports themselves.
+
+        Parameters
+        ----------
+        column : name or position
+            A column of numbers, without missing values.
+        within : RenyiBall, LikelihoodRatioSet, AllDistributions or FittedSet, optional
+            The set. A `RenyiBall` is a set of joint distributions. A `LikelihoodRatioSet` says
+            nothing about P(S), and the bound is then the one for the worst secret, which is often
+            much greater. None is the sanitizer's ``utility_uncertainty_`` if it has one, such as
+            `RobustMSESanitizer`, and else its ``uncertainty_``.
+        joint : JointDistribution, optional
+            The public distribution that the set is around; the sanitizer's if None.
+
+        Returns
+        -------
+        NumericEstimate
+            With ``value``, ``std_error``, ``bias`` and ``within``. If the population is in the
+            set, its intervals contain the mean with at least the probability that they state,
+            as far as the average is normal.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, it is not numeric or has missing values, the set or the
+            public distribution is not known, or there are too many cells.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skrldp import FrequencyEstimator, RobustMSESanitizer
+        >>> cells = [[group, stars] for group in ("a", "b") for stars in (1, 2, 3, 4, 5)]
+        >>> counts = [100, 200, 900, 900, 700, 500, 400, 700, 200, 100]
+        >>> sanitizer = RobustMSESanitizer(eps=0.5, random_state=0).fit(cells, sample_weight=counts)
+        >>> reports = sanitizer.transform(np.repeat(np.array(cells, object), counts, axis=0))
+        >>> estimator = FrequencyEstimator(sanitizer, encode="cells").fit(reports)
+        >>> low, high = estimator.bounded_mean(1).confidence_interval()
+        >>> bool(low < 15_000 / 4_700 < high), bool(high - low < 0.4)    # the mean is 3.19
+        (True, True)
+        """
+        group = self._asked(column)
+        numbers, present = numbers_of_cells(group)
+        if not present.all():
+            raise ValueError(
+                f"column {group.name[0]!r} has missing values: the mean over the other records is "
+                "a ratio, whose bias is not bounded here. Give the missing values a number."
+            )
+        if not self._n_dense:
+            raise ValueError(
+                f"a bounded mean works up to {MOST_DENSE:,} cells, but the mechanism has "
+                f"{self._channel.n_cells:,}."
+            )
+        chosen = self._source.utility_uncertainty if within is None else within
+        around, joint = set_around(self._source, chosen, joint)
+        channel = self._channel
+        if not isinstance(channel, DenseChannel):
+            channel = DenseChannel(self.mechanism_.matrix)
+        n = float(self.counts_.sum())
+        scores = scores_for(channel, numbers, around, joint, n)
+        shares = self.counts_ / n
+        report = channel.positive(channel.forward(self._fit.likely))
+        value, error = average(scores, shares, report, n)
+        return NumericEstimate(value, error, scores.bias, around.describe())
+
+    @property
+    def _n_dense(self) -> int:
+        """Number of cells, if their matrix can be used; else 0."""
+        n_cells = self._channel.n_cells
+        return n_cells if isinstance(self._channel, DenseChannel) or n_cells <= MOST_DENSE else 0
+
+    def variance(self, column: Any) -> NumericEstimate:
+        """Estimate the variance of a column of numbers.
+
+        Parameters
+        ----------
+        column : name or position
+            A column of the table. Records where it is missing are left out.
+
+        Returns
+        -------
+        NumericEstimate
+            Its bias is of the order of 1/n: the squared standard error of the mean is not added.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or it is not numeric.
+        """
+        return self._with_ranges(self._asked(column), squared=True)
+
+    def quantile(
+        self, column: Any, q: float, *, order: Sequence[Any] | None = None
+    ) -> NumericEstimate:
+        """Estimate a quantile: the least number or category t that a share q do not exceed.
+
+        Parameters
+        ----------
+        column : name or position
+            A column of the table. Records where it is missing are left out.
+        q : float
+            Between 0 and 1; 0.5 for the median.
+        order : sequence, optional
+            The column's categories from least to greatest, for ordered categories that are no
+            numbers, such as ``table["size"].cat.categories``.
+
+        Returns
+        -------
+        NumericEstimate
+            One of the column's numbers or categories, with an interval between two of them.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, it is not numeric and has no `order`, the order lacks a
+            category, or q is not between 0 and 1.
+        """
+        return quantile(self._asked(column), self._fit.spread, q, order, self._fit.region)
+
+    def _asked(self, column: Any) -> CellGroups:
+        check_is_fitted(self)
+        return group_cells(self.mechanism_, [column], "all")
+
+    def _with_ranges(self, group: CellGroups, *, squared: bool) -> NumericEstimate:
+        """Mean or variance of a column, with what the reports say about it."""
+        fit, estimate = self._fit, variance if squared else mean
+        found = estimate(group, fit.evaluate)
+        numbers, present = numbers_of_cells(group)
+        given = present > 0
+        least, unit = float(numbers[given].min()), float(np.ptp(numbers[given]))
+        if unit == 0.0 or found._linear is None:
+            return found
+        shares = given * (numbers - least) / unit
+        if squared:  # at most a quarter of the squared range
+            least, unit = 0.0, unit**2 / 4.0
+        value, error = (found.value - least) / unit, found.std_error / unit
+        own = np.array([value])
+        ranges: Ranges
+        if fit.unbiased:
+            ranges = LeastSquaresRanges(fit, own, function=found._linear / unit + value)
+        else:
+            counts = self.counts_.astype(float)
+            asked = self._channel, counts, fit.likely, group, squared, least, unit
+            unbiased = partial(_unbiased, *asked)
+            errors = np.array([error])
+            ranges = NumberRanges(fit.region, own, errors, unbiased, shares, given, squared)
+        return replace(found, _scaled=Scaled(least, unit, ranges))
+
+
+def _unbiased(
+    channel: Channel,
+    counts: Floats,
+    likely: Floats,
+    group: CellGroups,
+    squared: bool,
+    least: float,
+    unit: float,
+) -> tuple[Floats, Floats]:
+    """Mean or variance by least squares and its error, in units."""
+    fit = least_squares(channel, counts, likely)
+    found = (variance if squared else mean)(group, fit.evaluate)
+    return np.array([(found.value - least) / unit]), np.array([found.std_error / unit])

@@ -1,0 +1,178 @@
+"""What the likelihood says about categories, and about a column of numbers."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._arrays import ReadOnly
+from skrldp._typing import Booleans, Floats
+from skrldp.estimation._bounds import extremes
+from skrldp.estimation._intervals import Ranges, score
+from skrldp.estimation._range_of_variance import range_of_variance
+from skrldp.estimation._region import LikelihoodRegion
+
+__all__ = ["CategoryRanges", "NumberRanges", "is_quick"]
+
+# Figures by the third power of cells, up to which "auto" is the likelihood ratio: two minutes.
+_MOST_WORK = 250.0**4
+_FLAT = 1e-4  # nats by which the likelihood may differ to count as the same, within a set
+_PROGRAMS_OF_VARIANCE = 100.0  # as many programs take as long, roughly
+
+
+def is_quick(region: LikelihoodRegion, n_programs: float) -> bool:
+    """Whether so many figures of a region take no more than some two minutes.
+
+    Parameters
+    ----------
+    region : LikelihoodRegion
+        The distributions.
+    n_programs : float
+        How many figures.
+
+    Returns
+    -------
+    bool
+    """
+    return n_programs * float(len(region.distribution)) ** 3 <= _MOST_WORK
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodRanges(ReadOnly, Ranges):
+    """What maximum likelihood says about some figures between 0 and 1.
+
+    Attributes
+    ----------
+    region : LikelihoodRegion or None
+        The likelihood; None for channels without a matrix.
+    values, errors : arrays of shape (k,)
+        The estimates and their standard errors.
+    unbiased : callable
+        Gives the estimates and errors by least squares, (k,) each.
+    """
+
+    region: LikelihoodRegion | None
+    values: Floats
+    errors: Floats
+    unbiased: Callable[[], tuple[Floats, Floats]]
+    _found: dict[tuple[float, float, float, int], Floats] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    by_likelihood: ClassVar[bool] = True
+
+    @property
+    def n_programs(self) -> float:
+        """Number of figures, in programs of one each."""
+        return float(len(self.values))
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether intervals by the likelihood ratio take no more than some two minutes."""
+        return self.region is not None and is_quick(self.region, self.n_programs)
+
+    @property
+    def has_region(self) -> bool:
+        """Whether there are intervals by the likelihood ratio."""
+        return self.region is not None
+
+    def ends(self, drops: tuple[float, float, float], first: int) -> Floats:
+        """See :class:`Ranges`; what was found once is kept."""
+        assert self.region is not None
+        key = (*drops, first)
+        if key not in self._found:
+            self._found[key] = self._range(self.region, drops, first)
+        return self._found[key].copy()
+
+    @abstractmethod
+    def _range(
+        self, region: LikelihoodRegion, drops: tuple[float, float, float], first: int
+    ) -> Floats:
+        """Find the ranges."""
+
+    def score(self, z: float, first: int) -> Floats:
+        """See :class:`Ranges`."""
+        return score(self.values, self.errors, *self.unbiased(), z)[:first]
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryRanges(LikelihoodRanges):
+    """What maximum likelihood says about the probabilities of some categories.
+
+    Attributes
+    ----------
+    labels : array of shape (a,)
+        Category of each cell.
+    known : array of bool, shape (k,)
+        Whether the reports determine them.
+    basis : array of shape (a, r) or None
+        Basis of the row space of the mechanism; None without a matrix.
+    """
+
+    labels: NDArray[np.intp]
+    known: NDArray[np.bool_]
+    basis: Floats | None
+
+    def _functions(self, categories: NDArray[np.intp]) -> Floats:
+        return (self.labels == categories[:, None]).astype(float)
+
+    def _range(
+        self, region: LikelihoodRegion, drops: tuple[float, float, float], first: int
+    ) -> Floats:
+        return region.ends(self._functions(np.arange(first)), *drops)
+
+    def bounds(self, first: int) -> Floats:
+        """Ranges of the first categories over the distributions of the same likelihood.
+
+        Parameters
+        ----------
+        first : int
+            Number of categories.
+
+        Returns
+        -------
+        array of shape (first, 2)
+        """
+        assert self.region is not None and self.basis is not None
+        found = np.stack([self.values[:first]] * 2, axis=1)
+        left = np.flatnonzero(~self.known[:first])
+        if not left.size:
+            return found
+        if self.region.constraints:
+            found[left] = self.region.ends(self._functions(left), _FLAT)
+        else:
+            found[left] = extremes(self.basis, self.region.distribution, self._functions(left))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class NumberRanges(LikelihoodRanges):
+    """What maximum likelihood says about the mean or the variance of a number.
+
+    Attributes
+    ----------
+    numbers : array of shape (a,)
+        The number in each cell, between 0 and 1.
+    given : array of bool, shape (a,)
+        The cells that have a number.
+    squared : bool
+        Whether it is the variance, times 4.
+    """
+
+    numbers: Floats
+    given: Booleans
+    squared: bool
+
+    @property
+    def n_programs(self) -> float:
+        """Number of programs."""
+        return _PROGRAMS_OF_VARIANCE if self.squared else 1.0
+
+    def _range(
+        self, region: LikelihoodRegion, drops: tuple[float, float, float], first: int
+    ) -> Floats:
+        if self.squared:
+            return 4.0 * range_of_variance(region, self.numbers, self.given, *drops)[None]
+        return region.ends(self.numbers[None], *drops, given=self.given)

@@ -1,0 +1,200 @@
+r"""Maximum likelihood over the distributions whose conditionals of U are in an uncertainty set.
+
+The distribution of S is free, and the conditional of each secret is anywhere in its own ball. These
+distributions π form a convex set, the convex hull of what the uncertainty set allows: their extreme
+points have one secret each, so what the set allows for two secrets together does not matter.
+
+The log-likelihood L is concave. With :math:`g = Q^\top(f / Q\pi)`, the concavity of the logarithm
+gives for every other π'
+
+.. math:: L(\pi') - L(\pi) \le \log(g\cdot\pi') \le \log\max_s \max_{R_s} R_s\cdot g_s,
+
+where the support function bounds the right side rigorously. The conditionals that attain it are the
+columns of a mixture, whose best weights are found by the maximum-likelihood method for
+distributions; then come the next columns (fully corrective Frank-Wolfe).
+"""
+
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from skrldp._typing import Booleans, Floats, Indices
+from skrldp.estimation._channels import Channel, DenseChannel
+from skrldp.estimation._likelihood import maximise
+from skrldp.joint import JointDistribution
+from skrldp.sets import FittedSet
+from skrldp.support_function import conditional_radius, pull_in, support, worst_conditionals
+
+__all__ = ["Restricted", "greatest_over_set", "restricted_maximum"]
+
+_LEAST_WEIGHT = 1e-13  # of a column that is kept
+_MOST_STEPS = 5_000  # of the maximisation over weights
+_FRUITLESS = 5  # rounds without a better bound: only rounding errors are left
+_INNER = 0.1  # of the tolerance: how exactly the weights are found
+
+
+class Restricted(NamedTuple):
+    """The most likely distribution of those in a set.
+
+    Attributes
+    ----------
+    distribution : array of shape (a,)
+        A distribution of X in the set.
+    log_likelihood : float
+        Of all reports together at that distribution, in nats.
+    upper_bound : float
+        A bound on the log-likelihood at every distribution in the set.
+    """
+
+    distribution: Floats
+    log_likelihood: float
+    upper_bound: float
+
+
+def greatest_over_set(
+    functions: Floats, fitted_set: FittedSet, joint: JointDistribution
+) -> tuple[Floats, Floats]:
+    """Greatest values of linear functions over the conditionals of each secret in its ball.
+
+    Parameters
+    ----------
+    functions : array of shape (m, a)
+        Linear functions of the distribution of X.
+    fitted_set : FittedSet
+        The uncertainty set.
+    joint : JointDistribution
+        The public distribution that it is around.
+
+    Returns
+    -------
+    bounds : array of shape (m, a1)
+        Upper bounds on the expectation of each function given each secret, rounding included. The
+        greatest of a row bounds the function over all distributions, whatever that of S is.
+    conditionals : array of shape (m, a1, a2)
+        Conditionals in the balls that (nearly) attain them.
+    """
+    shape = joint.counts.shape
+    q = functions.reshape(-1, shape[1])  # (m a1, a2)
+    secret = np.tile(np.arange(shape[0]), len(functions))
+    found = np.zeros_like(q)
+    found[np.arange(len(q)), q.argmax(axis=1)] = 1.0
+    bound = q.max(axis=1)
+    budgets, free = _budgets(fitted_set, joint)
+    point = ~free & (budgets <= 0)
+    fixed = point[secret]
+    found[fixed] = joint.conditionals[secret[fixed]]
+    bound[fixed] = np.sum(found[fixed] * q[fixed], axis=1)
+    ball = ~(free | point)[secret]
+    if ball.any():
+        s = secret[ball]
+        problem = q[ball, None], joint.conditionals[s, None], joint.marginal[s, None]
+        best = support(*problem, fitted_set.alpha, budgets[s])
+        bound[ball] = best.bound
+        attained = worst_conditionals(*problem, fitted_set.alpha, budgets[s], best.slack)
+        found[ball] = attained[:, 0]
+    return bound.reshape(-1, shape[0]), found.reshape(-1, *shape)
+
+
+def _budgets(fitted_set: FittedSet, joint: JointDistribution) -> tuple[Floats, Booleans]:
+    """Return what each conditional may take, and which secrets may have any conditional."""
+    budgets = fitted_set.single_budgets(joint.marginal)
+    free = joint.marginal <= 0
+    some = ~free & (budgets > 0)
+    free[some] = np.isinf(conditional_radius(joint.marginal[some], fitted_set.alpha, budgets[some]))
+    return budgets, free
+
+
+def restricted_maximum(
+    channel: Channel,
+    counts: Floats,
+    fitted_set: FittedSet,
+    joint: JointDistribution,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 500,
+    time_limit: float | None = 60.0,
+) -> Restricted:
+    """Maximise the log-likelihood of reports over the distributions of a set.
+
+    Parameters
+    ----------
+    channel : Channel
+        From distributions of X to distributions of the report.
+    counts : array of shape (b,)
+        Number of reports of each symbol, 0 on impossible symbols.
+    fitted_set : FittedSet
+        The uncertainty set; each conditional is taken by itself, and that of S is free.
+    joint : JointDistribution
+        The public distribution that the set is around.
+    tol : float
+        Difference between the upper bound and the log-likelihood to stop at, in nats in all.
+    max_iter : int
+        Greatest number of rounds.
+    time_limit : float, optional
+        Seconds after which no round is begun.
+
+    Returns
+    -------
+    Restricted
+        Its upper bound holds even if the rounds or the time did not suffice for `tol`.
+    """
+    end = math.inf if time_limit is None else time.perf_counter() + time_limit
+    n = float(counts.sum())
+    shares, seen = counts / n, counts > 0
+    tol /= n
+    atoms = _start(fitted_set, joint)  # distributions of X with one secret each, (m, a)
+    columns = _reports(channel, atoms)
+    best, value, bound, fruitless = joint.probabilities.ravel(), -math.inf, math.inf, 0
+    for _ in range(max_iter):
+        mixture = maximise(
+            DenseChannel(columns), shares, _INNER * tol, _MOST_STEPS, end - time.perf_counter()
+        )
+        weights = mixture.distribution
+        report = columns @ weights
+        if np.any(report[seen] <= 0):  # nothing in the set makes such a report
+            return Restricted(weights @ atoms, -math.inf, -math.inf)
+        now = float(shares[seen] @ np.log(report[seen]))
+        prices = np.divide(shares, report, out=np.zeros_like(shares), where=seen)
+        greatest, attained = greatest_over_set(channel.backward(prices)[None], fitted_set, joint)
+        fruitless += 1
+        if now > value:
+            best, value = weights @ atoms, now
+        limit = now + math.log(max(1.0, float(greatest.max())))
+        if limit < bound:
+            bound, fruitless = limit, 0
+        if bound - value <= tol or fruitless >= _FRUITLESS or time.perf_counter() >= end:
+            break
+        helpful = np.flatnonzero(greatest[0] > 1.0)
+        new, kept = _atoms(helpful, attained[0, helpful], len(greatest[0])), weights > _LEAST_WEIGHT
+        atoms = np.concatenate([atoms[kept], new])
+        columns = np.hstack([columns[:, kept], _reports(channel, new)])
+    return Restricted(best, n * value, n * max(bound, value))
+
+
+def _start(fitted_set: FittedSet, joint: JointDistribution) -> Floats:
+    """For each secret the public conditional, and one with mass in every cell it may have."""
+    a1, a2 = joint.counts.shape
+    budgets, free = _budgets(fitted_set, joint)
+    even = np.full((a1, a2), 1.0 / a2)
+    ball = np.flatnonzero(~free & (budgets > 0))
+    if ball.size:
+        around = joint.conditionals[ball, None], joint.marginal[ball, None], fitted_set.alpha
+        even[ball] = pull_in(even[ball, None], *around, budgets[ball])[:, 0]
+    wide = np.flatnonzero(free | (budgets > 0))
+    public = np.flatnonzero(joint.marginal > 0)
+    parts = [(public, joint.conditionals[public]), (wide, even[wide])]
+    return np.concatenate([_atoms(*part, a1) for part in parts])
+
+
+def _atoms(secrets: Indices, conditionals: Floats, n_secrets: int) -> Floats:
+    """Distributions of X in which the secret is certain, (m, a)."""
+    found = np.zeros((len(secrets), n_secrets, conditionals.shape[1]))
+    found[np.arange(len(secrets)), secrets] = conditionals
+    return found.reshape(len(secrets), n_secrets * conditionals.shape[1])
+
+
+def _reports(channel: Channel, atoms: Floats) -> Floats:
+    """Distributions of the report, (b, m)."""
+    return np.stack([channel.forward(atom) for atom in atoms], axis=1)

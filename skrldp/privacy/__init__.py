@@ -1,0 +1,54 @@
+r"""What every row of a mechanism must satisfy: promises, requirements, regions of conditionals.
+
+A *row* of a mechanism is :math:`v = (Q_{y|s,u})_{s,u}`. It is private when, for all distinct
+secrets :math:`s_1, s_2` and all conditionals :math:`(R_1, R_2)` of the region,
+:math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}`. The regions are nested, each safe for
+those before it: ``"joint"`` (exactly what the ball of distributions allows) ⊂ ``"product"`` (each
+conditional in its own ball) ⊂ ``"box"`` (bounds on each probability) ⊂ ``"lower"`` (lower bounds,
+the paper's PolyOpt) ⊂ all conditionals.
+
+A region's :class:`Layout` says which entries of a row belong to which secret. With
+``observe="nonsensitive"`` a mechanism sees U alone: its rows are functions :math:`(Q_{y|u})_u` of
+U, private under the same condition with :math:`v_s = Q_y` for every secret.
+
+A *requirement* names pairs of secrets, an ε for each pair, and a region. Designs, repair, release
+and proof take a list of requirements: whatever is promised besides the privacy of S over a set of
+distributions (privacy over all distributions at a larger ε, towards somebody who knows some columns
+of U, or of each sensitive column by itself) is one more entry.
+"""
+
+from skrldp.privacy._balls import JointRegion, ProductRegion
+from skrldp.privacy._build import REGIONS, privacy_region
+from skrldp.privacy._layout import Layout
+from skrldp.privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
+from skrldp.privacy._promise import Promise, Statement
+from skrldp.privacy._region import Region
+from skrldp.privacy._repair import constant_rows, repair
+from skrldp.privacy._requirements import Requirement, Requirements, lifted
+from skrldp.privacy._screened import Screened
+from skrldp.privacy._screened_maximum import screened_maxima
+from skrldp.privacy._worst_pairs import WorstPairs, odds_factor
+
+__all__ = [
+    "REGIONS",
+    "BoxRegion",
+    "JointRegion",
+    "Layout",
+    "LowerRegion",
+    "PointRegion",
+    "ProductRegion",
+    "Promise",
+    "Region",
+    "Requirement",
+    "Requirements",
+    "Screened",
+    "SimplexRegion",
+    "Statement",
+    "WorstPairs",
+    "constant_rows",
+    "lifted",
+    "odds_factor",
+    "privacy_region",
+    "repair",
+    "screened_maxima",
+]

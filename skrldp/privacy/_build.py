@@ -1,0 +1,79 @@
+"""From a public distribution and a set around it to the region that privacy must hold for."""
+
+from skrldp._params import OBSERVED, check_choice
+from skrldp._typing import Indices
+from skrldp.joint import JointDistribution
+from skrldp.privacy._balls import JointRegion, ProductRegion
+from skrldp.privacy._layout import Layout
+from skrldp.privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
+from skrldp.privacy._region import Region
+from skrldp.sets import FittedSet
+
+__all__ = ["REGIONS", "privacy_region"]
+
+REGIONS = ("joint", "product", "box", "lower")
+
+
+def privacy_region(
+    joint: JointDistribution,
+    uncertainty: FittedSet,
+    *,
+    region: str = "joint",
+    same_secret: bool = False,
+    observe: str = "all",
+    layout: Layout | None = None,
+    compared: tuple[Indices, Indices] | None = None,
+) -> Region:
+    """Build the privacy region of a set of distributions around the public one.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    uncertainty : FittedSet
+        The set of distributions.
+    region : {"joint", "product", "box", "lower", "exact"}
+        How closely the region follows the set; "exact" is as closely as proofs can: "joint" where
+        that is convex, else "product".
+    same_secret : bool
+        Also compare a secret with itself under two distributions, as Entropy Definition 3 does; it
+        is not part of the privacy promise and only costs utility.
+    observe : {"all", "nonsensitive"}
+        For mechanisms that do not see the secret: rows are functions of U alone.
+    layout : Layout, optional
+        Which entries of a row belong to which secret of ``joint``; None is what ``observe`` says.
+    compared : pair of integer arrays of shape (n_pairs,), optional
+        Pairs of secrets to compare; None: all.
+
+    Returns
+    -------
+    Region
+
+    Raises
+    ------
+    ValueError
+        If the region is unknown, or is the joint one with alpha < 1/2, where it is not convex.
+    """
+    if region == "exact":
+        region = "joint" if uncertainty.joint_is_convex else "product"
+    check_choice("region", region, REGIONS)
+    check_choice("observe", observe, OBSERVED)
+    a1, a2 = joint.counts.shape
+    layout = layout or Layout.plain(a1, a2, observe)
+    arguments = joint.conditionals, joint.marginal, uncertainty, same_secret, layout, compared
+    if uncertainty.is_point:
+        return PointRegion(*arguments)
+    if uncertainty.is_everything:
+        return SimplexRegion(*arguments)
+    if region == "joint" and uncertainty.shares_budget:
+        if not uncertainty.joint_is_convex:
+            raise ValueError(
+                f"region='joint' needs alpha >= 1/2, got alpha={uncertainty.alpha}: below, what "
+                "the ball allows for two conditionals together is not convex, and a bound from "
+                "duality would be loose. Use region='product', 'box' or 'lower', or a larger alpha."
+            )
+        return JointRegion(*arguments)
+    ball = ProductRegion(*arguments)
+    if region in ("joint", "product"):
+        return ball
+    return BoxRegion.around(ball) if region == "box" else LowerRegion.around(ball)

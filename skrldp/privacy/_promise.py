@@ -1,0 +1,352 @@
+"""What is promised about a table: statements, and the requirements that make them true."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from skrldp._typing import Floats, Indices
+from skrldp.joint import JointDistribution
+from skrldp.privacy._build import privacy_region
+from skrldp.privacy._layout import Layout
+from skrldp.privacy._polyhedra import SimplexRegion
+from skrldp.privacy._region import Region
+from skrldp.privacy._requirements import Requirement, Requirements
+from skrldp.sets import FittedSet, RenyiSet
+
+__all__ = ["Promise", "Statement"]
+
+_EVERYTHING = RenyiSet(1.0, np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """Privacy of pairs of secrets over a set of distributions.
+
+    The secrets are those of `joint`: the values of S, or of one sensitive column, or each of these
+    together with the values of known columns of U. Its values are what is left of U.
+
+    Attributes
+    ----------
+    joint : JointDistribution
+        Public counts of these secrets and values.
+    uncertainty : FittedSet
+        The set of distributions of them.
+    eps : array of shape (n_secrets, n_secrets)
+        Privacy parameter of each pair, in nats; infinite where two are not compared.
+    layout : Layout
+        Which entries of a row belong to which of these secrets.
+    cells : integer array of shape (a1 * a2,)
+        For each cell of S and U its place in ``joint.counts``, flattened.
+    secret, known : tuples of int
+        Places of the sensitive columns that it is about, among the sensitive ones, and of the known
+        columns of U, among those of U.
+    """
+
+    joint: JointDistribution
+    uncertainty: FittedSet
+    eps: Floats
+    layout: Layout
+    cells: Indices
+    secret: tuple[int, ...] = ()
+    known: tuple[int, ...] = ()
+
+    @cached_property
+    def compared(self) -> tuple[Indices, Indices]:
+        """The pairs of secrets that are compared, each in both orders."""
+        first, second = np.nonzero(np.isfinite(self.eps) & ~np.eye(len(self.eps), dtype=bool))
+        return first, second
+
+    @property
+    def pair_eps(self) -> float | Floats:
+        """ε of each compared pair; a number if it is the same for all."""
+        eps: Floats = self.eps[self.compared]
+        return float(eps[0]) if eps.size and np.all(eps == eps[0]) else eps
+
+    def region(self, kind: str = "joint", same_secret: bool = False) -> Region:
+        """Build the region of conditionals.
+
+        Parameters
+        ----------
+        kind : {"joint", "product", "box", "lower", "exact"}
+            How closely it follows the set; see :func:`skrldp.privacy.privacy_region`.
+        same_secret : bool
+            Also compare a secret with itself; all pairs are compared then.
+
+        Returns
+        -------
+        Region
+        """
+        return privacy_region(
+            self.joint,
+            self.uncertainty,
+            region=kind,
+            same_secret=same_secret,
+            layout=self.layout,
+            compared=None if same_secret else _some(self.compared, len(self.eps)),
+        )
+
+    @property
+    def exact_region(self) -> Region:
+        """The tightest region that proofs can use: the exact one where that is convex."""
+        return self.region("exact")
+
+    def whole_distribution(self, distribution: Floats, public: JointDistribution) -> Floats:
+        """Write a distribution of these secrets and values as one of S and U.
+
+        Parameters
+        ----------
+        distribution : array, of the shape of ``joint.counts``
+            Distribution of these secrets and values.
+        public : JointDistribution
+            The public distribution of S and U, by which what stands together here is parted.
+
+        Returns
+        -------
+        array of shape (a1, a2)
+        """
+        counts = public.counts.ravel()
+        together = np.bincount(self.cells, counts, self.joint.counts.size)[self.cells]
+        number = np.bincount(self.cells, minlength=self.joint.counts.size)[self.cells]
+        share = np.where(together > 0, counts / np.maximum(together, 1.0), 1.0 / number)
+        found: Floats = distribution.ravel()[self.cells] * share
+        return found.reshape(public.counts.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """All that is promised about a table.
+
+    Attributes
+    ----------
+    joint : JointDistribution
+        The public distribution of S and U.
+    statements : tuple of Statement
+        At least one.
+    eps_all : float or None
+        Privacy parameter over all distributions, in nats; None: nothing is required of them.
+    observe : {"all", "nonsensitive"}
+        What mechanisms see.
+    secret_names : tuple of str
+        The sensitive columns.
+    """
+
+    joint: JointDistribution
+    statements: tuple[Statement, ...]
+    eps_all: float | None = None
+    observe: str = "all"
+    secret_names: tuple[str, ...] = ()
+
+    @property
+    def compared(self) -> tuple[Indices, Indices] | None:
+        """The pairs of values of S that are compared; None: all."""
+        first = self.statements[0]
+        return None if self.each else _some(first.compared, len(first.eps))
+
+    @property
+    def each(self) -> bool:
+        """Whether sensitive columns are protected each by itself."""
+        return len(self.statements[0].secret) < len(self.secret_names)
+
+    @classmethod
+    def of(
+        cls,
+        joint: JointDistribution,
+        uncertainty: FittedSet,
+        eps: float | Floats,
+        *,
+        eps_all: float | None = None,
+        known: Sequence[int] = (),
+        eps_known: float | None = None,
+        each: bool = False,
+        observe: str = "all",
+        fit: Callable[[JointDistribution], FittedSet] | None = None,
+        secret_names: Sequence[str] | None = None,
+        most_values: Sequence[int | None] | None = None,
+    ) -> "Promise":
+        """Make the statements that are asked for.
+
+        Parameters
+        ----------
+        joint : JointDistribution
+            The public distribution.
+        uncertainty : FittedSet
+            The set around it.
+        eps : float or array of shape (a1, a1)
+            Privacy parameter, or one for each pair of secrets, symmetric; infinite where two are
+            not compared.
+        eps_all : float, optional
+            Privacy parameter over all distributions, at least ``eps``.
+        known : sequence of int
+            Places of the columns of U that observers may know.
+        eps_known : float, optional
+            Privacy parameter within the known values; None is ``eps``.
+        each : bool
+            Protect each sensitive column by itself, the others being part of U.
+        observe : {"all", "nonsensitive"}
+            What mechanisms see.
+        fit : callable, optional
+            Makes the set around another table, as ``fit_set`` does. It is needed for sets of
+            conditionals, with ``known`` or ``each``; a ball of joint distributions serves for all.
+        secret_names : sequence of str, optional
+            Names of the sensitive columns; None are their places.
+        most_values : sequence of int or None, optional
+            With ``each``, for each sensitive column the most values that all other columns have
+            together in the population, as ``joint.most_values`` is for U; None are those listed.
+
+        Returns
+        -------
+        Promise
+        """
+        a1, a2 = joint.counts.shape
+        matrix = np.full((a1, a1), eps) if np.ndim(eps) == 0 else np.asarray(eps, dtype=float)
+
+        def around(table: JointDistribution, coarser: FittedSet | None = None) -> FittedSet:
+            if table.counts.shape[1] == 1:  # nothing is left of U
+                return _EVERYTHING
+            if isinstance(uncertainty, RenyiSet) or uncertainty.is_point or fit is None:
+                return uncertainty
+            # Groups by values that were learned are no groups fixed in advance, so the event is
+            # that of the coarser table (Theorem 31 (iii)).
+            return fit(table) if coarser is None or coarser.n_values is None else coarser
+
+        n_columns = len(_columns(joint.secrets))
+        each = each and n_columns > 1
+        secrets = [(j,) for j in range(n_columns)] if each else [tuple(range(n_columns))]
+        found = []
+        for places in secrets:
+            code = _codes(joint.secrets, places)
+            if each:
+                asked = np.full((code.max() + 1,) * 2, float(matrix.max()))
+                nothing = np.zeros(a2, dtype=np.intp)
+                most = None if most_values is None else most_values[places[0]]
+                plain = _arranged(joint, code, nothing, asked, observe, around, most)
+            else:
+                asked = matrix
+                layout = Layout.plain(a1, a2, observe)
+                plain = Statement(joint, uncertainty, matrix, layout, np.arange(a1 * a2))
+            found.append(replace(plain, secret=places))
+            if len(known):
+                if eps_known is not None:
+                    asked = np.where(np.isfinite(asked), eps_known, np.inf)
+                finer = _codes(joint.values, tuple(known))
+                of_secret = partial(around, coarser=plain.uncertainty)
+                within = _arranged(joint, code, finer, asked, observe, of_secret)
+                found.append(replace(within, secret=places, known=tuple(known)))
+        names = map(str, range(n_columns)) if secret_names is None else secret_names
+        return cls(joint, tuple(found), eps_all, observe, tuple(names))
+
+    def requirements(self, kind: str = "exact", same_secret: bool = False) -> Requirements:
+        """List what rows must satisfy, without what follows from the rest.
+
+        Parameters
+        ----------
+        kind : {"exact", "joint", "product", "box", "lower"}
+            How closely the regions follow the sets; "exact" as closely as proofs can.
+        same_secret : bool
+            Also compare each secret with itself, in the statements on S alone.
+
+        Returns
+        -------
+        Requirements
+        """
+        items = [
+            Requirement(one.region(kind, same_secret and not one.known), one.pair_eps)
+            for one in self.statements
+        ]
+        if self.eps_all is not None and not all(
+            one.uncertainty.is_everything for one in self.statements if not one.known
+        ):
+            items = [one for one in items if np.any(one.pair_eps < self.eps_all) or same_secret]
+            items.append(self.everywhere)
+        a1, a2 = self.joint.counts.shape
+        return Requirements(tuple(items), (a1 if self.observe == "all" else 1, a2))
+
+    @property
+    def everywhere(self) -> Requirement:
+        """Privacy over all distributions, at :attr:`eps_all`.
+
+        Of sensitive columns that are protected each by itself, all values together are compared:
+        whatever differs in one of them is compared for that one.
+        """
+        assert self.eps_all is not None
+        a1, a2 = self.joint.counts.shape
+        region = SimplexRegion(
+            self.joint.conditionals,
+            self.joint.marginal,
+            layout=Layout.plain(a1, a2, self.observe),
+            compared=self.compared,
+        )
+        return Requirement(region, self.eps_all)
+
+
+def _some(pairs: tuple[Indices, Indices], size: int) -> tuple[Indices, Indices] | None:
+    """Return pairs of secrets, or None if they are all pairs."""
+    return None if len(pairs[0]) == size * (size - 1) else pairs
+
+
+def _columns(names: Sequence[Any]) -> list[list[Any]]:
+    """Return the columns of an alphabet: its names are tuples where there are several."""
+    if isinstance(names[0], tuple):
+        return [list(column) for column in zip(*names, strict=True)]
+    return [list(names)]
+
+
+def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
+    """Return a number for each combination of values that some columns of an alphabet have."""
+    columns = _columns(names)
+    number: dict[Hashable, int] = {}
+    wanted = [columns[place] for place in places]
+    rows = zip(*wanted, strict=True) if wanted else [()] * len(names)
+    return np.array([number.setdefault(row, len(number)) for row in rows], dtype=np.intp)
+
+
+def _arranged(
+    joint: JointDistribution,
+    secret: Indices,
+    known: Indices,
+    eps: Floats,
+    observe: str,
+    around: Callable[[JointDistribution], FittedSet],
+    most_values: int | None = None,
+) -> Statement:
+    """Compare groups of cells: those of a code of S and a code of known values of U.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    secret, known : integer arrays of shape (a1,) and (a2,)
+        Code of each secret, and of what is known of each value.
+    eps : array of shape (n_codes, n_codes)
+        ε of each pair of codes of S.
+    observe : {"all", "nonsensitive"}
+        What mechanisms see.
+    around : callable
+        Makes the set of distributions.
+    most_values : int or None
+        The most values that a group may have in the population; None if all are listed.
+    """
+    a1, a2 = joint.counts.shape
+    n_known = int(known.max()) + 1
+    group = (secret[:, None] * n_known + known).ravel()  # of each cell
+    entry = np.arange(a1 * a2) if observe == "all" else np.tile(np.arange(a2), a1)
+    n_groups = (int(secret.max()) + 1) * n_known
+    members = [np.unique(entry[group == g]) for g in range(n_groups)]
+    size = max(map(len, members))
+    parts = np.array([np.pad(m, (0, size - len(m)), constant_values=m[0]) for m in members])
+    place = np.array([np.searchsorted(members[g], e) for g, e in zip(group, entry, strict=True)])
+    cells = group * size + place
+    counts = np.bincount(cells, joint.counts.ravel(), n_groups * size).reshape(n_groups, size)
+    most = None if most_values is None else max(most_values, size)
+    table = JointDistribution(counts, alphabet=joint.alphabet, most_values=most)
+    owner = np.arange(n_groups)
+    layout = Layout(parts, owner, a1 * a2)
+    if observe != "all":  # secrets that are not observed share the part of what is known
+        layout = Layout(parts[:n_known], owner % n_known, a2)
+    code, value = owner // n_known, owner % n_known
+    asked = np.where(value[:, None] == value, eps[np.ix_(code, code)], np.inf)
+    np.fill_diagonal(asked, np.inf)
+    return Statement(table, around(table), asked, layout, cells)

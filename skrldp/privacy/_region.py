@@ -1,0 +1,282 @@
+"""What every region can do: bound the worst pair of conditionals for each row."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from skrldp._arrays import chunks
+from skrldp._typing import Floats, Indices
+from skrldp.privacy._layout import Layout
+from skrldp.privacy._screened import Screened
+from skrldp.privacy._screened_maximum import screened_maxima
+from skrldp.privacy._worst_pairs import WorstPairs, heights_of, odds_factor
+from skrldp.sets import FittedSet, RenyiSet
+from skrldp.support_function import cell_bounds
+
+__all__ = ["Region"]
+
+
+# Rows times pairs of secrets whose bounds are held at a time: 2 megabytes for each array.
+_PAIRS = 1 << 20
+
+# Pairs of each row that are looked at closely to begin with, when the worst is sought.
+_FIRST_PAIRS = 2
+
+_EVERYTHING = RenyiSet(1.0, np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Region(ABC):
+    """Conditionals that are free of one another: the worst pair is the worst of each."""
+
+    conditionals: Floats  # (a1, a2)
+    marginal: Floats  # (a1,)
+    uncertainty: FittedSet = _EVERYTHING
+    same_secret: bool = False  # also compare a secret with itself (Entropy Definition 3)
+    layout: Layout | None = None  # None: rows are tables of shape (a1, a2)
+    compared: tuple[Indices, Indices] | None = None  # the pairs; None: all
+
+    @abstractmethod
+    def _extreme(
+        self, q: Floats, secret: Indices, conditionals: bool
+    ) -> tuple[Floats, Floats | None]:
+        """Upper bounds of max R.q over the conditionals of each secret, and such R."""
+
+    @abstractmethod
+    def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
+        """Move pairs of conditionals into the region, by little if they are nearly inside.
+
+        Parameters
+        ----------
+        first, second : integer arrays of shape (m,)
+            The secrets.
+        conditionals : array of shape (m, 2, a2)
+            Conditionals of each pair.
+
+        Returns
+        -------
+        array of shape (m, 2, a2)
+        """
+
+    @property
+    def alpha(self) -> float:
+        """Order of the uncertainty set."""
+        return self.uncertainty.alpha
+
+    @cached_property
+    def single_budgets(self) -> Floats:
+        """What the conditional of each secret may take of the set's budget, shape (a1,)."""
+        return self.uncertainty.single_budgets(self.marginal)
+
+    @property
+    def n_secrets(self) -> int:
+        """Number of secrets a1."""
+        return len(self.marginal)
+
+    @cached_property
+    def rows(self) -> Layout:
+        """The layout of the rows: which entries belong to which secret."""
+        return self.layout or Layout.plain(*self.conditionals.shape)
+
+    @cached_property
+    def pairs(self) -> tuple[Indices, Indices]:
+        """Pairs of secrets that are compared, each in both orders."""
+        if self.compared is not None:
+            return self.compared
+        if self.same_secret:
+            first, second = np.indices((self.n_secrets, self.n_secrets))
+            return first.ravel(), second.ravel()
+        first, second = np.nonzero(~np.eye(self.n_secrets, dtype=bool))
+        return first, second
+
+    def parts(self, n_rows: int) -> Iterator[slice]:
+        """Cut rows into parts whose pairs of secrets fit into memory together.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows.
+
+        Yields
+        ------
+        slice
+        """
+        return chunks(n_rows, max(1, _PAIRS // max(1, len(self.pairs[0]))))
+
+    def worst(
+        self,
+        rows: Floats,
+        eps: float | Floats,
+        *,
+        against: Floats | None = None,
+        above: float = -np.inf,
+        conditionals: bool = False,
+    ) -> WorstPairs:
+        r"""Bound the privacy violation of each row and pair of secrets.
+
+        Parameters
+        ----------
+        rows : array of shape (b, ...), laid out as :attr:`rows` says
+            Non-negative rows of a mechanism.
+        eps : float or array of shape (n_pairs,)
+            Privacy parameter, or one for each of :attr:`pairs`, in nats.
+        against : array of the same shape, optional
+            Take the second secret's part from these rows instead.
+        above : float
+            Only pairs whose bound exceeds this are returned.
+        conditionals : bool
+            Whether to return the worst conditionals too.
+
+        Returns
+        -------
+        WorstPairs
+        """
+        eps = np.broadcast_to(eps, self.pairs[0].shape)
+        screened = self.screened(rows, against)
+        row, pair = np.nonzero(screened.gaps(eps) > above)
+        found, _ = screened.closely(row, pair, eps[pair], above, conditionals)
+        return found
+
+    def screened(self, rows: Floats, against: Floats | None = None) -> Screened:
+        """Bound what each secret's conditional makes of rows, so that few pairs are left.
+
+        Parameters
+        ----------
+        rows : array of shape (b, ...), laid out as :attr:`rows` says
+            Non-negative rows of a mechanism.
+        against : array of the same shape, optional
+            Take the second secret's part from these rows instead.
+
+        Returns
+        -------
+        Screened
+        """
+        parts = self.rows.spread(rows)
+        others = parts if against is None else self.rows.spread(against)
+        return Screened(self, parts, others, *self._extremes(parts, others))
+
+    def heights(
+        self,
+        rows: Floats,
+        eps: float | Floats,
+        rounding: float = 0.0,
+        against: Floats | None = None,
+        callback: Callable[[int], None] | None = None,
+    ) -> Floats:
+        """Find what must be added to all entries of each row to make it private.
+
+        Parameters
+        ----------
+        rows : array of shape (b, ...), laid out as :attr:`rows` says
+            Non-negative rows of a mechanism.
+        eps : float or array of shape (n_pairs,)
+            Privacy parameter, or one for each of :attr:`pairs`, in nats.
+        rounding : float
+            By how much each entry may be changed afterwards; the row stays private then.
+        against : array of the same shape, optional
+            Take the second secret's part from these rows instead.
+        callback : callable, optional
+            Is called with the number of rows done since the last call.
+
+        Returns
+        -------
+        array of shape (b,)
+        """
+        eps = np.broadcast_to(eps, self.pairs[0].shape)
+        spare = rounding * (1.0 + odds_factor(eps))
+        heights = np.zeros(len(rows))
+        for part in self.parts(len(rows)):
+            screened = self.screened(rows[part], None if against is None else against[part])
+
+            def closely(row: Indices, pair: Indices, screened: Screened = screened) -> Floats:
+                found, _ = screened.closely(row, pair, eps[pair])
+                return heights_of(found.bound + spare[pair], found.eps)
+
+            rough = heights_of(screened.gaps(eps) + spare, eps)
+            heights[part] = screened_maxima(rough, closely, _FIRST_PAIRS)
+            if callback is not None:
+                callback(len(heights[part]))
+        return heights
+
+    def _extremes(self, parts: Floats, others: Floats) -> tuple[Floats, Floats]:
+        """Upper bounds of what the conditionals make of each part, and of minus that."""
+        n_rows, n_secrets, n_values = parts.shape
+        secret = np.tile(np.arange(n_secrets), n_rows)
+        most, _ = self._extreme(parts.reshape(-1, n_values), secret, False)
+        least, _ = self._extreme(-others.reshape(-1, n_values), secret, False)
+        return most.reshape(n_rows, n_secrets), least.reshape(n_rows, n_secrets)
+
+    def _closely(
+        self,
+        part: Floats,
+        other: Floats,
+        first: Indices,
+        second: Indices,
+        eps: Floats,
+        rough: Floats,
+        above: float,
+        conditionals: bool,
+    ) -> tuple[Floats, Floats | None]:
+        """Bound pairs of parts; give the worst conditionals of those whose bound exceeds a number.
+
+        Where conditionals are free of one another, the rough bounds are as close as any.
+        """
+        if not conditionals:
+            return rough, None
+        kept = rough > above
+        _, most = self._extreme(part[kept], first[kept], True)
+        _, least = self._extreme(-other[kept], second[kept], True)
+        assert most is not None and least is not None
+        return rough, np.stack([most, least], axis=1)
+
+    def one_against_rest(self, value: int) -> "Region":
+        """Return the region for mechanisms that only ask whether U is this value.
+
+        Parameters
+        ----------
+        value : int
+            Position of the value.
+
+        Returns
+        -------
+        Region
+            Over conditionals of two cells: the value, and all others together.
+        """
+        probability = self.conditionals[:, value]
+        pair = np.stack([probability, 1.0 - probability], axis=1)
+        return replace(self, conditionals=pair, layout=None)
+
+    def cell_bounds(self) -> tuple[Floats, Floats]:
+        """Least and greatest probability of each value under each secret.
+
+        Returns
+        -------
+        lower, upper : arrays of shape (a1, a2)
+        """
+        return self._cell_bounds
+
+    @cached_property
+    def _cell_bounds(self) -> tuple[Floats, Floats]:
+        return cell_bounds(self.conditionals, self.marginal, self.alpha, self.single_budgets)
+
+    def value_gap(
+        self, value: Indices, first: Indices, second: Indices, eps: float | Floats
+    ) -> Floats:
+        r"""Upper bounds of :math:`R_1(u) - e^\epsilon R_2(u)` for given values and pairs.
+
+        Parameters
+        ----------
+        value, first, second : integer arrays of shape (m,)
+            Value of U and the two secrets.
+        eps : float or array of shape (m,)
+            In nats.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        lower, upper = self.cell_bounds()
+        return upper[first, value] - odds_factor(eps) * lower[second, value]

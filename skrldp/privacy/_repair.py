@@ -1,0 +1,71 @@
+"""The repair of mechanisms that are not quite private: mix in a little of each report."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.privacy._requirements import Requirements
+
+__all__ = ["constant_rows", "repair"]
+
+
+def repair(
+    matrix: Floats,
+    requirements: Requirements,
+    rounding: float = 0.0,
+    stand_in: Floats | None = None,
+    callback: Callable[[int], None] | None = None,
+) -> Floats:
+    """Make any stochastic matrix private by mixing in a little of each report.
+
+    Adding a number to all entries of a row makes it private (:meth:`Requirements.heights`);
+    dividing by the new column sums keeps it so.
+
+    Parameters
+    ----------
+    matrix : array of shape (b, n_cells)
+        Non-negative, with positive column sums.
+    requirements : Requirements
+        What every row must satisfy.
+    rounding : float
+        By how much each probability may be changed before the columns are divided by their new
+        sums; afterwards by that part of it. The mechanism stays private then.
+    stand_in : array of shape (a2,), optional
+        A distribution of U that reports about unknown values are made from; see
+        :func:`skrldp.certificate.may_stand_in`. U alone must be observed.
+    callback : callable, optional
+        Is called with the number of rows looked at since the last call.
+
+    Returns
+    -------
+    array of the same shape
+        Columns sum to 1 up to rounding.
+    """
+    clean = np.clip(matrix, 0.0, None)
+    clean = clean / clean.sum(axis=0)
+    heights = requirements.heights(clean, rounding, callback=callback)
+    if stand_in is not None:
+        constant = constant_rows(clean, stand_in)
+        for first, second in ((clean, constant), (constant, clean)):
+            needed = requirements.heights(first, rounding, second, callback)
+            heights = np.maximum(heights, needed)
+    heights[~clean.any(axis=1)] = 0.0  # a report that is never sent tells nothing
+    return (clean + heights[:, None]) / (1.0 + heights.sum())
+
+
+def constant_rows(rows: Floats, distribution: Floats) -> Floats:
+    """Make rows whose entries are all what a distribution makes of each row.
+
+    Parameters
+    ----------
+    rows : array of shape (b, k)
+        Rows that are functions of U.
+    distribution : array of shape (k,)
+        Distribution of U.
+
+    Returns
+    -------
+    array of the same shape
+    """
+    return np.broadcast_to((rows @ distribution)[:, None], rows.shape)

@@ -1,0 +1,240 @@
+"""Requirements on the rows of a mechanism, and how far rows are from meeting them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from skrldp._typing import Floats, Indices
+from skrldp.privacy._polyhedra import SimplexRegion
+from skrldp.privacy._region import Region
+
+__all__ = ["Requirement", "Requirements"]
+
+
+@dataclass(frozen=True, eq=False)
+class Requirement:
+    """What a row must satisfy: privacy of some pairs of secrets over a region, at an ε each.
+
+    Attributes
+    ----------
+    region : Region
+        The secrets, the pairs of them that are compared, and their conditionals.
+    eps : float or array of shape (n_pairs,)
+        Privacy parameter, or one for each of ``region.pairs``, in nats.
+    """
+
+    region: Region
+    eps: float | Floats
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of secrets that are compared."""
+        return len(self.region.pairs[0])
+
+    @property
+    def pair_eps(self) -> Floats:
+        """ε of each pair of ``region.pairs``, shape (n_pairs,)."""
+        return np.broadcast_to(np.asarray(self.eps, dtype=float), self.n_pairs)
+
+    @property
+    def part_pairs(self) -> tuple[Indices, Indices, Floats]:
+        """The parts of a row that are compared, each two once, with the least ε for them.
+
+        Where secrets share their part, pairs of secrets may say the same. Three arrays of shape
+        (m,): the first part, the second, and ε in nats.
+        """
+        first, second = (self.region.rows.place[secret] for secret in self.region.pairs)
+        pairs, which = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)
+        eps = np.full(len(pairs), np.inf)
+        np.minimum.at(eps, which.ravel(), self.pair_eps)
+        return pairs[:, 0], pairs[:, 1], eps
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is for all distributions: a matter of greatest and least entries."""
+        return isinstance(self.region, SimplexRegion)
+
+
+@dataclass(frozen=True, eq=False)
+class Requirements:
+    """All that a row must satisfy. The rows that do form a convex cone, with the all-ones row.
+
+    Attributes
+    ----------
+    items : tuple of Requirement
+        At least one; all are about the same rows.
+    table : tuple (parts, size), optional
+        The rows as tables, of a part for each secret or one for all; see :attr:`shape`.
+    """
+
+    items: tuple[Requirement, ...]
+    table: tuple[int, int] | None = None
+
+    @classmethod
+    def of(cls, region: Region, eps: float | Floats) -> "Requirements":
+        """Make a list of one requirement.
+
+        Parameters
+        ----------
+        region : Region
+            The conditionals that privacy must hold for.
+        eps : float or array of shape (n_pairs,)
+            Privacy parameter, in nats.
+
+        Returns
+        -------
+        Requirements
+        """
+        return cls((Requirement(region, eps),))
+
+    def __iter__(self) -> Iterator[Requirement]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def only(self) -> Requirement | None:
+        """The requirement, if there is no other and it has one ε for all pairs; else None."""
+        one = self.items[0]
+        return one if len(self.items) == 1 and np.ndim(one.eps) == 0 else None
+
+    @property
+    def n_cells(self) -> int:
+        """Number of entries of a row."""
+        return self.items[0].region.rows.n_cells
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of secrets that are compared, over all requirements."""
+        return sum(one.n_pairs for one in self.items)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of parts of a row and of entries of each, whose product is :attr:`n_cells`.
+
+        Searches begin with rows of this shape. Without a table it is that of the first requirement
+        whose parts make up a row.
+        """
+        if self.table is not None:
+            return self.table
+        for one in self:
+            if one.region.rows.in_order:
+                parts, size = one.region.rows.parts.shape
+                return int(parts), int(size)
+        return 1, self.n_cells
+
+    @cached_property
+    def any_pair(self) -> bool:
+        """Whether anything is compared; otherwise all rows will do."""
+        return any(one.n_pairs for one in self.items)
+
+    @cached_property
+    def least_eps(self) -> float:
+        """The least ε of a pair, in nats; infinite if nothing is compared."""
+        return min((float(one.pair_eps.min()) for one in self if one.pair_eps.size), default=np.inf)
+
+    def at_most(self, eps: float) -> "Requirements":
+        """Limit every ε, for the arithmetic of designs.
+
+        Parameters
+        ----------
+        eps : float
+            The greatest, in nats.
+
+        Returns
+        -------
+        Requirements
+        """
+        if all(one.pair_eps.max(initial=0.0) <= eps for one in self):
+            return self
+        limited = tuple(replace(one, eps=np.minimum(one.eps, eps)) for one in self)
+        return replace(self, items=limited)
+
+    def describe(self) -> str:
+        """Name the requirements, for messages.
+
+        Returns
+        -------
+        str
+        """
+        words = []
+        for one in self:
+            low, high = (one.pair_eps.min(initial=np.inf), one.pair_eps.max(initial=0.0))
+            span = f"{low:g}" if low >= high else f"{low:g} to {high:g}"
+            words.append(f"eps={span} over {type(one.region).__name__}")
+        return " and ".join(words)
+
+    def fold(self, distribution: Floats) -> Floats:
+        """Take the distribution of the entries of a row: of X, or of U if U alone is observed.
+
+        Parameters
+        ----------
+        distribution : array of shape (a1, a2)
+            Distribution of (S, U).
+
+        Returns
+        -------
+        array of shape (n_cells,)
+        """
+        if distribution.size == self.n_cells:
+            return distribution.ravel()
+        return distribution.sum(axis=0)
+
+    def heights(
+        self,
+        rows: Floats,
+        rounding: float = 0.0,
+        against: Floats | None = None,
+        callback: Callable[[int], None] | None = None,
+    ) -> Floats:
+        r"""Find what must be added to all entries of each row, so that it meets the requirements.
+
+        If a row violates the privacy of a pair by at most δ, adding
+        :math:`\delta/(e^\epsilon - 1)` to its entries makes it private for the pair, and so does
+        anything more (docs/proofs.md, the repair lemma).
+
+        Parameters
+        ----------
+        rows : array of shape (b, ...) with n_cells entries in each row
+            Non-negative rows.
+        rounding : float
+            By how much each entry may be changed afterwards; the row stays private then.
+        against : array of the same shape, optional
+            Take the second secret's part from these rows instead.
+        callback : callable, optional
+            Is called with the number of rows done for a requirement since the last call.
+
+        Returns
+        -------
+        array of shape (b,)
+        """
+        heights = np.zeros(len(rows))
+        for one in self:
+            needed = one.region.heights(rows, one.pair_eps, rounding, against, callback)
+            heights = np.maximum(heights, needed)
+        return heights
+
+    def lift(self, rows: Floats) -> Floats:
+        """Lift rows until they meet the requirements, each by as little as it needs.
+
+        Parameters
+        ----------
+        rows : array of shape (b, n_cells)
+            Non-negative rows.
+
+        Returns
+        -------
+        array of shape (b, n_cells)
+            Private rows of unit sum.
+        """
+        unit = rows / rows.sum(axis=1, keepdims=True)
+        return lifted(unit, self.heights(unit))
+
+
+def lifted(rows: Floats, heights: Floats) -> Floats:
+    """Add to all entries of each row, and scale it to unit sum."""
+    higher = rows + heights[:, None]
+    return higher / higher.sum(axis=1, keepdims=True)

@@ -1,0 +1,134 @@
+"""Rows of a mechanism with bounds of each secret's part by itself, which clear most pairs at once.
+
+To bound the worst of all pairs of secrets takes a search for each pair. What one secret's
+conditional makes of a row at most, and at least, takes one search for each secret. Two such bounds
+together bound a pair, from above: few pairs need a closer look.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skrldp._arrays import chunks
+from skrldp._typing import Booleans, Floats, Indices
+from skrldp.privacy._worst_pairs import WorstPairs, odds_factor
+
+if TYPE_CHECKING:
+    from skrldp.privacy._region import Region
+
+__all__ = ["ROUNDING", "Screened"]
+
+
+# Relative: covers the products and sums that make a bound of bounds. Twice as much would raise
+# proven bounds by some 1e-15.
+ROUNDING = 8.0 * np.finfo(float).eps
+
+# Cells of pairs that are looked at closely at a time: bounds the memory. Arrays of twice as many, 4
+# megabytes each, are held for the two conditionals of a pair.
+_PAIR_CELLS = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Screened:
+    """Rows whose pairs of secrets are compared over a region.
+
+    Attributes
+    ----------
+    region : Region
+        The conditionals, and the pairs of secrets.
+    parts, others : arrays of shape (b, a1, k)
+        The part of each secret, where it is the first of a pair and where it is the second.
+    most, least : arrays of shape (b, a1)
+        Upper bounds of what a conditional makes of a part, and of minus that.
+    """
+
+    region: "Region"
+    parts: Floats
+    others: Floats
+    most: Floats
+    least: Floats
+
+    def gaps(self, eps: Floats) -> Floats:
+        """Bound the violation of every row and pair roughly.
+
+        Parameters
+        ----------
+        eps : array of shape (n_pairs,)
+            ε of each pair, in nats.
+
+        Returns
+        -------
+        array of shape (b, n_pairs)
+        """
+        first, second = self.region.pairs
+        return _gaps(self.most[:, first], self.least[:, second], odds_factor(eps))
+
+    def leakages(self, row: Indices, pair: Indices) -> Floats:
+        """Estimate which entries leak most, by the same bounds: a guess at their order.
+
+        Parameters
+        ----------
+        row, pair : integer arrays of shape (m,)
+            Rows, and places of ``region.pairs``.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        first, second = self.region.pairs
+        most, least = self.most[row, first[pair]], -self.least[row, second[pair]]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.where(least > 0, most / least, np.inf)
+
+    def closely(
+        self,
+        row: Indices,
+        pair: Indices,
+        eps: Floats,
+        above: float = -np.inf,
+        conditionals: bool = False,
+    ) -> tuple[WorstPairs, Booleans]:
+        """Bound some entries as closely as the region can.
+
+        Parameters
+        ----------
+        row, pair : integer arrays of shape (m,)
+            Rows, and places of ``region.pairs``.
+        eps : array of shape (m,)
+            ε of each, in nats.
+        above : float
+            Only entries whose bound exceeds this are returned.
+        conditionals : bool
+            Whether to return the worst conditionals too.
+
+        Returns
+        -------
+        found : WorstPairs
+        kept : boolean array of shape (m,)
+            Which of the entries they are.
+        """
+        first, second = (secret[pair] for secret in self.region.pairs)
+        bound = _gaps(self.most[row, first], self.least[row, second], odds_factor(eps))
+        size = self.parts.shape[2]
+        found = [np.empty((0, 2, size))]
+        for part in chunks(len(row), max(1, _PAIR_CELLS // max(1, size))):
+            v, w = self.parts[row[part], first[part]], self.others[row[part], second[part]]
+            close, worst = self.region._closely(
+                v, w, first[part], second[part], eps[part], bound[part], above, conditionals
+            )
+            bound[part] = close
+            if worst is not None:
+                found.append(worst)
+        kept = bound > above
+        names = row[kept], first[kept], second[kept]
+        all_found = np.concatenate(found) if conditionals else None
+        return WorstPairs(*names, bound[kept], eps[kept], all_found), kept
+
+
+def _gaps(most: Floats, least: Floats, factor: Floats) -> Floats:
+    """Bound what is left of the first when the second is taken from it."""
+    gaps = most + factor * least
+    gaps += ROUNDING * (np.abs(most) + factor * np.abs(least))
+    gaps[np.isnan(gaps)] = np.inf  # nothing is known of these
+    return gaps

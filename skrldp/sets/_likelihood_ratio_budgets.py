@@ -1,0 +1,287 @@
+"""How large the likelihood-ratio statistics of the true conditionals can be, at error beta.
+
+The statistic of secret s is G_s = N_s KL(p_s || R_s): N_s records with the secret, observed
+conditional p_s, true conditional R_s. Its double is the likelihood-ratio statistic of R_s. The
+proofs are in docs/proofs.md, section E.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtrc, chdtrc
+
+from skrldp.sets._multinomial_tails import LARGE, tail_bound
+
+__all__ = ["MOST_VALUES", "budgets_up_to", "likelihood_ratio_budgets"]
+
+Tail = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+
+#: Budgets are computed for up to so many values; of more no table has enough records.
+MOST_VALUES = 1_000_000
+# `budgets_up_to` takes every number of values up to here, and then steps of this share.
+_EVERY, _STEP = 40, 0.04
+
+# Ratios single / pair that are tried. At 1 the bound on single secrets says nothing new, at 1/2 the
+# bound on pairs.
+_RATIOS = np.linspace(0.5, 1.0, 11)
+# Cells of the sums that stand for integrals: to compare ratios, and for the result.
+_ROUGH, _FINE = 50, 1000
+# The part of beta that may be spent on taking steps for large ones.
+_SPENT = 0.01
+_ROUNDING = 1e-9  # relative, of a sum of positive terms, at most
+
+
+def likelihood_ratio_budgets(
+    counts: Sequence[int] | npt.NDArray[np.integer],
+    n_values: int,
+    beta: float,
+    rule: Literal["finite-sample", "asymptotic"],
+) -> tuple[float, float]:
+    """Bounds on the statistics of single secrets and on their sums over pairs, at joint error beta.
+
+    With probability at least ``1 - beta`` every secret has ``G_s <= single`` and every pair of
+    secrets has ``G_s + G_t <= pair``. Among such bounds these are of the least mean width of the
+    set of a pair's standardised deviations, ``(2 G_s)^(1/2)`` and ``(2 G_t)^(1/2)``, over some
+    ratios ``single / pair``. So it is this width that falls in beta, not each of the two bounds.
+
+    Parameters
+    ----------
+    counts : array of shape (n_secrets,)
+        Records of each secret. The probability is conditional on them.
+    n_values : int
+        Number of values of U.
+    beta : float
+        Probability that one of the bounds fails, at most; in (0, 1).
+    rule : {"finite-sample", "asymptotic"}
+        "finite-sample" holds for any counts and any distribution, "asymptotic" as all counts grow.
+
+    Returns
+    -------
+    single, pair : float
+        In nats, multiplied by records; ``single <= pair <= 2 * single``. Where only one secret has
+        records, they are the same; with one value of U, or no records, they are 0.
+
+    Raises
+    ------
+    ValueError
+        If beta or rule is not among those named.
+
+    Examples
+    --------
+    >>> single, pair = likelihood_ratio_budgets([400, 600], 5, 0.05, "finite-sample")
+    >>> print(f"{single:.2f} {pair:.2f}")
+    9.78 9.78
+    >>> single, pair = likelihood_ratio_budgets([400, 600], 5, 0.05, "asymptotic")
+    >>> print(f"{single:.2f} {pair:.2f}")
+    6.33 7.92
+    """
+    if rule not in ("finite-sample", "asymptotic"):
+        raise ValueError(f"rule must be 'finite-sample' or 'asymptotic'; got {rule!r}")
+    if not 0.0 < beta < 1.0:
+        raise ValueError(f"beta must lie between 0 and 1; got {beta}")
+    records = np.asarray(counts)
+    records = np.sort(records[records > 0])  # the other secrets have G_s = 0
+    if n_values <= 1 or records.size == 0:
+        return 0.0, 0.0
+    return _budgets(tuple(records.tolist()), n_values, float(beta), rule)
+
+
+def budgets_up_to(
+    counts: Sequence[int] | npt.NDArray[np.integer], most_values: int, beta: float
+) -> tuple[float, float]:
+    """Bounds that do not fall with the number of values, for any number up to the given one.
+
+    Theorem 36 needs such bounds where that number is not known in advance, but is at most one that
+    the records show: those of fewer values must be no larger than those of more. The bounds of
+    :func:`likelihood_ratio_budgets` need not do so by themselves, as their ratio changes. So these
+    are the greatest over all numbers, those between two steps having the bounds of the next step.
+
+    Parameters
+    ----------
+    counts : integers of shape (a1,)
+        Public records of each secret.
+    most_values : int
+        The most values of U.
+    beta : float
+        As for :func:`likelihood_ratio_budgets`, for every number of records.
+
+    Returns
+    -------
+    single, pair : float
+
+    Examples
+    --------
+    >>> for most in 6, 7:
+    ...     own = likelihood_ratio_budgets([400, 600], most, 0.05, "finite-sample")
+    ...     print("%.1f %.1f" % own, "%.1f %.1f" % budgets_up_to([400, 600], most, 0.05))
+    11.9 11.9 11.9 11.9
+    11.2 14.0 11.9 14.0
+    """
+    step, numbers = 2, [2]
+    while step < most_values:
+        step = step + 1 if step < _EVERY else math.ceil(step * (1.0 + _STEP))
+        numbers.append(step)
+    found = [likelihood_ratio_budgets(counts, number, beta, "finite-sample") for number in numbers]
+    singles, pairs = zip(*found, strict=True)
+    return max(singles), max(pairs)
+
+
+@lru_cache(maxsize=1024)  # a search over eps asks for the same table again and again
+def _budgets(counts: tuple[int, ...], n_values: int, beta: float, rule: str) -> tuple[float, float]:
+    """Compute the budgets of secrets that have records, in ascending order."""
+    records = np.array(counts)
+    if rule == "asymptotic":
+        tails = _asymptotic(records.size, n_values - 1)
+    else:
+        tails = _finite_sample(records, n_values - 1, beta)
+    ratios = _RATIOS if records.size > 1 else np.ones(1)
+    pair, roots = float(n_values), []
+    for ratio in ratios:
+        pair = _pair_bound(tails, ratio, beta, _ROUGH, 1e-3, near=pair)
+        roots.append(pair)
+    best = int(np.argmin([_mean_width(*row) for row in zip(ratios, roots, strict=True)]))
+    ratio = float(ratios[best])
+    pair = _pair_bound(tails, ratio, beta, _FINE, 1e-10, near=roots[best])
+    surplus = 1e-9  # the root may lie on either side
+    while _failure(tails, ratio * pair * (1.0 + surplus), pair * (1.0 + surplus), _FINE) > beta:
+        surplus *= 2.0
+    return ratio * pair * (1.0 + surplus), pair * (1.0 + surplus)
+
+
+@dataclass(frozen=True)
+class _Tails:
+    """What is known of the independent statistics: bounds on their tails, or the tails."""
+
+    groups: Sequence[tuple[int, Tail]]  # secrets with the same tail: how many, P(G_s >= y)
+    pairs: Sequence[tuple[int, Tail]]  # the same for sums of two; empty if not known
+    missed: float  # probability that these bounds do not apply
+    exact: bool  # tails and no bounds, so integrals are rounded to nearest, not up
+
+
+def _asymptotic(secrets: int, degrees: int) -> _Tails:
+    """Half a chi-squared variable each."""
+    return _Tails([(secrets, lambda y: chdtrc(degrees, 2.0 * y))], [], 0.0, True)
+
+
+def _finite_sample(records: npt.NDArray[np.integer], steps: int, beta: float) -> _Tails:
+    """Each secret's first steps are counted as large, as many as a part of beta allows."""
+    allowance = _SPENT * beta / records.size
+    spared = [0]  # last steps that are not counted as large: 0, 1, 3, 7, ..., all
+    while spared[-1] < steps:
+        spared.append(min(2 * spared[-1] + 1, steps))
+    numbers: Counter[int] = Counter()
+    missed = 0.0
+    for size, secrets in Counter(records.tolist()).items():
+        for spare in spared:
+            lost = 0.0 if spare == steps else _few(size, (spare + 2) / (steps + 1))
+            if lost <= allowance:
+                break
+        numbers[steps - spare] += secrets
+        missed += secrets * lost
+    groups = [(number, tail_bound(steps, large)) for large, number in numbers.items()]
+    pairs = [
+        (number * (number - 1) // 2, tail_bound(steps, large, large))
+        for large, number in numbers.items()
+        if number > 1
+    ]
+    pairs += [
+        (one * two, tail_bound(steps, first, second))
+        for (first, one), (second, two) in combinations(numbers.items(), 2)
+    ]
+    return _Tails(groups, pairs, missed, False)
+
+
+def _few(size: int, probability: float) -> float:
+    """Bound of the probability that of so many records fewer than LARGE are of some kind."""
+    share = (LARGE - 1) / size
+    if share >= probability:
+        return 1.0
+    if probability >= 1.0:
+        return 0.0
+    divergence = share * math.log(share / probability)
+    divergence += (1.0 - share) * math.log((1.0 - share) / (1.0 - probability))
+    return math.exp(-size * divergence)
+
+
+def _pair_bound(
+    tails: _Tails, ratio: float, beta: float, cells: int, tolerance: float, near: float
+) -> float:
+    """Find the bound on pairs that, with ``ratio`` times it on secrets, fails with beta."""
+    from scipy.optimize import brentq  # slow to import, and seldom needed
+
+    def excess(pair: float) -> float:
+        failure = _failure(tails, ratio * pair, pair, cells)
+        return math.log(max(failure, 1e-320)) - math.log(beta)
+
+    lower, upper, step = 0.98 * near, 1.02 * near, 1.1
+    while excess(upper) > 0.0:
+        lower, upper, step = upper, step * upper, step * step
+    while excess(lower) < 0.0:
+        lower, upper = lower / step, lower
+    return float(brentq(excess, lower, upper, xtol=tolerance * upper, rtol=1e-12))
+
+
+def _failure(tails: _Tails, single: float, pair: float, cells: int) -> float:
+    """Probability that a secret exceeds ``single`` or two exceed ``pair``, at most.
+
+    The smaller of two bounds: as if the statistics had the bounds for their tails (Proposition
+    24), and the sum over secrets and pairs.
+    """
+    failure = _joint_failure(tails.groups, single, pair, cells, tails.exact)
+    if not tails.exact:
+        total = 0.0
+        if single < pair or not tails.pairs:
+            total += sum(number * float(tail(np.array(single))) for number, tail in tails.groups)
+        if pair < 2.0 * single:
+            total += sum(number * float(tail(np.array(pair))) for number, tail in tails.pairs)
+        failure = min(failure, total)
+    return (failure + tails.missed) * (1.0 + _ROUNDING)
+
+
+def _joint_failure(
+    groups: Sequence[tuple[int, Tail]], single: float, pair: float, cells: int, exact: bool
+) -> float:
+    """Probability as above for independent statistics with these tails, rounded up unless exact.
+
+    Either two secrets exceed half of ``pair``, or one alone does, and exceeds ``single`` or what
+    another leaves of ``pair``.
+    """
+    grid = np.linspace(pair / 2.0, single, cells + 1)
+    numbers = [number for number, _ in groups]
+    above = np.array([tail(grid) for _, tail in groups])  # (groups, cells + 1)
+    half = above[:, 0]
+    if half.max() >= 1.0:
+        return 1.0
+    others = np.array([tail(pair - grid) for _, tail in groups])
+    with np.errstate(divide="ignore"):  # a tail of 1
+        # log of the probability that a secret is below what is left, given that it is below half
+        room = np.log1p(-np.minimum(others, 1.0)) - np.log1p(-half)[:, None]
+    none, one, more = 1.0, 0.0, 0.0  # probabilities that so many secrets exceed half
+    failure = 0.0
+    for i, (number, _) in enumerate(groups):
+        zero = (1.0 - half[i]) ** number
+        more += one * (1.0 - zero) + none * float(bdtrc(1, number, half[i]))
+        one = one * zero + none * number * half[i] * (1.0 - half[i]) ** (number - 1)
+        none *= zero
+        left = np.array(numbers) - (np.arange(len(groups)) == i)  # the other secrets
+        below = np.prod((1.0 - half) ** left)
+        taken = -np.expm1((left[left > 0, None] * room[left > 0]).sum(axis=0))
+        taken = (taken[1:] + taken[:-1]) / 2.0 if exact else taken[1:]
+        failure += number * below * (above[i, -1] - np.diff(above[i]) @ taken)
+    return float(failure + more)
+
+
+def _mean_width(ratio: float, pair: float) -> float:
+    """Mean over directions in the quarter plane of the support function of the deviations' set.
+
+    The set is ``x, y >= 0, x^2, y^2 <= 2 single, x^2 + y^2 <= 2 pair``: a disc, cut straight.
+    """
+    angle = math.acos(math.sqrt(ratio))  # nearer to an axis than this, a corner supports
+    return math.sqrt(2.0 * pair) * (1.0 + 4.0 / math.pi * (math.sin(angle) - angle))

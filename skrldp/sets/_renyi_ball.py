@@ -1,0 +1,173 @@
+"""The uncertainty sets that people choose, as parameter objects of scikit-learn."""
+
+import math
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from skrldp._params import check_beta, check_positive
+from skrldp.alphabet import spent_on_values
+from skrldp.joint import JointDistribution
+from skrldp.sets._radii import chi2_radius, finite_sample_radius, given_radius
+from skrldp.sets._renyi_set import RenyiSet
+
+__all__ = ["AllDistributions", "RenyiBall"]
+
+
+class RenyiBall(BaseEstimator):
+    r"""Confidence set of distributions around the public one, a ball in Rényi divergence.
+
+    :math:`F = \{P : D_\alpha(\hat P \| P) \le B\}` (Entropy (8)).
+
+    Parameters
+    ----------
+    alpha : float, default=2.0
+        Order of the divergence: 2 is the chi-squared test of both papers, 1 the
+        Kullback-Leibler divergence. Below 1/2 the exact joint region is not convex, and only
+        the regions ``"product"``, ``"box"`` and ``"lower"`` are offered.
+    beta : float, default=0.05
+        The set misses the true distribution with (about) this probability, if the values of
+        U, and bins and groups of them, do not come from the counted records, or come from them in
+        the way that ``joint.alphabet == "frequent"`` states.
+    radius : {"chi2", "finite-sample"} or float, default="chi2"
+        ``"chi2"`` is the asymptotic radius of the papers; it needs many records in every cell,
+        and a fit warns where rare cells make it miss more often than ``beta`` says.
+        ``"finite-sample"`` (alpha = 1 only) holds for every number of records, at about twice
+        the radius. A number is the radius B itself, in nats, and ``beta`` is not used.
+
+    Attributes
+    ----------
+    B_ : float
+        Radius, in nats. Set on the copy that a fitted sanitizer keeps.
+
+    Examples
+    --------
+    >>> round(RenyiBall().radius_for(n=100, n_cells=4), 4)    # Entropy Example 1
+    0.0752
+    """
+
+    def __init__(
+        self, alpha: float = 2.0, *, beta: float = 0.05, radius: str | float = "chi2"
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.radius = radius
+
+    def radius_for(self, n: int, n_cells: int) -> float:
+        """Radius B of the ball for a table of n records over n_cells cells.
+
+        Parameters
+        ----------
+        n : int
+            Number of public records.
+        n_cells : int
+            Number of cells a.
+
+        Returns
+        -------
+        float
+            In nats; infinite where every distribution is inside.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range.
+        """
+        alpha = _positive(self.alpha, "alpha")
+        if isinstance(self.radius, str):
+            beta = check_beta("beta", self.beta)
+            if self.radius == "chi2":
+                return chi2_radius(alpha, beta, n, n_cells)
+            if self.radius == "finite-sample":
+                if alpha != 1.0:
+                    raise ValueError(
+                        "radius='finite-sample' is a bound for alpha=1 only, got "
+                        f"alpha={self.alpha!r}: use RenyiBall(alpha=1, radius='finite-sample')."
+                    )
+                return finite_sample_radius(beta, n, n_cells)
+        return given_radius(self.radius, "'chi2', 'finite-sample'")
+
+    def fit_set(self, joint: JointDistribution) -> RenyiSet:
+        """Make the ball around a public distribution.
+
+        Parameters
+        ----------
+        joint : JointDistribution
+            The public distribution.
+
+        Returns
+        -------
+        RenyiSet
+            The ball with its radius, and where that comes from.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range.
+
+        Examples
+        --------
+        >>> from skrldp import JointDistribution
+        >>> ball = RenyiBall().fit_set(JointDistribution([[7, 10], [26, 57]]))
+        >>> round(ball.radius, 4), ball.rule, ball.beta, ball.n_records
+        (0.0752, 'chi2', 0.05, 100)
+        """
+        own, (a1, n_values), by_rule = self, joint.counts.shape, isinstance(self.radius, str)
+        if self.radius == "finite-sample":
+            n_values = joint.most_values
+            if joint.alphabet == "frequent":  # the rest of beta is for having learned the values
+                beta = check_beta("beta", self.beta)
+                own = RenyiBall(self.alpha, beta=beta - spent_on_values(beta), radius=self.radius)
+        return RenyiSet(
+            float(self.alpha),
+            own.radius_for(joint.n, a1 * n_values),
+            str(self.radius) if by_rule else "given",
+            float(self.beta) if by_rule else None,
+            joint.n,
+            n_values if n_values > joint.counts.shape[1] else None,
+        )
+
+
+class AllDistributions(BaseEstimator):
+    """The uncertainty set of all distributions: privacy whatever the table says.
+
+    Examples
+    --------
+    >>> AllDistributions().radius_for(n=100, n_cells=4)
+    inf
+    """
+
+    alpha = 1.0  # any order: the ball of infinite radius
+
+    def radius_for(self, n: int, n_cells: int) -> float:
+        """Infinite: no distribution is outside.
+
+        Parameters
+        ----------
+        n, n_cells : int
+            Ignored.
+
+        Returns
+        -------
+        float
+        """
+        return math.inf
+
+    def fit_set(self, joint: JointDistribution) -> RenyiSet:
+        """Make the set of all distributions.
+
+        Parameters
+        ----------
+        joint : JointDistribution
+            The public distribution, of which the number of records is noted.
+
+        Returns
+        -------
+        RenyiSet
+        """
+        return RenyiSet(self.alpha, math.inf, None, None, joint.n)
+
+
+def _positive(value: Any, name: str) -> float:
+    check_positive(name, value)
+    return float(value)

@@ -1,0 +1,165 @@
+"""A Rényi ball around the public distribution, as a value."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from skrldp._typing import Floats, Indices
+from skrldp.joint import JointDistribution
+from skrldp.sets._fitted_set import UNSEEN, FittedSet
+from skrldp.support_function import bisect, divergence
+
+__all__ = ["RenyiSet"]
+
+
+@dataclass(frozen=True)
+class RenyiSet(FittedSet):
+    """A Rényi ball around the public distribution, with its radius.
+
+    Parameters
+    ----------
+    alpha : float
+        Order of the divergence.
+    radius : float
+        Radius B, in nats: infinite for all distributions, 0 for the public one alone.
+    rule, beta, n_records, n_values
+        As in :class:`FittedSet`.
+
+    Raises
+    ------
+    ValueError
+        If the order is not positive and finite, or the radius is not at least 0.
+
+    Examples
+    --------
+    >>> RenyiSet(2.0, 0.0752).describe()
+    'the distributions within Rényi divergence B = 0.0752 (alpha = 2) of the public one'
+    >>> RenyiSet(1.0, float("inf")).is_everything
+    True
+    """
+
+    alpha: float
+    radius: float
+    rule: str | None = "given"
+    beta: float | None = None
+    n_records: int | None = None
+    n_values: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers, so that no NaN passes for a small set."""
+        if not 0.0 < self.alpha < math.inf:
+            raise ValueError(f"alpha={self.alpha!r} must be a positive finite number.")
+        if not self.radius >= 0.0:
+            raise ValueError(f"radius={self.radius!r} must be a number >= 0 (nats).")
+
+    def single_budgets(self, marginal: Floats) -> Floats:
+        """Return the radius: one conditional may use the budget of the whole."""
+        return np.full(np.shape(marginal), self.radius)
+
+    def pair_budgets(self, marginals: Floats) -> Floats:
+        """Return the radius: any two conditionals share the budget of the whole."""
+        return np.full(len(marginals), self.radius)
+
+    @property
+    def shares_budget(self) -> bool:
+        """True: what one conditional takes, the other cannot."""
+        return True
+
+    @property
+    def limits_singles(self) -> bool:
+        """False: one conditional may take all."""
+        return False
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether the radius is infinite."""
+        return math.isinf(self.radius)
+
+    @property
+    def is_point(self) -> bool:
+        """Whether the radius is 0."""
+        return self.radius == 0.0
+
+    def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
+        """Whether the divergence of a distribution is at most the radius."""
+        return self.is_everything or (
+            divergence(joint.probabilities, distribution, self.alpha) <= self.radius
+        )
+
+    def describe(self) -> str:
+        """Say in words which distributions are inside."""
+        if self.is_everything:
+            return "all distributions"
+        if self.is_point:
+            return "the public distribution alone"
+        return (
+            f"the distributions within Rényi divergence B = {self.radius:.4g} "
+            f"(alpha = {self.alpha:g}) of the public one"
+        )
+
+    def brief(self) -> str:
+        """State order and radius."""
+        return (
+            "all distributions"
+            if self.is_everything
+            else f"alpha={self.alpha:g}, B={self.radius:.4g}"
+        )
+
+    @property
+    def fitted_attributes(self) -> dict[str, float]:
+        """The radius ``B_``."""
+        return {"B_": self.radius}
+
+    @property
+    def public_alone(self) -> "RenyiSet":
+        """The ball of the same order with radius 0."""
+        return RenyiSet(self.alpha, 0.0, "given", None, self.n_records)
+
+    def distribution_with(
+        self, joint: JointDistribution, conditionals: Floats, secrets: Indices
+    ) -> Floats:
+        r"""Complete conditionals to a distribution of the ball; see :class:`FittedSet`.
+
+        The marginal of S is the one at which the divergence is least: proportional to the public
+        one times :math:`h_s(R) = (\sum_u \hat P_{u|s}^\alpha R_u^{1-\alpha})^{1/\alpha}`. What is
+        still outside is mixed with the public distribution.
+
+        Parameters
+        ----------
+        joint : JointDistribution
+            The public distribution.
+        conditionals : array of shape (a1, a2)
+            Conditionals of U given each secret.
+        secrets : integer array
+            The secrets whose conditionals matter.
+
+        Returns
+        -------
+        array of shape (a1, a2)
+        """
+        alpha, public = self.alpha, joint.conditionals
+        marginal = joint.marginal.copy()
+        unseen = secrets[marginal[secrets] <= 0]
+        marginal[unseen] = UNSEEN
+        if 0.0 < self.radius < math.inf and alpha != 1.0:
+            ratio = np.where(public > 0, public, 1.0)
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+                terms = ratio**alpha * conditionals ** (1.0 - alpha)
+                power = np.where(public > 0, terms, 0.0).sum(axis=1)
+            scale = power ** (1.0 / alpha)
+            marginal *= np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
+        marginal /= marginal.sum()
+        return self._moved_inside(joint.probabilities, marginal[:, None] * conditionals)
+
+    def _moved_inside(self, centre: Floats, distribution: Floats) -> Floats:
+        """Mix with the centre until inside: the divergence is quasi-convex along the way."""
+        if self.is_everything or divergence(centre, distribution, self.alpha) <= self.radius:
+            return distribution
+
+        def inside(share: Floats) -> np.bool_:
+            mixed = share[0] * distribution + (1.0 - share[0]) * centre
+            return np.bool_(divergence(centre, mixed, self.alpha) <= self.radius)
+
+        share = bisect(inside, np.zeros(1), np.ones(1))[0]
+        return share * distribution + (1.0 - share) * centre

@@ -1,0 +1,126 @@
+"""What estimates from reports are worth: standard errors per 10,000 reports, in the report."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skrldp.estimation import expected_std_errors
+from skrldp.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from skrldp.statement._report import PrivacyReport
+
+__all__ = ["N_REPORTS", "error_lines", "error_warnings", "expected_errors"]
+
+N_REPORTS = 10_000
+_USELESS = 1.0  # error of a share beyond which its estimate tells nothing
+# Multiplications beyond which a matrix is not decomposed here; that takes one or two seconds.
+_MOST_WORK = 5e8
+
+
+def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
+    """Summarise the standard errors of unbiased estimates of shares of U, of S, and by columns.
+
+    The share of a column's category is a sum of shares of values, whose errors can add up.
+
+    Parameters
+    ----------
+    fitted : BaseSanitizer
+
+    Returns
+    -------
+    dict
+        For "U" and "S", and for each column where they have several, the "worst" and the "median"
+        error at the public distribution, infinite where the reports do not determine a share, and
+        how many shares are "not_determined" "of" how many. Empty if the matrix is too large to be
+        decomposed here.
+    """
+    mechanism: Mechanism = fitted.mechanism_
+    blocks = mechanism.form.blocks is not None
+    b, a = mechanism.shape
+    if not blocks and float(a) * b * min(a, b) > _MOST_WORK:
+        return {}
+    # For four probabilities both methods have the same errors for S and U, and none needs a matrix.
+    method = "least-squares" if blocks else "ml"
+    wanted: dict[str, tuple[Any, str]] = {}
+    for part, kind, sensitive in (("U", "nonsensitive", False), ("S", "sensitive", True)):
+        wanted[part] = None, kind
+        names = [name for name, flag in mechanism.columns if flag is sensitive]
+        if len(names) > 1:
+            wanted |= {f"column {name!r}": (name, "all") for name in names}
+    found = {}
+    errors_of = expected_std_errors(
+        fitted, N_REPORTS, wanted.values(), method=method, asymptotic=True
+    )
+    for name, errors in zip(wanted, errors_of, strict=True):
+        found[name] = {
+            "worst": float(errors.max()),
+            "median": float(np.quantile(errors, 0.5, method="higher")),
+            "not_determined": int(np.isinf(errors).sum()),
+            "of": len(errors),
+        }
+    return found
+
+
+def error_lines(report: "PrivacyReport") -> list[tuple[str, str]]:
+    """State the errors in a line.
+
+    Parameters
+    ----------
+    report : PrivacyReport
+
+    Returns
+    -------
+    list of (str, str)
+    """
+    said = []
+    for name, found in report.expected_errors.items():
+        unknown, of = found["not_determined"], found["of"]
+        if unknown == of:
+            said.append(f"of {name}, none is determined")
+        elif unknown:
+            said.append(f"of {name}, {unknown:,} of {of:,} are not determined")
+        else:
+            said.append(
+                f"of {name}, a standard error of {found['median']:.2g} in the median and "
+                f"{found['worst']:.2g} at worst"
+            )
+    if not said:
+        return []
+    return [("estimates", f"unbiased shares from {N_REPORTS:,} reports: {'; '.join(said)}")]
+
+
+def error_warnings(report: "PrivacyReport") -> list[str]:
+    """Warn of shares that reports do not determine, or that they tell nothing about.
+
+    That a mechanism which does not see S does not determine its shares is no surprise, and stands
+    in a note.
+
+    Parameters
+    ----------
+    report : PrivacyReport
+
+    Returns
+    -------
+    list of str
+    """
+    said, names = [], list(report.expected_errors)
+    blind = report.observe == "nonsensitive"
+    unseen = names[names.index("S") :] if blind and names else []  # S, and its columns
+    for name, found in report.expected_errors.items():
+        if found["not_determined"]:
+            if name in unseen:
+                continue
+            which = f"{found['not_determined']:,} of the {found['of']:,}"
+            said.append(
+                f"Reports do not determine the share of {which} categories of {name}, however "
+                "many reports there are: other sanitizers are needed to estimate them."
+            )
+        elif found["worst"] > _USELESS:
+            said.append(
+                f"{N_REPORTS:,} reports tell nothing about the share of some category of {name}: "
+                f"the standard error of an unbiased one is {found['worst']:.2g}. "
+                "expected_std_error says how sanitizers differ in this, smallest_n how many "
+                "reports it takes."
+            )
+    return said

@@ -1,0 +1,248 @@
+"""The privacy report: its figures, and how they are shown as text and as HTML."""
+
+import textwrap
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._arrays import ReadOnly
+from skrldp._html import page
+from skrldp.statement._lines import lines_of
+
+__all__ = ["PrivacyReport"]
+
+_WIDTH = 88  # columns of the text
+_LABEL = 14
+
+
+@dataclass(frozen=True, eq=False)
+class PrivacyReport(ReadOnly):
+    """What a fitted sanitizer promises; made by :func:`privacy_report`.
+
+    Printing it gives text of at most 88 columns; notebooks show a table.
+
+    Attributes
+    ----------
+    sanitizer : str
+        The sanitizer's class.
+    eps : float
+        The ε that was asked for; the greatest one, if it differs by pair of secrets. All ε here are
+        in nats.
+    eps_proven, eps_attained : float
+        The certificate's bounds on the worst-case leakage over the set: no distribution exceeds the
+        first, and some distribution attains the second.
+    eps_all : float
+        Bound on what one report tells anybody, whatever they know besides: proven over all
+        distributions, of secrets that are compared. Infinite if there is none.
+    eps_given_u : float
+        Bound on what one report tells somebody who knows U exactly; at most ``eps_all``.
+    eps_of_reports : dict of int to float
+        Bound on what k reports about one person tell together, for k = 1, 2, 3 and 10, over the
+        same distributions as ``eps_proven``. Infinite if there is none.
+    attained_of_reports : dict of int to float
+        What some distribution attains with as many reports.
+    summed_reports : tuple of int
+        The numbers of reports whose bound is a sum of those of fewer, as there are too many
+        combinations of them to look at.
+    known : tuple
+        The columns of U that observers may know.
+    eps_known : float or None
+        Bound within each of their values; None without known columns.
+    known_set : str or None
+        The set that it holds for, in words, with its own beta.
+    eps_each : dict of str to float
+        Where sensitive columns are protected each for itself, the bound of each; else empty.
+    eps_pairs : array of shape (a1, a1) or None
+        Where ε differs by pair of secrets, the bound of each pair, infinite where not compared.
+    eps_at_public : float or None
+        Leakage at the public distribution; None if there are too many reports to compute it.
+    eps_over_set : float or None
+        Where privacy is proven at the public distribution alone, what can leak over a confidence
+        set: the sanitizer's own, or the default one if it has none. None otherwise.
+    eps_record : float
+        What a report reveals about the whole record at most, so about U too: the logarithm of the
+        greatest factor by which it changes the odds of two records. Infinite if a report rules a
+        record out.
+    holds_for : str
+        The set of distributions that the proof holds for, in words.
+    alpha, radius : float or None
+        Order and radius (nats) of a Rényi ball: radius 0 is the public distribution alone, infinity
+        all distributions. None for a set of another kind.
+    single, pair, drift : float or None
+        Budgets of a set of conditionals and its drift, in nats; see
+        :class:`~skrldp.LikelihoodRatioSet`, whose bounds are these times `n`. None for a ball.
+    beta : float or None
+        Probability that the set misses the true distribution (of U given S, for a set of
+        conditionals); None where the set does not come from it.
+    beta_together : float or None
+        Bound on the probability that one of the sets misses, where several statements have sets of
+        their own; None where it is not known, and without such a set.
+    sets : str
+        The same in words; empty for one statement.
+    coverage : str
+        Where that probability comes from: "asymptotic", "finite-sample", "given" (a radius that was
+        given as a number), "public distribution" or "all distributions".
+    alphabet : str or None
+        Where the values of U come from, on which ``beta`` is conditional: "declared", "split"
+        (learned from records that are not counted) or "learned" (from the counted ones).
+    n, n_cells : int
+        Numbers of public records and of cells.
+    shape : (int, int)
+        Numbers of secrets and of values of U.
+    sensitive, nonsensitive : tuple
+        The columns of S, which are protected, and those of U; positions where they have no names.
+    n_reports : int
+        Number of different reports.
+    observe : str
+        What the mechanism sees of a person: "all", or "nonsensitive", U alone.
+    worst_distribution : array of shape (a1, a2)
+        The worst distribution found.
+    worst_pair : (secret, secret) or None
+        The two secrets whose odds a report changes most at that distribution, or two values of a
+        column, where each is protected for itself; the report is more probable given the first.
+        None if there are too many reports to compute it.
+    worst_report : object or None
+        The report that changes these odds most.
+    mutual_information, normalized_mutual_information : float
+        I(X; Y) at the public distribution, in nats, and as a share of H(X).
+    secrets : tuple of length a1
+        The secrets, in the order of the next three.
+    records_by_secret : array of shape (a1,)
+        Public records of each.
+    information_by_secret, normalized_information_by_secret : array of shape (a1,)
+        I(U; Y | S=s) at the public distribution, in nats, and as a share of H(U | S=s): what a
+        report tells about U to somebody who knows the secret. NaN where there is nothing to tell.
+    normalized_information_given_secret : float
+        The same over all records: I(U; Y | S) as a share of H(U | S). Secrets with less than half
+        of it get a warning.
+    distortion, worst_case_distortion : float or None
+        Expected distance at the public distribution, and its bound over the set for the utility;
+        RobustMSE has them.
+    worst_case_set : str or None
+        That set in words, with its own beta: the probability that it misses the true distribution.
+    status : str
+        Status of the solver, as in ``solution_.status``.
+    gap : float
+        Relative gap between the design's objective and its bound.
+    gap_in_words : str
+        The same, and which bound that is.
+    zero_cells : int
+        Number of cells without public records.
+    unseen_secrets : tuple
+        Secrets without public records.
+    few_records : bool
+        Whether some cells have so few records that an asymptotic set may miss the truth clearly
+        more often than `beta`.
+    adds_up : bool
+        Whether k reports about one person leak at most k times ``eps_proven``, for every k.
+    expected_errors : dict
+        For "U" and "S", and for each column where they have several ("column 'age'"), the standard
+        errors of the shares of their categories from 10,000 reports, at the public distribution:
+        the "worst" and the "median" one, infinite where the reports do
+        not determine a share, and how many are "not_determined" "of" how many. Empty for matrices
+        so large that their decomposition would take more than seconds.
+    warnings, notes : tuple of str
+        The warnings state what protects less than a user may think, or what cannot be estimated
+        from reports; the notes are other facts.
+    """
+
+    sanitizer: str
+    eps: float
+    eps_proven: float
+    eps_attained: float
+    eps_at_public: float | None
+    eps_over_set: float | None
+    eps_record: float
+    holds_for: str
+    alpha: float | None
+    radius: float | None
+    single: float | None
+    pair: float | None
+    drift: float | None
+    beta: float | None
+    coverage: str
+    alphabet: str | None
+    n: int
+    n_cells: int
+    shape: tuple[int, int]
+    sensitive: tuple[Any, ...]
+    nonsensitive: tuple[Any, ...]
+    n_reports: int
+    observe: str
+    worst_distribution: NDArray[np.float64]
+    worst_pair: tuple[Any, Any] | None
+    worst_report: Any
+    mutual_information: float
+    normalized_mutual_information: float
+    secrets: tuple[Any, ...]
+    records_by_secret: NDArray[np.int64]
+    information_by_secret: NDArray[np.float64]
+    normalized_information_by_secret: NDArray[np.float64]
+    normalized_information_given_secret: float
+    distortion: float | None
+    worst_case_distortion: float | None
+    worst_case_set: str | None
+    status: str
+    gap: float
+    gap_in_words: str
+    zero_cells: int
+    unseen_secrets: tuple[Any, ...]
+    few_records: bool
+    adds_up: bool
+    eps_all: float
+    eps_given_u: float
+    eps_of_reports: dict[int, float]
+    attained_of_reports: dict[int, float]
+    summed_reports: tuple[int, ...]
+    known: tuple[Any, ...] = ()
+    eps_known: float | None = None
+    known_set: str | None = None
+    eps_each: dict[str, float] = field(default_factory=dict)
+    eps_pairs: NDArray[np.float64] | None = None
+    beta_together: float | None = None
+    sets: str = ""
+    expected_errors: dict[str, dict[str, float]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as a dict, arrays as lists.
+
+        Returns
+        -------
+        dict
+        """
+        figures = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in figures.items()
+        }
+
+    def __str__(self) -> str:
+        lines = [f"Privacy report: {self.sanitizer}"]
+        for label, text in lines_of(self):
+            lines += _hanging(f"  {label:<{_LABEL}}", text)
+        for heading, listed in (("Warnings", self.warnings), ("Notes", self.notes)):
+            lines += [heading] if listed else []
+            for text in listed:
+                lines += _hanging("  - ", text)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return page(
+            f"Privacy report: {self.sanitizer}",
+            lines_of(self),
+            lists=[("Warnings", self.warnings), ("Notes", self.notes)],
+        )
+
+
+def _hanging(start: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,146 @@
+"""What is proven besides one report to somebody who knows nothing else about a person."""
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
+
+from skrldp._numbers import at_most
+from skrldp._typing import Floats
+from skrldp.certificate import Certificate, prove_reports
+from skrldp.sanitizers import known_columns
+from skrldp.sets import FittedSet, chance_of_missing
+
+__all__ = ["REPORTS", "beyond_one_report", "chained", "compared", "over_a_set"]
+
+# Numbers of reports about one person that figures are stated for.
+REPORTS = (1, 2, 3, 10)
+
+# How much is enumerated for each of them: a few seconds at most.
+_WORK = 1 << 22
+
+
+def beyond_one_report(fitted: Any) -> dict[str, Any]:
+    """Return the figures about further reports, and about observers and secrets of all kinds.
+
+    Parameters
+    ----------
+    fitted : BaseSanitizer
+        A fitted sanitizer.
+
+    Returns
+    -------
+    dict
+        Fields of :class:`PrivacyReport` by name.
+    """
+    certificate, known = fitted.certificate_, known_columns(fitted)
+    eps, attained, sums = _of_reports(fitted)
+    given_u = float(certificate.eps_given_u)
+    if fitted.handle_unknown == "impute" and fitted.mechanism_.observe == "all":
+        # Unknown values are drawn for the secret: whoever knows them sees the public distribution.
+        given_u = max(given_u, float(min(certificate.eps, certificate.eps_all)))
+    within = [one.known for one in (certificate.each or {"": certificate}).values() if one.known]
+    worst = max(within, key=lambda one: one.eps, default=None)
+    everything = [*(certificate.each.values() or [certificate]), *within]
+    sets = {id(one.uncertainty): one.uncertainty for one in everything}
+    uncertain = [s for s in sets.values() if not (s.is_everything or s.is_point)]
+    together = None
+    if uncertain and all(s.beta is not None for s in uncertain):
+        together = min(1.0, float(sum(Decimal(repr(float(s.beta or 0.0))) for s in uncertain)))
+    return {
+        "eps_all": float(certificate.eps_all),
+        "eps_given_u": given_u,
+        "eps_of_reports": eps,
+        "attained_of_reports": attained,
+        "summed_reports": sums,
+        "known": known,
+        "eps_known": None if worst is None else float(worst.eps),
+        "known_set": None if worst is None else over_a_set(worst.uncertainty),
+        "eps_each": {name: float(one.eps) for name, one in certificate.each.items()},
+        "eps_pairs": certificate.eps_pairs,
+        "beta_together": together,
+        "sets": _sets_in_words(uncertain, len(everything), together),
+    }
+
+
+def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[int, ...]]:
+    """Bound several reports, from above and from below; say which bounds are sums."""
+    certificate, around = fitted.certificate_, fitted.certificate_.uncertainty
+    if certificate.each or (certificate.eps_pairs is not None and not compared(certificate).all()):
+        # The certificate's set is not one of S and U, or its bound is not one for all pairs.
+        eps = {k: _sum(certificate, k) for k in REPORTS}
+        attained = dict.fromkeys(REPORTS, float(certificate.eps_attained))
+        return eps, attained, REPORTS[1:]
+    proofs = prove_reports(
+        fitted.mechanism_, fitted.joint_, around, REPORTS, first=certificate, work=_WORK
+    )
+    numbered = dict(zip(REPORTS, proofs, strict=True))
+    return (
+        {k: float(one.eps) for k, one in numbered.items()},
+        {k: float(one.eps_attained) for k, one in numbered.items()},
+        tuple(k for k, one in numbered.items() if not one.enumerated),
+    )
+
+
+def _sum(certificate: Certificate, k: int) -> float:
+    """Bound k reports by the sum of one over the set and of the others over all distributions."""
+    if k == 1 or certificate.eps_all == 0.0:
+        return float(certificate.eps)
+    others = np.nextafter((k - 1) * certificate.eps_all, np.inf)
+    return float(np.nextafter(certificate.eps + others, np.inf))
+
+
+def compared(certificate: Certificate) -> NDArray[np.bool_]:
+    """Return which pairs of secrets have a bound of their own; True on the diagonal."""
+    assert certificate.eps_pairs is not None
+    return np.isfinite(certificate.eps_pairs)
+
+
+def chained(eps_pairs: Floats) -> Floats:
+    """Bound each pair by the chain of compared pairs with the least sum.
+
+    Parameters
+    ----------
+    eps_pairs : array of shape (a1, a1)
+        Bound of each pair; infinite where two secrets are not compared.
+
+    Returns
+    -------
+    array of shape (a1, a1)
+        Infinite where no chain joins two secrets.
+    """
+    graph = csgraph_from_dense(eps_pairs, null_value=np.inf)
+    lengths: Floats = shortest_path(graph, directed=False)
+    return lengths * (1.0 + len(lengths) * np.finfo(float).eps)  # sums of fewer than that many
+
+
+def over_a_set(around: FittedSet) -> str:
+    """Say in words over which set something holds, and how often it misses."""
+    if around.is_everything:
+        return "all distributions"
+    words = around.describe()
+    if around.is_point:
+        return f"{words}, and no other"
+    if around.beta is None:
+        return f"{words}; the radius was given, so the probability of missing is unknown"
+    moved = " (apart from the drift)" if getattr(around, "drift", 0.0) else ""
+    return f"{words}; misses the truth{moved} {chance_of_missing(around.rule, around.beta)}"
+
+
+def _sets_in_words(sets: list[FittedSet], n_statements: int, together: float | None) -> str:
+    """Say how often the statements hold together, where there are several."""
+    if n_statements == 1 or not sets:
+        return ""
+    if len(sets) == 1:
+        return f"one for all {n_statements} statements: they hold together unless it misses"
+    if together is None:
+        return f"{len(sets)} for {n_statements} statements; how often they miss is not known"
+    said = {chance_of_missing(one.rule, one.beta or 0.0) for one in sets}
+    kind = "at most" if all(one.rule == "finite-sample" for one in sets) else "about"
+    return (
+        f"{len(sets)} for {n_statements} statements; each misses "
+        f"{' or '.join(sorted(said))}, some one of them with probability {kind} "
+        f"{at_most(together, '.4g')}"
+    )

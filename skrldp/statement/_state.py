@@ -1,0 +1,175 @@
+"""From a fitted sanitizer to its privacy report."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from skrldp.certificate import certify
+from skrldp.mechanism import Mechanism
+from skrldp.sanitizers import default_uncertainty, explain_rare_cells, fitted_sanitizer
+from skrldp.sets import FittedSet, RenyiSet, chance_of_missing
+from skrldp.statement._by_secret import figures_by_secret
+from skrldp.statement._expected_errors import expected_errors
+from skrldp.statement._report import PrivacyReport
+from skrldp.statement._several import beyond_one_report
+from skrldp.statement._warnings import notes_of, warnings_of
+from skrldp.statement._worst import leakage_of, worst_case
+
+__all__ = ["privacy_report"]
+
+_ENTRIES = 20_000_000  # of the reports' distribution; the worst report is not searched for in more
+
+
+def privacy_report(sanitizer: Any) -> PrivacyReport:
+    """State what a fitted sanitizer promises, to whom it applies, and what it does not promise.
+
+    Parameters
+    ----------
+    sanitizer : sanitizer
+        A fitted one, or a Pipeline that ends in one, or either in a FrozenEstimator. For a
+        pipeline, the report is about the last step: the steps before it must not depend on private
+        records.
+
+    Returns
+    -------
+    PrivacyReport
+
+    Raises
+    ------
+    TypeError
+        If it is no sanitizer.
+    NotFittedError
+        If it has not been fitted.
+
+    Examples
+    --------
+    >>> from skrldp import SRRSanitizer, privacy_report
+    >>> X = [["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]]
+    >>> report = privacy_report(SRRSanitizer(eps=1.0).fit(X, sample_weight=[7, 10, 26, 57]))
+    >>> report.eps_proven <= 1.0, report.coverage, report.warnings
+    (True, 'all distributions', ())
+    >>> print(report)
+    Privacy report: SRRSanitizer
+      protects      S = column 0; U = column 1: not protected
+      asked         eps = 1: a report changes the odds of a secret by a factor of at most 2.72
+      proven        eps <= 1.000000, of the mechanism as it is sampled; at the worst distribution
+                    found the leakage is 0.999999
+      holds for     all distributions of the data
+      ...
+    """
+    fitted = fitted_sanitizer(sanitizer)
+    joint, certificate, mechanism = fitted.joint_, fitted.certificate_, fitted.mechanism_
+    coverage = _coverage(certificate.uncertainty)
+    rare_cells = explain_rare_cells(certificate.uncertainty, joint)
+    few = mechanism.shape[0] * len(joint.secrets) <= _ENTRIES
+    report, pair = worst_case(mechanism, certificate) if few else (None, None)
+    information = mechanism.mutual_information(joint.probabilities)
+    share = min(1.0, information / joint.entropy) if joint.entropy > 0 else 0.0
+    figures = {
+        "sanitizer": type(fitted).__name__,
+        "eps": _greatest(fitted.eps),
+        "eps_proven": certificate.eps,
+        "eps_attained": certificate.eps_attained,
+        "eps_at_public": leakage_of(mechanism, certificate, joint.probabilities) if few else None,
+        "eps_over_set": _over_set(fitted) if coverage == "public distribution" else None,
+        "eps_record": _over_records(mechanism),
+        "holds_for": certificate.uncertainty.describe(),
+        **_of_the_set(certificate.uncertainty),
+        "beta": certificate.uncertainty.beta,
+        "coverage": coverage,
+        "alphabet": joint.alphabet,
+        "n": joint.n,
+        "n_cells": joint.counts.size,
+        "shape": joint.counts.shape,
+        "sensitive": tuple(name for name, flag in mechanism.columns if flag),
+        "nonsensitive": tuple(name for name, flag in mechanism.columns if not flag),
+        "n_reports": mechanism.shape[0],
+        "observe": mechanism.observe,
+        "worst_distribution": certificate.distribution,
+        "worst_pair": pair,
+        "worst_report": report,
+        "mutual_information": information,
+        "normalized_mutual_information": share,
+        **figures_by_secret(fitted),
+        "distortion": getattr(fitted, "distortion_", None),
+        "worst_case_distortion": getattr(fitted, "worst_case_distortion_", None),
+        "worst_case_set": _set_for_utility(getattr(fitted, "utility_uncertainty_", None)),
+        "status": fitted.solution_.status,
+        "gap": fitted.solution_.gap,
+        "gap_in_words": fitted.solution_.gap_in_words,
+        "zero_cells": int((joint.counts == 0).sum()),
+        "unseen_secrets": tuple(
+            secret
+            for secret, n in zip(joint.secrets, joint.counts.sum(axis=1), strict=True)
+            if not n
+        ),
+        "few_records": bool(rare_cells),
+        "adds_up": certificate.uncertainty.is_everything
+        or bool(certificate.eps_all <= certificate.eps),
+        **beyond_one_report(fitted),
+        "expected_errors": expected_errors(fitted),
+    }
+    bare = PrivacyReport(**figures)
+    warnings = warnings_of(bare, fitted, rare_cells)
+    return PrivacyReport(**figures, warnings=warnings, notes=notes_of(bare, fitted))
+
+
+def _greatest(eps: Any) -> float:
+    """Return the ε that was asked for: the greatest one, where it differs by pair of secrets."""
+    table = np.array(list(eps.values()) if isinstance(eps, Mapping) else eps, dtype=float)
+    if table.ndim == 0:
+        return float(table)
+    if table.ndim == 2:
+        np.fill_diagonal(table, -np.inf)
+    return float(table[table < np.inf].max())
+
+
+def _coverage(around: FittedSet) -> str:
+    """Say where the probability comes from with which the set misses the true distribution."""
+    if around.is_point:
+        return "public distribution"
+    if around.is_everything:
+        return "all distributions"
+    if around.beta is None:
+        return "given"
+    return "finite-sample" if around.rule == "finite-sample" else "asymptotic"
+
+
+def _of_the_set(around: FittedSet) -> dict[str, float | None]:
+    """Figures of the set; None for those that its kind does not have."""
+    figures = ("radius", "single", "pair", "drift")
+    found = {name: getattr(around, name, None) for name in figures}
+    return {"alpha": None if found["radius"] is None else around.alpha, **found}
+
+
+def _over_set(fitted: Any) -> float:
+    """Bound the leakage over the sanitizer's own set, or the default one if that is a point."""
+    around = fitted.uncertainty_.fit_set(fitted.joint_)
+    if around.is_point:
+        around = default_uncertainty().fit_set(fitted.joint_)
+    return certify(fitted.mechanism_, around, fitted.joint_).eps
+
+
+def _over_records(mechanism: Mechanism) -> float:
+    """Return the logarithm of the greatest ratio of a report's probabilities given two records."""
+    a1, a2 = len(mechanism.secrets), len(mechanism.values)
+    if mechanism.form.blocks is None:
+        n_columns = a2 if mechanism.observe == "nonsensitive" else a1 * a2
+        of_record = mechanism.form.columns(np.arange(n_columns))
+    else:  # each row of the matrix holds these four, for a fit has two secrets and values at least
+        of_record = np.array([mechanism.form.blocks])
+    most, least = of_record.max(axis=1), of_record.min(axis=1)
+    with np.errstate(divide="ignore"):
+        return float(np.log(most[most > 0] / least[most > 0]).max())
+
+
+def _set_for_utility(uncertainty: Any) -> str | None:
+    """Say in words what a worst distance is over, and with which probability that misses."""
+    if uncertainty is None:
+        return None
+    words = RenyiSet(uncertainty.alpha, uncertainty.B_).describe()
+    rule = getattr(uncertainty, "radius", None)
+    if not isinstance(rule, str):
+        return words
+    return f"{words}, a set that misses the true one {chance_of_missing(rule, uncertainty.beta)}"

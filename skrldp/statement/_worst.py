@@ -1,0 +1,107 @@
+"""The report that changes the odds of two secrets most, at one distribution."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._typing import Floats
+from skrldp.certificate import Certificate
+from skrldp.information import conditionals_of
+from skrldp.mechanism import Mechanism
+from skrldp.statement._several import compared
+
+__all__ = ["leakage_of", "worst_case"]
+
+Worst = tuple[float, Any, tuple[Any, Any]]
+
+
+def leakage_of(mechanism: Mechanism, certificate: Certificate, distribution: Floats) -> float:
+    """Leakage at a distribution, of the pairs of secrets that the certificate is about.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    certificate : Certificate
+    distribution : array of shape (a1, a2)
+
+    Returns
+    -------
+    float
+        In nats.
+    """
+    if certificate.each:
+        return max(
+            _worst_of_column(mechanism, distribution, j)[0] for j in range(len(certificate.each))
+        )
+    if certificate.eps_pairs is not None:
+        return _worst_of_pairs(mechanism, certificate, distribution)[0]
+    return mechanism.leakage(distribution)
+
+
+def worst_case(mechanism: Mechanism, certificate: Certificate) -> tuple[Any, tuple[Any, Any]]:
+    """Return the worst report at the certificate's distribution, and the two secrets.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    certificate : Certificate
+
+    Returns
+    -------
+    report, (secret, secret)
+        Of sensitive columns that are protected each for itself, two values of the worst column.
+    """
+    distribution = certificate.distribution
+    if certificate.each:
+        names = list(certificate.each)
+        worst = max(names, key=lambda name: certificate.each[name].eps)
+        return _worst_of_column(mechanism, distribution, names.index(worst))[1:]
+    if certificate.eps_pairs is not None:
+        return _worst_of_pairs(mechanism, certificate, distribution)[1:]
+    of_secret, seen = _reports(mechanism, distribution)
+    return _worst(mechanism, of_secret, [mechanism.secrets[s] for s in seen])[1:]
+
+
+def _reports(mechanism: Mechanism, distribution: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the distribution of the reports given each secret that occurs, and these secrets."""
+    seen = np.flatnonzero(distribution.sum(axis=1) > 0)
+    return mechanism.report_distribution(conditionals_of(distribution))[:, seen], seen
+
+
+def _worst_of_column(mechanism: Mechanism, distribution: Floats, column: int) -> Worst:
+    """Find the worst case of one sensitive column."""
+    of_secret, seen = _reports(mechanism, distribution)
+    number: dict[Any, int] = {}
+    code = [number.setdefault(mechanism.secrets[s][column], len(number)) for s in seen]
+    weights = np.eye(len(number))[code] * distribution.sum(axis=1)[seen, None]
+    return _worst(mechanism, of_secret @ (weights / weights.sum(axis=0)), list(number))
+
+
+def _worst_of_pairs(mechanism: Mechanism, certificate: Certificate, distribution: Floats) -> Worst:
+    """Find the worst case of the pair that leaks most, among those that are compared."""
+    of_secret, seen = _reports(mechanism, distribution)
+    mask = compared(certificate)[np.ix_(seen, seen)]
+    cases = []
+    for s, others in enumerate(mask):  # each secret with those that it is compared to
+        least = of_secret[:, others].min(axis=1)
+        report, ratio = _greatest(of_secret[:, s], least)
+        t = np.flatnonzero(others)[of_secret[report, others].argmin()]
+        names = mechanism.secrets[seen[s]], mechanism.secrets[seen[t]]
+        cases.append((ratio, mechanism.symbols[report], names))
+    return max(cases, key=lambda case: case[0])
+
+
+def _worst(mechanism: Mechanism, of_secret: Floats, names: list[Any]) -> Worst:
+    report, ratio = _greatest(of_secret.max(axis=1), of_secret.min(axis=1))
+    pair = names[of_secret[report].argmax()], names[of_secret[report].argmin()]
+    return ratio, mechanism.symbols[report], pair
+
+
+def _greatest(most: Floats, least: Floats) -> tuple[int, float]:
+    """Find the report with the greatest ratio; return it and the logarithm of the ratio."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(most > 0, most / least, 1.0)
+    report = int(ratio.argmax())
+    return report, math.log(ratio[report])

@@ -1,0 +1,128 @@
+"""Groups filled up with copies, sets of conditionals, and rounding, checked by other means."""
+
+import numpy as np
+import pytest
+
+from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
+from skrldp.privacy import Promise, privacy_region, repair
+
+SECRETS = [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+VALUES = [("x", 0), ("x", 1), ("x", 2), ("y", 0), ("y", 1), ("z", 0)]  # ragged in the first column
+SETS = {"ball": RenyiBall(), "ratios": LikelihoodRatioSet(), "KL": RenyiBall(1.0)}
+
+
+def table(seed, secrets=SECRETS, values=VALUES):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 80, (len(secrets), len(values)))
+    counts[0, 0] += 1
+    return JointDistribution(counts, secrets, values)
+
+
+def promise(joint, chosen="ball", **options):
+    around = SETS[chosen]
+    eps = options.pop("eps", 0.8)
+    return Promise.of(joint, around.fit_set(joint), eps, fit=around.fit_set, **options)
+
+
+def group_rows(row, observe, secret, known):
+    """The entries of a row that somebody holds possible, by enumeration of the cells."""
+    a2 = len(VALUES)
+    return [row[u] if observe == "nonsensitive" else row[s * a2 + u] for s in secret for u in known]
+
+
+@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
+@pytest.mark.parametrize("chosen", SETS)
+def test_known_columns_are_judged_group_by_group(chosen, observe):
+    """Copies that fill up short groups change nothing: each known value alone gives the same."""
+    joint = table(3)
+    statement = promise(joint, chosen, known=(0,), eps_known=0.5, observe=observe).statements[1]
+    region, rng = statement.region(), np.random.default_rng(1)
+    n_cells = joint.counts.size if observe == "all" else len(VALUES)
+    rows = rng.random((4, n_cells)) + 0.05
+    found = region.worst(rows, statement.pair_eps)
+    names = [("x", [0, 1, 2]), ("y", [3, 4]), ("z", [5])]
+    for v, (_, known) in enumerate(names):
+        counts = joint.counts[:, known]
+        alone = JointDistribution(counts) if counts.any() else None
+        # The same budgets for the group by itself: shares of all records, not of the group's.
+        share = counts.sum(axis=1) / joint.n
+        part = privacy_region(alone, statement.uncertainty)
+        part = type(part)(part.conditionals, share, statement.uncertainty)
+        own = np.stack([group_rows(r, observe, [s], known) for r in rows for s in range(4)])
+        expected = part.worst(own.reshape(4, -1), 0.5)
+        for row, s, t, bound in zip(
+            expected.row, expected.first, expected.second, expected.bound, strict=True
+        ):
+            same = (found.row == row) & (found.first == 3 * s + v) & (found.second == 3 * t + v)
+            assert found.bound[same] == pytest.approx([bound], rel=1e-6, abs=1e-9)
+    assert len(found.row) == 4 * 3 * 12  # rows, known values, pairs
+
+
+def random_conditional(rng, joint, around):
+    """A distribution inside the set: a random one, drawn to the public one until it is inside."""
+    other = rng.dirichlet(np.full(joint.counts.size, 0.4)).reshape(joint.counts.shape)
+    share = 1.0
+    while True:
+        found = share * other + (1.0 - share) * joint.probabilities
+        if around.contains(joint, found):
+            return found
+        share *= 0.8
+
+
+@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
+@pytest.mark.parametrize("chosen", SETS)
+def test_repaired_mechanisms_keep_every_statement(chosen, observe):
+    """At random distributions of each set, by the definition: probabilities of reports."""
+    joint, rng = table(11), np.random.default_rng(5)
+    asked = promise(
+        joint, chosen, eps=0.6, eps_all=2.0, known=(0,), eps_known=0.9, each=True, observe=observe
+    )
+    requirements = asked.requirements()
+    assert len(requirements) == 5  # two secrets, each also within what is known; and everywhere
+    matrix = rng.dirichlet(np.full(6, 0.3), requirements.n_cells).T
+    assert requirements.heights(matrix).max() > 0.01
+    private = repair(matrix, requirements)
+    assert np.all(requirements.heights(private) <= 1e-12)
+    whole = private if observe == "all" else np.tile(private, (1, len(SECRETS)))
+    whole = whole.reshape(6, 4, -1)
+    flat = whole.reshape(6, -1)
+    for statement in asked.statements:
+        code = np.array(
+            [
+                SECRETS[s][statement.secret[0]] == 1 or SECRETS[s][statement.secret[0]] == "b"
+                for s in range(4)
+            ]
+        )
+        for _ in range(20):
+            distribution = random_conditional(rng, statement.joint, statement.uncertainty)
+            x = statement.whole_distribution(distribution, joint).reshape(4, -1)
+            groups = [range(6)] if not statement.known else [[0, 1, 2], [3, 4], [5]]
+            for known in groups:
+                reports = [
+                    np.einsum("bsu,su->b", whole[:, chosen_s][:, :, known], x[chosen_s][:, known])
+                    / x[chosen_s][:, known].sum()
+                    for chosen_s in (~code, code)
+                ]
+                eps = 0.9 if statement.known else 0.6
+                assert np.all(reports[0] <= np.exp(eps) * reports[1] * (1 + 1e-9))
+                assert np.all(reports[1] <= np.exp(eps) * reports[0] * (1 + 1e-9))
+    for s in range(4):
+        for t in range(4):
+            if s != t:
+                ratio = whole[:, s].max(axis=1) / whole[:, t].min(axis=1)
+                assert ratio.max() <= np.exp(2.0) * (1 + 1e-9)
+    assert flat.sum(axis=0) == pytest.approx(1.0)
+
+
+def test_rounding_keeps_every_requirement():
+    """Entries may move by the unit afterwards, the least ones of rare reports as well."""
+    joint, rng = table(6), np.random.default_rng(0)
+    asked = promise(joint, eps=0.7, eps_all=5.0, known=(1,)).requirements()
+    matrix = rng.dirichlet(np.full(8, 0.05), asked.n_cells).T
+    matrix[-1] *= 1e-7
+    unit = 2.0**-20
+    private = repair(matrix / matrix.sum(axis=0), asked, rounding=8.0 * unit)
+    assert asked.heights(matrix / matrix.sum(axis=0)).sum() < 7.0  # so that 8 are enough
+    for _ in range(30):
+        moved = private + rng.choice([-unit, unit], private.shape) * (1 - 1e-9)
+        assert np.all(asked.heights(np.maximum(moved, 0.0)) == 0.0)

@@ -1,0 +1,452 @@
+"""Regions: nested, each exact for what it stands for."""
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import (
+    EXAMPLE,
+    EXAMPLE_RADIUS,
+    budget,
+    completed,
+    convex_solve,
+    cost,
+    on_the_boundary,
+    random_directions,
+    renyi,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from skrldp import JointDistribution
+from skrldp.privacy import REGIONS, privacy_region
+from skrldp.sets import RenyiSet
+
+ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
+
+
+def table(seed, a1=3, a2=4, zeros=True, unseen=False):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0 if zeros else 5, 60, size=(a1, a2)) * (rng.random((a1, a2)) > 0.2)
+    counts[:, 0] += 1
+    if not zeros:
+        counts += 5
+    if unseen:
+        counts[-1] = 0
+    return JointDistribution(counts)
+
+
+def rows_of(seed, joint, b=3):
+    rng = np.random.default_rng([seed, 1])
+    rows = rng.random((b, *joint.counts.shape))
+    rows[0] = (rows[0] > 0.5) * 0.7  # many ties and zeros
+    return rows
+
+
+def worst_of(region, rows, eps, **options):
+    """Greatest bound as an array (b, a1, a1), -inf where a pair is not compared."""
+    found = region.worst(rows, eps, **options)
+    values = np.full((len(rows), region.n_secrets, region.n_secrets), -np.inf)
+    values[found.row, found.first, found.second] = found.bound
+    return values
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([0.3, 0.5, 0.6, 1.0, 1.5, 2.0, 3.0]),
+    st.floats(-6.0, 1.0),
+    st.floats(0.01, 3.0),
+    st.booleans(),
+    st.booleans(),
+)
+def test_nested(seed, alpha, log_radius, eps, same_secret, unseen):
+    joint = table(seed, unseen=unseen)
+    rows = rows_of(seed, joint)
+    radius = 10.0**log_radius
+    names = REGIONS if alpha >= 0.5 else REGIONS[1:]
+    regions = [
+        privacy_region(joint, RenyiSet(alpha, radius), region=name, same_secret=same_secret)
+        for name in names
+    ]
+    regions.insert(0, privacy_region(joint, RenyiSet(alpha, 0), same_secret=same_secret))
+    regions.append(privacy_region(joint, RenyiSet(alpha, np.inf), same_secret=same_secret))
+    bounds = [worst_of(region, rows, eps) for region in regions]
+    for tighter, wider in itertools.pairwise(bounds):
+        np.testing.assert_array_equal(np.isinf(tighter), np.isinf(wider))
+        compared = np.isfinite(tighter)
+        assert np.all(tighter[compared] <= wider[compared] + 1e-9 * np.exp(eps))
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_no_distribution_of_the_ball_beats_any_region(name, alpha):
+    """Random joint distributions, all pairs of secrets of each at once."""
+    rng = np.random.default_rng(1)
+    for seed, radius in ((0, 0.01), (1, 0.2), (2, 1.5)):
+        joint = table(seed)
+        rows, eps = rows_of(seed, joint, b=4), 0.5
+        centre = joint.probabilities.ravel()
+        distributions = on_the_boundary(
+            centre, random_directions(rng, 400, centre.size), alpha, radius
+        )
+        distributions = distributions.reshape(-1, *joint.counts.shape)
+        distributions = distributions[distributions.sum(axis=2).min(axis=1) > 0]
+        conditionals = distributions / distributions.sum(axis=2, keepdims=True)
+        reports = np.einsum("nsu,bsu->nbs", conditionals, rows)
+        gaps = (reports[..., None] - np.exp(eps) * reports[:, :, None, :]).max(axis=0)
+        region = privacy_region(joint, RenyiSet(alpha, radius), region=name)
+        bounds = worst_of(region, rows, eps)
+        first, second = np.nonzero(~np.eye(3, dtype=bool))
+        assert np.all(gaps[:, first, second] <= bounds[:, first, second] + 1e-12)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_the_joint_region_is_attained(alpha):
+    joint, eps, radius = table(3), 0.7, 0.05
+    rows = rows_of(3, joint)
+    region = privacy_region(joint, RenyiSet(alpha, radius))
+    found = region.worst(rows, eps, conditionals=True)
+    assert len(found.row) == 3 * 6
+    for row, first, second, bound, pair in zip(
+        found.row, found.first, found.second, found.bound, found.conditionals, strict=True
+    ):
+        value = pair[0] @ rows[row, first] - np.exp(eps) * pair[1] @ rows[row, second]
+        assert bound - 1e-7 <= value <= bound
+        conditionals = joint.conditionals.copy()
+        conditionals[[first, second]] = pair
+        distribution = completed(conditionals, joint.probabilities, alpha)
+        assert renyi(joint.probabilities.ravel(), distribution.ravel(), alpha) <= radius * (
+            1 + 1e-9
+        )
+
+
+@pytest.mark.parametrize("alpha", [0.55, 0.7, 0.9])
+def test_a_secret_that_the_budget_could_free_still_pays(alpha):
+    """Below alpha = 1 a pair is worst together, not each alone, even where one could be free."""
+    joint = JointDistribution([[1, 1, 2], [25, 30, 41]])
+    radius = np.log1p(-0.06) * alpha / (alpha - 1.0)  # the budget: 0.06, above P(s1) = 0.04
+    rows = np.array([[[0.9, 0.5, 0.1], [0.2, 0.8, 0.3]]])
+    eps = 0.4
+    found = privacy_region(joint, RenyiSet(alpha, radius)).worst(rows, eps)
+    for first, second, bound in zip(found.first, found.second, found.bound, strict=True):
+        q = np.stack([rows[0, first], -np.exp(eps) * rows[0, second]])
+        p, marginal = joint.conditionals[[first, second]], joint.marginal[[first, second]]
+        assert bound == pytest.approx(convex_solve(q, p, marginal, alpha, radius), abs=3e-6)
+
+
+def test_box_is_a_linear_program():
+    for seed in range(6):
+        joint = table(seed, a2=5)
+        region = privacy_region(joint, RenyiSet(2.0, 0.1), region="box")
+        rows, eps = rows_of(seed, joint, b=4), 0.8
+        bounds = worst_of(region, rows, eps)
+        lower, upper = region.cell_bounds()
+
+        def optimum(v, s, lower=lower, upper=upper):
+            limits = np.stack([lower[s], upper[s]], axis=1)
+            return linprog(v, A_eq=np.ones((1, 5)), b_eq=[1.0], bounds=limits).fun
+
+        for y in range(4):
+            most = [-optimum(-rows[y, s], s) for s in range(3)]
+            least = [optimum(rows[y, s], s) for s in range(3)]
+            gaps = np.subtract.outer(most, np.exp(eps) * np.array(least))
+            np.fill_diagonal(gaps, -np.inf)
+            np.testing.assert_allclose(bounds[y], gaps, atol=1e-8)
+
+
+def test_lower_is_entropy_43():
+    """The greatest of (43) over all (u1, u2), for every pair of secrets, equal ones too."""
+    for seed in range(6):
+        joint = table(seed, zeros=False)
+        region = privacy_region(joint, RenyiSet(2.0, 0.15), region="lower", same_secret=True)
+        low, _ = region.cell_bounds()
+        rows, eps = rows_of(seed, joint), 0.6
+        found = worst_of(region, rows, eps)
+        factor = np.exp(eps)
+        for y, v in enumerate(rows):
+            for s1, s2 in np.ndindex(3, 3):
+                formula = max(
+                    v[s1, u1]
+                    - factor * v[s2, u2]
+                    + low[s1] @ (v[s1] - v[s1, u1])
+                    - factor * low[s2] @ (v[s2] - v[s2, u2])
+                    for u1, u2 in np.ndindex(4, 4)
+                )
+                assert found[y, s1, s2] == pytest.approx(formula, abs=1e-12)
+
+
+def test_all_distributions_and_no_ball_by_hand():
+    joint = table(4, unseen=True)
+    rows, eps = rows_of(4, joint), 0.9
+    for name in REGIONS:
+        free = worst_of(privacy_region(joint, RenyiSet(2.0, np.inf), region=name), rows, eps)
+        fixed = worst_of(privacy_region(joint, RenyiSet(2.0, 0.0), region=name), rows, eps)
+        for y, s1, s2 in np.ndindex(3, 3, 3):
+            if s1 == s2:
+                assert free[y, s1, s2] == -np.inf
+                continue
+            most, least = rows[y, s1].max(), rows[y, s2].min()
+            assert free[y, s1, s2] == pytest.approx(most - np.exp(eps) * least, abs=1e-13)
+            # a secret without records may have any conditional, even then
+            if s1 != 2:
+                most = joint.conditionals[s1] @ rows[y, s1]
+            if s2 != 2:
+                least = joint.conditionals[s2] @ rows[y, s2]
+            assert fixed[y, s1, s2] == pytest.approx(most - np.exp(eps) * least, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_a_vanishing_ball_is_the_point(name, alpha):
+    joint = table(5, zeros=False)
+    rows, eps = rows_of(5, joint), 0.5
+    point = worst_of(privacy_region(joint, RenyiSet(alpha, 0.0)), rows, eps)
+    for radius, tolerance in ((1e-6, 2e-2), (1e-10, 3e-4)):
+        near = worst_of(privacy_region(joint, RenyiSet(alpha, radius), region=name), rows, eps)
+        np.testing.assert_allclose(near, point, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_same_secret_adds_the_diagonal_alone(name):
+    joint, eps = table(6), 0.4
+    rows = rows_of(6, joint)
+    options = {"uncertainty": RenyiSet(2.0, 0.2), "region": name}
+    plain = worst_of(privacy_region(joint, **options), rows, eps)
+    added = worst_of(privacy_region(joint, same_secret=True, **options), rows, eps)
+    diagonal = np.eye(3, dtype=bool)
+    assert np.all(np.isneginf(plain[:, diagonal]))
+    assert np.all(np.isfinite(added[:, diagonal]))
+    np.testing.assert_array_equal(plain[:, ~diagonal], added[:, ~diagonal])
+    # two distributions of one secret, each with the whole budget
+    single = "product" if name == "joint" else name
+    apart = privacy_region(joint, RenyiSet(2.0, 0.2), same_secret=True, region=single)
+    np.testing.assert_allclose(
+        added[:, diagonal], worst_of(apart, rows, eps)[:, diagonal], atol=1e-10
+    )
+    pairs = privacy_region(joint, same_secret=True, **options).pairs
+    assert sorted(zip(*map(list, pairs), strict=True)) == list(np.ndindex(3, 3))
+
+
+def test_what_is_refused():
+    joint = table(7)
+    for alpha in (0.1, 0.3, 0.499):
+        with pytest.raises(ValueError, match=r"1/2.*convex.*product"):
+            privacy_region(joint, RenyiSet(alpha, 0.1), region="joint")
+        for name in ("product", "box", "lower"):
+            privacy_region(joint, RenyiSet(alpha, 0.1), region=name)
+    privacy_region(joint, RenyiSet(0.5, 0.1), region="joint")
+    with pytest.raises(ValueError, match=r"joint.*lower"):
+        privacy_region(joint, RenyiSet(2.0, 0.1), region="polytope")
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_above_only_filters(name):
+    joint, eps = table(8), 0.3
+    rows = rows_of(8, joint, b=6)
+    region = privacy_region(joint, RenyiSet(2.0, 0.1), region=name)
+    every = region.worst(rows, eps, conditionals=True)
+    assert len(every.row) == 6 * 6
+    level = np.median(every.bound)
+    some = region.worst(rows, eps, above=level, conditionals=True)
+    keep = every.bound > level
+    assert 0 < keep.sum() < len(keep)
+    for part in ("row", "first", "second", "bound", "conditionals"):
+        np.testing.assert_allclose(getattr(some, part), getattr(every, part)[keep], atol=1e-9)
+    assert region.worst(rows, eps).conditionals is None
+    none = region.worst(rows, eps, above=1e9, conditionals=True)
+    assert len(none.row) == len(none.bound) == 0
+    np.testing.assert_array_equal(none.per_row(6), np.zeros(6))
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize("radius", [0.0, 0.1, np.inf])
+def test_some_pairs_each_with_its_own_eps(name, radius):
+    """A pair is bounded as among all pairs, at its ε; heights are what its violation calls for."""
+    joint, rng = table(20), np.random.default_rng(21)
+    rows, around = rows_of(20, joint, b=5), RenyiSet(2.0, radius)
+    every = privacy_region(joint, around, region=name)
+    chosen = np.array([0, 2, 3, 5])
+    compared = every.pairs[0][chosen], every.pairs[1][chosen]
+    some = privacy_region(joint, around, region=name, compared=compared)
+    eps = rng.choice([0.2, 1.0, 3.0], size=len(chosen))
+    found = some.worst(rows, eps)
+    bounds = worst_of(some, rows, eps)
+    assert np.isfinite(bounds).sum() == 5 * len(chosen)
+    for one, s, t in zip(eps, *compared, strict=True):
+        expected = worst_of(every, rows, one)[:, s, t]
+        np.testing.assert_allclose(bounds[:, s, t], expected, atol=1e-9 * np.exp(one))
+        np.testing.assert_array_equal(found.eps[(found.first == s) & (found.second == t)], one)
+    np.testing.assert_allclose(found.heights, found.bound / np.expm1(found.eps), rtol=2e-9)
+    highest = [found.heights[found.row == y].max() for y in range(5)]
+    np.testing.assert_array_equal(found.per_row(5), np.maximum(highest, 0.0))
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize("radius", [0.0, 0.1, np.inf])
+def test_against_takes_the_second_part(name, radius):
+    joint, eps = table(9), 0.3
+    rows, others = rows_of(9, joint, b=4), rows_of(10, joint, b=4)
+    region = privacy_region(joint, RenyiSet(1.5, radius), region=name)
+    crossed = worst_of(region, rows, eps, against=others)
+    for s1, s2 in zip(*region.pairs, strict=True):
+        mixed = others.copy()
+        mixed[:, s1] = rows[:, s1]
+        expected = worst_of(region, mixed, eps)[:, s1, s2]
+        np.testing.assert_allclose(crossed[:, s1, s2], expected, atol=1e-9)
+    np.testing.assert_array_equal(
+        worst_of(region, rows, eps, against=rows), worst_of(region, rows, eps)
+    )
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize("alpha", [0.55, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize(("radius", "a2"), [(0.0, 4), (0.1, 2), (0.1, 4), (np.inf, 2)])
+def test_single_values_are_full_rows(name, alpha, radius, a2):
+    """value_gap, cell_bounds and one_against_rest against the rows e_u, that only ask for u."""
+    joint, eps = table(12, a2=a2, unseen=radius == 0.0), 0.4
+    region = privacy_region(joint, RenyiSet(alpha, radius), region=name)
+    rows = np.repeat(np.eye(a2)[:, None, :], 3, axis=1)  # row u is e_u for every secret
+    full = worst_of(region, rows, eps)
+    first, second = region.pairs
+    lower, upper = region.cell_bounds()
+    assert np.all((lower >= 0) & (lower <= joint.conditionals + 1e-12) | (upper == 1))
+    for u in range(a2):
+        value = np.full(len(first), u)
+        gaps = region.value_gap(value, first, second, eps)
+        if name == "lower" and 0 < radius < np.inf:  # the ball's bounds are tighter
+            assert np.all(gaps <= full[u, first, second] + 1e-9)
+        else:
+            np.testing.assert_allclose(gaps, full[u, first, second], atol=1e-8)
+        pair = region.one_against_rest(u)
+        asks = np.zeros((1, 3, 2))
+        asks[0, :, 0] = 1.0
+        merged = worst_of(pair, asks, eps)[0, first, second]
+        assert np.all(merged >= gaps - 1e-8)
+        if name in ("joint", "product"):
+            np.testing.assert_allclose(merged, full[u, first, second], atol=1e-8)
+    most = worst_of(region, rows, -1e3)[:, first, second]
+    if name != "lower":
+        np.testing.assert_allclose(most, upper[first].T, atol=1e-8)
+
+
+def test_the_papers_example():
+    """PolyOpt's polytope at Example 2's numbers, put right."""
+    joint = JointDistribution(EXAMPLE)
+    region = privacy_region(joint, RenyiSet(2.0, EXAMPLE_RADIUS), region="lower")
+    lower, upper = region.cell_bounds()
+    np.testing.assert_allclose(lower, [[0.1552, 0.2727], [0.1921, 0.5334]], atol=5e-5)
+    np.testing.assert_allclose(upper, [[0.7273, 0.8448], [0.4666, 0.8079]], atol=5e-5)
+
+
+# -- distributions put into a region
+# -----------------------------------------------------------------------
+
+
+def used(joint, alpha, first, second, distributions):
+    """What each of two conditionals takes of the budget: an unseen secret nothing."""
+    pair = np.stack([first, second], axis=1)
+    weight, p = joint.marginal[pair], joint.conditionals[pair]
+    taken = cost(p, distributions, alpha)
+    return np.where(weight > 0, weight, 1.0) * np.where(weight > 0, taken, 0.0)
+
+
+def share_of_budget(name, joint, region, first, second, distributions):
+    """Greatest share of what is allowed that each pair takes, at most 1 inside: (m,)."""
+    if name in ("box", "lower"):
+        pair = np.stack([first, second], axis=1)
+        lower, upper = region.lower[pair], region.upper[pair] if name == "box" else 1.0
+        centre, step = joint.conditionals[pair], distributions - joint.conditionals[pair]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(step > 0, upper - centre, centre - lower)
+            share = np.where(step == 0.0, 0.0, np.abs(step) / room)
+        return share.max(axis=(1, 2))
+    each = used(joint, region.alpha, first, second, distributions)
+    together = (first != second) if name == "joint" else np.zeros(len(first), dtype=bool)
+    total = np.where(together, each.sum(axis=1), each.max(axis=1))
+    return total / budget(region.alpha, region.uncertainty.radius)
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize("alpha", [0.3, 0.5, 0.7, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize(
+    ("radius", "unseen"), [(1e-6, True), (0.02, False), (0.02, True), (1.0, False)]
+)
+def test_pull_in_ends_inside_and_moves_what_is_nearly_inside_by_little(name, alpha, radius, unseen):
+    if name == "joint" and alpha < 0.5:
+        return
+    joint = table(13, unseen=unseen)
+    region = privacy_region(joint, RenyiSet(alpha, radius), region=name)
+    rng = np.random.default_rng(14)
+    count = 60
+    first, second = rng.integers(3, size=(2, count))  # equal ones too
+    pair = np.stack([first, second], axis=1)
+    centre = joint.conditionals[pair]
+    anywhere = rng.dirichlet(np.full(4, 0.4), size=(count, 2))
+    anywhere[:5] = np.eye(4)[rng.integers(4, size=(5, 2))]
+    for size in (1.0, 0.1, 1e-3):
+        distributions = size * anywhere + (1.0 - size) * centre
+        found = region.pull_in(first, second, distributions)
+        assert found.shape == distributions.shape and np.all(found >= 0.0)
+        np.testing.assert_allclose(found.sum(axis=2), 1.0, atol=1e-13)
+        share = share_of_budget(name, joint, region, first, second, found)
+        assert np.all(share <= 1.0 + 1e-9)
+        # what is inside stays, but for last digits of the way there and back
+        before = share_of_budget(name, joint, region, first, second, distributions)
+        inside = before <= 1.0 - 1e-9
+        np.testing.assert_allclose(found[inside], distributions[inside], atol=1e-15)
+    low, high = np.zeros(count), np.ones(count)
+    for _ in range(40):  # to where a pair takes a little more than it may
+        middle = (low + high) / 2.0
+        distributions = centre + middle[:, None, None] * (anywhere - centre)
+        over = share_of_budget(name, joint, region, first, second, distributions) > 1.0005
+        low, high = np.where(over, low, middle), np.where(over, middle, high)
+    moved = np.abs(region.pull_in(first, second, distributions) - distributions).sum(axis=(1, 2))
+    assert np.all(moved <= 0.01 * np.abs(distributions - centre).sum(axis=(1, 2)) + 1e-15)
+    # an unseen secret may have any conditional, and leaves the other the whole budget
+    if unseen:
+        found = region.pull_in(first, second, anywhere)
+        free = pair == 2
+        np.testing.assert_allclose(found[free], anywhere[free], atol=1e-15)
+
+
+def test_pull_in_at_the_ends():
+    joint = table(15, unseen=True)
+    rng = np.random.default_rng(16)
+    first, second = rng.integers(3, size=(2, 40))
+    distributions = rng.dirichlet(np.ones(4), size=(40, 2))
+    every = privacy_region(joint, RenyiSet(2.0, np.inf))
+    np.testing.assert_array_equal(every.pull_in(first, second, distributions), distributions)
+    found = privacy_region(joint, RenyiSet(2.0, 0.0)).pull_in(first, second, distributions)
+    for i, j in np.ndindex(40, 2):
+        secret = (first, second)[j][i]
+        expected = distributions[i, j] if secret == 2 else joint.conditionals[secret]
+        np.testing.assert_array_equal(found[i, j], expected)
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_pull_in_of_nothing_and_of_the_public_distribution(name):
+    joint = table(17)
+    region = privacy_region(joint, RenyiSet(1.5, 0.05), region=name)
+    none = np.zeros(0, dtype=int)
+    assert region.pull_in(none, none, np.zeros((0, 2, 4))).shape == (0, 2, 4)
+    first, second = region.pairs
+    centre = joint.conditionals[np.stack([first, second], axis=1)]
+    np.testing.assert_array_equal(region.pull_in(first, second, centre), centre)
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
+def test_pull_in_gives_what_the_region_compares(name, alpha):
+    """No pair that it returns violates by more than the worst that the region knows."""
+    joint, eps = table(18, unseen=True), 0.4
+    region = privacy_region(joint, RenyiSet(alpha, 0.1), region=name)
+    rows = rows_of(18, joint, b=4)
+    bounds = worst_of(region, rows, eps)
+    first, second = region.pairs
+    for distributions in np.random.default_rng(19).dirichlet(
+        np.full(4, 0.3), size=(60, len(first), 2)
+    ):
+        one, other = np.swapaxes(region.pull_in(first, second, distributions), 0, 1)
+        gaps = (rows[:, first] * one - np.exp(eps) * rows[:, second] * other).sum(axis=2)
+        assert np.all(gaps <= bounds[:, first, second] + 1e-9)

@@ -1,0 +1,188 @@
+"""What a promise requires of rows, against Bayes' rule on columns of records."""
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import on_the_boundary, random_directions
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import JointDistribution
+from skrldp.privacy import Promise, Requirements, SimplexRegion, privacy_region, repair
+from skrldp.sets import ConditionalsSet, RenyiSet
+
+# Two sensitive columns and two others; one combination of each never occurs.
+SECRETS = [(0, "a"), (0, "b"), (1, "a")]
+VALUES = [(x, y) for x in (0, 1) for y in "pqr" if (x, y) != (1, "r")]
+EPS, EPS_KNOWN, EPS_ALL = 0.7, 1.1, 2.5
+
+
+def table(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(5, 60, size=(3, 5))
+    counts[0, rng.integers(5)] = 0
+    return JointDistribution(counts, SECRETS, VALUES)
+
+
+def told(rows, distribution, of_secret, known):
+    """P(Y | group) for each group, by summing cells, and the groups: (b, n), [(secret, known)]."""
+    cells = list(itertools.product(SECRETS, VALUES))
+    keys = [(of_secret(s), tuple(u[place] for place in known)) for s, u in cells]
+    groups = sorted(set(keys))
+    member = np.array([[key == group for key in keys] for group in groups])
+    mass = member * distribution.ravel()
+    seen = mass.any(axis=1)
+    told_apart = [group for group, some in zip(groups, seen, strict=True) if some]
+    return rows @ mass[seen].T / mass[seen].sum(axis=1), told_apart
+
+
+def leakage(reports, groups, different):
+    """Greatest log ratio of two groups that are compared."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return max(
+            np.nanmax(np.log(reports[:, g] / reports[:, h]))
+            for (g, one), (h, other) in itertools.permutations(enumerate(groups), 2)
+            if different(one, other)
+        )
+
+
+WAYS = {"jointly": {}, "each": {"each": True}}
+
+
+@settings(max_examples=12)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(sorted(WAYS)),
+    st.sampled_from([(), (0,), (1,), (0, 1)]),
+    st.sampled_from(["all", "nonsensitive"]),
+    st.sampled_from([None, EPS_ALL]),
+)
+def test_no_distribution_of_the_ball_breaks_a_promise(seed, way, known, observe, eps_all):
+    """Rows that meet the requirements, at many distributions of the ball, by Bayes' rule alone."""
+    joint, radius = table(seed), 0.1
+    promise = Promise.of(
+        joint,
+        RenyiSet(2.0, radius),
+        EPS,
+        known=known,
+        eps_known=EPS_KNOWN,
+        eps_all=eps_all,
+        observe=observe,
+        **WAYS[way],
+    )
+    requirements = promise.requirements()
+    rng = np.random.default_rng(seed)
+    fixed = repair(rng.dirichlet(np.full(4, 0.2), requirements.n_cells).T, requirements)
+    if observe == "nonsensitive":
+        fixed = np.tile(fixed, 3)
+    centre = joint.probabilities.ravel()
+    towards = random_directions(rng, 60, centre.size) + 1e-12
+    around = on_the_boundary(centre, towards / towards.sum(axis=1, keepdims=True), 2.0, radius)
+    columns = [0, 1] if way == "each" else [None]
+    for column in columns:
+
+        def secret(s, column=column):
+            return s if column is None else s[column]
+
+        for distribution in (centre, *around):
+            reports, groups = told(fixed, distribution, secret, ())
+            assert leakage(reports, groups, lambda g, h: g[0] != h[0]) <= EPS + 1e-9
+            if known:
+                reports, groups = told(fixed, distribution, secret, known)
+                apart = leakage(reports, groups, lambda g, h: g[0] != h[0] and g[1] == h[1])
+                assert apart <= EPS_KNOWN + 1e-9
+    if eps_all is not None:
+        by_secret = fixed.reshape(-1, 3, 5)
+        for s, t in itertools.permutations(range(3), 2):
+            ratio = by_secret[:, s].max(axis=1) / by_secret[:, t].min(axis=1)
+            assert np.log(ratio.max()) <= eps_all + 1e-9
+
+
+def test_knowing_all_of_u_is_privacy_at_equal_values():
+    """Then nothing of the set is left: each row may differ by eps_known at each value of U."""
+    joint = table(0)
+    promise = Promise.of(joint, RenyiSet(2.0, 0.1), 9.0, known=(0, 1), eps_known=EPS_KNOWN)
+    within = Requirements(promise.requirements().items[1:])
+    rows = np.random.default_rng(1).random((40, 3, 5))
+    ratios = [
+        (rows[:, s] - np.exp(EPS_KNOWN) * rows[:, t]).max(axis=1)
+        for s, t in itertools.permutations(range(3), 2)
+    ]
+    expected = np.maximum(np.max(ratios, axis=0), 0.0) / np.expm1(EPS_KNOWN)
+    np.testing.assert_allclose(within.heights(rows), expected, rtol=1e-8, atol=1e-12)
+
+
+def test_eps_by_pair():
+    """An infinite ε is no comparison, and the floor compares what is compared at all."""
+    joint = table(2)
+    eps = np.array([[0.0, 0.5, np.inf], [0.5, 0.0, 1.5], [np.inf, 1.5, 0.0]])
+    promise = Promise.of(joint, RenyiSet(2.0, 0.1), eps, eps_all=EPS_ALL)
+    first, everywhere = promise.requirements()
+    pairs = {(0, 1): 0.5, (1, 0): 0.5, (1, 2): 1.5, (2, 1): 1.5}
+    names = list(zip(*(part.tolist() for part in first.region.pairs), strict=True))
+    assert dict(zip(names, first.pair_eps, strict=True)) == pairs
+    assert isinstance(everywhere.region, SimplexRegion) and everywhere.everywhere
+    assert set(zip(*map(list, everywhere.region.pairs), strict=True)) == set(pairs)
+    rows = np.zeros((1, 3, 5))
+    rows[:, :2] = [[0.2], [0.25]]
+    rows[:, 2] = 0.25 * np.exp(1.4)  # more than exp(1.5) times the first, which nobody compares
+    assert promise.requirements().heights(rows) == 0.0
+    rows[:, 2, 0] *= np.exp(0.2)
+    rows[:, 2, 1:] *= np.exp(0.2)
+    assert promise.requirements().heights(rows) > 0.0
+
+
+@pytest.mark.parametrize("eps_all", [EPS, EPS_ALL])
+def test_what_follows_is_not_required_twice(eps_all):
+    joint = table(3)
+    found = Promise.of(joint, RenyiSet(2.0, 0.1), EPS, eps_all=eps_all).requirements()
+    assert len(found) == (1 if eps_all == EPS else 2)
+    assert found.items[-1].everywhere and found.items[-1].eps == eps_all
+    same = Promise.of(joint, RenyiSet(2.0, np.inf), EPS, eps_all=eps_all).requirements()
+    assert len(same) == 1 and same.least_eps == EPS
+
+
+def test_sets_of_conditionals_are_fitted_to_the_finer_table():
+    """A ball of joint distributions serves for all; what is about conditionals does not."""
+    joint, asked = table(4), []
+
+    def fit(finer):
+        asked.append(finer)
+        return ConditionalsSet(0.01, 0.015)
+
+    found = Promise.of(joint, ConditionalsSet(0.02, 0.03), EPS, known=(0,), each=True, fit=fit)
+    assert [one.known for one in found.statements] == [(), (0,), (), (0,)]
+    assert [one.secret for one in found.statements] == [(0,), (0,), (1,), (1,)]
+    assert [one.joint for one in found.statements] == asked
+    for one in found.statements:
+        assert one.uncertainty.single == 0.01
+        # Counts stay, wherever they stand.
+        moved = one.whole_distribution(one.joint.probabilities, joint)
+        np.testing.assert_allclose(moved, joint.probabilities, atol=1e-12)
+
+
+def test_limits_and_words():
+    region = privacy_region(table(5), RenyiSet(2.0, 0.1))
+    one = Requirements.of(region, 40.0)
+    assert one.at_most(50.0) is one and one.at_most(36.0).least_eps == 36.0
+    assert one.only is one.items[0] and Requirements(one.items * 2).only is None
+    assert Requirements(one.items * 2).describe().count("eps=40 over JointRegion") == 2
+    none = privacy_region(table(5), RenyiSet(2.0, 0.1), compared=(np.zeros(0, int),) * 2)
+    empty = Requirements.of(none, 1.0)
+    assert not empty.any_pair and np.isinf(empty.least_eps)
+    assert not empty.heights(np.random.default_rng(0).random((3, 15))).any()
+
+
+@pytest.mark.parametrize("way", sorted(WAYS))
+def test_searches_begin_with_rows_of_the_right_length(way):
+    """Whatever the layout of the first requirement is: parts may overlap, or have copies."""
+    for observe, shape in (("all", (3, 5)), ("nonsensitive", (1, 5))):
+        options = {"known": (0,), "eps_known": 0.4, "observe": observe, **WAYS[way]}
+        for eps_all in (None, EPS, EPS_ALL):
+            found = Promise.of(
+                table(6), RenyiSet(2.0, 0.1), EPS, eps_all=eps_all, **options
+            ).requirements()
+            assert found.shape == found.at_most(0.5).shape == shape
+            parts, size = Requirements(found.items).shape
+            assert parts * size == found.n_cells

@@ -1,0 +1,146 @@
+"""The fitted uncertainty set: what it holds, and what it answers."""
+
+import dataclasses
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from skrldp import (
+    AllDistributions,
+    JointDistribution,
+    LikelihoodRatioSet,
+    PolyOptSanitizer,
+    RenyiBall,
+)
+from skrldp.sets import ConditionalsSet, RenyiSet, chi2_radius, finite_sample_radius
+from skrldp.support_function import divergence
+
+JOINT = JointDistribution([[7, 10], [26, 57]])
+
+
+@pytest.mark.parametrize(
+    ("ball", "rule", "beta"),
+    [
+        (RenyiBall(beta=0.1), "chi2", 0.1),
+        (RenyiBall(1, radius="finite-sample"), "finite-sample", 0.05),
+        (RenyiBall(3.0, radius=0.2), "given", None),
+        (AllDistributions(), None, None),
+    ],
+)
+def test_it_knows_where_it_comes_from(ball, rule, beta):
+    found = ball.fit_set(JOINT)
+    assert (found.rule, found.beta, found.n_records) == (rule, beta, 100)
+    assert found.alpha == ball.alpha and found.radius == ball.radius_for(100, 4)
+    assert found == pickle.loads(pickle.dumps(found))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.radius = 0.0
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.5, 1.0, 2.0])
+def test_its_questions(alpha):
+    everything, point = RenyiSet(alpha, math.inf), RenyiSet(alpha, 0.0)
+    between = RenyiSet(alpha, 0.1)
+    assert [s.is_everything for s in (everything, between, point)] == [True, False, False]
+    assert [s.is_point for s in (everything, between, point)] == [False, False, True]
+    assert between.joint_is_convex == (alpha >= 0.5)
+    assert between.public_alone == point
+    assert everything.describe() == "all distributions"
+    assert point.describe() == "the public distribution alone"
+    assert f"B = 0.1 (alpha = {alpha:g})" in between.describe()
+
+
+@pytest.mark.parametrize(
+    ("alpha", "radius"), [(2.0, math.nan), (2.0, -0.1), (math.nan, 0.1), (0.0, 0.1), (math.inf, 1)]
+)
+def test_no_set_has_such_numbers(alpha, radius):
+    with pytest.raises(ValueError, match=r"alpha=|radius="):
+        RenyiSet(alpha, radius)
+
+
+def test_one_cell_has_one_distribution():
+    assert chi2_radius(2.0, 0.05, 10, 1) == chi2_radius(1.0, 0.05, 10, 1) == 0.0
+    assert finite_sample_radius(0.05, 10, 1) == 0.0
+
+
+@pytest.mark.parametrize("alpha", [0.4, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize("radius", [1e-4, 0.05, 3.0])
+def test_a_completed_distribution_is_inside(alpha, radius):
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        conditionals = rng.dirichlet(np.ones(2), size=2)
+        around = RenyiSet(alpha, radius)
+        distribution = around.distribution_with(JOINT, conditionals, np.arange(2))
+        assert distribution.sum() == pytest.approx(1.0) and distribution.min() >= 0.0
+        assert divergence(JOINT.probabilities, distribution, alpha) <= radius
+        # It has the conditionals that were asked for, or lies on the edge.
+        found = distribution / distribution.sum(axis=1, keepdims=True)
+        on_the_edge = divergence(JOINT.probabilities, distribution, alpha) >= radius * (1.0 - 1e-6)
+        assert on_the_edge or np.allclose(found, conditionals)
+
+
+@pytest.mark.parametrize(
+    ("around", "words", "brief"),
+    [
+        (
+            ConditionalsSet(0.1, 0.15, n_records=200),
+            "log likelihood ratios of at most 20 for each secret and 30 for each two",
+            "log likelihood ratios<=20, of two<=30",
+        ),
+        (
+            ConditionalsSet(0.1, 0.2, n_records=200),
+            "log likelihood ratios of at most 20 for each secret",
+            "log likelihood ratios<=20, of two<=40",
+        ),
+        (
+            ConditionalsSet(0.1, 0.1, n_records=200),
+            "log likelihood ratios of at most 20 for each two secrets together",
+            "log likelihood ratios<=20, of two<=20",
+        ),
+        (
+            ConditionalsSet(0.1, 0.1, 0.01, n_records=200),
+            "at most 20 for each secret and each two secrets together, where each divergence may "
+            "be 0.01 nats more (drift)",
+            "log likelihood ratios<=20, of two<=20, drift=0.01",
+        ),
+        (
+            ConditionalsSet(0.1, 0.15),
+            "divergences times P(s) of at most 0.1 for each secret and 0.15 for each two",
+            "P(s) D<=0.1, of two<=0.15",
+        ),
+        (ConditionalsSet(math.inf, math.inf), "all distributions", "all distributions"),
+        (ConditionalsSet(0.0, 0.0), "the public conditionals alone", "P(s) D<=0, of two<=0"),
+        (
+            RenyiSet(2.0, 0.1),
+            "within Rényi divergence B = 0.1 (alpha = 2) of the public one",
+            "alpha=2, B=0.1",
+        ),
+        (RenyiSet(2.0, math.inf), "all distributions", "all distributions"),
+    ],
+)
+def test_sets_in_words(around, words, brief):
+    assert around.describe().endswith(words) and around.brief() == brief
+
+
+def test_fitted_attributes_of_a_sanitizers_copy():
+    """What was fitted is on the copy, in the units of its class; the user's object stays bare."""
+    rows = [[s, u] for s in (0, 1) for u in (0, 1)]
+    for given, attributes in (
+        (RenyiBall(radius=0.2), {"B_": 0.2}),
+        (AllDistributions(), {"B_": math.inf}),
+        (LikelihoodRatioSet(radius=0.2), {"single_": 20.0, "pair_": 20.0}),
+        (LikelihoodRatioSet(0.1, drift=0.01), None),
+    ):
+        before = dict(vars(given))
+        copy = (
+            PolyOptSanitizer(region="lower", uncertainty=given, categories=[[0, 1], [0, 1]])
+            .fit(rows, sample_weight=[7, 10, 26, 57])
+            .uncertainty_
+        )
+        added = {name: value for name, value in vars(copy).items() if name not in before}
+        assert vars(given) == before and copy is not given
+        if attributes is None:
+            around = given.fit_set(JOINT)
+            attributes = {"single_": 100 * around.single, "pair_": 100 * around.pair}
+        assert added == pytest.approx(attributes)

@@ -1,0 +1,223 @@
+"""Budgets of likelihood-ratio statistics: their error by enumeration and by other integrals."""
+
+import dataclasses
+import functools
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import gammaln, xlogy
+from scipy.stats import binom, chi2, gamma
+
+from skrldp.sets import _likelihood_ratio_budgets as budgets
+from skrldp.sets import likelihood_ratio_budgets
+from skrldp.sets._multinomial_tails import tail_bound
+
+RULES = ("finite-sample", "asymptotic")
+
+
+def mean_width(single, pair):
+    """Of the deviations' set, by the plain definition: over its corner points and arc."""
+    x = np.sqrt(2.0 * np.linspace(pair - single, single, 400))  # where the sum is the pair's bound
+    points = np.stack([x, x[::-1]])
+    angles = (np.arange(400) + 0.5) / 400 * np.pi / 2.0
+    return (np.stack([np.cos(angles), np.sin(angles)], axis=1) @ points).max(axis=1).mean()
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("counts", "n_values", "beta", "at_least"),
+    [
+        ((6, 9), 2, 0.3, 0.3),
+        ((1, 20), 2, 0.1, 0.2),
+        ((5, 6), 3, 0.2, 0.2),
+        ((2, 3, 4), 2, 0.4, 0.2),
+    ],
+)
+def test_error_of_small_tables(counts, n_values, beta, at_least, rule):
+    """By enumeration: the finite-sample error is at most beta, and within reason of it.
+
+    The asymptotic one's is not, which shows that the distributions tried are hard ones.
+    """
+    rng = np.random.default_rng(1)
+    single, pair = likelihood_ratio_budgets(counts, n_values, beta, rule)
+    worst = 0.0
+    for _ in range(150):
+        groups = []
+        for size in counts:
+            distribution = rng.dirichlet(np.full(n_values, rng.choice([0.2, 1.0, 20.0]))).clip(1e-9)
+            groups.append(statistics_of(size, distribution / distribution.sum()))
+        chance = functools.reduce(np.multiply.outer, [chances for chances, _ in groups])
+        g = np.sort(np.stack(np.meshgrid(*(g for _, g in groups), indexing="ij")), axis=0)
+        error = chance[(g[-1] > single) | (g[-1] + g[-2] > pair)].sum()
+        worst = max(worst, error)
+    assert worst >= at_least * beta
+    assert (worst <= beta) == (rule == "finite-sample")
+
+
+def statistics_of(size, distribution):
+    """Probabilities of all outcomes of a multinomial, and their statistics."""
+    cells = len(distribution)
+    bars = itertools.combinations(range(size + cells - 1), cells - 1)
+    counts = np.array([np.diff([-1, *bar, size + cells - 1]) - 1 for bar in bars])
+    log_chance = gammaln(size + 1) - gammaln(counts + 1).sum(axis=1) + counts @ np.log(distribution)
+    g = (xlogy(counts, counts / size) - counts * np.log(distribution)).sum(axis=1)
+    return np.exp(log_chance), g
+
+
+@pytest.mark.parametrize(("secrets", "n_values"), [(2, 2), (2, 5), (5, 2), (6, 15), (42, 6)])
+@pytest.mark.parametrize("beta", [0.3, 0.05, 1e-6])
+def test_asymptotic_error_is_beta(secrets, n_values, beta):
+    """By the density of the two largest, integrated over the second largest."""
+    single, pair = likelihood_ratio_budgets([9] * secrets, n_values, beta, "asymptotic")
+    half = gamma((n_values - 1) / 2.0)
+
+    def missed(root):  # the second largest is root^2, and the largest more than is allowed
+        root = max(root, 1e-100)  # the density of one degree of freedom is infinite at 0
+        second = root * root
+        density = 2.0 * root * half.pdf(second) * half.cdf(second) ** (secrets - 2)
+        return density * half.sf(max(second, min(single, pair - second)))
+
+    factor, most = secrets * (secrets - 1), 60.0 + n_values
+    breaks = np.sqrt([pair - single, pair / 2.0, most])
+    ends = [0.0, *breaks]
+    parts = [quad(missed, a, b, epsabs=0.0, limit=200)[0] for a, b in itertools.pairwise(ends)]
+    assert factor * sum(parts) == pytest.approx(beta, rel=2e-3)
+
+
+def test_joint_error_of_unlike_secrets():
+    """Of three with two kinds of tails, by integrals over each; rounded up, it is above."""
+    single, pair = 6.0, 8.5
+    one, two = gamma(0.5), gamma(1.5)
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+
+    def points(*ends):  # nodes and weights between each two ends; squares of them, for small roots
+        low, high = np.sqrt(ends[:-1])[:, None], np.sqrt(ends[1:])[:, None]
+        root = (low + high) / 2.0 + (high - low) / 2.0 * nodes
+        return (root**2).ravel(), ((high - low) * weights * root).ravel()
+
+    good = 0.0
+    for x, of_x in zip(*points(0.0, pair - single, pair / 2.0, single), strict=True):
+        most = min(single, pair - x)
+        ends = sorted({0.0, most, min(pair - most, most), min(pair / 2.0, most)})
+        y, of_y = points(*ends)
+        good += of_x * one.pdf(x) * (of_y * two.pdf(y) * two.cdf(np.minimum(most, pair - y))).sum()
+    groups = [(1, one.sf), (2, two.sf)]
+    found = budgets._joint_failure(groups, single, pair, 4000, True)
+    assert found == pytest.approx(1.0 - good, rel=1e-5)
+    assert found < budgets._joint_failure(groups, single, pair, 4000, False) < found * 1.01
+
+
+@pytest.mark.parametrize("n_values", [2, 5, 30])
+def test_steps_are_taken_for_large_with_little_error(n_values):
+    """As Theorem 21 asks; the error spent is counted, and a secret of few records spends none."""
+    counts = np.array([3, 99, 100, *[180] * 60, 700, *[3_000] * 60, 40_000])
+    steps, beta = n_values - 1, 0.01
+    tails = budgets._finite_sample(counts, steps, beta)
+    assert 0.0 <= tails.missed <= beta / 100.0
+    bounds = [tail_bound(steps, number).exponents for number in range(n_values)]
+    spent, found = 0.0, []
+    for count, secrets in zip(*np.unique(counts, return_counts=True), strict=True):
+        alone = budgets._finite_sample(np.array([count]), steps, beta / counts.size)
+        ((_, tail),) = alone.groups
+        large = max(i for i, bound in enumerate(bounds) if np.array_equal(tail.exponents, bound))
+        likely = (steps + 2 - large) / (steps + 1)
+        spent += secrets * binom.cdf(99, count, likely) if large else 0.0
+        found.append(large)
+    assert spent <= tails.missed * (1.0 + 1e-9)
+    assert found == sorted(found)
+    assert found[:2] == [0, 0]
+    assert found[-1] == steps
+    assert sum(number for number, _ in tails.groups) == counts.size
+    of_two = Counter()  # how many pairs have this tail
+    large = dict(zip(np.unique(counts).tolist(), found, strict=True))
+    for pair in itertools.combinations(counts.tolist(), 2):
+        of_two[tuple(sorted(large[count] for count in pair))] += 1
+    expected = {tail_bound(steps, *two).exponents.tobytes(): of_two[two] for two in of_two}
+    assert expected == {tail.exponents.tobytes(): number for number, tail in tails.pairs}
+    more = budgets._failure(dataclasses.replace(tails, missed=0.5), 50.0, 80.0, 50)
+    assert more == pytest.approx(0.5 + budgets._failure(tails, 50.0, 80.0, 50), rel=1e-6)
+
+
+def test_two_secrets_known_quantiles():
+    """Where the bound on single secrets says nothing, it is the chi-squared quantile of both."""
+    single, pair = likelihood_ratio_budgets([5, 7], 2, 0.05, "asymptotic")
+    assert single == pair == pytest.approx(chi2.isf(0.05, 2) / 2.0, rel=1e-4)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_one_secret(rule):
+    """Alone, or the only one with records: both budgets are its own."""
+    single, pair = likelihood_ratio_budgets([300], 5, 0.05, rule)
+    assert single == pair
+    assert likelihood_ratio_budgets([0, 300, 0], 5, 0.05, rule) == (single, pair)
+    assert likelihood_ratio_budgets([1, 300], 5, 0.05, rule)[1] > pair  # one record counts
+    if rule == "asymptotic":
+        assert single == pytest.approx(chi2.isf(0.05, 4) / 2.0, rel=1e-6)
+    assert likelihood_ratio_budgets([300, 5], 1, 0.05, rule) == (0.0, 0.0)
+    assert likelihood_ratio_budgets([0, 0], 5, 0.05, rule) == (0.0, 0.0)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    rule=st.sampled_from(RULES),
+    counts=st.lists(st.sampled_from([0, 3, 40, 250, 3000]), min_size=1, max_size=8),
+    n_values=st.integers(2, 40),
+    beta=st.floats(1e-12, 0.5),
+)
+def test_ordered(rule, counts, n_values, beta):
+    """The set grows with confidence, secrets and values, and the finite-sample one is the larger.
+
+    What grows is the mean width, by which the two budgets are chosen among some ratios.
+    """
+    single, pair = likelihood_ratio_budgets(counts, n_values, beta, rule)
+    assert single <= pair <= 2.0 * single * (1.0 + 1e-12)
+    width = mean_width(single, pair) * (1.0 + 1e-3)
+    if any(counts):
+        for wider in (
+            likelihood_ratio_budgets(counts, n_values, beta / 2.0, rule),
+            likelihood_ratio_budgets(counts, n_values + 1, beta, rule),
+            likelihood_ratio_budgets([*counts, 250], n_values, beta, rule),
+        ):
+            assert mean_width(*wider) >= width / (1.0 + 2e-3)
+        assert width >= mean_width(*likelihood_ratio_budgets(counts, n_values, beta, "asymptotic"))
+
+
+@pytest.mark.parametrize(
+    ("shape", "single", "pair"),
+    [((2, 5), 9.78, 9.78), ((5, 2), 5.22, 7.45), ((6, 15), 18.8, 31.3), ((42, 6), 12.7, 21.2)],
+)
+def test_finite_sample_is_as_small_as_measured(shape, single, pair):
+    """Many records each: 1.17 to 1.6 times the asymptotic budgets at beta = 0.05."""
+    found = likelihood_ratio_budgets([10_000] * shape[0], shape[1], 0.05, "finite-sample")
+    assert found[0] <= single
+    assert found[1] <= pair
+
+
+@pytest.mark.parametrize("beta", [0.4, 0.05, 1e-30])
+def test_error_that_is_computed(beta):
+    """What is returned has been checked to fail with beta at most, and uses all of it."""
+    counts = np.array([5, 60, 400, 9_000])
+    single, pair = likelihood_ratio_budgets(counts, 6, beta, "finite-sample")
+    error = budgets._failure(budgets._finite_sample(counts, 5, beta), single, pair, budgets._FINE)
+    assert 0.999 * beta < error <= beta
+
+
+def test_rounding_is_on_the_safe_side():
+    """Roots are found to some digits; the budgets are not below them."""
+    tails = budgets._asymptotic(3, 4)
+    for beta in np.geomspace(1e-6, 0.4, 8):
+        single, pair = likelihood_ratio_budgets([9, 9, 9], 5, beta, "asymptotic")
+        assert budgets._failure(tails, single, pair, budgets._FINE) <= beta
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="rule must be"):
+        likelihood_ratio_budgets([5, 5], 3, 0.05, "exact")
+    for beta in (0.0, 1.0, float("nan")):
+        with pytest.raises(ValueError, match="beta must lie between"):
+            likelihood_ratio_budgets([5, 5], 3, beta, "asymptotic")

@@ -1,0 +1,96 @@
+"""The set of conditionals by likelihood ratios: its numbers, by their definitions."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import rel_entr
+
+from skrldp import JointDistribution, LikelihoodRatioSet
+from skrldp.privacy import PointRegion, privacy_region
+from skrldp.sets import ConditionalsSet, likelihood_ratio_budgets
+
+# A value that nobody has counts all the same; a secret that nobody has tells nothing.
+JOINT = JointDistribution([[70, 10, 0], [26, 57, 0], [0, 0, 0], [300, 1, 0]])
+
+
+@pytest.mark.parametrize("rule", ["finite-sample", "asymptotic"])
+@pytest.mark.parametrize(("beta", "drift"), [(0.05, 0.0), (0.2, 0.03)])
+def test_the_budgets_are_those_of_the_rule(rule, beta, drift):
+    found = LikelihoodRatioSet(beta, radius=rule, drift=drift).fit_set(JOINT)
+    n = JOINT.n
+    single, pair = likelihood_ratio_budgets([80, 83, 0, 301], 3, beta, rule)
+    assert (found.single * n, found.pair * n) == pytest.approx((single, pair), rel=1e-14)
+    assert (found.drift, found.rule, found.beta, found.n_records) == (drift, rule, beta, n)
+
+
+def test_a_number_is_the_budget_of_two():
+    found = LikelihoodRatioSet(radius=0.02, drift=0.03).fit_set(JOINT)
+    assert found == ConditionalsSet(0.02, 0.02, 0.03, "given", None, JOINT.n)
+
+
+def test_drift_adds_to_the_divergence_of_each():
+    around, marginal = ConditionalsSet(0.02, 0.03, 0.1), np.array([0.2, 0.3, 0.5])
+    np.testing.assert_allclose(around.single_budgets(marginal), [0.04, 0.05, 0.07])
+    pairs = marginal[[[0, 1], [1, 2]]]
+    np.testing.assert_allclose(around.pair_budgets(pairs), [0.08, 0.11])
+
+
+@pytest.mark.parametrize("figures", [(0.0, 0.0, 1e-9), (1e-9, 1e-9, 0.0), (1e-9, 2e-9, 0.0)])
+def test_a_tiny_set_is_not_a_point(figures):
+    """What is proven for the public conditionals alone holds for no others."""
+    around = ConditionalsSet(*figures)
+    assert not around.is_point and around.public_alone.is_point
+    assert not isinstance(privacy_region(JOINT, around), PointRegion)
+
+
+def parts_taken(distribution):
+    """What the conditionals of a distribution take of the budgets, in nats of the joint one."""
+    conditionals = distribution / distribution.sum(axis=1, keepdims=True)
+    return JOINT.marginal * rel_entr(JOINT.conditionals, conditionals).sum(axis=1)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10_000), off=st.sampled_from([-1e-6, 1e-6]))
+def test_it_contains_what_its_definition_says(seed, off):
+    """Whatever the marginal of S: each conditional by itself, and two together."""
+    rng = np.random.default_rng(seed)
+    distribution = rng.dirichlet(np.ones(4))[:, None] * rng.dirichlet(np.ones(3), 4) + 1e-6
+    second, first = np.sort(parts_taken(distribution)[JOINT.marginal > 0])[-2:]
+    singles = ConditionalsSet(first * (1.0 + off), 2.0 * first)
+    pair = (first + second) * (1.0 + off)
+    for around in (singles, ConditionalsSet(min(2.0 * first, pair), pair)):
+        assert around.contains(JOINT, distribution) == (off > 0.0)
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 10_000),
+    secrets=st.sampled_from([(0, 1), (3, 0), (1, 2), (2, 2), (3, 3)]),
+    share=st.floats(1.0, 2.0),
+    drift=st.sampled_from([0.0, 0.01]),
+)
+def test_a_worst_distribution_is_inside(seed, secrets, share, drift):
+    conditionals = np.random.default_rng(seed).dirichlet(np.ones(3), 4) + 1e-9
+    conditionals /= conditionals.sum(axis=1, keepdims=True)
+    around = ConditionalsSet(0.002, 0.002 * share, drift)
+    found = around.distribution_with(JOINT, conditionals, np.array(secrets))
+    taken = parts_taken(np.where(found > 0.0, found, 1e-300))
+    assert found.sum() == pytest.approx(1.0)
+    assert np.all(taken <= 0.002 + drift * JOINT.marginal + 1e-13)
+    for s, t in combinations(range(4), 2):
+        room = 0.002 * share + drift * (JOINT.marginal[s] + JOINT.marginal[t])
+        assert taken[s] + taken[t] <= room + 1e-13
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [(math.nan, 1.0), (0.1, math.nan), (-0.1, 0.1), (0.1, 0.1, math.nan), (0.1, 0.1, math.inf),
+     (0.1, 0.1, -0.1), (0.2, 0.1)],
+)  # fmt: skip
+def test_no_set_has_such_figures(figures):
+    with pytest.raises(ValueError, match=r"must be a"):
+        ConditionalsSet(*figures)

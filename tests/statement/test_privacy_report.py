@@ -1,0 +1,433 @@
+"""The privacy report: its figures are the sanitizer's, and every warning has its occasion."""
+
+import json
+import math
+import re
+import warnings
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skrldp import (
+    AllDistributions,
+    GRRSanitizer,
+    IRSanitizer,
+    LikelihoodRatioSet,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    RobustMSESanitizer,
+    SRRSanitizer,
+    certify,
+    expected_std_error,
+    privacy_report,
+)
+from skrldp._numbers import at_most
+from skrldp.statement import _expected_errors, _several, _state
+from skrldp.statement._words import odds
+
+# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+COUNTS = [120, 60, 90, 50, 140, 80]
+ROWS = [[s, u] for s in range(2) for u in range(3)]
+ALL = [
+    GRRSanitizer,
+    SRRSanitizer,
+    IRSanitizer,
+    PolyOptSanitizer,
+    NonRobustSanitizer,
+    RobustMSESanitizer,
+]
+
+
+def fitted(cls, rows=ROWS, counts=COUNTS, **parameters):
+    if cls is PolyOptSanitizer:
+        parameters.setdefault("region", "lower")  # quick at this size
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return cls(**parameters).fit(rows, sample_weight=counts)
+
+
+@pytest.fixture(autouse=True)
+def few_reports(monkeypatch):
+    """Bound two reports, from few combinations; test_reports_of_more.py looks at more."""
+    monkeypatch.setattr(_several, "_WORK", 1 << 9)
+    monkeypatch.setattr(_several, "REPORTS", (1, 2))
+
+
+def said(report, words):
+    return sum(words in text for text in report.warnings), sum(words in t for t in report.notes)
+
+
+# --- Figures -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_figures_are_the_sanitizers(cls):
+    sanitizer = fitted(cls, eps=0.8)
+    report = privacy_report(FrozenEstimator(sanitizer))
+    certificate, joint = sanitizer.certificate_, sanitizer.joint_
+    assert report.sanitizer == cls.__name__
+    assert (report.eps, report.eps_proven) == (0.8, certificate.eps)
+    assert report.eps_attained == certificate.eps_attained
+    assert report.eps_at_public == sanitizer.mechanism_.leakage(joint.probabilities)
+    assert (report.n, report.n_cells, report.shape) == (540, 6, (2, 3))
+    assert report.n_reports == sanitizer.mechanism_.shape[0]
+    assert report.eps_at_public <= report.eps_proven + 1e-12
+    expected = sanitizer.mechanism_.mutual_information(joint.probabilities)
+    assert report.mutual_information == expected
+    if cls is RobustMSESanitizer:
+        assert report.distortion == sanitizer.distortion_
+        assert report.worst_case_distortion == sanitizer.worst_case_distortion_
+    else:
+        assert report.distortion is report.worst_case_distortion is None
+        share = sanitizer.normalized_mutual_information_
+        assert report.normalized_mutual_information == share
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_the_worst_case_is_one(cls):
+    """The pair, the report and the distribution named have the leakage attained."""
+    sanitizer = fitted(cls)
+    report, mechanism = privacy_report(sanitizer), sanitizer.mechanism_
+    conditionals = report.worst_distribution / report.worst_distribution.sum(axis=1, keepdims=True)
+    row = mechanism.report_distribution(conditionals)[mechanism.symbols.index(report.worst_report)]
+    first, second = (mechanism.secrets.index(secret) for secret in report.worst_pair)
+    assert np.log(row[first] / row[second]) == pytest.approx(report.eps_attained, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("uncertainty", "coverage", "beta", "words"),
+    [
+        (RenyiBall(), "asymptotic", 0.05, "with probability about 0.05"),
+        (RenyiBall(alpha=1, beta=0.01), "asymptotic", 0.01, "(alpha = 1)"),
+        (RenyiBall(1, radius="finite-sample"), "finite-sample", 0.05, "at most 0.05"),
+        (RenyiBall(radius=0.02), "given", None, "the probability of missing is unknown"),
+        (RenyiBall(radius=0.0), "public distribution", None, "the public distribution alone"),
+        (AllDistributions(), "all distributions", None, "all distributions of the data"),
+    ],
+)
+def test_the_set_and_what_it_misses(uncertainty, coverage, beta, words):
+    sanitizer = fitted(PolyOptSanitizer, uncertainty=uncertainty)
+    report = privacy_report(sanitizer)
+    assert (report.coverage, report.beta) == (coverage, beta)
+    assert (report.alpha, report.radius) == (
+        sanitizer.uncertainty_.alpha,
+        sanitizer.uncertainty_.B_,
+    )
+    assert words in " ".join(str(report).split())
+    assert report.adds_up == (coverage == "all distributions")
+    assert said(report, "radius is asymptotic") == (0, coverage == "asymptotic")
+
+
+def test_what_many_cells_cannot_show(monkeypatch):
+    monkeypatch.setattr(_state, "_ENTRIES", 1)
+    report = privacy_report(fitted(GRRSanitizer))
+    assert report.eps_at_public is report.worst_pair is report.worst_report is None
+    assert "worst case" not in str(report) and "public distribution  " not in str(report)
+
+
+def test_dict_and_immutability():
+    report = privacy_report(fitted(IRSanitizer))
+    figures = report.to_dict()
+    assert figures["eps_proven"] == report.eps_proven
+    assert (
+        json.loads(json.dumps(figures))["worst_distribution"] == report.worst_distribution.tolist()
+    )
+    with pytest.raises(AttributeError):
+        report.eps = 2.0
+
+
+# --- Warnings and notes --------------------------------------------------------------------------
+
+WARNINGS = [
+    ("random_state=3", {"random_state": 3}, {}),
+    ("weak promise", {"eps": 2.5, "uncertainty": RenyiBall()}, {"eps": 2.2}),
+    ("one report to somebody who knows nothing else", {}, {"eps_all": 3.0}),
+    ("one report to somebody who knows nothing else", {}, {"uncertainty": AllDistributions()}),
+    ("time limit", {"time_limit": 1e-9, "region": "joint"}, {}),
+    ("given as a number", {"uncertainty": RenyiBall(radius=0.01)}, {}),
+    ("public distribution alone", {"uncertainty": RenyiBall(radius=0.0)}, {}),
+]
+
+
+@pytest.mark.parametrize(("words", "bad", "good"), WARNINGS)
+def test_warnings(words, bad, good):
+    assert said(privacy_report(fitted(PolyOptSanitizer, **bad)), words) == (1, 0)
+    assert said(privacy_report(fitted(PolyOptSanitizer, **good)), words) == (0, 0)
+
+
+def test_warning_of_few_records():
+    words = "5 of 6 cells have fewer than 10 public records (4 with none, 1 with one)"
+    few = {"counts": [0, 0, 1, 0, 0, 4_000], "uncertainty": RenyiBall()}
+    report = privacy_report(fitted(PolyOptSanitizer, **few))
+    assert report.few_records and said(report, words) == (1, 0)
+    for other in (
+        few | {"counts": [10] * 6},
+        few | {"uncertainty": LikelihoodRatioSet()},
+        few | {"uncertainty": AllDistributions()},
+    ):
+        report = privacy_report(fitted(PolyOptSanitizer, **other))
+        assert not report.few_records and said(report, words) == (0, 0)
+    assert not privacy_report(fitted(GRRSanitizer, **few)).few_records
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "uncertainty"),
+    [
+        (NonRobustSanitizer(), LikelihoodRatioSet()),
+        (RobustMSESanitizer(robust_privacy=False, uncertainty=RenyiBall(1.0)), RenyiBall(1.0)),
+    ],
+)
+def test_warning_of_one_distribution(sanitizer, uncertainty):
+    """What can leak over a confidence set is more than was asked."""
+    with pytest.warns(PrivacyLeakWarning):
+        sanitizer.fit(ROWS, sample_weight=COUNTS)
+    report = privacy_report(sanitizer)
+    expected = certify(sanitizer.mechanism_, uncertainty, sanitizer.joint_).eps
+    assert report.eps_over_set == expected > report.eps >= report.eps_proven
+    assert f"eps = {expected:.4g} can leak" in " ".join(report.warnings)
+    assert f"eps = {expected:.4g} can leak at" in str(report)
+    assert privacy_report(fitted(GRRSanitizer)).eps_over_set is None
+
+
+def test_warning_of_parameters_set_after_fit():
+    sanitizer = fitted(GRRSanitizer, eps=1.0)
+    assert privacy_report(sanitizer).warnings == ()
+    for change, said in (
+        ({"eps": 0.5}, "eps=0.5 was set after fit, which used 1.0."),
+        ({"eps": 2.0}, "eps=2.0 was set after fit, which used 1.0."),
+        ({"eps": 1.0, "sensitive": -1}, "sensitive=-1 was set after fit, which used None"),
+    ):
+        warning = privacy_report(sanitizer.set_params(**change)).warnings[0]
+        assert warning.startswith(said) and f"<= {sanitizer.certificate_.eps:.6f}" in warning
+    assert privacy_report(sanitizer.set_params(sensitive=None)).warnings == ()
+
+
+def test_warning_of_fit_transform():
+    """The design knows every record of the table; fit on another one does away with it."""
+    words, table = "reported the same table", np.repeat(ROWS, COUNTS, axis=0)
+    sanitizer = GRRSanitizer()
+    for wrapped in (sanitizer, make_pipeline(FunctionTransformer(), sanitizer)):
+        wrapped.fit_transform(table)
+        assert said(privacy_report(sanitizer), words) == (1, 0)
+        wrapped.fit(table).transform(table)
+        assert said(privacy_report(sanitizer), words) == (0, 0)
+
+
+def test_the_columns_are_named():
+    table = pd.DataFrame(np.repeat(ROWS, COUNTS, axis=0), columns=["sex", "visits"])
+    report = privacy_report(GRRSanitizer(sensitive="visits").fit(table))
+    assert (report.sensitive, report.nonsensitive) == (("visits",), ("sex",))
+    assert "S = 'visits'; U = 'sex': protected as well" in str(report)
+    report = privacy_report(fitted(SRRSanitizer))
+    assert report.sensitive == (0,) and "S = column 0; U = column 1: not protected" in str(report)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_what_is_said_about_u_is_true(cls):
+    """The whole record is bounded by the greatest ratio in a row of the matrix."""
+    sanitizer = fitted(cls, eps=0.8)
+    report = privacy_report(sanitizer)
+    rows = sanitizer.mechanism_.matrix
+    rows = rows[rows.max(axis=1) > 0]
+    with np.errstate(divide="ignore"):
+        expected = np.log(rows.max(axis=1) / rows.min(axis=1)).max()
+    assert report.eps_record == pytest.approx(expected, abs=1e-12)
+    assert cls is not GRRSanitizer or expected <= 0.8
+    of_u = "protected as well" if expected <= 0.8 else "not protected"
+    assert of_u in str(report)
+    assert said(report, "U is protected as well") == (0, int(expected <= 0.8))
+    assert said(report, "beyond S is not bounded") == (0, int(np.isinf(expected)))
+    assert said(report, "two values of U by up to") == (0, int(0.8 < expected < np.inf))
+
+
+NOTES = [
+    ("Secrets without public records: 2", {"counts": [9, 9, 9, 9, 0, 0]}, {}),
+    ("2 of 6 cells have no public records", {"counts": [9, 9, 9, 9, 0, 0]}, {}),
+    ("replaced by draws", {"handle_unknown": "impute"}, {}),
+    ("does not see S", {"observe": "nonsensitive"}, {}),
+    ("adds 0.5 records", {}, {"smoothing": 0.0}),
+]
+
+
+@pytest.mark.parametrize(("words", "present", "absent"), NOTES)
+def test_notes(words, present, absent):
+    rows, counts = [[s, u] for s in range(3) for u in range(2)], [9, 9, 9, 9, 9, 9]
+    for parameters, times in ((present, 1), (absent, 0)):
+        arguments = {"rows": rows, "counts": counts} | parameters
+        report = privacy_report(fitted(PolyOptSanitizer, **arguments))
+        assert said(report, words) == (0, times)
+        assert bool(report.unseen_secrets) == (0 in arguments["counts"])
+        assert report.zero_cells == arguments["counts"].count(0)
+
+
+def test_many_unseen_secrets_are_counted():
+    rows, counts = [[s, u] for s in range(9) for u in range(2)], [1, 2, 3, 4] + [0] * 14
+    report = privacy_report(fitted(GRRSanitizer, rows, counts))
+    assert report.unseen_secrets == tuple(range(2, 9))
+    assert said(report, "2, 3, 4, 5, 6 and 2 more") == (0, 1)
+    assert said(report, "cells have no public records") == (
+        0,
+        0,
+    )  # all distributions are inside anyway
+
+
+# --- Text and HTML -------------------------------------------------------------------------------
+
+
+class Tags(HTMLParser):
+    """Collects the tags, whether all are closed, and the text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.words = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_text_and_html_say_the_same(cls):
+    report = privacy_report(fitted(cls))
+    text = str(report)
+    assert max(map(len, text.splitlines())) <= 88
+    assert "  " not in text.splitlines()[0]
+    page = Tags(report._repr_html_())
+    assert page.open == []
+    assert not {"script", "style", "link", "img"} & set(page.tags)
+    words = " ".join(" ".join(page.words).split())
+    plain = " ".join(re.sub(r"^( *- )", " ", text, flags=re.MULTILINE).split())
+    assert plain == words
+    assert f"eps <= {at_most(report.eps_proven, '.6f')}" in words
+    assert f"{report.mutual_information:.4f} nats" in words
+    assert f"{report.n:,} records" in words
+
+
+def test_html_escapes_names():
+    rows = [[s, u] for s in ("<script>alert(1)</script>", "a & b") for u in ("<b>", "'\"")]
+    report = privacy_report(fitted(GRRSanitizer, rows, [0, 0, 9, 9]))
+    page = report._repr_html_()
+    assert "<script" not in page and "<b>" not in page and "a & b" not in page
+    assert Tags(page).open == []
+    assert "<script>alert(1)</script>" in " ".join(Tags(page).words)
+
+
+def test_odds_are_readable():
+    assert "by a factor of at most 2.72" in " ".join(
+        str(privacy_report(fitted(GRRSanitizer))).split()
+    )
+    report = privacy_report(fitted(GRRSanitizer, eps=20.5))
+    assert f"into e^{at_most(report.eps_proven, '.4g')} : 1" in report.warnings[0]
+    assert (odds(math.log(3.0)), odds(1.0), odds(0.0)) == ("3", "2.72", "1")
+
+
+def test_words_never_promise_more_than_is_proven():
+    """Upper bounds are rounded upwards and lower bounds downwards, wherever they are written."""
+    proven, attained = 0.12345617, 0.12345699  # to the nearest: .123456 and .123457
+    figures = {"eps": 0.12345678, "eps_proven": proven, "eps_attained": attained}
+    words = " ".join(str(replace(privacy_report(fitted(GRRSanitizer)), **figures)).split())
+    for text in ("eps = 0.123457:", "at most 1.14 ", "eps <= 0.123457,", "leakage is 0.123456 "):
+        assert text in words
+    found = replace(fitted(GRRSanitizer).certificate_, eps=0.1234567891, eps_attained=0.1 - 1e-12)
+    assert "eps<=0.12345679, attained 0.0999999999," in repr(found)
+
+
+# --- Bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("candidate", "said"),
+    [
+        (None, "got NoneType"),
+        (GRRSanitizer, r"got the class GRRSanitizer: write GRRSanitizer\(\)\.fit\(X\)"),
+        (make_pipeline(FunctionTransformer()), "got Pipeline"),
+    ],
+)
+def test_what_is_no_sanitizer(candidate, said):
+    with pytest.raises(TypeError, match=said):
+        privacy_report(candidate)
+
+
+def test_not_fitted():
+    for candidate in (PolyOptSanitizer(), FrozenEstimator(PolyOptSanitizer())):
+        with pytest.raises(NotFittedError):
+            privacy_report(candidate)
+
+
+# --- What estimates are worth --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_expected_errors(cls):
+    sanitizer = fitted(cls, eps=0.8)
+    report = privacy_report(sanitizer)
+    for name, part in (("U", "nonsensitive"), ("S", "sensitive")):
+        errors = expected_std_error(sanitizer, 10_000, part=part, asymptotic=True)
+        found = report.expected_errors[name]
+        assert found["worst"] == pytest.approx(errors.max(), rel=1e-9)
+        assert found["median"] == pytest.approx(np.sort(errors)[len(errors) // 2], rel=1e-9)
+        unknown = np.isinf(errors).sum()
+        assert (found["not_determined"], found["of"]) == (unknown, len(errors))
+        assert said(report, f"categories of {name}, however") == (int(unknown > 0), 0)
+        assert said(report, f"some category of {name}: the") == (int(1 < errors.max() < np.inf), 0)
+    assert "unbiased shares from 10,000 reports: of U" in " ".join(str(report).split())
+
+
+def test_errors_are_stated_by_columns():
+    """A column's share is a sum of joint shares, whose errors can add up."""
+    rows = [[s, u, v] for s in ("no", "yes") for u in range(4) for v in ("a", "b")]
+    report = privacy_report(sanitizer := fitted(SRRSanitizer, rows, [50, 20, 10, 70] * 4))
+    assert list(report.expected_errors) == ["U", "column 1", "column 2", "S"]
+    assert report.to_dict()["expected_errors"] == report.expected_errors
+    text = " ".join(str(report).split())
+    for place in (1, 2):
+        errors = expected_std_error(sanitizer, 10_000, place)
+        assert report.expected_errors[f"column {place}"]["worst"] == pytest.approx(errors.max())
+        assert f"of column {place}, a standard error of {errors.max():.2g} in the m" in text
+    assert report.expected_errors["column 2"]["worst"] > 1.4 * report.expected_errors["U"]["worst"]
+    several = fitted(SRRSanitizer, rows, [50, 20, 10, 70] * 4, sensitive=[0, 2], eps=0.005)
+    report = privacy_report(several)
+    assert list(report.expected_errors) == ["U", "S", "column 0", "column 2"]
+    assert said(report, "the share of some category of column 2: the standard")[0]
+    blind = fitted(RobustMSESanitizer, rows, [50, 20, 10, 70] * 4, observe="nonsensitive")
+    assert list(privacy_report(blind).expected_errors) == ["U", "column 1", "column 2", "S"]
+
+
+def test_a_design_that_tells_nothing_is_warned_of():
+    rows = [[s, u] for s in range(2) for u in range(3000)]
+    large = privacy_report(fitted(SRRSanitizer, rows, [7] * 6000))
+    assert "is 0.0% of H(U|S=s)" in " ".join(str(large).split())
+    assert said(large, "Reports tell next to nothing about U")[0] == 1
+    assert said(privacy_report(fitted(SRRSanitizer)), "next to nothing") == (0, 0)
+
+
+def test_warnings_of_estimates_that_tell_nothing(monkeypatch):
+    useless = privacy_report(fitted(GRRSanitizer, eps=0.005))
+    assert said(useless, "10,000 reports tell nothing about the share of some category of U")[0]
+    blind = privacy_report(fitted(PolyOptSanitizer, observe="nonsensitive"))
+    assert blind.expected_errors["S"]["not_determined"] == 2
+    assert "of S, none is determined" in " ".join(str(blind).split())
+    assert said(blind, "however many reports") == (0, 0)  # a note says that it does not see S
+    monkeypatch.setattr(_expected_errors, "_MOST_WORK", 1)
+    large = privacy_report(fitted(PolyOptSanitizer))
+    assert large.expected_errors == {} and "10,000 reports" not in str(large)
+    many = fitted(GRRSanitizer, [[s, u] for s in range(2) for u in range(300)], [9] * 600)
+    assert _expected_errors.expected_errors(many)["U"]["of"] == 300  # needs no matrix

@@ -1,0 +1,237 @@
+"""What a privacy report says of more than one report, of who knows U, of columns and of pairs."""
+
+import itertools
+import json
+import math
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import (
+    IRSanitizer,
+    LikelihoodRatioSet,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    SRRSanitizer,
+    certify,
+    privacy_report,
+)
+from skrldp._numbers import at_most
+from skrldp.statement import _several
+from skrldp.statement._several import chained
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:the values of U were learned",  # tables are small
+    "ignore::sklearn.exceptions.ConvergenceWarning",
+)
+
+# Two sensitive columns of two values each, or one of three, and U of two columns.
+PEOPLE = pd.DataFrame(
+    itertools.product(["ill", "well"], ["rich", "poor"], ["young", "old"], ["0", "1+"]),
+    columns=["health", "means", "age", "visits"],
+)
+RECORDS = [90, 40, 30, 60, 80, 20, 50, 70, 60, 90, 20, 40, 30, 80, 70, 50]
+EACH = {"sensitive": [0, 1], "protect": "each"}
+LISTED = {"categories": {"age": ["young", "old"], "visits": ["0", "1+"]}}
+LISTED["categories"] |= {"health": ["ill", "well"], "means": ["rich", "poor"]}
+THREE = [[s, u] for s in ("red", "green", "blue") for u in range(2)]
+OF_THREE = [120, 60, 90, 50, 140, 80]
+
+
+def fitted(cls=PolyOptSanitizer, rows=THREE, counts=OF_THREE, **parameters):
+    if cls is PolyOptSanitizer:
+        parameters = {"region": "lower", "time_limit": 0.1} | parameters
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return cls(**parameters).fit(rows, sample_weight=counts)
+
+
+def line(report, label):
+    """Return one line of the text, without line breaks."""
+    lines = str(report).split("\n")
+    starts = [i for i, text in enumerate(lines) if text.startswith(f"  {label}")]
+    if not starts:
+        return ""
+    (start,) = starts
+    more = itertools.takewhile(lambda text: text.startswith(" " * 10), lines[start + 1 :])
+    return " ".join(" ".join([lines[start], *more]).split()).removeprefix(f"{label} ")
+
+
+def leakage(of_secret, pairs):
+    """Greatest log-ratio between two columns of some pairs."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return max(np.nanmax(np.log(of_secret[:, s] / of_secret[:, t])) for s, t in pairs)
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters"),
+    [
+        (PolyOptSanitizer, {"eps_all": 3.0}),
+        (PolyOptSanitizer, {"known": [1]}),
+        (IRSanitizer, {}),
+        (SRRSanitizer, {}),
+        (NonRobustSanitizer, {}),
+    ],
+)
+def test_reports_about_one_person(cls, parameters):
+    """Figures are the certificates', and products of rows leak no more at the public table."""
+    sanitizer = fitted(cls, **parameters)
+    report, certificate = privacy_report(sanitizer), sanitizer.certificate_
+    assert (report.eps_all, report.eps_given_u) == (certificate.eps_all, certificate.eps_given_u)
+    assert list(report.eps_of_reports) == list(report.attained_of_reports) == [1, 2, 3, 10]
+    rows, shape = sanitizer.mechanism_.matrix, sanitizer.joint_.counts.shape
+    conditionals = sanitizer.joint_.conditionals
+    for k, eps in report.eps_of_reports.items():
+        around = certificate.uncertainty
+        proof = certify(sanitizer.mechanism_, around, sanitizer.joint_, reports=k)
+        assert proof.eps <= eps * (1.0 + 1e-9)  # certify may look at more combinations
+        assert report.attained_of_reports[k] <= eps
+        assert k == 1 or eps <= certificate.eps + (k - 1) * certificate.eps_all + 1e-9
+        if k <= 3:
+            products = [np.prod(some, axis=0) for some in itertools.product(rows, repeat=k)]
+            of_secret = np.einsum("ysu,su->ys", np.reshape(products, (-1, *shape)), conditionals)
+            assert leakage(of_secret, itertools.permutations(range(3), 2)) <= eps + 1e-9
+            assert f"{at_most(eps, '.4g')} for k = {k}" in line(report, "k reports")
+    bounded = f"eps <= {at_most(report.eps_all, '.4g')}"
+    assert (bounded if math.isfinite(report.eps_all) else "no bound") in line(report, "knows U")
+    said = "one report to somebody who knows nothing else" in " ".join(report.warnings)
+    assert said == (cls is not SRRSanitizer and "eps_all" not in parameters)
+    assert ("k times" in line(report, "k reports")) == (cls is SRRSanitizer)
+
+
+def test_what_is_not_bounded_is_said():
+    sanitizer = fitted()
+    report = replace(
+        privacy_report(sanitizer),
+        eps_all=math.inf,
+        eps_given_u=math.inf,
+        eps_of_reports={1: 1.0, 2: math.inf, 3: math.inf, 10: math.inf},
+    )
+    assert "no bound for k = 2, 3 and 10; eps_all= gives one" in line(report, "k reports")
+    assert "may learn S for certain" in line(report, "knows U")
+    assert "there is no bound; eps_all= gives one" in line(report, "knows U")
+    assert report.sets == ""
+    late = privacy_report(sanitizer.set_params(eps_all=3.0))  # asked for after fit: too late
+    assert "somebody who knows nothing else" in " ".join(late.warnings)
+    blind = privacy_report(fitted(observe="nonsensitive"))
+    assert blind.eps_given_u == 0.0 and "knows U exactly learns nothing" in line(blind, "knows U")
+
+
+@pytest.mark.parametrize("eps_all", [None, 3.0])
+def test_each_column_for_itself(eps_all):
+    sanitizer = fitted(
+        rows=PEOPLE, counts=RECORDS, sensitive=[0, 1], protect="each", eps_all=eps_all
+    )
+    report, mechanism = privacy_report(sanitizer), sanitizer.mechanism_
+    assert report.eps_each == {n: one.eps for n, one in sanitizer.certificate_.each.items()}
+    text = line(report, "each column")
+    for name, eps in report.eps_each.items():
+        assert f"{name!r} eps <= {at_most(eps, '.4g')}" in text
+    together = f"about two of them together at most eps_all = {at_most(report.eps_all, '.4g')}"
+    assert (together in text) == math.isfinite(report.eps_all)
+    assert "nothing is said about two" in line(replace(report, eps_all=math.inf), "each column")
+    # What one column's values leak, computed cell by cell.
+    found = []
+    public = sanitizer.joint_.probabilities
+    for distribution in (report.worst_distribution, public):
+        cells = (mechanism.matrix * distribution.ravel()).reshape(-1, *distribution.shape)
+        for column, name in enumerate(report.eps_each):
+            values = [secret[column] for secret in mechanism.secrets]
+            masks = [np.array(values) == value for value in sorted(set(values))]
+            of_value = np.array([cells[:, mask].sum(axis=(1, 2)) for mask in masks]).T
+            of_value /= [distribution[mask].sum() for mask in masks]
+            found.append(leakage(of_value, [(0, 1), (1, 0)]))
+            assert distribution is not public or found[-1] <= report.eps_each[name] + 1e-9
+    worst = max(range(2), key=lambda j: list(report.eps_each.values())[j])
+    assert found[worst] == pytest.approx(report.eps_attained, abs=1e-6)
+    assert max(found[2:]) == pytest.approx(report.eps_at_public, abs=1e-9)
+    assert {*report.worst_pair} in ({"ill", "well"}, {"rich", "poor"})
+    assert f"of {report.sensitive[worst]!r}: report" in line(report, "worst case")
+    assert report.eps_of_reports[3] == pytest.approx(report.eps_proven + 2 * report.eps_all)
+
+
+def test_pairs_of_secrets():
+    eps = {("red", "green"): 1.0, ("green", "blue"): 0.5, ("red", "blue"): math.inf}
+    report = privacy_report(fitted(eps=eps, eps_all=3.0))
+    json.dumps(report.to_dict())
+    assert report.eps == 1.0 and report.summed_reports == (2, 3, 10)
+    text = line(report, "pairs")
+    assert not {"red", "green", "blue"} & set(text.split())
+    for label in ("k reports", "knows U"):
+        assert "for secrets that are compared" in line(report, label)
+    assert "1 of 3 are not compared: they are bounded by chains" in text
+    names = list(dict.fromkeys(row[0] for row in THREE))
+    bounds = [report.eps_pairs[names.index("green"), names.index(s)] for s in ("red", "blue")]
+    assert f"eps <= {at_most(sum(bounds) * (1 + 1e-15), '.4g')}" in text
+    # The worst case is one of a pair that is compared.
+    assert "green" in report.worst_pair
+    finite = privacy_report(fitted(eps=eps | {("red", "blue"): 1.2}))
+    assert finite.eps == 1.2 and "not compared" not in line(finite, "pairs")
+    assert "that are compared" not in line(finite, "k reports") + line(finite, "knows U")
+    alone = np.array([[0.0, 1.0, np.inf], [1.0, 0.0, np.inf], [np.inf, np.inf, 0.0]])
+    apart = line(replace(report, eps_pairs=alone), "pairs")
+    assert "2 are joined by no chain, and nothing is promised about them" in apart
+
+
+@given(st.integers(2, 5).flatmap(lambda n: st.tuples(st.just(n), st.randoms())))
+@settings(max_examples=40)
+def test_chains_are_the_shortest(drawn):
+    n, random = drawn
+    eps = np.zeros((n, n))
+    for s, t in itertools.combinations(range(n), 2):
+        eps[s, t] = eps[t, s] = random.choice([math.inf, 0.0, random.uniform(0.1, 3.0)])
+    for s, t in itertools.permutations(range(n), 2):
+        between = [x for x in range(n) if x not in (s, t)]
+        paths = itertools.chain.from_iterable(
+            itertools.permutations(between, length) for length in range(n - 1)
+        )
+        least = min(
+            math.fsum(eps[a, b] for a, b in itertools.pairwise([s, *path, t])) for path in paths
+        )
+        found = chained(eps)[s, t]
+        assert found == least or least <= found <= least * (1.0 + 1e-14)
+
+
+@pytest.mark.parametrize(
+    ("uncertainty", "each", "together", "words"),
+    [
+        (None, LISTED, 0.1, "2 for 2 statements"),
+        (None, {**EACH, **LISTED}, 0.2, "4 for 4 statements"),
+        (None, {}, 0.05, "one for all 2 statements"),  # the same event, as values are learned
+        (None, EACH, 0.1, "2 for 4 statements"),
+        (LikelihoodRatioSet(0.01, radius="asymptotic"), {}, 0.02, "with probability about 0.02"),
+        (LikelihoodRatioSet(radius=0.01), {}, None, "how often they miss is not known"),
+        (RenyiBall(1), {}, 0.05, "one for all 2 statements"),
+    ],
+)
+def test_known_columns_and_how_often_sets_miss(uncertainty, each, together, words, monkeypatch):
+    monkeypatch.setattr(_several, "REPORTS", (1, 2))  # quick
+    sanitizer = fitted(
+        rows=PEOPLE, counts=RECORDS, known="age", eps_known=2.0, uncertainty=uncertainty, **each
+    )
+    report, proof = privacy_report(sanitizer), sanitizer.certificate_
+    known = [one.known.eps for one in (proof.each or {"": proof}).values()]
+    assert (report.known, report.eps_known) == (("age",), max(known))
+    said = f"to somebody who knows 'age': eps <= {at_most(max(known), '.4g')} within each"
+    assert said in line(report, "known columns")
+    assert report.beta_together == together and words in report.sets
+    assert report.sets in line(report, "sets")
+    if together is not None:
+        assert f"{report.beta:g}" in line(report, "known columns")
+
+
+def test_who_knows_an_unknown_value_sees_what_is_drawn_for_it():
+    """Draws are from the public distribution of the secret, so that they tell of it."""
+    rows, counts = [(s, u) for s in "st" for u in "abc"], [900, 400, 300, 300, 500, 900]
+    fitted = IRSanitizer(sensitive=0, handle_unknown="impute").fit(rows, sample_weight=counts)
+    drawn = fitted.mechanism_.leakage(fitted.joint_.probabilities)
+    assert fitted.certificate_.eps_given_u < drawn <= privacy_report(fitted).eps_given_u
+    fitted.set_params(handle_unknown="error")
+    assert privacy_report(fitted).eps_given_u == fitted.certificate_.eps_given_u

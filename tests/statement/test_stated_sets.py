@@ -1,0 +1,183 @@
+"""The set of distributions, of either kind, as each place states it."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from conftest import set_probability
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skrldp import (
+    AllDistributions,
+    JointDistribution,
+    LikelihoodRatioSet,
+    Mechanism,
+    NonRobustSanitizer,
+    PrivacyLeakWarning,
+    RenyiBall,
+    SRRSanitizer,
+    UncertaintyDisplay,
+    audit,
+    certify,
+    privacy_report,
+)
+from skrldp._numbers import at_most
+from skrldp.sanitizers import BaseSanitizer, default_uncertainty
+from skrldp.sets import ConditionalsSet
+from skrldp.statement import _several
+
+ROWS = [[s, u] for s in range(3) for u in range(2)]
+COUNTS = [12, 6, 9, 15, 14, 8]
+
+BETA = st.floats(0.001, 0.5)
+RADIUS = st.just(0.0) | st.floats(1e-6, 0.1)
+BALLS = st.one_of(
+    st.builds(RenyiBall, st.floats(0.5, 4.0), beta=BETA, radius=st.just("chi2") | RADIUS),
+    st.builds(RenyiBall, st.just(1.0), beta=BETA, radius=st.just("finite-sample")),
+)
+RATIOS = st.builds(
+    LikelihoodRatioSet,
+    BETA,
+    radius=st.sampled_from(["finite-sample", "asymptotic"]) | RADIUS,
+    drift=st.just(0.0) | st.floats(1e-6, 0.1),
+)
+
+
+def fitted(sanitizer):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return sanitizer.fit(ROWS, sample_weight=COUNTS)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_reports():
+    """Bound two reports, from few combinations; test_reports_of_more.py looks at more."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_several, "_WORK", 1 << 9)
+        patch.setattr(_several, "REPORTS", (1, 2))
+        yield
+
+
+class OverASet(SRRSanitizer):
+    """A mechanism that takes no time to design, certified over the set that it is given."""
+
+    _uncertainty_set = BaseSanitizer._uncertainty_set
+
+
+def said(text):
+    return " ".join(str(text).split())
+
+
+@given(RATIOS | BALLS | st.just(AllDistributions()))
+@settings(max_examples=12)
+def test_every_place_states_the_set(uncertainty):
+    sanitizer = fitted(OverASet(uncertainty=uncertainty))
+    certificate = sanitizer.certificate_
+    around = certificate.uncertainty
+    assert around == uncertainty.fit_set(sanitizer.joint_)
+    assert around.brief() in repr(certificate)
+    assert around.describe().split(",")[0] in certificate._repr_html_().replace("&#x27;", "'")
+    report = privacy_report(sanitizer)
+    holds = re.search("holds for (.*?) at public", said(report))[1]
+    assert said(around.describe()) in holds and report.holds_for == around.describe()
+    assert report.adds_up == (certificate.eps_all <= certificate.eps or around.is_everything)
+    for name in ("radius", "single", "pair", "drift"):
+        assert getattr(report, name) == getattr(around, name, None)
+    by_rule, asymptotic = around.beta is not None, around.rule in ("chi2", "asymptotic")
+    assert report.beta == around.beta
+    beta = at_most(around.beta or 0.0, ".4g")
+    assert (f"with probability about {beta}" in holds) == asymptotic
+    assert (f"with probability at most {beta}" in holds) == (by_rule and not asymptotic)
+    assert any("asymptotic: beta" in note for note in report.notes) == asymptotic
+    limited = not (around.is_everything or around.is_point)
+    assert ("probability of missing is unknown" in holds) == (limited and not by_rule)
+    of_conditionals = isinstance(around, ConditionalsSet)
+    assert ("whatever the probabilities of the secrets are" in holds) == (
+        limited and of_conditionals
+    )
+    drift = of_conditionals and around.drift > 0
+    assert ("(drift)" in holds) == any("for a drift of" in note for note in report.notes) == drift
+    claimed = Mechanism.from_json(sanitizer.mechanism_.to_json()).guarantee.distributions
+    if around.is_everything:
+        assert claimed == "all"
+    else:
+        assert claimed.kind == ("likelihood-ratio" if of_conditionals else "renyi")
+        assert claimed.is_point == around.is_point
+
+
+def test_what_leaks_over_the_sanitizers_own_set():
+    """Where the proof is for one distribution, the report says what leaks over a set."""
+    baseline = fitted(NonRobustSanitizer())
+    point = fitted(OverASet(uncertainty=LikelihoodRatioSet(radius=0.0)))
+    for sanitizer in (baseline, point):
+        report = privacy_report(sanitizer)
+        assert report.coverage == "public distribution"
+        expected = certify(sanitizer.mechanism_, default_uncertainty(), sanitizer.joint_).eps
+        assert report.eps_over_set == expected > report.eps_proven
+        assert f"{sanitizer.certificate_.uncertainty.describe()}, and no other" in said(report)
+
+
+def test_changes_of_the_set_after_fit_are_told():
+    sanitizer = fitted(OverASet(uncertainty=LikelihoodRatioSet()))
+    (before,) = privacy_report(sanitizer).warnings
+    sanitizer.set_params(uncertainty__drift=0.5)
+    first, then = privacy_report(sanitizer).warnings
+    assert first.startswith("uncertainty__drift=0.5 was set after fit, which used 0.0")
+    assert then == before
+
+
+@given(RATIOS, st.lists(st.integers(0, 30), min_size=6, max_size=6))
+@settings(max_examples=20)
+def test_the_picture_shows_what_each_conditional_may_be(uncertainty, counts):
+    """Against the bounds of one probability in a ball of order 1, found by bisection."""
+    joint = JointDistribution(np.reshape(counts, (3, 2)) + np.eye(3, 2, dtype=int))
+    around = uncertainty.fit_set(joint)
+    drawn = UncertaintyDisplay(joint, uncertainty)
+    for s in range(3):
+        for u in range(2):
+            low, high = 0.0, 1.0
+            if joint.marginal[s] > 0:
+                own = around.single / joint.marginal[s] + around.drift
+                low, high = (
+                    set_probability(joint.conditionals[s, u], 1.0, own, sign) for sign in (-1, 1)
+                )
+            assert drawn.lower[s, u] == pytest.approx(low, abs=1e-7)
+            assert drawn.upper[s, u] == pytest.approx(high, abs=1e-7)
+
+
+def test_the_picture_is_named_in_words():
+    sanitizer = fitted(OverASet(uncertainty=LikelihoodRatioSet(drift=0.01)))
+    around = sanitizer.certificate_.uncertainty
+    for drawn in (
+        UncertaintyDisplay.from_estimator(sanitizer),
+        UncertaintyDisplay.from_joint(sanitizer.joint_, sanitizer.uncertainty),
+        UncertaintyDisplay.from_joint(sanitizer.joint_, around),
+    ):
+        assert said(drawn.figure_.get_suptitle()).lower() == around.describe().lower()
+        assert drawn.uncertainty == around
+
+
+def test_audits_claim_what_holds_for_the_conditionals():
+    """The marginal of S may be anything in a set of conditionals, but not in a ball."""
+    for uncertainty, inside in ((LikelihoodRatioSet(), True), (RenyiBall(), False)):
+        sanitizer = fitted(OverASet(uncertainty=uncertainty))
+        joint, eps = sanitizer.joint_, sanitizer.certificate_.eps
+        moved = np.array([0.9, 0.05, 0.05])[:, None] * joint.conditionals
+        assert sanitizer.certificate_.uncertainty.contains(joint, moved) == inside
+        assert sanitizer.mechanism_.leakage(moved) <= eps
+        outside = np.array([[0.999, 0.001], [0.001, 0.999], [0.5, 0.5]]) / 3.0
+        leaks = sanitizer.mechanism_.leakage(outside)
+        assert leaks > eps
+        for distribution, claimed in ((moved, eps), (outside, leaks)):
+            found = audit(sanitizer, n=300, distribution=distribution, random_state=0)
+            assert found.eps_claimed == pytest.approx(claimed, rel=1e-12)
+
+
+def test_a_set_is_certified_under_its_own_name():
+    joint = fitted(NonRobustSanitizer()).joint_
+    certificate = certify(np.full((2, 6), 0.5), LikelihoodRatioSet(drift=0.1), joint)
+    with pytest.raises(AttributeError, match="has no radius: see `uncertainty`"):
+        _ = certificate.radius
+    assert certify(np.full((2, 6), 0.5), RenyiBall(radius=0.5), joint).radius == 0.5
