@@ -46,22 +46,8 @@ def refuse_masked(values: Any, name: str) -> None:
 def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return an array of real numbers, none of them masked.
 
-    Parameters
-    ----------
-    values : array-like
-        Numbers.
-    name : str
-        What they are, for the messages.
-
-    Returns
-    -------
-    array
-        Of an integer or floating dtype.
-
-    Raises
-    ------
-    ValueError
-        If the values are complex or not numbers, or if some are masked.
+    Returns array of an integer or floating dtype. Raises ValueError if the values are complex or
+    not numbers, or if some are masked.
     """
     refuse_masked(values, name)
     array = np.asarray(values)
@@ -79,15 +65,6 @@ def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
 
 def read_only(value: Any) -> Any:
     """Return a value whose arrays, a dict's too, cannot be written to: copies of those that can.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    object
 
     Examples
     --------

@@ -72,10 +72,7 @@ class LinearProgram:
     def set_cost(self, cost: Floats) -> None:
         """Change the objective.
 
-        Parameters
-        ----------
-        cost : array of shape (n,)
-            Objective coefficients of all variables.
+        Shapes: `cost` (n,).
         """
         indices = np.arange(self._columns, dtype=np.int32)
         self._solver.changeColsCost(self._columns, indices, np.asarray(cost, dtype=float))
@@ -85,17 +82,8 @@ class LinearProgram:
     ) -> None:
         """Add constraints ``lower <= rows @ x <= upper``.
 
-        Parameters
-        ----------
-        rows : array or sparse array of shape (m, n)
-            Coefficients.
-        lower, upper : float or array of shape (m,)
-            Bounds of each row, or those that are common to all.
-
-        Raises
-        ------
-        SolverError
-            If a coefficient is too large for HiGHS, which would leave all of the rows out.
+        Shapes: `rows` (m, n); `lower` and `upper` (m,). Raises SolverError if a coefficient is too
+        large for HiGHS, which would leave all of the rows out.
         """
         index, values, starts = _sparse(rows)
         count = rows.shape[0]
@@ -113,17 +101,8 @@ class LinearProgram:
     def add_columns(self, cost: Floats, columns: Floats | csr_array) -> None:
         """Add non-negative variables.
 
-        Parameters
-        ----------
-        cost : array of shape (m,)
-            Their objective coefficients.
-        columns : array or sparse array of shape (m, n_rows)
-            Their coefficients in the rows there are.
-
-        Raises
-        ------
-        SolverError
-            If a coefficient is too large for HiGHS, which would leave all of the variables out.
+        Shapes: `cost` (m,); `columns` (m, n_rows). Raises SolverError if a coefficient is too large
+        for HiGHS, which would leave all of the variables out.
         """
         index, values, starts = _sparse(columns)
         count = columns.shape[0]
@@ -149,10 +128,7 @@ class LinearProgram:
     def set_bounds(self, lower: Floats, upper: Floats) -> None:
         """Change the bounds of all variables.
 
-        Parameters
-        ----------
-        lower, upper : arrays of shape (n,)
-            Bounds.
+        Shapes: `lower` and `upper` (n,).
         """
         indices = np.arange(self._columns, dtype=np.int32)
         self._solver.changeColsBounds(
@@ -162,12 +138,7 @@ class LinearProgram:
     def set_coefficients(self, rows: Indices, columns: Indices, values: Floats) -> None:
         """Change coefficients of constraints.
 
-        Parameters
-        ----------
-        rows, columns : integer arrays of shape (m,)
-            Which.
-        values : array of shape (m,)
-            Their new values.
+        Shapes: `rows` and `columns` (m,); `values` (m,).
         """
         for row, column, value in zip(
             rows.tolist(), columns.tolist(), values.tolist(), strict=True
@@ -175,37 +146,16 @@ class LinearProgram:
             self._solver.changeCoeff(row, column, value)
 
     def delete_rows(self, rows: Sequence[int]) -> None:
-        """Take constraints out.
-
-        Parameters
-        ----------
-        rows : sequence of int
-            Their positions.
-        """
+        """Take constraints out."""
         self._solver.deleteRows(len(rows), np.asarray(rows, dtype=np.int32))
 
     def solve(self, seconds: float | None = None) -> tuple[Floats, Floats, float]:
         """Solve, from the basis of the last solution if there is one.
 
-        Parameters
-        ----------
-        seconds : float, optional
-            Time this call may take.
-
-        Returns
-        -------
-        x : array of shape (n,)
-        duals : array of shape (n_rows,)
-            Dual variable of each row: the rise of the objective with its right-hand side.
-        value : float
-            The objective.
-
-        Raises
-        ------
-        InfeasibleError
-            If no point satisfies the rows.
-        SolverError
-            If HiGHS ends with anything but an optimum; ``TimeoutError`` if time ran out.
+        Shapes: returns `x` (n,). Returns `duals` (n_rows,), dual variable of each row: the rise of
+        the objective with its right-hand side; `value`, the objective. Raises InfeasibleError if no
+        point satisfies the rows. Raises SolverError if HiGHS ends with anything but an optimum;
+        ``TimeoutError`` if time ran out.
         """
         limit = _INFINITY
         if seconds is not None:  # HiGHS counts from the first run of this object

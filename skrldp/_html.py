@@ -18,23 +18,7 @@ def page(
 ) -> str:
     """Write a title, a table whose rows start with their names, and lists.
 
-    Parameters
-    ----------
-    title : str
-        What is shown.
-    rows : sequence of sequences of str
-        The table's rows; the first entry of each is its name.
-    header : sequence of str
-        Names of the columns; none if empty.
-    n_more : int
-        How many rows are not shown.
-    lists : sequence of (heading, entries)
-        Lists below the table; those without entries are left out.
-
-    Returns
-    -------
-    str
-        HTML in which all texts are escaped.
+    Returns HTML in which all texts are escaped.
 
     Examples
     --------

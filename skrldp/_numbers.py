@@ -11,17 +11,6 @@ __all__ = ["at_least", "at_most"]
 def at_most(value: float, spec: str = ".9g") -> str:
     """Write an upper bound: the text is never below the value.
 
-    Parameters
-    ----------
-    value : float
-        The bound.
-    spec : str
-        A format, ".4g" for significant digits (at most 15) or ".4f" for decimal places.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> at_most(0.12341, ".4f"), at_most(1234.1, ".3g"), at_most(float("inf"))
@@ -32,17 +21,6 @@ def at_most(value: float, spec: str = ".9g") -> str:
 
 def at_least(value: float, spec: str = ".9g") -> str:
     """Write a lower bound: the text is never above the value; see :func:`at_most`.
-
-    Parameters
-    ----------
-    value : float
-        The bound.
-    spec : str
-        A format, ".4g" or ".4f".
-
-    Returns
-    -------
-    str
 
     Examples
     --------

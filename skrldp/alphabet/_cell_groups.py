@@ -57,23 +57,7 @@ class CellGroups:
 def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
     """Group the cells by some columns, or by a part of the record.
 
-    Parameters
-    ----------
-    record : Record
-        What a record is: a mechanism's alphabets, with names of columns if it comes from a table.
-    columns : name, position, list of them, or None
-        Columns of the table; None for a whole part.
-    part : {"all", "sensitive", "nonsensitive"}
-        The part, if `columns` is None.
-
-    Returns
-    -------
-    CellGroups
-
-    Raises
-    ------
-    ValueError
-        If there are no such columns.
+    Raises ValueError if there are no such columns.
     """
     check_choice("part", part, PARTS)
     a1, a2 = len(record.secrets), len(record.values)
@@ -111,22 +95,9 @@ def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
 def numbers_of_cells(group: CellGroups) -> tuple[Floats, Floats]:
     """Read the categories of one column as numbers.
 
-    Parameters
-    ----------
-    group : CellGroups
-        The cells by the categories of the column.
-
-    Returns
-    -------
-    numbers : array of shape (a,)
-        Each cell's number, 0 where it is missing.
-    present : array of shape (a,)
-        1 where there is a number, 0 where it is missing.
-
-    Raises
-    ------
-    ValueError
-        If a category is no number, or all are missing.
+    Returns `numbers` (a,), each cell's number, 0 where it is missing; `present` (a,), 1 where there
+    is a number, 0 where it is missing. Raises ValueError if a category is no number, or all are
+    missing.
     """
     numbers = []
     for category in group.categories:

@@ -45,20 +45,7 @@ class Column:
 
     @classmethod
     def of_values(cls, name: Any, values: Iterable[Any], infrequent: Sequence[Any] = ()) -> Column:
-        """Make a column whose categories are some values, in the order in which they first occur.
-
-        Parameters
-        ----------
-        name : str or int
-        values : iterable
-            Values, which may repeat.
-        infrequent : sequence
-            Values that are found as the category "other".
-
-        Returns
-        -------
-        Column
-        """
+        """Make a column whose categories are some values, in the order of first occurrence."""
         categories = tuple(_distinct([plain(value) for value in values]))
         return cls(name, categories, infrequent=tuple(map(plain, infrequent)))
 
@@ -99,20 +86,8 @@ class Column:
     def codes(self, values: Sequence[Any] | NDArray[Any] | Factorized) -> NDArray[np.int64]:
         """Find the index of each value among the categories.
 
-        Parameters
-        ----------
-        values : sequence, array of shape (n,) or Factorized
-            Python scalars, or what :func:`plain` makes into such.
-
-        Returns
-        -------
-        array of shape (n,)
-            -1 for a value that is no category.
-
-        Raises
-        ------
-        TypeError
-            If a value cannot be a category: lists, for example.
+        Shapes: `values` (n,). Returns (n,), -1 for a value that is no category. Raises TypeError if
+        a value cannot be a category: lists, for example.
         """
         if isinstance(values, Factorized):
             return values.spread(self.codes(values.distinct), self.code(None))

@@ -51,16 +51,7 @@ class Alphabet:
 
     @classmethod
     def product(cls, columns: Sequence[Column]) -> Alphabet:
-        """List all combinations, in lexicographic order.
-
-        Parameters
-        ----------
-        columns : sequence of Column
-
-        Returns
-        -------
-        Alphabet
-        """
+        """List all combinations, in lexicographic order."""
         n, keys = len(columns[0]), []
         for column in columns[1:]:
             n *= len(column)
@@ -76,19 +67,7 @@ class Alphabet:
     ) -> tuple[Alphabet, NDArray[Any]]:
         """List the combinations that occur in rows, in lexicographic order.
 
-        Parameters
-        ----------
-        columns : sequence of Column
-        codes : sequence of arrays of shape (n,)
-            Column by column the categories' indices, none negative.
-        check : callable
-            Called with the number of combinations of the first columns, and may raise an error.
-
-        Returns
-        -------
-        alphabet : Alphabet
-        index : array of shape (n,)
-            The number of each row's combination.
+        Shapes: `codes` (n,). Returns `index` (n,), the number of each row's combination.
         """
         prefix, n, keys = codes[0], len(columns[0]), []
         for column, code in zip(columns[1:], codes[1:], strict=True):
@@ -108,21 +87,7 @@ class Alphabet:
         members: Sequence[Any],
         infrequent: Sequence[Sequence[Any]] | None = None,
     ) -> Alphabet:
-        """Take some combinations in their own order.
-
-        Parameters
-        ----------
-        names : sequence of length k
-            Names of the columns.
-        members : sequence
-            Tuples of k categories, all different; categories if k = 1.
-        infrequent : sequence of length k, optional
-            For each column the values that are found as its category "other".
-
-        Returns
-        -------
-        Alphabet
-        """
+        """Take some combinations in their own order."""
         rare = [tuple(map(plain, few)) for few in infrequent or [()] * len(names)]
         if len(names) == 1:
             return cls((Column(names[0], tuple(map(plain, members)), infrequent=rare[0]),))
@@ -140,9 +105,7 @@ class Alphabet:
     def combinations(self) -> NDArray[np.int64]:
         """Category indices of every combination.
 
-        Returns
-        -------
-        array of shape (len(self), n_columns)
+        Shapes: returns (len(self), n_columns).
         """
         prefix, parts = np.arange(len(self)), []
         for column, keys in zip(self.columns[:0:-1], self.keys[::-1], strict=True):
@@ -152,12 +115,7 @@ class Alphabet:
         return found if self.order is None else found[np.argsort(self.order)]
 
     def members(self) -> tuple[Any, ...]:
-        """Categories if there is one column, tuples of them if there are several.
-
-        Returns
-        -------
-        tuple
-        """
+        """Categories if there is one column, tuples of them if there are several."""
         if len(self.columns) == 1:
             return self.columns[0].categories
         picked: Iterable[list[Any]] = (
@@ -169,20 +127,8 @@ class Alphabet:
     def number(self, values: Sequence[Any]) -> int:
         """Find the number of one combination.
 
-        Parameters
-        ----------
-        values : sequence
-            A value of each column.
-
-        Returns
-        -------
-        int
-            -1 for an unknown category or combination.
-
-        Raises
-        ------
-        TypeError
-            If a value cannot be a category.
+        Returns -1 for an unknown category or combination. Raises TypeError if a value cannot be a
+        category.
         """
         prefix = self.columns[0].code(values[0])
         for column, value, known in zip(self.columns[1:], values[1:], self.keys, strict=True):
@@ -198,15 +144,7 @@ class Alphabet:
     def index(self, codes: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Find the number of each row's combination.
 
-        Parameters
-        ----------
-        codes : sequence of arrays of shape (n,)
-            Column by column the categories' indices; -1 for none.
-
-        Returns
-        -------
-        array of shape (n,)
-            -1 for an unknown category or combination.
+        Shapes: `codes` (n,). Returns (n,), -1 for an unknown category or combination.
         """
         prefix, n = codes[0], len(self.columns[0])
         for column, code, known in zip(self.columns[1:], codes[1:], self.keys, strict=True):
@@ -220,15 +158,8 @@ class Alphabet:
         An unknown category is its column's "other". A combination that is unknown even so is the
         one in which every column is "other".
 
-        Parameters
-        ----------
-        codes : sequence of arrays of shape (n,)
-            As in :meth:`index`.
-
-        Returns
-        -------
-        array of shape (n,)
-            -1 where a column, or the alphabet, has no such category.
+        Shapes: `codes` (n,). Returns (n,), -1 where a column, or the alphabet, has no such
+        category.
         """
         others = [column.other for column in self.columns]
         known = [
@@ -274,17 +205,8 @@ def combine(
 ) -> NDArray[np.unsignedinteger[Any]]:
     """Combine the numbers of secrets and of values of U into cells.
 
-    Parameters
-    ----------
-    secrets, values : arrays of int of shape (n,)
-        None negative.
-    shape : (int, int)
-        Sizes of the alphabets of S and of U.
-
-    Returns
-    -------
-    array of shape (n,)
-        ``secrets * shape[1] + values``, in the smallest unsigned dtype for all cells.
+    Shapes: `secrets` and `values` (n,). Returns (n,), ``secrets * shape[1] + values``, in the
+    smallest unsigned dtype for all cells.
     """
     dtype = smallest_dtype(shape[0] * shape[1])
     if shape[0] == 1:  # then shape[1] itself need not fit the dtype

@@ -40,14 +40,6 @@ class Factorized:
     def spread(self, found: NDArray[Any], missing: Any) -> NDArray[Any]:
         """Give each row what was found for its value.
 
-        Parameters
-        ----------
-        found : array of shape (len(distinct),)
-        missing : scalar
-            For rows without a value.
-
-        Returns
-        -------
-        array of shape (n,)
+        Shapes: `found` (len(distinct),); returns (n,).
         """
         return np.append(found, found.dtype.type(missing))[self.positions]

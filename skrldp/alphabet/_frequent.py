@@ -22,36 +22,16 @@ _SPENT = 0.02
 
 
 def spent_on_values(beta: float) -> float:
-    """Return the part of beta that pays for having learned the values.
-
-    Parameters
-    ----------
-    beta : float
-        The probability that a confidence set may miss, all told.
-
-    Returns
-    -------
-    float
-    """
+    """Return the part of beta that pays for having learned the values."""
     return _SPENT * beta
 
 
 def frequent_from(n: int, beta: float) -> int:
     """Find how many records a value needs to be one of its own.
 
-    Parameters
-    ----------
-    n : int
-        Number of records.
-    beta : float
-        Probability that may be spent, in (0, 1).
-
-    Returns
-    -------
-    int
-        The least m for which Theorem 36 holds: with probability at least ``1 - beta``, every value
-        with m of the n records is so probable that it has `SEEN_OFTEN` records itself, as all
-        values that are as probable have.
+    Returns the least m for which Theorem 36 holds: with probability at least ``1 - beta``, every
+    value with m of the n records is so probable that it has `SEEN_OFTEN` records itself, as all
+    values that are as probable have.
 
     Examples
     --------

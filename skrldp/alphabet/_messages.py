@@ -23,82 +23,31 @@ _MOST = 400  # characters of what a message quotes: somebody else may have writt
 
 
 def brief(text: str) -> str:
-    """Return a text, with its middle left out if it is long.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-    """
+    """Return a text, with its middle left out if it is long."""
     return text if len(text) <= _MOST else f"{text[: _MOST // 2]} ... {text[-_MOST // 2 :]}"
 
 
 def listed(values: Sequence[Any]) -> str:
-    """Show the first few values.
-
-    Parameters
-    ----------
-    values : sequence
-
-    Returns
-    -------
-    str
-    """
+    """Show the first few values."""
     more = len(values) - _SHOWN
     shown = brief(", ".join(map(repr, values[:_SHOWN])))
     return shown + (f" (and {more:,} more)" if more > 0 else "")
 
 
 def named(columns: Sequence[Column]) -> str:
-    """Name some columns in a sentence: "column 'a'", "columns 'a', 'b'".
-
-    Parameters
-    ----------
-    columns : sequence of Column
-
-    Returns
-    -------
-    str
-    """
+    """Name some columns in a sentence: "column 'a'", "columns 'a', 'b'"."""
     plural = "s" if len(columns) > 1 else ""
     return f"column{plural} {brief(', '.join(repr(column.name) for column in columns))}"
 
 
 def numbered(rows: NDArray[Any], what: str = "row") -> str:
-    """Give the numbers of the first few rows: "row 3", "rows 0, 2, 5".
-
-    Parameters
-    ----------
-    rows : array of int
-        Numbers of rows, counted from 0.
-    what : str
-        What a row is.
-
-    Returns
-    -------
-    str
-    """
+    """Give the numbers of the first few rows: "row 3", "rows 0, 2, 5"."""
     some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
     return f"{what}{'s' if len(rows) > 1 else ''} {some}"
 
 
 def rows_in_words(unknown: Counter[Any], *, secret: bool = False) -> str:
-    """Say which values stand in how many rows of a public table: "3 rows with values 'x', 'y'".
-
-    Parameters
-    ----------
-    unknown : Counter
-        In how many rows each value stands.
-    secret : bool, default=False
-        Whether the column is sensitive, so that the values are not shown.
-
-    Returns
-    -------
-    str
-    """
+    """Say which values stand in how many rows of a public table: "3 rows with values 'x', 'y'"."""
     n_missing = unknown.get(None, 0)
     if secret:
         n_rows = sum(unknown.values())

@@ -29,10 +29,8 @@ def plain(value: Any) -> Any:
     local time at the end of summer time; those with nanoseconds, which `datetime` cannot hold, stay
     `pandas.Timestamp`.
 
-    Raises
-    ------
-    ValueError
-        For complex and infinite numbers, and moments out of the range of every library.
+    Raises ValueError for complex and infinite numbers, and moments out of the range of every
+    library.
     """
     if type(value) in (str, int, bool):
         return value
@@ -95,15 +93,6 @@ def _moment(value: np.datetime64 | np.timedelta64) -> Any:
 
 def plain_name(name: Any) -> Any:
     """Give the names of one secret or value the same key, whatever types they are written in.
-
-    Parameters
-    ----------
-    name : scalar, or tuple or list of scalars
-        A category, or a combination of categories.
-
-    Returns
-    -------
-    scalar or tuple of scalars
 
     Examples
     --------

@@ -33,22 +33,9 @@ def source_in_words(source: str | None) -> str:
     records were counted. Whatever is chosen by looking at the counted records favours what
     happened to be frequent among them.
 
-    Parameters
-    ----------
-    source : {"declared", "split", "frequent", "learned"} or None
-        Whether the values of U were declared, learned from records that are not counted, learned
-        from the counted ones where each value has so many that the set can allow for it (Theorem
-        36), or learned from the counted ones otherwise; None if that is not known.
-
-    Returns
-    -------
-    str
-        A clause, to follow the statement of the probability.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
+    The values of U were "declared", learned from records that are not counted ("split"), learned
+    from the counted ones where each value has so many that the set can allow for it ("frequent",
+    Theorem 36), or learned from the counted ones otherwise ("learned"); None if that is not known.
 
     Examples
     --------

@@ -66,17 +66,6 @@ class Bound:
 def clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]:
     """Confidence bounds of a probability, each wrong with probability at most `miss`.
 
-    Parameters
-    ----------
-    count, total : int
-        Successes and trials.
-    miss : float
-        Probability that the true value is below the lower bound, or above the upper one.
-
-    Returns
-    -------
-    low, high : float
-
     Examples
     --------
     >>> low, high = clopper_pearson(0, 100, 0.05)
@@ -89,17 +78,7 @@ def clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]:
 
 
 def fewest_records(n_groups: int, n_comparisons: int) -> int:
-    """Smallest number of records from which a bound can be computed.
-
-    Parameters
-    ----------
-    n_groups, n_comparisons : int
-        Numbers of groups that are compared, such as secrets, and of comparisons.
-
-    Returns
-    -------
-    int
-    """
+    """Smallest number of records from which a bound can be computed."""
     return int(np.ceil(_LEAST * min(n_groups, _MOST_SECRETS) * n_comparisons / _PILOT))
 
 
@@ -110,26 +89,7 @@ def bound_leakage(
     miss: float,
     generator: np.random.Generator,
 ) -> Bound:
-    """Bound the leakage of a black box from below.
-
-    Parameters
-    ----------
-    subject : Subject or RepeatedReports
-        The black box.
-    comparisons : sequence of Comparison
-        Groups of records and the distributions that these are drawn from, each with groups to
-        compare.
-    n : int
-        Number of records, at least :func:`fewest_records`.
-    miss : float
-        Probability that the bound exceeds the leakage, at most.
-    generator : Generator
-        Draws the records.
-
-    Returns
-    -------
-    Bound
-    """
+    """Bound the leakage of a black box from below."""
     comparison, pair, events, spent = _pilot(subject, comparisons, n, miss, generator)
     sizes = (n - spent) // 2, (n - spent) - (n - spent) // 2
     cells = [

@@ -33,29 +33,7 @@ def check_draws(
     miss: float,
     generator: np.random.Generator,
 ) -> list[Check]:
-    """Make all checks but the bound.
-
-    Parameters
-    ----------
-    subject : Subject
-        What is audited.
-    copies : sequence of callable
-        Two copies of its function that have not been called, or none.
-    n : int
-        Number of records of a long call.
-    calls : int
-        Number of short calls.
-    processes : bool
-        Whether new processes report as well.
-    miss : float
-        Probability of any false alarm.
-    generator : Generator
-        Draws the records.
-
-    Returns
-    -------
-    list of Check
-    """
+    """Make all checks but the bound."""
     share = miss / (_CHECKS + processes)
 
     def check(name: str, p_value: float, fault: str, fine: str) -> Check:
@@ -135,23 +113,7 @@ def _most_diverse(subject: Subject, among: Integers, reports: Integers, places: 
 
 
 def check_bound(bound: Bound, claimed: float, miss: float, groups: Groups, reports: int) -> Check:
-    """Compare a lower bound with the claim.
-
-    Parameters
-    ----------
-    bound : Bound
-        What was found.
-    claimed, miss : float
-        The claim, and the error probability of the bound.
-    groups : Groups
-        What was compared.
-    reports : int
-        How many reports about each person the claim is about.
-
-    Returns
-    -------
-    Check
-    """
+    """Compare a lower bound with the claim."""
     pair = [repr(groups.names[g]) for g in bound.pair]
     about = groups.about(bound.pair[0])
     among = f" ({about})" if about else ""

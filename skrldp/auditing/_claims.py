@@ -19,19 +19,7 @@ __all__ = ["Claim", "certificate_of", "claim_at", "claims_of"]
 
 
 def certificate_of(sanitizer: Any, reports: int) -> Certificate:
-    """Return the proof about a number of reports, for somebody who knows nothing else.
-
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        A fitted sanitizer, whose sensitive columns are protected jointly.
-    reports : int
-        Number of reports about each person.
-
-    Returns
-    -------
-    Certificate
-    """
+    """Return the proof about a number of reports, for somebody who knows nothing else."""
     certificate: Certificate = sanitizer.certificate_
     if reports == 1:
         return certificate
@@ -42,21 +30,9 @@ def certificate_of(sanitizer: Any, reports: int) -> Certificate:
 def claim_at(sanitizer: Any, certificate: Certificate, distribution: Floats) -> float:
     """Return what reports should leak at most at a distribution.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        A fitted sanitizer.
-    certificate : Certificate
-        From :func:`certificate_of`; it states how many reports.
-    distribution : array of shape (a1, a2)
-        Distribution of (S, U).
-
-    Returns
-    -------
-    float
-        In nats. Outside the certificate's set nothing is promised: there it is what the mechanism
-        leaks, or for too many multisets of reports the bound over all distributions, if this is
-        more.
+    Shapes: `distribution` (a1, a2). Returns float in nats. Outside the certificate's set nothing is
+    promised: there it is what the mechanism leaks, or for too many multisets of reports the bound
+    over all distributions, if this is more.
     """
     if certificate.uncertainty.contains(sanitizer.joint_, distribution):
         return float(certificate.eps)
@@ -100,18 +76,7 @@ class Claim:
         that is more; of several reports, where that is not computed, what they leak at any
         distribution.
 
-        Parameters
-        ----------
-        sanitizer : BaseSanitizer
-            The sanitizer.
-        subject : Subject
-            What is audited.
-        distribution : array of shape (a1, a2)
-            Distribution of (S, U).
-
-        Returns
-        -------
-        Comparison
+        Shapes: `distribution` (a1, a2).
         """
         if self.groups.all_secrets:
             # ``bounds`` are those of the certificate, or less where those differ by pair.
@@ -152,17 +117,7 @@ def claims_of(sanitizer: Any, reports: int) -> list[Claim]:
     The bound of k reports is that of :func:`certify` for people with different secrets, and the
     bound of one and k-1 times that over all distributions for all else.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        A fitted sanitizer.
-    reports : int
-        Number of reports about each person.
-
-    Returns
-    -------
-    list of Claim
-        The first is about the report alone.
+    Returns the first is about the report alone.
     """
     joint, outer = sanitizer.joint_, sanitizer.certificate_
     codec = codec_of(sanitizer)

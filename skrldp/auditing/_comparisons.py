@@ -130,9 +130,7 @@ class Comparison:
     ) -> Floats | None:
         """Return the distribution of the known reports given each of some groups.
 
-        Returns
-        -------
-        array of shape (number of known reports, number of groups), or None if it is not known
+        Shapes: returns (number of known reports, number of groups).
         """
         found, table, known = None, self.groups.group, self.groups.known
         for code in np.unique(known[np.isin(table, groups).any(axis=0)]):

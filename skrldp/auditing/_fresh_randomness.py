@@ -21,19 +21,7 @@ _LAGS = np.unique(np.concatenate([np.arange(1, 17), 2 ** np.arange(5, 21), 10 **
 def paired_cells(cells: Integers, n: int, generator: np.random.Generator) -> Integers:
     """Draw records evenly over some cells, those of places 2i and 2i + 1 of the same cell.
 
-    Parameters
-    ----------
-    cells : array of int
-        The cells.
-    n : int
-        Number of records; an odd number is rounded up.
-    generator : Generator
-        Puts the pairs in random order.
-
-    Returns
-    -------
-    array of int
-        Cell of each record.
+    Returns cell of each record.
     """
     pairs = cells[generator.permutation(len(cells))]
     pairs = np.resize(pairs, -(-n // 2))
@@ -41,17 +29,7 @@ def paired_cells(cells: Integers, n: int, generator: np.random.Generator) -> Int
 
 
 def check_repeats(first: Integers, second: Integers) -> float:
-    """Bound the p-value of two calls' reports about the same records agreeing by chance.
-
-    Parameters
-    ----------
-    first, second : arrays of even length
-        Numbers of the reports; records 2i and 2i + 1 have the same cell.
-
-    Returns
-    -------
-    float
-    """
+    """Bound the p-value of two calls' reports about the same records agreeing by chance."""
     x, y, z = first[::2], second[::2], second[1::2]
     return _coins(x == y, x == z)
 
@@ -61,19 +39,7 @@ def check_runs(
 ) -> tuple[float, int]:
     """Bound the p-value of reports about one cell agreeing at some distance.
 
-    Parameters
-    ----------
-    reports : array of shape (n,)
-        Numbers of the reports, all about records of one cell.
-    generator : Generator
-        Chooses which records are compared.
-    lags : array of int
-        The distances, as far as there are two records for each.
-
-    Returns
-    -------
-    (float, int)
-        The p-value, and the distance at which reports agree most.
+    Shapes: `reports` (n,). Returns the p-value, and the distance at which reports agree most.
     """
     possible = [lag for lag in lags.tolist() if lag <= len(reports) // 2]
     mixed = generator.permutation(len(reports) // 2)  # of as many pairs as any distance has

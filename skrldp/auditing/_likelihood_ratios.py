@@ -32,17 +32,7 @@ _MOST_SECRETS = 48  # for which all swaps are tried
 def some_cells(subject: Subject, generator: np.random.Generator) -> Integers:
     """Cells to check: all, or as many at random as a matrix of reports by cells can hold.
 
-    Parameters
-    ----------
-    subject : Subject
-        The black box.
-    generator : Generator
-        Chooses the cells.
-
-    Returns
-    -------
-    array of int
-        In increasing order.
+    Returns array of int in increasing order.
     """
     n_reports = subject.mechanism.shape[0] if subject.mechanism is not None else 1
     most = max(16, _MATRIX // n_reports)
@@ -54,17 +44,8 @@ def some_cells(subject: Subject, generator: np.random.Generator) -> Integers:
 def expected_reports(subject: Subject, cells: Integers) -> Floats:
     """Probabilities of the reports of some cells, as the mechanism has them.
 
-    Parameters
-    ----------
-    subject : Subject
-        What is audited, with its mechanism.
-    cells : array of int
-        The cells.
-
-    Returns
-    -------
-    array of shape (number of different reports, number of cells)
-        Symbols that are written alike are one report.
+    Returns (number of different reports, number of cells), symbols that are written alike are one
+    report.
     """
     assert subject.mechanism is not None
     symbols = subject.known_reports()
@@ -78,21 +59,7 @@ def check_mechanism(
 ) -> tuple[float, str]:
     """Test whether the reports follow the mechanism.
 
-    Parameters
-    ----------
-    subject : Subject
-        What is audited, with its mechanism.
-    cells : array of int
-        The cells that records were drawn from, in increasing order.
-    places : array of shape (n,)
-        Cell of each record.
-    reports : array of shape (n,)
-        Numbers of the reports.
-
-    Returns
-    -------
-    (float, str)
-        Bound on the p-value, and what was found.
+    Shapes: `places` (n,); `reports` (n,). Returns bound on the p-value, and what was found.
     """
     n_reports = len(set(subject.known_reports().tolist()))
     foreign = np.flatnonzero(reports >= n_reports)  # the mechanism's own reports come first

@@ -98,19 +98,8 @@ def repeated_leakage(mechanism: Mechanism, distribution: Floats, k: int) -> floa
 
     The number of orders of a multiset is the same for all secrets, so it cancels in the ratio.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        What makes the reports.
-    distribution : array of shape (a1, a2)
-        Distribution of (S, U); secrets without mass are left out.
-    k : int
-        Number of reports.
-
-    Returns
-    -------
-    float or None
-        In nats; infinite if some k reports rule a secret out. None if there are too many multisets.
+    Shapes: `distribution` (a1, a2). Returns float or None in nats; infinite if some k reports rule
+    a secret out. None if there are too many multisets.
     """
     n_reports, n_cells = mechanism.shape
     if n_reports * n_cells > _MATRIX:
@@ -129,18 +118,7 @@ def repeated_leakage(mechanism: Mechanism, distribution: Floats, k: int) -> floa
 def log_likelihoods(logs: Floats, outcomes: Integers, conditionals: Floats) -> Floats:
     """Logarithms of the probabilities, given each secret, of reports in a given order.
 
-    Parameters
-    ----------
-    logs : array of shape (b, a1 * a2)
-        Log-probabilities of the reports in each cell.
-    outcomes : integer array of shape (m, k)
-        The reports of each outcome.
-    conditionals : array of shape (a1, a2)
-        Distributions of U given each secret; all reports of an outcome are about the same U.
-
-    Returns
-    -------
-    array of shape (m, a1)
+    Shapes: `logs` (b, a1 * a2); `outcomes` (m, k); `conditionals` (a1, a2); returns (m, a1).
     """
     found = np.empty((len(outcomes), len(conditionals)))
     weights = _logs(conditionals).ravel()

@@ -42,21 +42,8 @@ class ReportIndex:
     def add(self, reports: Any, n_rows: int) -> NDArray[np.int64]:
         """Add the reports about some records to the index, and return their numbers.
 
-        Parameters
-        ----------
-        reports : array, list or data frame with one row for each record
-            Numbers, strings and whatever else a column can hold.
-        n_rows : int
-            Number of records.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `reports` is not a table with one report for each record.
+        Shapes: returns (n_rows,). Raises TypeError, ValueError if `reports` is not a table with one
+        report for each record.
         """
         frame = nw.from_native(reports, pass_through=True)
         if isinstance(frame, nw.LazyFrame):

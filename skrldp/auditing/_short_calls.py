@@ -26,25 +26,7 @@ def check_short_calls(
 ) -> tuple[float, str]:
     """Make short calls, all about records of one cell, and compare their reports.
 
-    Parameters
-    ----------
-    subject : Subject
-        The black box.
-    cell : int
-        The cell of all records.
-    long : array of int
-        Numbers of the reports of this cell that came from one long call of it alone.
-    among : array of int
-        Numbers of those that came from long calls with records of other cells.
-    calls : int
-        Number of short calls.
-    generator : Generator
-        Divides the reports.
-
-    Returns
-    -------
-    (float, str)
-        Bound on the p-value, and what was found.
+    Returns bound on the p-value, and what was found.
     """
     tables = {size: subject.records(np.full(size, cell)) for size in (1, *_SIZES)}
     of_size: dict[int, list[Integers]] = {}

@@ -19,19 +19,7 @@ def check_unknown(
 ) -> tuple[float, str]:
     """Pass values outside the alphabet, column by column, and examine the reports.
 
-    Parameters
-    ----------
-    subject : Subject
-        The black box.
-    seen : array of int
-        Numbers of the reports about records drawn evenly over the cells.
-    generator : Generator
-        Draws the other columns of the records.
-
-    Returns
-    -------
-    (float, str)
-        Bound on the p-value, and what was found; 0 for a certain fault.
+    Returns bound on the p-value, and what was found; 0 for a certain fault.
     """
     worst = 1.0, "every unknown value was refused, or reported as known ones are"
     trials = [

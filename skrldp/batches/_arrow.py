@@ -28,14 +28,7 @@ _SHOWN = 8  # rows that a message lists
 def pyarrow() -> Any:
     """Import pyarrow.
 
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    ImportError
-        If it is missing, in one sentence.
+    Raises ImportError if it is missing, in one sentence.
     """
     try:
         import pyarrow
@@ -48,14 +41,7 @@ def pyarrow() -> Any:
 
 
 def check_columns(needed: Sequence[str], names: Sequence[Any]) -> None:
-    """Raise a ValueError if a column is missing, or there twice.
-
-    Parameters
-    ----------
-    needed : sequence of str
-    names : sequence
-        The columns of a table.
-    """
+    """Raise a ValueError if a column is missing, or there twice."""
     for name in needed:
         count = list(names).count(name)
         if count != 1:
@@ -70,14 +56,7 @@ def check_columns(needed: Sequence[str], names: Sequence[Any]) -> None:
 
 
 def check_id_type(name: str, dtype: Any) -> None:
-    """Raise a ValueError if a column's type is none of ids.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    dtype : pyarrow.DataType
-    """
+    """Raise a ValueError if a column's type is none of ids."""
     types = pyarrow().types
     if types.is_dictionary(dtype):
         dtype = dtype.value_type
@@ -122,21 +101,7 @@ def _is_string(dtype: Any) -> bool:
 def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     """Read the ids of a batch.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    column : pyarrow.Array
-        Of a type that passes :func:`check_id_type`.
-
-    Returns
-    -------
-    IntegerIds or OctetIds
-
-    Raises
-    ------
-    ValueError
-        If an id is missing, or empty.
+    Raises ValueError if an id is missing, or empty.
     """
     pa = pyarrow()
     column = _bare(column)
@@ -161,19 +126,7 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
 def refuse_duplicates(name: str, column: Any, hashes: NDArray[Any]) -> None:
     """Raise a ValueError if an id stands in several rows.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    column : pyarrow.Array
-        The ids, none missing.
-    hashes : array of int, shape (n,)
-        Equal for equal ids. Where two agree, the ids themselves are compared.
-
-    Raises
-    ------
-    ValueError
-        It names such ids.
+    Shapes: `hashes` (n,). Raises ValueError it names such ids.
     """
     pa = pyarrow()
     in_order = np.sort(hashes)
@@ -240,20 +193,7 @@ def _rows(rows: NDArray[Any]) -> str:
 def read_values(name: str, column: Any) -> Factorized | list[Any]:
     """Read a column of records, each distinct value once.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    column : pyarrow.Array
-
-    Returns
-    -------
-    Factorized, or list of Python scalars where Arrow cannot tell equal values
-
-    Raises
-    ------
-    ValueError
-        If the values cannot be categories.
+    Raises ValueError if the values cannot be categories.
     """
     pa = pyarrow()
     wrong = (

@@ -18,18 +18,7 @@ __all__ = ["as_frame", "is_table", "report_table"]
 def is_table(records: Any) -> bool:
     """Tell whether records are a table at hand: of pyarrow, or of a library that narwhals knows.
 
-    Parameters
-    ----------
-    records : object
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    TypeError
-        If they are a lazy frame that gives no batches.
+    Raises TypeError if they are a lazy frame that gives no batches.
     """
     if not hasattr(type(records), "columns"):  # an iterator, say
         return False
@@ -50,20 +39,7 @@ def is_table(records: Any) -> bool:
 def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
     """Return a frame of narwhals.
 
-    Parameters
-    ----------
-    frame : data frame or lazy frame
-    pass_through : bool
-        Whether anything else is returned as it is.
-
-    Returns
-    -------
-    narwhals DataFrame or LazyFrame
-
-    Raises
-    ------
-    TypeError
-        If it is none; it names the package that narwhals may need.
+    Raises TypeError if it is none; it names the package that narwhals may need.
     """
     import narwhals.stable.v2 as nw
 
@@ -77,21 +53,8 @@ def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
 def report_table(reporter: Reporter, records: Any) -> Any:
     """Report the records of a table: all, or none.
 
-    Parameters
-    ----------
-    reporter : Reporter
-    records : table at hand
-        As :func:`is_table` tells.
-
-    Returns
-    -------
-    table
-        Of the same library, with a row for each row, in the same order.
-
-    Raises
-    ------
-    ValueError
-        As ``reporter.report_batch``.
+    Returns table of the same library, with a row for each row, in the same order. Raises ValueError
+    as ``reporter.report_batch``.
     """
     pa = pyarrow()
     if isinstance(records, pa.RecordBatch):

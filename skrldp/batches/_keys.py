@@ -228,24 +228,9 @@ class CheckedKey:
     def of(cls, key: Any, check: str | None, name: str = "key_check") -> CheckedKey:
         """Take a key, and read it if no check is given.
 
-        Parameters
-        ----------
-        key : KeyFile, KeyVariable, bytes or function
-        check : str or None
-        name : str
-            The parameter of the check, for messages.
-
-        Returns
-        -------
-        CheckedKey
-
-        Raises
-        ------
-        TypeError
-            If the key is none of these.
-        ValueError
-            If bytes are too few, the function cannot be imported by name, the check is none, or
-            there is none and the key cannot be read.
+        Raises TypeError if the key is none of these. Raises ValueError if bytes are too few, the
+        function cannot be imported by name, the check is none, or there is none and the key cannot
+        be read.
         """
         source = _source_of(key)
         if check is None:
@@ -265,14 +250,7 @@ class CheckedKey:
     def read(self) -> bytes:
         """Read the key.
 
-        Returns
-        -------
-        bytes
-
-        Raises
-        ------
-        ValueError
-            If it cannot be read, or is another one.
+        Raises ValueError if it cannot be read, or is another one.
         """
         key = self.source.read()
         if _check_of(key) != self.check:

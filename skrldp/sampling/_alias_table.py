@@ -61,24 +61,9 @@ class AliasTable(ReadOnly):
     def from_weights(cls, weights: NDArray[Any], bits: int) -> AliasTable:
         """Build the table of a weight matrix.
 
-        Parameters
-        ----------
-        weights : ndarray of int, shape (n_symbols, n_cells)
-            ``weights[y, x] / 2**bits`` is the probability of symbol y in cell x.
-        bits : int
-            ``32 + ceil(log2(n_symbols))``: 32 bits for the threshold and the bits of the slot.
-
-        Returns
-        -------
-        AliasTable
-
-        Raises
-        ------
-        TypeError
-            If `weights` are not integers.
-        ValueError
-            If `bits` has another value, a weight is negative, a column does not sum to ``2**bits``,
-            or there are more than 65,536 symbols.
+        Shapes: `weights` (n_symbols, n_cells). Raises TypeError if `weights` are not integers.
+        Raises ValueError if `bits` has another value, a weight is negative, a column does not sum
+        to ``2**bits``, or there are more than 65,536 symbols.
         """
         weights = np.asarray(weights)
         if weights.dtype.kind not in "iu":
@@ -126,23 +111,8 @@ class AliasTable(ReadOnly):
     def sample(self, codes: ArrayLike, stream: Stream) -> NDArray[Any]:
         """Draw one symbol for each record.
 
-        Parameters
-        ----------
-        codes : array of int, shape (n,)
-            Each record's cell. ``uint8`` and ``uint16`` are fastest.
-        stream : RandomStream
-            Source of the random bits.
-
-        Returns
-        -------
-        ndarray of the smallest unsigned dtype that holds ``n_symbols - 1``, shape (n,)
-
-        Raises
-        ------
-        TypeError
-            If the codes are not integers.
-        ValueError
-            If a code is no cell of the table. Nothing has been drawn then.
+        Shapes: `codes` (n,); returns (n,). Raises TypeError if the codes are not integers. Raises
+        ValueError if a code is no cell of the table. Nothing has been drawn then.
         """
         codes = check_codes(codes, self.n_cells)
         out = np.empty(codes.size, dtype=self.alias.dtype)
@@ -183,13 +153,7 @@ def _pair_slots(weights: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
     one. The pairs follow from the cumulative sums of what donors give and takers take, which agree
     at the end of each row, so no pair spans two rows.
 
-    Parameters
-    ----------
-    weights : ndarray of int64, shape (n_rows, n_slots)
-
-    Returns
-    -------
-    thresholds, alias : ndarray of int64, shape (n_rows, n_slots)
+    Shapes: `weights` (n_rows, n_slots); returns `thresholds, alias` (n_rows, n_slots).
     """
     thresholds = np.zeros(weights.size, dtype=np.int64)
     alias = np.arange(weights.size)

@@ -97,23 +97,8 @@ class BlockTable:
     def sample(self, codes: ArrayLike, stream: Stream) -> NDArray[Any]:
         """Draw one symbol for each record.
 
-        Parameters
-        ----------
-        codes : array of int, shape (n,)
-            Each record's cell.
-        stream : RandomStream
-            Source of the random bits.
-
-        Returns
-        -------
-        ndarray of the smallest unsigned dtype that holds ``n_cells - 1``, shape (n,)
-
-        Raises
-        ------
-        TypeError
-            If the codes are not integers.
-        ValueError
-            If a code is no cell of the table. Nothing has been drawn then.
+        Shapes: `codes` (n,); returns (n,). Raises TypeError if the codes are not integers. Raises
+        ValueError if a code is no cell of the table. Nothing has been drawn then.
         """
         codes = check_codes(codes, self.n_cells)
         out = np.empty(codes.size, dtype=smallest_dtype(self.n_cells))
@@ -162,12 +147,9 @@ class BlockTable:
     ) -> tuple[list[tuple[np.uint64, np.uint64, np.uint64]], NDArray[Any], NDArray[Any]]:
         """Rank the symbols of positive weight, relative to the record's cell.
 
-        Returns
-        -------
-        runs : list of (start, weight, count)
-            Runs of symbols of equal weight, and the sum of the weights before each.
-        secret_shifts, value_shifts : ndarray of `dtype`, shape (n_ranked,)
-            How far (cyclically) the symbol of each rank is from the record's secret and value.
+        Returns `runs`, runs of symbols of equal weight, and the sum of the weights before each;
+        `secret_shifts, value_shifts` (n_ranked,), how far (cyclically) the symbol of each rank is
+        from the record's secret and value.
         """
         secrets, values = np.arange(1, self.n_secrets), np.arange(1, self.n_values)
         zero = np.zeros(1, dtype=np.intp)

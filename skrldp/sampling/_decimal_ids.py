@@ -22,20 +22,9 @@ def whole_numbers(
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.uint64]]:
     """Find the texts that are an integer from -2**63 to 2**64 - 1, as Python would write it.
 
-    Parameters
-    ----------
-    octets : array of uint8, shape (m,)
-        Texts in UTF-8.
-    starts, lengths : array of int, shape (n,)
-        Where each text is.
-
-    Returns
-    -------
-    rows : array of int, shape (k,)
-        The texts that are numbers: "7" is, but "007", "+7", "-0" and "7.0" are not.
-    negative : array of bool, shape (k,)
-    values : array of uint64, shape (k,)
-        The numbers modulo 2**64.
+    Shapes: `octets` (m,); `starts` and `lengths` (n,); returns `negative` (k,). Returns `rows`
+    (k,), the texts that are numbers: "7" is, but "007", "+7", "-0" and "7.0" are not; `values`
+    (k,), the numbers modulo 2**64.
     """
     rows = np.flatnonzero((lengths > 0) & (lengths <= _LONGEST))
     last = octets[starts[rows] + lengths[rows] - 1]

@@ -155,25 +155,8 @@ class KeyedStream:
     ) -> NDArray[Any]:
         """Draw the report of each row.
 
-        Parameters
-        ----------
-        table : AliasTable or BlockTable
-            The mechanism's sampler.
-        cells : array of int, shape (n,)
-            The table's cells.
-        ids : IntegerIds or OctetIds
-            n ids.
-
-        Returns
-        -------
-        array of unsigned int, shape (n,)
-
-        Raises
-        ------
-        TypeError
-            If the cells are not integers.
-        ValueError
-            If there are not n ids, or a code is no cell of the table.
+        Shapes: `cells` (n,); returns (n,). Raises TypeError if the cells are not integers. Raises
+        ValueError if there are not n ids, or a code is no cell of the table.
         """
         cells = _codes.check_codes(cells, min(table.n_cells, _CELLS))
         if len(ids) != len(cells):
@@ -186,15 +169,8 @@ class KeyedStream:
     def hashes(self, ids: IntegerIds | OctetIds) -> NDArray[Any]:
         """Compute a number for each id: equal for equal ids, and hardly ever for others.
 
-        Parameters
-        ----------
-        ids : IntegerIds or OctetIds
-            n ids.
-
-        Returns
-        -------
-        array of int, shape (n,)
-            The ids themselves if they are numbers. They tell ids, so they are not to leave.
+        Returns (n,), the ids themselves if they are numbers. They tell ids, so they are not to
+        leave.
         """
         if isinstance(ids, IntegerIds):
             return ids.numbers
@@ -210,18 +186,7 @@ class KeyedStream:
     ) -> NDArray[np.uint8]:
         """Compute the tapes of some rows.
 
-        Parameters
-        ----------
-        cells : array of int, shape (n,)
-            Not negative.
-        ids : IntegerIds or OctetIds
-            At least start + n ids.
-        start : int
-            The first row's place among the ids.
-
-        Returns
-        -------
-        array of uint8, shape (n, 16)
+        Shapes: `cells` (n,); returns (n, 16).
         """
         encryptor = self._cipher.encryptor()  # threads must not share one
         rows = slice(start, start + len(cells))

@@ -99,17 +99,8 @@ class RandomStream:
 
         The stream's bytes are read as little-endian numbers on every platform.
 
-        Parameters
-        ----------
-        out : ndarray of uint8, uint16, uint32 or uint64
-            C-contiguous, of any shape.
-
-        Raises
-        ------
-        TypeError
-            If `out` is not an array of unsigned integers in native byte order.
-        ValueError
-            If `out` is not C-contiguous or not writeable.
+        Raises TypeError if `out` is not an array of unsigned integers in native byte order. Raises
+        ValueError if `out` is not C-contiguous or not writeable.
         """
         if not isinstance(out, np.ndarray) or out.dtype.kind != "u" or not out.dtype.isnative:
             raise TypeError("out must be an array of native unsigned integers")
@@ -130,23 +121,7 @@ class RandomStream:
     def integers(self, upper: int, size: int | tuple[int, ...]) -> NDArray[np.int64]:
         """Draw integers exactly uniform on ``0, ..., upper - 1``.
 
-        Parameters
-        ----------
-        upper : int
-            Number of values, at least 1 and at most ``2**63 - 1``.
-        size : int or tuple of int
-            Shape of the result.
-
-        Returns
-        -------
-        ndarray of int64, shape `size`
-
-        Raises
-        ------
-        TypeError
-            If `upper` is not an integer.
-        ValueError
-            If `upper` is out of range.
+        Raises TypeError if `upper` is not an integer. Raises ValueError if `upper` is out of range.
 
         Examples
         --------

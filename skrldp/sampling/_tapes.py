@@ -41,14 +41,8 @@ class Tapes:
     def fill(self, out: NDArray[Any]) -> None:
         """Overwrite an array with the next number of each tape, in place.
 
-        Parameters
-        ----------
-        out : ndarray of unsigned int, shape (n,)
-
-        Raises
-        ------
-        AssertionError
-            If it has not one entry for each tape, or the tapes have no bytes left.
+        Shapes: `out` (n,). Raises AssertionError if it has not one entry for each tape, or the
+        tapes have no bytes left.
         """
         n, width = self._octets.shape
         end = self._place + out.itemsize
