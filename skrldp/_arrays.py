@@ -46,7 +46,7 @@ def refuse_masked(values: Any, name: str) -> None:
 def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return an array of real numbers, none of them masked.
 
-    Returns array of an integer or floating dtype. Raises ValueError if the values are complex or
+    Returns array: of an integer or floating dtype. Raises ValueError if the values are complex or
     not numbers, or if some are masked.
     """
     refuse_masked(values, name)

@@ -152,8 +152,8 @@ class LinearProgram:
     def solve(self, seconds: float | None = None) -> tuple[Floats, Floats, float]:
         """Solve, from the basis of the last solution if there is one.
 
-        Shapes: returns `x` (n,). Returns `duals` (n_rows,), dual variable of each row: the rise of
-        the objective with its right-hand side; `value`, the objective. Raises InfeasibleError if no
+        Shapes: returns `x` (n,). Returns `duals` (n_rows,): dual variable of each row: the rise of
+        the objective with its right-hand side; `value`: the objective. Raises InfeasibleError if no
         point satisfies the rows. Raises SolverError if HiGHS ends with anything but an optimum;
         ``TimeoutError`` if time ran out.
         """

@@ -18,7 +18,7 @@ def page(
 ) -> str:
     """Write a title, a table whose rows start with their names, and lists.
 
-    Returns HTML in which all texts are escaped.
+    Returns str: HTML in which all texts are escaped.
 
     Examples
     --------

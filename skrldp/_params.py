@@ -33,15 +33,6 @@ _LONGEST = 40  # characters of a value in a message
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a real number (NaN and infinity included) and no truth value.
 
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> is_number(0.5), is_number(float("inf")), is_number(True), is_number("0.5")
@@ -52,15 +43,6 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 def is_finite(value: Any) -> TypeGuard[float]:
     """Whether a value is a real number that a float can hold, and no truth value.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    bool
 
     Examples
     --------
@@ -78,15 +60,6 @@ def is_finite(value: Any) -> TypeGuard[float]:
 def is_whole(value: Any) -> TypeGuard[int]:
     """Whether a value is of a type of whole numbers and no truth value.
 
-    Parameters
-    ----------
-    value : object
-        Anything. A float is no whole number, whatever its value.
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> is_whole(3), is_whole(3.0), is_whole(True)
@@ -97,15 +70,6 @@ def is_whole(value: Any) -> TypeGuard[int]:
 
 def shown(value: Any) -> str:
     """Write a value for a message, in a few characters.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -121,19 +85,7 @@ def shown(value: Any) -> str:
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Refuse a value that is not one of those listed.
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    value : object
-        What it was given.
-    choices : iterable of str
-        What it may be.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
+    Raises ValueError if it is something else.
 
     Examples
     --------
@@ -149,17 +101,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
 def check_flag(name: str, value: Any) -> None:
     """Refuse a value that is neither True nor False.
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    value : object
-        What it was given.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
+    Raises ValueError if it is something else.
     """
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}={value!r} must be True or False.")
@@ -168,19 +110,7 @@ def check_flag(name: str, value: Any) -> None:
 def check_positive(name: str, value: Any, unit: str = "") -> None:
     """Refuse a value that is not a positive finite number.
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    value : object
-        What it was given.
-    unit : str
-        What it is measured in, for the message.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
+    Raises ValueError if it is something else.
 
     Examples
     --------
@@ -196,17 +126,7 @@ def check_positive(name: str, value: Any, unit: str = "") -> None:
 def check_eps(name: str, value: Any) -> None:
     """Refuse what is no privacy parameter that a mechanism can be proven for.
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    value : object
-        What it was given.
-
-    Raises
-    ------
-    ValueError
-        If it is no positive finite number, or so small that nothing could be told.
+    Raises ValueError if it is no positive finite number, or so small that nothing could be told.
 
     Examples
     --------
@@ -225,21 +145,7 @@ def check_eps(name: str, value: Any) -> None:
 def check_beta(name: str, value: Any) -> float:
     """Return how often a set may miss, as a float; refuse what is no such probability.
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    value : object
-        What it was given.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If it is not between 0 and 1, or smaller than 1e-300.
+    Raises ValueError if it is not between 0 and 1, or smaller than 1e-300.
 
     Examples
     --------
@@ -261,16 +167,8 @@ def check_beta(name: str, value: Any) -> float:
 def check_seed(random_state: Any) -> None:
     """Refuse what is no source of randomness.
 
-    Parameters
-    ----------
-    random_state : object
-        What a parameter of this name was given.
-
-    Raises
-    ------
-    ValueError
-        If it is not None, a whole number >= 0, or a `Generator` or `RandomState` of NumPy. A truth
-        value is no number: False would be the seed 0, and reads like None.
+    Raises ValueError if it is not None, a whole number >= 0, or a `Generator` or `RandomState` of
+    NumPy. A truth value is no number: False would be the seed 0, and reads like None.
 
     Examples
     --------

@@ -12,15 +12,7 @@ _PLUGINS = {"dask": "narwhals-dask"}
 def refuse_without_plugin(frame: Any) -> None:
     """Raise an error that names the package, for a frame that narwhals does not read.
 
-    Parameters
-    ----------
-    frame : object
-        What narwhals took for no frame. Nothing happens if it is none of such a library.
-
-    Raises
-    ------
-    TypeError
-        If a package is missing.
+    Raises TypeError if a package is missing.
     """
     library = type(frame).__module__.partition(".")[0]
     if library in _PLUGINS:

@@ -200,25 +200,8 @@ def as_counts(
 ) -> Floats:
     """Check weights that say how many records each row stands for.
 
-    Parameters
-    ----------
-    sample_weight : array of shape (n_rows,), or a number
-        Whole numbers, zero allowed.
-    n_rows : int
-        Number of rows.
-    record : str
-        What a row is, for the messages.
-    table : table of any library, optional
-        The rows. If both are pandas, they must have the same index.
-
-    Returns
-    -------
-    array of float64, shape (n_rows,)
-
-    Raises
-    ------
-    ValueError
-        If the weights are not counts, belong to other rows, some are masked, or all are zero.
+    Shapes: `sample_weight` (n_rows,); returns (n_rows,). Raises ValueError if the weights are not
+    counts, belong to other rows, some are masked, or all are zero.
     """
     rows: Any = getattr(table, "index", None)
     own: Any = getattr(sample_weight, "index", None)

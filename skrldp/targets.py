@@ -115,24 +115,8 @@ class WeightedFunctions(NamedTuple):
 def functions_of(targets: Any, record: Record, distribution: Floats) -> WeightedFunctions:
     """Write targets as linear functions of the distribution of X.
 
-    Parameters
-    ----------
-    targets : {"nonsensitive", "sensitive", "all"}, Marginal, Mean, Linear or list of these
-        What is to be estimated; the names are those of parts.
-    record : Record
-        Secrets, values of U, and the columns that they are made of.
-    distribution : array of shape (a,)
-        Distribution of X, for means where numbers are missing.
-
-    Returns
-    -------
-    WeightedFunctions
-
-    Raises
-    ------
-    ValueError
-        If a target is none of these, has no such column, or has a weight that is not positive, or
-        if all functions are 0.
+    Shapes: `distribution` (a,). Raises ValueError if a target is none of these, has no such column,
+    or has a weight that is not positive, or if all functions are 0.
     """
     several = isinstance(targets, Sequence) and not isinstance(targets, str)
     asked = list(targets) if several else [targets]

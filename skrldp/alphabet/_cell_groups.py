@@ -95,7 +95,7 @@ def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
 def numbers_of_cells(group: CellGroups) -> tuple[Floats, Floats]:
     """Read the categories of one column as numbers.
 
-    Returns `numbers` (a,), each cell's number, 0 where it is missing; `present` (a,), 1 where there
+    Returns `numbers` (a,): each cell's number, 0 where it is missing; `present` (a,): 1 where there
     is a number, 0 where it is missing. Raises ValueError if a category is no number, or all are
     missing.
     """

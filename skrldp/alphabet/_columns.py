@@ -86,7 +86,7 @@ class Column:
     def codes(self, values: Sequence[Any] | NDArray[Any] | Factorized) -> NDArray[np.int64]:
         """Find the index of each value among the categories.
 
-        Shapes: `values` (n,). Returns (n,), -1 for a value that is no category. Raises TypeError if
+        Shapes: `values` (n,). Returns (n,): -1 for a value that is no category. Raises TypeError if
         a value cannot be a category: lists, for example.
         """
         if isinstance(values, Factorized):

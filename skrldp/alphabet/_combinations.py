@@ -67,7 +67,7 @@ class Alphabet:
     ) -> tuple[Alphabet, NDArray[Any]]:
         """List the combinations that occur in rows, in lexicographic order.
 
-        Shapes: `codes` (n,). Returns `index` (n,), the number of each row's combination.
+        Shapes: `codes` (n,). Returns `index` (n,): the number of each row's combination.
         """
         prefix, n, keys = codes[0], len(columns[0]), []
         for column, code in zip(columns[1:], codes[1:], strict=True):
@@ -127,8 +127,8 @@ class Alphabet:
     def number(self, values: Sequence[Any]) -> int:
         """Find the number of one combination.
 
-        Returns -1 for an unknown category or combination. Raises TypeError if a value cannot be a
-        category.
+        Returns int: -1 for an unknown category or combination. Raises TypeError if a value cannot
+        be a category.
         """
         prefix = self.columns[0].code(values[0])
         for column, value, known in zip(self.columns[1:], values[1:], self.keys, strict=True):
@@ -144,7 +144,7 @@ class Alphabet:
     def index(self, codes: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Find the number of each row's combination.
 
-        Shapes: `codes` (n,). Returns (n,), -1 for an unknown category or combination.
+        Shapes: `codes` (n,). Returns (n,): -1 for an unknown category or combination.
         """
         prefix, n = codes[0], len(self.columns[0])
         for column, code, known in zip(self.columns[1:], codes[1:], self.keys, strict=True):
@@ -158,7 +158,7 @@ class Alphabet:
         An unknown category is its column's "other". A combination that is unknown even so is the
         one in which every column is "other".
 
-        Shapes: `codes` (n,). Returns (n,), -1 where a column, or the alphabet, has no such
+        Shapes: `codes` (n,). Returns (n,): -1 where a column, or the alphabet, has no such
         category.
         """
         others = [column.other for column in self.columns]
@@ -205,7 +205,7 @@ def combine(
 ) -> NDArray[np.unsignedinteger[Any]]:
     """Combine the numbers of secrets and of values of U into cells.
 
-    Shapes: `secrets` and `values` (n,). Returns (n,), ``secrets * shape[1] + values``, in the
+    Shapes: `secrets` and `values` (n,). Returns (n,): ``secrets * shape[1] + values``, in the
     smallest unsigned dtype for all cells.
     """
     dtype = smallest_dtype(shape[0] * shape[1])

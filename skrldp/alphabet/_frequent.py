@@ -29,9 +29,9 @@ def spent_on_values(beta: float) -> float:
 def frequent_from(n: int, beta: float) -> int:
     """Find how many records a value needs to be one of its own.
 
-    Returns the least m for which Theorem 36 holds: with probability at least ``1 - beta``, every
-    value with m of the n records is so probable that it has `SEEN_OFTEN` records itself, as all
-    values that are as probable have.
+    Returns int: the least m for which Theorem 36 holds: with probability at least ``1 - beta``,
+    every value with m of the n records is so probable that it has `SEEN_OFTEN` records itself, as
+    all values that are as probable have.
 
     Examples
     --------

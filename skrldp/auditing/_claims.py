@@ -30,9 +30,9 @@ def certificate_of(sanitizer: Any, reports: int) -> Certificate:
 def claim_at(sanitizer: Any, certificate: Certificate, distribution: Floats) -> float:
     """Return what reports should leak at most at a distribution.
 
-    Shapes: `distribution` (a1, a2). Returns float in nats. Outside the certificate's set nothing is
-    promised: there it is what the mechanism leaks, or for too many multisets of reports the bound
-    over all distributions, if this is more.
+    Shapes: `distribution` (a1, a2). Returns float: in nats. Outside the certificate's set nothing
+    is promised: there it is what the mechanism leaks, or for too many multisets of reports the
+    bound over all distributions, if this is more.
     """
     if certificate.uncertainty.contains(sanitizer.joint_, distribution):
         return float(certificate.eps)
@@ -117,7 +117,7 @@ def claims_of(sanitizer: Any, reports: int) -> list[Claim]:
     The bound of k reports is that of :func:`certify` for people with different secrets, and the
     bound of one and k-1 times that over all distributions for all else.
 
-    Returns the first is about the report alone.
+    Returns list of Claim: the first is about the report alone.
     """
     joint, outer = sanitizer.joint_, sanitizer.certificate_
     codec = codec_of(sanitizer)

@@ -21,7 +21,7 @@ _LAGS = np.unique(np.concatenate([np.arange(1, 17), 2 ** np.arange(5, 21), 10 **
 def paired_cells(cells: Integers, n: int, generator: np.random.Generator) -> Integers:
     """Draw records evenly over some cells, those of places 2i and 2i + 1 of the same cell.
 
-    Returns cell of each record.
+    Returns array of int: cell of each record.
     """
     pairs = cells[generator.permutation(len(cells))]
     pairs = np.resize(pairs, -(-n // 2))
@@ -39,7 +39,8 @@ def check_runs(
 ) -> tuple[float, int]:
     """Bound the p-value of reports about one cell agreeing at some distance.
 
-    Shapes: `reports` (n,). Returns the p-value, and the distance at which reports agree most.
+    Shapes: `reports` (n,). Returns (float, int): the p-value, and the distance at which reports
+    agree most.
     """
     possible = [lag for lag in lags.tolist() if lag <= len(reports) // 2]
     mixed = generator.permutation(len(reports) // 2)  # of as many pairs as any distance has

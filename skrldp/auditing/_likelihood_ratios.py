@@ -32,7 +32,7 @@ _MOST_SECRETS = 48  # for which all swaps are tried
 def some_cells(subject: Subject, generator: np.random.Generator) -> Integers:
     """Cells to check: all, or as many at random as a matrix of reports by cells can hold.
 
-    Returns array of int in increasing order.
+    Returns array of int: in increasing order.
     """
     n_reports = subject.mechanism.shape[0] if subject.mechanism is not None else 1
     most = max(16, _MATRIX // n_reports)
@@ -44,7 +44,7 @@ def some_cells(subject: Subject, generator: np.random.Generator) -> Integers:
 def expected_reports(subject: Subject, cells: Integers) -> Floats:
     """Probabilities of the reports of some cells, as the mechanism has them.
 
-    Returns (number of different reports, number of cells), symbols that are written alike are one
+    Returns (number of different reports, number of cells): symbols that are written alike are one
     report.
     """
     assert subject.mechanism is not None
@@ -59,7 +59,8 @@ def check_mechanism(
 ) -> tuple[float, str]:
     """Test whether the reports follow the mechanism.
 
-    Shapes: `places` (n,); `reports` (n,). Returns bound on the p-value, and what was found.
+    Shapes: `places` (n,); `reports` (n,). Returns (float, str): bound on the p-value, and what was
+    found.
     """
     n_reports = len(set(subject.known_reports().tolist()))
     foreign = np.flatnonzero(reports >= n_reports)  # the mechanism's own reports come first

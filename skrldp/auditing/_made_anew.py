@@ -24,7 +24,7 @@ pickle.dump([report(table) for table in tables], write)
 def copies_of(report: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:
     """Return two copies of a black box that share nothing with it; none if it has no copies.
 
-    Returns list of callable of length 2 or 0. A function with variables of an outer function is
+    Returns list of callable: of length 2 or 0. A function with variables of an outer function is
     copied with these.
     """
     if isinstance(report, FunctionType) and not report.__closure__:
@@ -50,7 +50,7 @@ def _copy(report: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def in_a_new_process(report: Callable[[Any], Any], tables: Sequence[Any]) -> list[Any]:
     """Have tables of records reported one after the other by a new Python process.
 
-    Returns the reports.
+    Returns list of tables: the reports.
     """
     try:
         sent = pickle.dumps(sys.path) + pickle.dumps((report, list(tables)))

@@ -98,7 +98,7 @@ def repeated_leakage(mechanism: Mechanism, distribution: Floats, k: int) -> floa
 
     The number of orders of a multiset is the same for all secrets, so it cancels in the ratio.
 
-    Shapes: `distribution` (a1, a2). Returns float or None in nats; infinite if some k reports rule
+    Shapes: `distribution` (a1, a2). Returns float or None: in nats; infinite if some k reports rule
     a secret out. None if there are too many multisets.
     """
     n_reports, n_cells = mechanism.shape

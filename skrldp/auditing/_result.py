@@ -17,7 +17,7 @@ __all__ = ["Audit", "Check", "of_reports"]
 def of_reports(reports: int) -> str:
     """Say that a figure is about several reports; nothing if it is about one.
 
-    Returns str with a space in front, to be put behind the figure.
+    Returns str: with a space in front, to be put behind the figure.
     """
     return "" if reports == 1 else f" of {reports:,} reports about each person"
 

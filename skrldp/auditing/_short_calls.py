@@ -26,7 +26,7 @@ def check_short_calls(
 ) -> tuple[float, str]:
     """Make short calls, all about records of one cell, and compare their reports.
 
-    Returns bound on the p-value, and what was found.
+    Returns (float, str): bound on the p-value, and what was found.
     """
     tables = {size: subject.records(np.full(size, cell)) for size in (1, *_SIZES)}
     of_size: dict[int, list[Integers]] = {}

@@ -19,7 +19,7 @@ def check_unknown(
 ) -> tuple[float, str]:
     """Pass values outside the alphabet, column by column, and examine the reports.
 
-    Returns bound on the p-value, and what was found; 0 for a certain fault.
+    Returns (float, str): bound on the p-value, and what was found; 0 for a certain fault.
     """
     worst = 1.0, "every unknown value was refused, or reported as known ones are"
     trials = [

@@ -53,8 +53,8 @@ def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
 def report_table(reporter: Reporter, records: Any) -> Any:
     """Report the records of a table: all, or none.
 
-    Returns table of the same library, with a row for each row, in the same order. Raises ValueError
-    as ``reporter.report_batch``.
+    Returns table: of the same library, with a row for each row, in the same order. Raises
+    ValueError as ``reporter.report_batch``.
     """
     pa = pyarrow()
     if isinstance(records, pa.RecordBatch):

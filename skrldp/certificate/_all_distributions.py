@@ -34,19 +34,7 @@ def leakage_over_all(
     The integers that are sampled are compared, so both are exact up to their last digits, which are
     rounded upwards.
 
-    Parameters
-    ----------
-    mechanism : Mechanism or array of shape (b, a1 * a2)
-        A mechanism, or its probabilities.
-    n_secrets : int
-        Number of secrets a1.
-    pairs : pair of integer arrays of shape (m,), optional
-        The secrets that are compared; None: all.
-
-    Returns
-    -------
-    eps_all, eps_given_u : float
-        In nats.
+    Shapes: `mechanism` (b, a1 * a2); `pairs` (m,). Returns `eps_all, eps_given_u`: in nats.
     """
     if not isinstance(mechanism, Mechanism):
         table: NDArray[Any] = mechanism

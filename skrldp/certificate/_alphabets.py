@@ -16,22 +16,8 @@ __all__ = ["order_in_table"]
 def order_in_table(joint: JointDistribution, mechanism: Mechanism) -> tuple[Indices, Indices]:
     """Find the mechanism's secrets and values in the alphabets of the public table.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    mechanism : Mechanism
-        A mechanism.
-
-    Returns
-    -------
-    secrets, values : integer arrays of shape (a1,) and (a2,)
-        For each secret and value of the mechanism its place in the table.
-
-    Raises
-    ------
-    ValueError
-        If the mechanism has other secrets or values than the table.
+    Returns `secrets, values` (a1,): for each secret and value of the mechanism its place in the
+    table. Raises ValueError if the mechanism has other secrets or values than the table.
     """
     theirs, own = (mechanism.secrets, mechanism.values), (joint.secrets, joint.values)
     if tuple(map(len, theirs)) != tuple(map(len, own)):

@@ -37,25 +37,7 @@ def bound_over(
     most: float = math.inf,
     callback: Callable[[int], None] | None = None,
 ) -> Bound:
-    """Prove a bound for all rows of some views.
-
-    Parameters
-    ----------
-    views : callable
-        Gives the views; it is asked twice, so that they need not be kept.
-    joint : JointDistribution
-        The public distribution.
-    uncertainty : FittedSet
-        The set of distributions.
-    most : float
-        A bound that is proven already. Once no smaller one can be proven, it is returned.
-    callback : callable, optional
-        Is called with the number of rows proven since the last call.
-
-    Returns
-    -------
-    Bound
-    """
+    """Prove a bound for all rows of some views."""
     attained = proven = 0.0
     witness: tuple[View, Pair] | None = None
     for view in views():

@@ -272,23 +272,7 @@ def prove(
     uncertainty: FittedSet,
     callback: Callable[[int], None] | None = None,
 ) -> Certificate:
-    """Certify a mechanism over a set that is fitted already; see :func:`certify`.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        On the cells of ``joint``, in its order, which is not checked.
-    joint : JointDistribution
-        The public distribution.
-    uncertainty : FittedSet
-        The set of distributions.
-    callback : callable, optional
-        Is called with the number of rows proven since the last call.
-
-    Returns
-    -------
-    Certificate
-    """
+    """Certify a mechanism over a set that is fitted already; see :func:`certify`."""
     return _first(mechanism, proof_region(joint, uncertainty), joint, uncertainty, callback)
 
 
@@ -303,31 +287,8 @@ def prove_reports(
 ) -> tuple[Certificate, ...]:
     """Certify several numbers of reports about one record; see :func:`certify`.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        On the cells of ``joint``, in its order, which is not checked.
-    joint : JointDistribution
-        The public distribution.
-    uncertainty : FittedSet
-        The set of distributions.
-    reports : sequence of int
-        How many reports, each at least 1.
-    first : Certificate, optional
-        What :func:`prove` gave for one report of this mechanism over this set, if it is at hand.
-    work : float
-        How many combinations of reports are looked at for each number, times the cells of all pairs
-        of secrets: mostly some millions a second.
-
-    Returns
-    -------
-    tuple of Certificate
-        One for each number, in the same order.
-
-    Raises
-    ------
-    ValueError
-        If one of the numbers is no whole number from 1.
+    Returns tuple of Certificate: one for each number, in the same order. Raises ValueError if one
+    of the numbers is no whole number from 1.
     """
     for k in reports:
         _check_reports(k)
@@ -335,19 +296,7 @@ def prove_reports(
 
 
 def proof_region(joint: JointDistribution, uncertainty: FittedSet) -> Region:
-    """Return the tightest region that proofs can use: the exact one where that is convex.
-
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    uncertainty : FittedSet
-        The set of distributions.
-
-    Returns
-    -------
-    Region
-    """
+    """Return the tightest region that proofs can use: the exact one where that is convex."""
     return privacy_region(joint, uncertainty, region="exact")
 
 

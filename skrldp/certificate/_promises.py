@@ -21,20 +21,8 @@ def prove_promise(
 ) -> Certificate:
     """Certify a mechanism for every statement of a promise.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        On the cells of ``promise.joint``, in its order, which is not checked.
-    promise : Promise
-        What is promised.
-    callback : callable, optional
-        Is called with the number of rows proven since the last call.
-
-    Returns
-    -------
-    Certificate
-        About S; of several sensitive columns that are protected each by itself, the worst one, with
-        all of them in ``each``. What is known of U is in ``known``.
+    Returns Certificate: about S; of several sensitive columns that are protected each by itself,
+    the worst one, with all of them in ``each``. What is known of U is in ``known``.
     """
     found: dict[tuple[int, ...], Certificate] = {}
     everywhere = leakage_over_all(mechanism, len(promise.joint.secrets), promise.compared)
@@ -116,19 +104,7 @@ def _views(
 
 
 def keeps(certificate: Certificate, promise: Promise) -> bool:
-    """Whether all that is promised is proven.
-
-    Parameters
-    ----------
-    certificate : Certificate
-        What :func:`prove_promise` found.
-    promise : Promise
-        What is promised.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether all that is promised is proven."""
     if promise.eps_all is not None and not certificate.eps_all <= promise.eps_all:
         return False
     of_columns: Mapping[str, Certificate] = certificate.each

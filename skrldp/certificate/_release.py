@@ -36,18 +36,7 @@ def may_stand_in(mechanism: Mechanism, distribution: Floats, promise: Promise) -
     :math:`R \cdot v_s \le e^\epsilon D \cdot v` and
     :math:`D \cdot v \le e^\epsilon R \cdot v_s`. Then any mixture of the two is private as well.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        One that observes U alone, private itself.
-    distribution : array of shape (a2,)
-        What unknown values are drawn from.
-    promise : Promise
-        What is promised, for mechanisms that observe U alone.
-
-    Returns
-    -------
-    bool
+    Shapes: `distribution` (a2,).
     """
     requirements = promise.requirements()
     rows = mechanism.matrix[:, : requirements.n_cells]
@@ -65,15 +54,7 @@ def may_stand_in(mechanism: Mechanism, distribution: Floats, promise: Promise) -
 def expected_seconds(requirements: Requirements) -> float:
     """Estimate how long repair and proof take for a mechanism with a report for each cell.
 
-    Parameters
-    ----------
-    requirements : Requirements
-        What a row must satisfy.
-
-    Returns
-    -------
-    float
-        By counting what there is to do, at the pace of an ordinary core.
+    Returns float: by counting what there is to do, at the pace of an ordinary core.
     """
     return requirements.n_cells * sum(
         one.region.conditionals.size * _SECONDS_CELL + one.n_pairs * _SECONDS_PAIR
@@ -98,28 +79,9 @@ def release(
 ) -> tuple[Mechanism, Certificate]:
     """Repair a design, round it to what will be sampled, and prove it private.
 
-    Parameters
-    ----------
-    matrix : array of shape (b, a), or (b, a2) if U alone is observed
-        A design; a solver's output will do.
-    promise : Promise
-        What is promised.
-    stand_in : array of shape (a2,), optional
-        What unknown values of U may be drawn from, if U alone is observed; see
-        :func:`may_stand_in`.
-    verbose : int
-        If positive, show how many reports are repaired and proven.
-
-    Returns
-    -------
-    Mechanism, Certificate
-        Symbols are row numbers of the design; reports that would never be sent are dropped. The
-        certificate is the full one, over all cells, and keeps the promise.
-
-    Raises
-    ------
-    CertificateError
-        If no proof is found.
+    Shapes: `matrix` (b, a); `stand_in` (a2,). Returns Mechanism, Certificate: symbols are row
+    numbers of the design; reports that would never be sent are dropped. The certificate is the full
+    one, over all cells, and keeps the promise. Raises CertificateError if no proof is found.
     """
     requirements = promise.requirements()
     rounding = 2.0 * 2.0 ** -slot_bits(len(matrix))

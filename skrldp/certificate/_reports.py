@@ -85,17 +85,7 @@ class SeveralReports:
         self.known = {1: first}  # exact bounds so far
 
     def bound(self, k: int) -> Bound:
-        """Return the bound of k reports.
-
-        Parameters
-        ----------
-        k : int
-            How many reports, at least 1.
-
-        Returns
-        -------
-        Bound
-        """
+        """Return the bound of k reports."""
         first, most = self.known[1], times(k, self.eps_all)
         if k == 1:
             return first

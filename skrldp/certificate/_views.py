@@ -97,19 +97,6 @@ def group_views(blocks: Blocks, region: Region, shape: tuple[int, int]) -> Itera
 
     Under the same known values the same values of U are possible. Where u is one of them, a row for
     u reads as in :func:`block_views`; all other rows are constant in each part.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The four numbers.
-    region : Region
-        With the layout of its secrets, for which :func:`groups_by_known` finds groups.
-    shape : tuple (a1, a2)
-        Numbers of values of S and of U.
-
-    Yields
-    ------
-    View
     """
     groups = groups_by_known(region, shape)
     assert groups is not None
@@ -140,18 +127,9 @@ def group_views(blocks: Blocks, region: Region, shape: tuple[int, int]) -> Itera
 def groups_by_known(region: Region, shape: tuple[int, int]) -> list[Indices] | None:
     """Group secrets of a region by their values of U, which are those of the same known values.
 
-    Parameters
-    ----------
-    region : Region
-        With the layout of its secrets.
-    shape : tuple (a1, a2)
-        Numbers of values of S and of U.
-
-    Returns
-    -------
-    list of integer arrays, or None
-        The secrets of each group. None if the cells of a secret are of several values of S, or
-        secrets are compared that have other values of U, or the same value of S.
+    Returns list of integer arrays, or None: the secrets of each group. None if the cells of a
+    secret are of several values of S, or secrets are compared that have other values of U, or the
+    same value of S.
     """
     a1, a2 = shape
     layout = region.rows

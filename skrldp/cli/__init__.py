@@ -19,15 +19,8 @@ _NEEDED = {"pyarrow", "typer"}
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command.
 
-    Parameters
-    ----------
-    args : sequence of str, optional
-        What stands after the command's name; None is ``sys.argv[1:]``.
-
-    Returns
-    -------
-    int
-        The exit code: 0 if all is well, 1 if a check failed, 2 for wrong usage or bad input.
+    Returns int: the exit code: 0 if all is well, 1 if a check failed, 2 for wrong usage or bad
+    input.
 
     Examples
     --------

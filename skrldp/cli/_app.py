@@ -31,15 +31,7 @@ app = typer.Typer(
 def run(args: Sequence[str]) -> int:
     """Run the command.
 
-    Parameters
-    ----------
-    args : sequence of str
-        What stands after the command's name.
-
-    Returns
-    -------
-    int
-        The exit code.
+    Returns int: the exit code.
     """
     try:
         app(list(args), prog_name="skrldp")

@@ -18,20 +18,7 @@ _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 def open_parquet(path: str, stack: ExitStack, wanted: Wanted) -> Batches:
-    """Open a Parquet file.
-
-    Parameters
-    ----------
-    path : str
-        Its name.
-    stack : ExitStack
-        Closes it.
-    wanted : Wanted
-
-    Returns
-    -------
-    Batches
-    """
+    """Open a Parquet file."""
     import pyarrow.parquet as pq
 
     if path == STANDARD:
@@ -43,20 +30,7 @@ def open_parquet(path: str, stack: ExitStack, wanted: Wanted) -> Batches:
 
 
 def open_arrow(path: str, stack: ExitStack, wanted: Wanted) -> Batches:
-    """Open an Arrow file, or a stream.
-
-    Parameters
-    ----------
-    path : str
-        Its name.
-    stack : ExitStack
-        Closes it.
-    wanted : Wanted
-
-    Returns
-    -------
-    Batches
-    """
+    """Open an Arrow file, or a stream."""
     import pyarrow as pa
 
     if path == STANDARD:
@@ -74,20 +48,7 @@ def open_arrow(path: str, stack: ExitStack, wanted: Wanted) -> Batches:
 
 
 def open_stream(path: str, stack: ExitStack, wanted: Wanted) -> Batches:
-    """Open an Arrow stream.
-
-    Parameters
-    ----------
-    path : str
-        Its name; "-" is standard input.
-    stack : ExitStack
-        Closes it.
-    wanted : Wanted
-
-    Returns
-    -------
-    Batches
-    """
+    """Open an Arrow stream."""
     import pyarrow as pa
 
     file = bytes_of(path, stack)

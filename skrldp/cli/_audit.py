@@ -42,31 +42,7 @@ def audit(
 ) -> int:
     """Audit the client of a mechanism, or any command that makes its reports.
 
-    Parameters
-    ----------
-    mechanism : str
-        Name of its file.
-    public : str or None
-        Name of the public table: the audit is then at the public distribution and the worst one.
-    counts : str or None
-        Column that says how many records a row stands for.
-    command : str or None
-        What makes the reports; `skrldp.client` if not given.
-    eps : float or None
-        The claim; what the mechanism is proven to leak if not given.
-    n : int
-        How many records.
-    level : float
-        Confidence.
-    kind : Asked
-        What options say of the public table's format.
-    quiet, in_json : bool
-        Show no progress; print JSON.
-
-    Returns
-    -------
-    int
-        1 if there is a fault.
+    Returns int: 1 if there is a fault.
     """
     from skrldp.auditing import audit as examine
 

@@ -43,28 +43,7 @@ def certify(
 ) -> int:
     """Prove a bound on a mechanism's leakage, and compare it with what it should be.
 
-    Parameters
-    ----------
-    mechanism, public : str
-        Names of files.
-    eps, eps_all : float or None
-        What the mechanism should keep; the ε that was asked for in its design if not given.
-    uncertainty : str or None
-    beta : float or None
-        The set; that of the mechanism's guarantee if not given.
-    reports : int
-        How many reports about a person the bound is for.
-    counts : str or None
-        Column that says how many records a row stands for.
-    kind : Asked
-        What options say of the table's format.
-    quiet, in_json : bool
-        Show no progress; print JSON.
-
-    Returns
-    -------
-    int
-        1 if the mechanism is not proven to keep it.
+    Returns int: 1 if the mechanism is not proven to keep it.
     """
     own = read_mechanism(mechanism)
     claim = own.guarantee
@@ -98,24 +77,7 @@ def certify(
 def public_counts(
     mechanism: Mechanism, path: str, *, counts: str | None, kind: Asked, quiet: bool
 ) -> JointDistribution:
-    """Count the records of a public table in the mechanism's cells.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    path : str
-        The table.
-    counts : str or None
-        Column that says how many records a row stands for.
-    kind : Asked
-        What options say of the table's format.
-    quiet : bool
-        Show no progress.
-
-    Returns
-    -------
-    JointDistribution
-    """
+    """Count the records of a public table in the mechanism's cells."""
     names = [str(name) for name, _ in mechanism.columns or (("secret", True), ("value", False))]
     own_kind = kind_of(path, kind)
     check_delimiter(kind, own_kind)

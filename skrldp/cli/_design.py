@@ -51,33 +51,7 @@ def design(
     quiet: bool,
     in_json: bool,
 ) -> None:
-    """Design a mechanism from a public table, write it, and print its privacy report.
-
-    Parameters
-    ----------
-    public, output : str
-        Names of files.
-    sanitizer : str
-        Which of the sanitizers.
-    sensitive, columns : sequence of str
-        Columns of S, and further columns of the record; all others if there are none.
-    counts : str or None
-        Column that says how many records a row stands for.
-    categories : str or None
-        Name of a JSON file with the values that columns may have.
-    text : sequence of str
-        Columns of CSV that are texts.
-    parameters : mapping
-        Parameters of the sanitizer; those that are None or empty were not given.
-    stated_set : mapping
-        What :func:`uncertainty_of` takes.
-    page : str or None
-        Name of a file for the privacy report in HTML.
-    kind : Asked
-        What options say of the table's format.
-    force, quiet, in_json : bool
-        Replace files; show no progress; print JSON.
-    """
+    """Design a mechanism from a public table, write it, and print its privacy report."""
     designer = _designer(sanitizer, sensitive, categories, parameters, stated_set)
     inputs = [public, categories]
     wanted = [*sensitive, *columns] if columns else None

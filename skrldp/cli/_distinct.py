@@ -32,28 +32,7 @@ def count_rows(
 ) -> tuple[Any, Any]:
     """Count the records of a table, a batch at a time.
 
-    Parameters
-    ----------
-    path : str
-        The table.
-    kind : Kind
-        Its format.
-    columns : sequence of str or None
-        The columns of a record; None for all but `counts`.
-    text : sequence of str
-        Columns of text files that are texts whatever they look like. The types of others are those
-        of all their values.
-    counts : str or None
-        Column that says how many records a row stands for.
-    quiet : bool
-        Show no progress.
-
-    Returns
-    -------
-    rows : pyarrow.Table
-        Each distinct row once.
-    records : array of int
-        How many records there are of each.
+    Returns `rows`: each distinct row once; `records`: how many records there are of each.
     """
     import pyarrow as pa
 

@@ -31,17 +31,7 @@ class CommandError(Exception):
 
 
 def exit_code_of(work: Callable[[], int | None]) -> int:
-    """Do a command's work, print errors and warnings in one line each, and return the exit code.
-
-    Parameters
-    ----------
-    work : callable
-        Returns the exit code, or None for 0.
-
-    Returns
-    -------
-    int
-    """
+    """Do a command's work, print errors and warnings in one line each, and return the exit code."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")

@@ -35,26 +35,7 @@ def estimate(
     quiet: bool,
     in_json: bool,
 ) -> None:
-    """Estimate frequencies of the records from their reports.
-
-    Parameters
-    ----------
-    mechanism, reports, output : str
-        Names of files.
-    of : sequence of str
-        Columns whose combinations are estimated; all if there are none.
-    column : str
-        The column of the reports.
-    counts : str or None
-        Column that says how many reports a row stands for.
-    method : {"least-squares", "ml"}
-    level : float
-        Confidence level of the intervals.
-    kind, output_kind : Asked
-        What options say of the formats.
-    force, quiet, in_json : bool
-        Replace a file; show no progress; write JSON.
-    """
+    """Estimate frequencies of the records from their reports."""
     own = read_mechanism(mechanism)
     named = [name for name, _ in own.columns or (("secret", True), ("value", False))]
     for name in of:

@@ -18,17 +18,7 @@ _WIDTH, _LABEL = 88, 14
 def as_json(value: Any, indent: int | None = 2) -> str:
     """Write figures as JSON.
 
-    Parameters
-    ----------
-    value : object
-        Numbers, texts, dates, tuples, mappings and so on.
-    indent : int or None
-        By how much lines are indented; None for one line.
-
-    Returns
-    -------
-    str
-        Numbers that are infinite or not determined are null.
+    Returns str: numbers that are infinite or not determined are null.
     """
     return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
@@ -48,17 +38,7 @@ def _plain(value: Any) -> Any:
 
 
 def as_text(title: str, lines: Sequence[tuple[str, str]]) -> str:
-    """Write lines with labels below a title, wrapped.
-
-    Parameters
-    ----------
-    title : str
-    lines : sequence of (label, text)
-
-    Returns
-    -------
-    str
-    """
+    """Write lines with labels below a title, wrapped."""
     found = [title]
     for label, text in lines:
         found += textwrap.wrap(
@@ -72,18 +52,7 @@ def as_text(title: str, lines: Sequence[tuple[str, str]]) -> str:
 
 
 def as_html(title: str, body: str) -> str:
-    """Make a page that stands by itself.
-
-    Parameters
-    ----------
-    title : str
-    body : str
-        HTML.
-
-    Returns
-    -------
-    str
-    """
+    """Make a page that stands by itself."""
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         f"<meta name='viewport' content='width=device-width'><title>{escape(title)}</title>"

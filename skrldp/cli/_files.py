@@ -16,18 +16,7 @@ _HIDDEN = (".", "_")  # how names begin that are no part of a table, such as _SU
 
 
 def files_of(path: str) -> list[str]:
-    """List the files of a table, in the order of their names.
-
-    Parameters
-    ----------
-    path : str
-        The name of a file, or of a folder; or a pattern with *, ? or [...]. Files whose names begin
-        with a dot or an underscore are left out of folders and patterns.
-
-    Returns
-    -------
-    list of str
-    """
+    """List the files of a table, in the order of their names."""
     if path == STANDARD or not (os.path.isdir(path) or _is_pattern(path)):
         return [path]
     if os.path.isdir(path):
@@ -56,19 +45,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def is_part(target: Path, path: str) -> bool:
-    """Whether a file would be one of those of a table, when it is read again.
-
-    Parameters
-    ----------
-    target : Path
-        The file, resolved.
-    path : str
-        The table: a file, a folder or a pattern.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a file would be one of those of a table, when it is read again."""
     if path == STANDARD:
         return False
     if _is_pattern(path):

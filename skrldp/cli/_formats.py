@@ -99,19 +99,7 @@ class Kind:
 
 
 def kind_of(path: str, asked: Asked) -> Kind:
-    """Tell the format of a table that is read.
-
-    Parameters
-    ----------
-    path : str
-        The name of a file or folder, or a pattern; "-" is CSV.
-    asked : Asked
-        What the user said.
-
-    Returns
-    -------
-    Kind
-    """
+    """Tell the format of a table that is read."""
     files = files_of(path)
     if path != STANDARD and not PurePath(path).suffix and not os.path.exists(files[0]):
         raise CommandError(f"{path}: there is no such file or folder.")
@@ -125,19 +113,7 @@ def kind_of(path: str, asked: Asked) -> Kind:
 
 
 def kind_to_write(path: str, asked: Asked) -> Kind:
-    """Tell the format of a table that is written.
-
-    Parameters
-    ----------
-    path : str
-        The file's name; "-" is CSV.
-    asked : Asked
-        What the user said.
-
-    Returns
-    -------
-    Kind
-    """
+    """Tell the format of a table that is written."""
     return _kind(path, asked, "--output-format")
 
 
@@ -160,29 +136,13 @@ def _by_name(path: str, option: str) -> str:
 
 
 def check_delimiter(asked: Asked, *kinds: Kind) -> None:
-    """Refuse a delimiter that is used nowhere.
-
-    Parameters
-    ----------
-    asked : Asked
-    kinds : Kind
-        The formats of all tables.
-    """
+    """Refuse a delimiter that is used nowhere."""
     if asked.delimiter is not None and asked.delimiter not in {kind.delimiter for kind in kinds}:
         raise CommandError("--delimiter is for CSV; no such file is read or written here.")
 
 
 def needed_columns(mechanism: Mechanism) -> list[str]:
-    """Return the names of the columns that a mechanism reads.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the names of the columns that a mechanism reads."""
     named = mechanism.columns or (("secret", True), ("value", False))
     of_u = mechanism.observe == "nonsensitive"
     names = [name for name, sensitive in named if not (of_u and sensitive)]
@@ -197,14 +157,7 @@ def needed_columns(mechanism: Mechanism) -> list[str]:
 def categories_of(mechanism: Mechanism) -> dict[str, list[Any]]:
     """Return the categories of each column that a mechanism names.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-
-    Returns
-    -------
-    dict of str to list
-        "other" is left out where it stands for other values.
+    Returns dict of str to list: "other" is left out where it stands for other values.
     """
     named = mechanism.columns or (("secret", True), ("value", False))
     found: dict[str, list[Any]] = {}
@@ -222,17 +175,7 @@ def categories_of(mechanism: Mechanism) -> dict[str, list[Any]]:
 
 
 def column_types(categories: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Return the Arrow type as which each column of a text file is read.
-
-    Parameters
-    ----------
-    categories : mapping of str to sequence
-        The categories of each column.
-
-    Returns
-    -------
-    dict of str to DataType
-    """
+    """Return the Arrow type as which each column of a text file is read."""
     return {name: _type(name, values) for name, values in categories.items()}
 
 
@@ -262,17 +205,7 @@ def _type(name: str, categories: Sequence[Any]) -> Any:
 
 
 def with_missing(batch: Any, categories: Mapping[str, Sequence[Any]]) -> Any:
-    """Take empty texts of CSV as missing where that is a category and the empty text is none.
-
-    Parameters
-    ----------
-    batch : RecordBatch
-    categories : mapping of str to sequence
-
-    Returns
-    -------
-    RecordBatch
-    """
+    """Take empty texts of CSV as missing where that is a category and the empty text is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

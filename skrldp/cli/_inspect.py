@@ -28,23 +28,7 @@ def inspect(
 ) -> int:
     """Print what a mechanism is and claims.
 
-    Parameters
-    ----------
-    mechanism : str
-        Name of its file.
-    digest : str or None
-        The digest that it should have.
-    html : str or None
-        Name of a file for the same as a page.
-    force : bool
-        Replace this file.
-    in_json : bool
-        Print JSON.
-
-    Returns
-    -------
-    int
-        1 if it has another digest.
+    Returns int: 1 if it has another digest.
     """
     own = read_mechanism(mechanism)
     proven = _everywhere(own)

@@ -23,20 +23,7 @@ _MARK = b"\xef\xbb\xbf"  # with which some programs begin a text in UTF-8
 
 
 def open_json_lines(path: str, stack: ExitStack, wanted: Wanted) -> Batches:
-    """Open a file of JSON lines.
-
-    Parameters
-    ----------
-    path : str
-        Its name; "-" is standard input.
-    stack : ExitStack
-        Closes it.
-    wanted : Wanted
-
-    Returns
-    -------
-    Batches
-    """
+    """Open a file of JSON lines."""
     import pyarrow as pa
 
     source, counted = unpacked(path, stack)
@@ -67,25 +54,7 @@ def open_json_lines(path: str, stack: ExitStack, wanted: Wanted) -> Batches:
 def typed_column(name: str, path: str, tokens: Sequence[str], *, text: bool) -> Any:
     """Read a column of JSON values.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    path : str
-        The file, for messages.
-    tokens : sequence of str
-        The JSON of each value.
-    text : bool
-        Whether they are texts whatever they look like.
-
-    Returns
-    -------
-    pyarrow.Array
-
-    Raises
-    ------
-    CommandError
-        If the values are of several types, or of one that is no category.
+    Raises CommandError if the values are of several types, or of one that is no category.
     """
     import pyarrow as pa
 

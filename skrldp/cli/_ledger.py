@@ -27,22 +27,7 @@ _ROW = "row of the records"  # a column that restores their order
 def keyed(
     mechanism: Mechanism, options: dict[str, Any], ledger: str | None, limits: Mapping[str, Any]
 ) -> Any:
-    """Return the reporter of keyed reports.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    options : dict
-        Arguments of the reporter.
-    ledger : str or None
-        The ledger's file.
-    limits : mapping
-        Arguments that go with the ledger; its key is the name of a file.
-
-    Returns
-    -------
-    Reporter, or LedgerReporter if there is a ledger
-    """
+    """Return the reporter of keyed reports."""
     from skrldp.batches import KeyFile, LedgerReporter, Reporter
 
     if ledger is None:
@@ -59,25 +44,11 @@ class Candidates:
         self._batches: list[Any] = []
 
     def write_batch(self, batch: Any) -> None:
-        """Keep a batch.
-
-        Parameters
-        ----------
-        batch : pyarrow.RecordBatch
-        """
+        """Keep a batch."""
         self._batches.append(batch)
 
     def table(self, schema: Any) -> Any:
-        """Return all of them.
-
-        Parameters
-        ----------
-        schema : pyarrow.Schema
-
-        Returns
-        -------
-        pyarrow.Table
-        """
+        """Return all of them."""
         import pyarrow as pa
 
         return pa.Table.from_batches(self._batches, schema)
@@ -87,21 +58,7 @@ class Candidates:
 def held(path: str, inputs: Sequence[str | None]) -> Iterator[_Ledger]:
     """Hold a ledger: another run that wants it waits.
 
-    Parameters
-    ----------
-    path : str
-        The ledger's file.
-    inputs : sequence of str or None
-        Files that are read, none of which may be the ledger.
-
-    Yields
-    ------
-    _Ledger
-
-    Raises
-    ------
-    CommandError
-        If it cannot be held or read.
+    Raises CommandError if it cannot be held or read.
     """
     if path == STANDARD:
         raise CommandError("a ledger is a Parquet file; give its name.")
@@ -140,18 +97,7 @@ class _Ledger:
     def settled(self, reporter: LedgerReporter, candidates: Any, *, with_epoch: bool) -> Any:
         """Enter the new reports into the ledger, and then return what may leave.
 
-        Parameters
-        ----------
-        reporter : LedgerReporter
-        candidates : pyarrow.Table
-            All of its candidates.
-        with_epoch : bool
-            Whether the reports have the column of their epoch.
-
-        Returns
-        -------
-        pyarrow.Table
-            In the order of the candidates.
+        Returns pyarrow.Table: in the order of the candidates.
         """
         import numpy as np
         import pyarrow as pa

@@ -18,17 +18,7 @@ __all__ = ["cell_reader", "placed", "read_json", "read_mechanism", "record_types
 
 
 def read_json(path: str) -> bytes:
-    """Read a mechanism's file.
-
-    Parameters
-    ----------
-    path : str
-        Its name; "-" is standard input.
-
-    Returns
-    -------
-    bytes
-    """
+    """Read a mechanism's file."""
     try:
         if path == STANDARD:
             return sys.stdin.buffer.read()
@@ -41,17 +31,7 @@ def read_json(path: str) -> bytes:
 
 
 def read_mechanism(path: str) -> Mechanism:
-    """Load a mechanism, as strictly as a client does.
-
-    Parameters
-    ----------
-    path : str
-        Name of the file that `skrldp design` wrote; "-" is standard input.
-
-    Returns
-    -------
-    Mechanism
-    """
+    """Load a mechanism, as strictly as a client does."""
     text = read_json(path)
     try:
         return Mechanism.from_json(text)
@@ -64,17 +44,7 @@ def record_types(
 ) -> tuple[dict[str, Any], Callable[[Any], Any]]:
     """Say as what the mechanism's columns are read from CSV.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    columns : sequence of str
-        Those that are read.
-
-    Returns
-    -------
-    types : dict of str to DataType
-    converted : callable
-        Is to be applied to each batch.
+    Returns `converted`: is to be applied to each batch.
     """
     every = categories_of(mechanism)
     own: Mapping[str, Sequence[Any]] = {name: every[name] for name in columns}
@@ -82,17 +52,7 @@ def record_types(
 
 
 def values_of(batch: Any, columns: Sequence[str]) -> dict[str, Any]:
-    """Read columns of a batch as clients take them.
-
-    Parameters
-    ----------
-    batch : RecordBatch
-    columns : sequence of str
-
-    Returns
-    -------
-    dict of str to column
-    """
+    """Read columns of a batch as clients take them."""
     from skrldp.batches import read_values
 
     return {name: read_values(name, batch.column(name)) for name in columns}
@@ -101,14 +61,7 @@ def values_of(batch: Any, columns: Sequence[str]) -> dict[str, Any]:
 def cell_reader(mechanism: Mechanism) -> Callable[[Any], Any]:
     """Return a function from batches of whole records to their cells.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-
-    Returns
-    -------
-    callable
-        Maps a RecordBatch to an integer array.
+    Returns callable: maps a RecordBatch to an integer array.
     """
     from skrldp.client import RecordReader
 
@@ -119,19 +72,7 @@ def cell_reader(mechanism: Mechanism) -> Callable[[Any], Any]:
 
 
 def placed(work: Callable[[Any], Any], source: Batches) -> Callable[[Any], Any]:
-    """Have a function's errors say where in the table the batch is that they are about.
-
-    Parameters
-    ----------
-    work : callable
-        Takes a batch; its errors count records from the batch's first.
-    source : Batches
-        The table.
-
-    Returns
-    -------
-    callable
-    """
+    """Have a function's errors say where in the table the batch is that they are about."""
     first = 0
 
     def located(batch: Any) -> Any:

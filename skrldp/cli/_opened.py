@@ -72,21 +72,7 @@ class Batches:
 
 
 def checked(names: Sequence[str], columns: Sequence[str] | None, path: str) -> list[str]:
-    """Return the wanted columns after checking that the table has each of them once.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The table's columns.
-    columns : sequence of str or None
-        The wanted ones; None for all.
-    path : str
-        The file's name.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the wanted columns after checking that the table has each of them once."""
     wanted = list(names) if columns is None else list(columns)
     for name in wanted:
         if names.count(name) != 1:

@@ -35,25 +35,7 @@ def new_file(
     process is killed it stays, until the same output is written again. What goes to standard output
     is kept until it is complete, too.
 
-    Parameters
-    ----------
-    target : str
-        The file's name; "-" is standard output.
-    force : bool
-        Whether an existing file may be replaced.
-    inputs : sequence of str or None
-        Files, folders and patterns that are read; the target may be none of them, nor in them.
-    mode : int, optional
-        Permissions of the file; those of any new file if not given.
-
-    Yields
-    ------
-    binary file
-
-    Raises
-    ------
-    CommandError
-        If there is such a file, or no such folder.
+    Raises CommandError if there is such a file, or no such folder.
     """
     if target == STANDARD:
         with tempfile.TemporaryFile() as spool:

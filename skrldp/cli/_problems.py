@@ -36,17 +36,7 @@ _TYPES = {
 
 @contextmanager
 def in_words(path: str, kind: str, header: Sequence[str] = ()) -> Iterator[None]:
-    """Say what is wrong with a file, without the values that Arrow's messages quote.
-
-    Parameters
-    ----------
-    path : str
-        The file's name.
-    kind : {"csv", "jsonl", "parquet", "arrow", "arrows"}
-        Its format.
-    header : sequence of str
-        Its columns.
-    """
+    """Say what is wrong with a file, without the values that Arrow's messages quote."""
     import pyarrow as pa
 
     try:

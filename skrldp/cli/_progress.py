@@ -23,24 +23,7 @@ def progress(
     total: int | None,
     place: Callable[[], int] | None,
 ) -> Iterator[Any]:
-    """Pass batches on, and show on standard error how far they have come.
-
-    Parameters
-    ----------
-    batches : iterable of RecordBatch
-    quiet : bool
-        Show nothing. Nothing is shown either where standard error is no terminal.
-    what : str
-        What is done.
-    total : int or None
-        How many rows there are or, with `place`, bytes.
-    place : callable or None
-        Tells how many bytes were read.
-
-    Yields
-    ------
-    RecordBatch
-    """
+    """Pass batches on, and show on standard error how far they have come."""
     if not for_people(quiet):
         yield from batches
         return

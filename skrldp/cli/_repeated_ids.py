@@ -43,24 +43,12 @@ class RepeatedIds:
         self._file.close()
 
     def add(self, ids: Any) -> None:
-        """Note the ids of a batch.
-
-        Parameters
-        ----------
-        ids : pyarrow.Array
-            Whole numbers, texts or bytes, none missing.
-        """
+        """Note the ids of a batch."""
         self._file.write(_numbers(ids).tobytes())
         self._rows += len(ids)
 
     def check(self, path: str) -> None:
-        """Raise an error if an id was noted twice.
-
-        Parameters
-        ----------
-        path : str
-            The table, for the message.
-        """
+        """Raise an error if an id was noted twice."""
         parts = -(-self._rows // _AT_ONCE)
         for part in range(parts):
             own = np.concatenate(

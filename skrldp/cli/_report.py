@@ -26,13 +26,7 @@ _BYTES = 32  # of a new key
 
 
 def make_key(target: str) -> None:
-    """Write a new key that its owner alone may read, and print what tells it from others.
-
-    Parameters
-    ----------
-    target : str
-        The file's name.
-    """
+    """Write a new key that its owner alone may read, and print what tells it from others."""
     from skrldp.batches import KeyFile, key_check
 
     if target == STANDARD:
@@ -60,29 +54,7 @@ def report(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Report the records of a table, a batch at a time; all of them or none.
-
-    Parameters
-    ----------
-    mechanism, records, output : str
-        Names of files.
-    id : str or None
-        Column that says whom a record is about, for keyed reports.
-    key_file, key_variable : str or None
-        Where the key is.
-    key_check : str or None
-        The digits by which the key is known.
-    ledger : str or None
-        The file that remembers who reported.
-    limits : mapping
-        What goes with it: `max_reports`, `epoch` and `ledger_key`, the name of a file.
-    keep, text : sequence of str
-        Columns to pass on, and columns of CSV that are texts.
-    kind, output_kind : Asked
-        What options say of the formats.
-    force, quiet : bool
-        Replace a file; show no progress.
-    """
+    """Report the records of a table, a batch at a time; all of them or none."""
     _check_keyed(id, key_file, key_variable)
     if key_check is not None and id is None:
         raise CommandError("--key-check goes with --id and a key.")

@@ -15,15 +15,8 @@ SETS = ("likelihood-ratio", "renyi", "all", "public")
 def uncertainty_of(uncertainty: str | None, beta: float | None) -> Any:
     """Make the set that the options state.
 
-    Parameters
-    ----------
-    uncertainty : {"likelihood-ratio", "renyi", "all", "public"} or None
-    beta : float or None
-
-    Returns
-    -------
-    LikelihoodRatioSet, RenyiBall, AllDistributions or None
-        None if the options state nothing.
+    Returns LikelihoodRatioSet, RenyiBall, AllDistributions or None: none if the options state
+    nothing.
     """
     from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
 
@@ -40,14 +33,7 @@ def uncertainty_of(uncertainty: str | None, beta: float | None) -> Any:
 def stated_in(guarantee: Guarantee | None) -> Any:
     """Make the set that a guarantee states, by its rule.
 
-    Parameters
-    ----------
-    guarantee : Guarantee or None
-
-    Returns
-    -------
-    LikelihoodRatioSet, RenyiBall, AllDistributions or None
-        None if there is no guarantee.
+    Returns LikelihoodRatioSet, RenyiBall, AllDistributions or None: none if there is no guarantee.
     """
     from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
 

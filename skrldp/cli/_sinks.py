@@ -20,20 +20,7 @@ def table_writer(
 ) -> Iterator[Any]:
     """Write a table into a file.
 
-    Parameters
-    ----------
-    file : binary file
-    kind : Kind
-        The format.
-    schema : Schema
-        Of the batches.
-    packed : bool
-        Whether text is compressed with gzip.
-
-    Yields
-    ------
-    object
-        With a method ``write_batch``.
+    Yields with a method ``write_batch``.
     """
     import pyarrow as pa
 

@@ -27,26 +27,8 @@ def open_batches(
 ) -> Iterator[Batches]:
     """Open a table.
 
-    Parameters
-    ----------
-    path : str
-        The name of a file, or of a folder of files; or a pattern of names. "-" is standard input.
-    kind : Kind
-        The format.
-    wanted : Wanted
-        What to read of it.
-    converted : callable, optional
-        Is applied to the batches of CSV files.
-
-    Yields
-    ------
-    Batches
-
-    Raises
-    ------
-    CommandError
-        If it is no such table, or lacks a column; while it is read, if it is cut off or damaged, or
-        files have different columns.
+    Raises CommandError if it is no such table, or lacks a column; while it is read, if it is cut
+    off or damaged, or files have different columns.
     """
     files = files_of(path)
     with ExitStack() as stack:

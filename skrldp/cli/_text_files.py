@@ -23,22 +23,7 @@ _HEAD = 1 << 16  # bytes in which a CSV file's header must end
 
 
 def open_csv(path: str, delimiter: str, stack: ExitStack, wanted: Wanted) -> Batches:
-    """Open a CSV file.
-
-    Parameters
-    ----------
-    path : str
-        Its name; "-" is standard input.
-    delimiter : str
-        Between its fields.
-    stack : ExitStack
-        Closes it.
-    wanted : Wanted
-
-    Returns
-    -------
-    Batches
-    """
+    """Open a CSV file."""
     import pyarrow.csv as pacsv
 
     source, names, raw = _csv_source(path, delimiter, stack)
@@ -58,21 +43,7 @@ def open_csv(path: str, delimiter: str, stack: ExitStack, wanted: Wanted) -> Bat
 
 
 def csv_options(columns: Sequence[str], wanted: Wanted, delimiter: str = ",") -> dict[str, Any]:
-    """Return the options of Arrow's readers of CSV.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        The columns to read.
-    wanted : Wanted
-        As what.
-    delimiter : str
-        Between the fields.
-
-    Returns
-    -------
-    dict
-    """
+    """Return the options of Arrow's readers of CSV."""
     import pyarrow as pa
     import pyarrow.csv as pacsv
 
@@ -115,19 +86,7 @@ def _in_words(delimiter: str) -> str:
 def unpacked(path: str, stack: ExitStack) -> tuple[Ahead, Counted]:
     """Open a text file, compressed with gzip or not.
 
-    Parameters
-    ----------
-    path : str
-        Its name; "-" is standard input.
-    stack : ExitStack
-        Closes it.
-
-    Returns
-    -------
-    source : Ahead
-        The text's bytes.
-    counted : Counted
-        Counts the file's bytes.
+    Returns `source`: the text's bytes; `counted`: counts the file's bytes.
     """
     counted = Counted(bytes_of(path, stack))
     source = Ahead(counted)
@@ -137,19 +96,7 @@ def unpacked(path: str, stack: ExitStack) -> tuple[Ahead, Counted]:
 
 
 def bytes_of(path: str, stack: ExitStack) -> Any:
-    """Open a file.
-
-    Parameters
-    ----------
-    path : str
-        Its name; "-" is standard input.
-    stack : ExitStack
-        Closes it.
-
-    Returns
-    -------
-    binary file
-    """
+    """Open a file."""
     return sys.stdin.buffer if path == STANDARD else stack.enter_context(open(path, "rb"))
 
 

@@ -68,22 +68,8 @@ class Memory:
     ) -> NDArray[Any]:
         """Draw the permanent report of each record.
 
-        Parameters
-        ----------
-        table : AliasTable or BlockTable
-            The mechanism's sampler.
-        cells : array of int, shape (n,)
-            The table's cells.
-        ids : sequence of n str, bytes or int
-
-        Returns
-        -------
-        array of unsigned int, shape (n,)
-
-        Raises
-        ------
-        ValueError
-            If an id is none of these. Nothing has been drawn then.
+        Shapes: `cells` (n,); returns (n,). Raises ValueError if an id is none of these. Nothing has
+        been drawn then.
         """
         persons = [octets_of(person) for person in ids]
         parts = [
@@ -104,18 +90,7 @@ class Memory:
 def octets_of(person: Any) -> bytes:
     """Write an id as bytes, those of different types differently.
 
-    Parameters
-    ----------
-    person : str, bytes or int
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
+    Raises ValueError if it is none of these.
     """
     if isinstance(person, bytes):
         return b"b" + person

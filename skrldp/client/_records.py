@@ -58,16 +58,7 @@ class RecordReader:
         self._wanted = sorted(place for part in self._parts for place in part.places)
 
     def cell(self, record: Any) -> int:
-        """Find the cell of one record.
-
-        Parameters
-        ----------
-        record : mapping or sequence
-
-        Returns
-        -------
-        int
-        """
+        """Find the cell of one record."""
         raw = self._picked(record, "the record")
         numbers = [part.number(raw) for part in self._parts]
         if min(numbers) < 0:  # this takes unknown values as "other", or raises the error
@@ -77,14 +68,7 @@ class RecordReader:
     def cells(self, records: Any) -> NDArray[Any]:
         """Find the cells of many records.
 
-        Parameters
-        ----------
-        records : list of records, mapping of columns, data frame, or array of shape (n, k)
-
-        Returns
-        -------
-        array of shape (n,)
-            In the smallest unsigned dtype.
+        Shapes: `records` (n, k). Returns (n,): in the smallest unsigned dtype.
         """
         return self._coded(self._columns(records))
 
@@ -224,10 +208,7 @@ class _Part:
     def indices(self, values: Sequence[Any]) -> NDArray[Any]:
         """Find the members of rows, given column by column.
 
-        Raises
-        ------
-        ValueError
-            If a value or a combination is unknown.
+        Raises ValueError if a value or a combination is unknown.
         """
         columns, codes = self._alphabet.columns, []
         for column, own, takes_all in zip(columns, values, self._takes_all, strict=True):

@@ -26,35 +26,12 @@ class Bound:
 
 
 def least(bounds: Iterable[Bound]) -> Bound:
-    """Take the least of several bounds on a quantity that is maximised.
-
-    Parameters
-    ----------
-    bounds : iterable of Bound
-        At least one; of equal ones the first is taken.
-
-    Returns
-    -------
-    Bound
-    """
+    """Take the least of several bounds on a quantity that is maximised."""
     return min(bounds, key=lambda bound: bound.value)
 
 
 def distance_in_words(objective: float, bound: float, by: str, gap: float) -> str:
     """Say how far an objective is from a bound, and from which.
-
-    Parameters
-    ----------
-    objective, bound : float
-        The two values.
-    by : str
-        What has the bound's value.
-    gap : float
-        Their relative distance.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -95,29 +95,8 @@ def solve_conic(
 ) -> ConicResult:
     """Minimise an expected cost over the private mechanisms.
 
-    Parameters
-    ----------
-    cost : ExpectedCost
-        What to minimise.
-    requirements : Requirements
-        What a row must satisfy, each over the joint or the product region, all conditionals, or
-        the public ones alone. Most accurate for α = 2; close to α = 1, but not at it, the
-        orders of the power means are near 0 and cost that many digits.
-    seconds : float, optional
-        When to stop; writing the program is not interrupted.
-    verbose : int
-        Print a line on what was done if positive, and the solver's log from 2 on.
-
-    Returns
-    -------
-    ConicResult
-
-    Raises
-    ------
-    ValueError
-        If the region or α is none that it can do.
-    SolverError
-        If the solver ends with anything but a solution.
+    Raises ValueError if the region or α is none that it can do. Raises SolverError if the solver
+    ends with anything but a solution.
     """
     import cvxpy as cp
 

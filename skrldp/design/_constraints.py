@@ -44,39 +44,14 @@ class Cuts:
     ) -> "Cuts":
         """Write down the constraints of pairs of secrets.
 
-        Parameters
-        ----------
-        region : Region
-            Whose secrets they are.
-        row, first, second : integer arrays of shape (m,)
-            Row of the mechanism and the two secrets.
-        conditionals : array of shape (m, 2, k)
-            Conditionals of the two secrets.
-        eps : array of shape (m,)
-            ε of each pair, in nats.
-
-        Returns
-        -------
-        Cuts
+        Shapes: `row` and `first` and `second` (m,); `conditionals` (m, 2, k); `eps` (m,).
         """
         place = region.rows.place[np.stack([first, second], axis=1)]
         return cls(row, region.rows.parts[place], conditionals, eps)
 
     @classmethod
     def worst(cls, region: Region, found: WorstPairs) -> "Cuts":
-        """Write down the constraints that some rows violate.
-
-        Parameters
-        ----------
-        region : Region
-            The region.
-        found : WorstPairs
-            What it says of the rows, with conditionals.
-
-        Returns
-        -------
-        Cuts
-        """
+        """Write down the constraints that some rows violate."""
         assert found.conditionals is not None
         names = found.row, found.first, found.second
         return cls.of(region, *names, found.conditionals, found.eps)
@@ -90,14 +65,7 @@ class Cuts:
         They are divided by the exponential of ε, so that a solver's tolerance means the same at
         every ε.
 
-        Parameters
-        ----------
-        n_reports, n_cells : int
-            Shape (b, a) of the mechanism.
-
-        Returns
-        -------
-        sparse array of shape (m, b * a)
+        Shapes: returns (m, b * a).
         """
         column = self.row[:, None, None] * n_cells + self.entries
         factor = np.stack([np.exp(-self.eps), -np.ones(len(self))], axis=1)
@@ -114,13 +82,6 @@ class Cuts:
 def column_sums(n_reports: int, n_cells: int) -> sp.csr_array:
     """Write the sums of a mechanism's columns as linear functions of its entries, row by row.
 
-    Parameters
-    ----------
-    n_reports, n_cells : int
-        Shape (b, a) of the mechanism.
-
-    Returns
-    -------
-    sparse array of shape (a, b * a)
+    Shapes: returns (a, b * a).
     """
     return sp.csr_array(sp.kron(np.ones((1, n_reports)), sp.eye(n_cells)))

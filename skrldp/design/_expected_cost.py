@@ -46,37 +46,21 @@ class ExpectedCost:
     def by_cell(self, matrix: Floats) -> Floats:
         """Take the expected cost of a record in each cell.
 
-        Parameters
-        ----------
-        matrix : array of shape (b, a)
-            Mechanism.
-
-        Returns
-        -------
-        array of shape (a,)
+        Shapes: `matrix` (b, a); returns (a,).
         """
         return np.einsum("yx,yx->x", matrix, self.cost)
 
     def at(self, distribution: Floats) -> Floats:
         """Write the expected cost at a distribution as coefficients of the mechanism.
 
-        Parameters
-        ----------
-        distribution : array of shape (a,)
-            Distribution of X.
-
-        Returns
-        -------
-        array of shape (b, a)
+        Shapes: `distribution` (a,); returns (b, a).
         """
         return distribution * self.cost
 
     def worst_constant(self) -> Floats:
         """Take the expected cost of each constant report.
 
-        Returns
-        -------
-        array of shape (b,)
+        Shapes: returns (b,).
         """
         if not self.robust:
             return self.cost @ self.distribution
@@ -91,14 +75,7 @@ class ExpectedCost:
     def pull_in(self, distribution: Floats) -> Floats:
         """Move a distribution into the ball, by little if it is nearly inside.
 
-        Parameters
-        ----------
-        distribution : array of shape (a,)
-            Distribution of X.
-
-        Returns
-        -------
-        array of shape (a,)
+        Shapes: `distribution` (a,); returns (a,).
         """
         if not self.robust:
             return self.distribution
@@ -110,17 +87,9 @@ class ExpectedCost:
     def worst(self, matrix: Floats) -> tuple[float, Floats]:
         """Bound the expected cost at every distribution of the ball.
 
-        Parameters
-        ----------
-        matrix : array of shape (b, a)
-            Mechanism.
-
-        Returns
-        -------
-        bound : float
-            No distribution of the ball has a greater expected cost, rounding included.
-        distribution : array of shape (a,)
-            A distribution of the ball that (nearly) attains it.
+        Shapes: `matrix` (b, a). Returns `bound`: no distribution of the ball has a greater expected
+        cost, rounding included; `distribution` (a,): a distribution of the ball that (nearly)
+        attains it.
         """
         cells = self.by_cell(matrix)
         if not self.robust:

@@ -26,23 +26,9 @@ def information_bound(
 ) -> Bound:
     r"""Bound I(X; Y) at the public distribution from above.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy.
-    quick : bool
-        Whether milliseconds are all that the bound may take.
+    Returns Bound: in nats. Each requirement that compares all its secrets bounds what is learned of
+    them; the least of these bounds.
 
-    Returns
-    -------
-    Bound
-        In nats. Each requirement that compares all its secrets bounds what is learned of them; the
-        least of these bounds.
-
-    Notes
-    -----
     By the chain rule :math:`I(X;Y) = I(S;Y) + I(U;Y|S)`. The last term is at most H(U|S), and what
     a mechanism that is private at the public distribution reports about S alone is ε-LDP. So the
     optimum for the public distribution alone, :math:`H(U|S) + C_\epsilon(S)`, bounds every

@@ -18,14 +18,7 @@ _USED = 1e-12  # weight from which a row counts; those of a basic solution are 0
 def used(weights: Floats) -> Booleans:
     """Tell which rows a mixture uses.
 
-    Parameters
-    ----------
-    weights : array of shape (m,)
-        Weights of the rows.
-
-    Returns
-    -------
-    boolean array of shape (m,)
+    Shapes: `weights` (m,); returns (m,).
     """
     return weights > _USED
 
@@ -53,12 +46,7 @@ class RowMixture:
     def add(self, rows: Floats, information: Floats | None = None) -> None:
         """Add rows.
 
-        Parameters
-        ----------
-        rows : array of shape (m, a)
-            Non-negative rows, of any scale.
-        information : array of shape (m,), optional
-            What each contributes; None: its mutual information.
+        Shapes: `rows` (m, a); `information` (m,).
         """
         if information is None:
             information = row_information(rows, self.distribution)
@@ -68,16 +56,6 @@ class RowMixture:
     def solve(self, seconds: float | None = None) -> tuple[Floats, Floats, float]:
         """Find the best mixture.
 
-        Parameters
-        ----------
-        seconds : float, optional
-            Time this may take; ``TimeoutError`` if it runs out.
-
-        Returns
-        -------
-        weights : array of shape (m,)
-        duals : array of shape (a,)
-        value : float
-            Mutual information, in nats.
+        Shapes: returns `weights` (m,), `duals` (a,). Returns `value`: mutual information, in nats.
         """
         return self._program.solve(seconds)

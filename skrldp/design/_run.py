@@ -127,17 +127,7 @@ class Limits:
         self._whole: Limits | None = None
 
     def part(self, share: float) -> "Limits":
-        """Limit to a share of what is left. Its iterations count here, too.
-
-        Parameters
-        ----------
-        share : float
-            Between 0 and 1.
-
-        Returns
-        -------
-        Limits
-        """
+        """Limit to a share of what is left. Its iterations count here, too."""
         left, iterations = self.left, self.iterations_left
         part = Limits(
             None if left is None else left * share,
@@ -148,13 +138,7 @@ class Limits:
         return part
 
     def count(self, number: int = 1) -> None:
-        """Count iterations.
-
-        Parameters
-        ----------
-        number : int
-            How many.
-        """
+        """Count iterations."""
         self.iterations += number
         if self._whole is not None:
             self._whole.count(number)
@@ -188,19 +172,7 @@ class Limits:
 
 
 def ended_by(status: str, what: str) -> str:
-    """Say that a limit ended a search, with a space behind it; nothing for other statuses.
-
-    Parameters
-    ----------
-    status : str
-        Of the solution.
-    what : str
-        What it ended, as in "the search for better rows".
-
-    Returns
-    -------
-    str
-    """
+    """Say that a limit ended a search, with a space behind it; nothing for other statuses."""
     return f"{_LIMITS[status]} ended {what}. " if status in _LIMITS else ""
 
 
@@ -274,28 +246,12 @@ class Progress:
             self._bar.close()
 
     def words(self, reached: float) -> str:
-        """Write an amount of the quantity.
-
-        Parameters
-        ----------
-        reached : float
-            The amount.
-
-        Returns
-        -------
-        str
-        """
+        """Write an amount of the quantity."""
         assert self.quantity is not None
         return f"{self.quantity.name} {reached:.5g} {self.quantity.unit}".rstrip()
 
     def show(self, reached: float) -> None:
-        """Show the best mechanism so far.
-
-        Parameters
-        ----------
-        reached : float
-            The quantity that the latest mechanism has at the public distribution.
-        """
+        """Show the best mechanism so far."""
         assert self.quantity is not None
         better = np.fmax if self.quantity.sense > 0 else np.fmin
         self.best = float(better(self.best, reached))

@@ -29,15 +29,8 @@ _FIRST_GAPS = 64  # pairs of secrets and values whose exact worst case is taken 
 def theorem5_distance(region: Region) -> float:
     """Bound d on the ℓ1 distance of two conditionals in the ball (Entropy (62)).
 
-    Parameters
-    ----------
-    region : Region
-        Anything with the public conditionals and the uncertainty set.
-
-    Returns
-    -------
-    float
-        At most 2; of pairs of secrets that are compared. Secrets with one value of U count as 0.
+    Returns float: at most 2; of pairs of secrets that are compared. Secrets with one value of U
+    count as 0.
     """
     first, second = _telling_pairs(region)[1:]
     if len(first) == 0:
@@ -71,19 +64,8 @@ def _theorem5_budget(distance: float) -> _Budget:
 def value_budget(requirements: Requirements, budget: str = "tight") -> Callable[[Any], Any]:
     """Find δ, the budget of the report of U, as a function of what is left of the least ε.
 
-    Parameters
-    ----------
-    requirements : Requirements
-        What a row must satisfy; some pair of secrets is compared.
-    budget : {"tight", "theorem5"}
-        How δ follows over a set of distributions. With "theorem5" it holds for every δ-LDP report
-        of U; with "tight" for GRR.
-
-    Returns
-    -------
-    callable
-        From ε2, the least ε less that of the report of S, to δ, which may be infinite; or from an
-        array of some ε2 to one of their δ, which takes little longer than one.
+    Returns callable: from ε2, the least ε less that of the report of S, to δ, which may be
+    infinite; or from an array of some ε2 to one of their δ, which takes little longer than one.
     """
     least = requirements.least_eps
     budgets = [_budget(one, least, budget) for one in requirements]
@@ -153,17 +135,8 @@ def _tight_budget(region: Region, first: Indices, second: Indices, spare: Floats
 def least_odds(gap: Floats, room: Floats) -> Floats:
     r"""Divide what a report may leak by what it may: 1 / (exp(δ) - 1) for the largest δ.
 
-    Parameters
-    ----------
-    gap : array
-        Greatest :math:`R_1(A) - e^\epsilon R_2(A)`; not positive if all may be said.
-    room : array
-        :math:`e^\epsilon - 1`, of a shape that broadcasts.
-
-    Returns
-    -------
-    array of the shape of ``gap``
-        From 0, where all may be said, to infinity, where nothing may.
+    Returns array of the shape of ``gap``: from 0, where all may be said, to infinity, where nothing
+    may.
     """
     with np.errstate(divide="ignore"):
         return np.where(gap > 0, gap / np.where(gap > 0, room, 1.0), 0.0)

@@ -33,17 +33,7 @@ class Workers:
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Call a function with each item.
 
-        Parameters
-        ----------
-        function : callable
-            It changes nothing that it is not given.
-        items : iterable
-            What it is called with.
-
-        Returns
-        -------
-        list
-            What it returned, in the order of the items.
+        Returns list: what it returned, in the order of the items.
         """
         items = list(items)
         if self.number == 1 or len(items) < 2:

@@ -66,17 +66,6 @@ _SPLITS = SplitSearch(grid=33, fine=9, levels=4)
 def grr(eps: float, n_cells: int) -> Blocks:
     """Generalised randomised response on all of X (Entropy (56)).
 
-    Parameters
-    ----------
-    eps : float
-        Privacy parameter, in nats.
-    n_cells : int
-        Number of cells a.
-
-    Returns
-    -------
-    Blocks
-
     Examples
     --------
     >>> [round(p, 3) for p in grr(np.log(2), 4)]
@@ -90,17 +79,6 @@ def srr(eps: float, n_secrets: int, n_values: int) -> Blocks:
     r"""Secret randomised response: the ratio :math:`e^\epsilon` between secrets alone.
 
     Entropy (58); within a secret the ratio may be :math:`e^{2\epsilon}`.
-
-    Parameters
-    ----------
-    eps : float
-        Privacy parameter, in nats.
-    n_secrets, n_values : int
-        Sizes of the two alphabets.
-
-    Returns
-    -------
-    Blocks
 
     Examples
     --------
@@ -118,16 +96,7 @@ def srr(eps: float, n_secrets: int, n_values: int) -> Blocks:
 def block_matrix(blocks: Blocks, shape: tuple[int, int]) -> Floats:
     """Write a block mechanism as a matrix.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        The four probabilities.
-    shape : tuple (a1, a2)
-        Numbers of secrets and values.
-
-    Returns
-    -------
-    array of shape (a, a)
+    Shapes: returns (a, a).
     """
     a1, a2 = shape
     same, same_secret, same_value, other = blocks
@@ -179,19 +148,6 @@ def independent_reporting(
     Over all distributions it leaks δ, so there :math:`\delta = \epsilon_2`. Where some values of U
     are known, *u* is one that can be told from another with the same known values.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy; about the secrets of ``joint``, with known values of U or without.
-    budget : {"tight", "theorem5"}
-        How δ follows from ε2 over a set of distributions.
-
-    Returns
-    -------
-    IndependentReporting
-
     Examples
     --------
     A bound over all distributions limits the report of U, which could else be sent as it is:
@@ -236,22 +192,9 @@ def closed_forms(
 ) -> list[Floats]:
     """Write the closed forms that are private as matrices.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy.
-    splits : bool
-        Whether to list independent reporting with several splits of its budget, besides the one
-        with the most information.
-
-    Returns
-    -------
-    list of arrays
-        SRR, independent reporting where all requirements are about the whole secret, and GRR, of
-        shape (a, a). If U alone is observed, randomised response to U with the largest budget
-        that is private, of shape (a2, a2).
+    Returns list of arrays: SRR, independent reporting where all requirements are about the whole
+    secret, and GRR, of shape (a, a). If U alone is observed, randomised response to U with the
+    largest budget that is private, of shape (a2, a2).
     """
     shape = joint.counts.shape
     if requirements.n_cells < joint.counts.size:
@@ -285,35 +228,14 @@ def _response(eps: float, size: int) -> tuple[float, float]:
 def response_matrix(eps: float, size: int) -> Floats:
     """Write GRR of one attribute as a matrix.
 
-    Parameters
-    ----------
-    eps : float
-        Privacy parameter, in nats; may be infinite.
-    size : int
-        Number of values.
-
-    Returns
-    -------
-    array of shape (size, size)
+    Shapes: returns (size, size).
     """
     same, other = _response(eps, size)
     return other + (same - other) * np.eye(size)
 
 
 def about_whole_secrets(one: Requirement, joint: JointDistribution) -> bool:
-    """Tell whether each part belongs to one secret of the joint distribution.
-
-    Parameters
-    ----------
-    one : Requirement
-        What rows of cells must satisfy.
-    joint : JointDistribution
-        The joint distribution.
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether each part belongs to one secret of the joint distribution."""
     a2 = joint.counts.shape[1]
     of_cell = one.region.rows.parts // a2
     return bool(np.all(of_cell == of_cell[:, :1]))
@@ -328,21 +250,7 @@ _T = TypeVar("_T", bound=_Informative)
 
 
 def best_split(split: Callable[[Floats], list[_T]], eps: float, search: SplitSearch) -> _T:
-    """Search ε2 on a grid, then around its two best points: there are two local maxima.
-
-    Parameters
-    ----------
-    split : callable
-        Makes the reports of each of some ε2, an array; their ``information`` is maximised.
-    eps : float
-        Greatest ε2, in nats.
-    search : SplitSearch
-        How many points are tried.
-
-    Returns
-    -------
-    The best that ``split`` returned.
-    """
+    """Search ε2 on a grid, then around its two best points: there are two local maxima."""
     tried: dict[float, _T] = {}
 
     def reports(parts: Floats) -> dict[float, _T]:

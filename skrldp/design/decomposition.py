@@ -51,31 +51,9 @@ def decompose(
 ) -> tuple[Floats, int, int, str]:
     """Search for rows by linear programs, and mix them.
 
-    Parameters
-    ----------
-    criterion : Criterion
-        What is maximised.
-    requirements : Requirements
-        What a row must satisfy.
-    first : list of arrays of shape (m, a)
-        Private mechanisms, to begin with.
-    limits : Limits
-        When to stop.
-    callback : callable, optional
-        Gets the best mechanism of each round.
-    few : int
-        End after so many rounds; 0 for no such limit.
-
-    Returns
-    -------
-    matrix : array of shape (b, a)
-        The best mechanism.
-    n_rows : int
-        Number of rows that were mixed.
-    rounds : int
-        Number of programs.
-    status : str
-        ``"converged"``, ``"max_iter"`` or ``"time_limit"``.
+    Shapes: `first` (m, a). Returns `matrix` (b, a): the best mechanism; `n_rows`: number of rows
+    that were mixed; `rounds`: number of programs; `status`: ``"converged"``, ``"max_iter"`` or
+    ``"time_limit"``.
     """
     mixture = criterion.mixture()
     # The lifted unit rows put the all-ones vector inside the cone of the rows, so a strictly
@@ -118,15 +96,7 @@ def set_indicators(requirements: Requirements) -> Floats:
     every value is in as many of them. Sets of ``1 / (1 + exp(eps))`` of all values are the best
     where records are told as values without structure (Ye and Barg 2018).
 
-    Parameters
-    ----------
-    requirements : Requirements
-        What a row must satisfy.
-
-    Returns
-    -------
-    array of shape (m, a)
-        Rows of 0 and 1, not private.
+    Returns (m, a): rows of 0 and 1, not private.
     """
     rng, shape = np.random.default_rng(0), requirements.shape
     share = 1.0 / (1.0 + np.exp(requirements.least_eps))

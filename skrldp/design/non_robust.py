@@ -58,24 +58,9 @@ def optimum_at_public(
 ) -> Solution | None:
     """Maximise I(X; Y) where privacy is asked for at the public distribution alone.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy.
-    criterion : Criterion
-        What is maximised.
-    limits : Limits
-        For the time taken.
+    Returns Solution or None: none if something else is required or maximised, or mechanisms see U
+    alone.
 
-    Returns
-    -------
-    Solution or None
-        None if something else is required or maximised, or mechanisms see U alone.
-
-    Notes
-    -----
     The optimum is at the public distribution. Nothing is required of a cell without records, if
     its secret has some. Where the criterion's distribution gives it a probability, it has a report
     of its own, which is best; else it is reported as what is least probable.
@@ -163,19 +148,9 @@ def _sets_of_groups(counts: NDArray[np.int64], eps: float, gap: float) -> Boolea
 def coupled(response: Floats, conditionals: Floats) -> Floats:
     """Make reports that tell U, given the secret, of reports of S, at no cost in privacy.
 
-    Parameters
-    ----------
-    response : array of shape (m, a1)
-        Mechanism for S alone.
-    conditionals : array of shape (a1, a2)
-        Distribution of U given each secret; rows of zeros for secrets whose reports tell nothing
-        about U.
-
-    Returns
-    -------
-    array of shape (b, a1 * a2)
-        Mechanism; columns of cells of probability 0 are zero, unless their secret has none at all.
-        With at most a1 reports of S, b is at most a1 * a2.
+    Shapes: `response` (m, a1); `conditionals` (a1, a2). Returns (b, a1 * a2): mechanism; columns of
+    cells of probability 0 are zero, unless their secret has none at all. With at most a1 reports of
+    S, b is at most a1 * a2.
 
     Examples
     --------

@@ -64,19 +64,7 @@ _OF_TABLES = (
 def checked_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> dict[str, Any]:
     """Return curves as arrays sorted by their first.
 
-    Parameters
-    ----------
-    curves : mapping of name to two arrays of shape (k,)
-        At least one.
-
-    Returns
-    -------
-    dict of name to (array, array)
-
-    Raises
-    ------
-    ValueError
-        If there is none, or the arrays are not of one length.
+    Shapes: `curves` (k,). Raises ValueError if there is none, or the arrays are not of one length.
     """
     if not curves:
         raise ValueError("there is no curve to draw: curves is empty.")
@@ -107,21 +95,8 @@ def _by_name(sanitizer: Any) -> dict[Any, Any]:
 def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
     """Return fitted sanitizers by name.
 
-    Parameters
-    ----------
-    sanitizer : fitted sanitizer or mapping of name to fitted sanitizer
-        Also as the last step of a Pipeline, or in a FrozenEstimator.
-
-    Returns
-    -------
-    dict of name to sanitizer
-
-    Raises
-    ------
-    TypeError, NotFittedError
-        If one is no sanitizer, or has not been fitted.
-    ValueError
-        If there is none.
+    Raises TypeError, NotFittedError if one is no sanitizer, or has not been fitted. Raises
+    ValueError if there is none.
     """
     if isinstance(sanitizer, Mapping):
         return {name: fitted_sanitizer(one) for name, one in _by_name(sanitizer).items()}
@@ -131,21 +106,7 @@ def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
 def templates_of(sanitizer: Any) -> dict[str, Any]:
     """Return templates by name.
 
-    Parameters
-    ----------
-    sanitizer : sanitizer or mapping of name to sanitizer
-        Fitted or not.
-
-    Returns
-    -------
-    dict of name to sanitizer
-
-    Raises
-    ------
-    TypeError
-        If one is no sanitizer.
-    ValueError
-        If there is none.
+    Raises TypeError if one is no sanitizer. Raises ValueError if there is none.
     """
     templates = _by_name(sanitizer)
     for template in templates.values():
@@ -161,20 +122,8 @@ def templates_of(sanitizer: Any) -> dict[str, Any]:
 def utility_of(templates: Mapping[str, Any]) -> Utility:
     """Return the figure by which sanitizers are compared.
 
-    Parameters
-    ----------
-    templates : mapping of name to sanitizer
-        At least one.
-
-    Returns
-    -------
-    Utility
-
-    Raises
-    ------
-    ValueError
-        If there is no such figure: it is the distance of some and the information of others, or
-        distances differ.
+    Raises ValueError if there is no such figure: it is the distance of some and the information of
+    others, or distances differ.
     """
     by_distance = [name for name, t in templates.items() if isinstance(t, RobustMSESanitizer)]
     if not by_distance:
@@ -201,21 +150,7 @@ def is_by_pair(sanitizer: Any) -> bool:
 
 
 def read_as(template: Any, cls: Callable[..., Any], **parameters: Any) -> Any:
-    """Make another sanitizer that reads a table as this one does.
-
-    Parameters
-    ----------
-    template : sanitizer
-        Its alphabets are used.
-    cls : class of sanitizers
-        Of which one is made.
-    **parameters
-        Further ones.
-
-    Returns
-    -------
-    sanitizer
-    """
+    """Make another sanitizer that reads a table as this one does."""
     return cls(**{name: getattr(template, name) for name in _OF_TABLES}, **parameters)
 
 
@@ -248,27 +183,7 @@ class Fits:
     ) -> tuple[float, Any]:
         """Fit a copy, with some parameters changed.
 
-        Parameters
-        ----------
-        name : str
-            What is printed.
-        template : sanitizer
-            It stays as it is.
-        utility : Utility
-            Which figure is wanted.
-        quiet : bool
-            Whether the display itself says of this sanitizer what a warning would.
-        again : sanitizer, optional
-            The copy of an earlier fit: it is fitted again if its parameter ``warm_start`` is True,
-            and so begins where it ended.
-        **parameters
-            To be set.
-
-        Returns
-        -------
-        utility : float
-        copy : sanitizer
-            The fitted copy.
+        Returns `copy`: the fitted copy.
         """
         X, sample_weight = self._table
         start = time.perf_counter()
@@ -301,15 +216,7 @@ def curve_style(place: int) -> dict[str, Any]:
 
 
 def scale_utility(ax: Any, values: Floats) -> None:
-    """Begin the axis of utility at 0, and draw a grid.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        With curves.
-    values : array
-        All that are drawn.
-    """
+    """Begin the axis of utility at 0, and draw a grid."""
     if values.min() >= 0.0:
         ax.set_ylim(0.0, max(1.05 * values.max(), 1e-9))
     ax.grid(color=GRID, linewidth=0.6)

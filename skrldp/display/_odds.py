@@ -20,17 +20,8 @@ __all__ = [
 def odds_against_others(report_distribution: Floats, share: Floats) -> Floats:
     """Factor by which each report changes the odds of each secret against all others.
 
-    Parameters
-    ----------
-    report_distribution : array of shape (b, k)
-        Distribution of the report given each secret.
-    share : array of shape (k,)
-        Distribution of the secrets.
-
-    Returns
-    -------
-    array of shape (b, k)
-        NaN for a report that never occurs.
+    Shapes: `report_distribution` (b, k); `share` (k,). Returns (b, k): NaN for a report that never
+    occurs.
     """
     others = share[:, None] * (1.0 - np.eye(len(share)))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -41,17 +32,8 @@ def odds_against_others(report_distribution: Floats, share: Floats) -> Floats:
 def change_of_pairs(report_distribution: Floats, compared: NDArray[np.bool_] | None) -> Floats:
     """Greatest factor by which each report changes the odds of two secrets.
 
-    Parameters
-    ----------
-    report_distribution : array of shape (b, k)
-        Distribution of the report given each secret.
-    compared : array of shape (k, k) or None
-        Which two are compared, symmetric; None: all.
-
-    Returns
-    -------
-    array of shape (b,)
-        NaN for a report that never occurs.
+    Shapes: `report_distribution` (b, k); `compared` (k, k). Returns (b,): NaN for a report that
+    never occurs.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         if compared is None:
@@ -68,15 +50,7 @@ def change_of_pairs(report_distribution: Floats, compared: NDArray[np.bool_] | N
 def change_given_u(rows: Floats) -> Floats:
     """Greatest factor by which each report changes the odds of two secrets if U is known.
 
-    Parameters
-    ----------
-    rows : array of shape (b, a1, a2)
-        Probability of each report given each cell.
-
-    Returns
-    -------
-    array of shape (b,)
-        At the worst value of U.
+    Shapes: `rows` (b, a1, a2). Returns (b,): at the worst value of U.
     """
     return _ratio(rows.max(axis=1), rows.min(axis=1)).max(axis=1)
 
@@ -84,15 +58,8 @@ def change_given_u(rows: Floats) -> Floats:
 def change_everywhere(rows: Floats) -> Floats:
     """Greatest factor by which each report changes the odds of two secrets at any distribution.
 
-    Parameters
-    ----------
-    rows : array of shape (b, a1, a2)
-        Probability of each report given each cell.
-
-    Returns
-    -------
-    array of shape (b,)
-        At the worst distribution of U given S, whatever it is.
+    Shapes: `rows` (b, a1, a2). Returns (b,): at the worst distribution of U given S, whatever it
+    is.
     """
     most, least = rows.max(axis=2), rows.min(axis=2)
     if rows.shape[1] < 2:
@@ -114,25 +81,8 @@ def by_column(
 ) -> tuple[list[Any], Floats, Floats]:
     """Sum over the other columns of S.
 
-    Parameters
-    ----------
-    secrets : sequence of tuples, of length a1
-        The secrets.
-    column : int
-        Whose values are the secrets now.
-    distribution : array of shape (a1,)
-        Of the secrets.
-    report_distribution : array of shape (b, a1)
-        Distribution of the report given each secret.
-
-    Returns
-    -------
-    secrets : list of length k
-        Values of the column.
-    distribution : array of shape (k,)
-        Of these.
-    report_distribution : array of shape (b, k)
-        0 for values without mass.
+    Shapes: `distribution` (a1,); `report_distribution` (b, a1). Returns `secrets`: values of the
+    column; `distribution` (k,): of these; `report_distribution` (b, k): 0 for values without mass.
     """
     values = list(dict.fromkeys(secret[column] for secret in secrets))
     member = np.array([[secret[column] == value for value in values] for secret in secrets], float)

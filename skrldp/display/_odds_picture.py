@@ -53,17 +53,7 @@ class OddsPicture:
         self._top = 1.0
 
     def draw_bound(self, proven: float, holds_for: str, known_u: KnownU | None) -> None:
-        """Draw the bound, and scale the axis: its ticks are factors.
-
-        Parameters
-        ----------
-        proven : float
-            The bound, in nats; infinite for none.
-        holds_for : str
-            What it is proven for, in words; empty if it is not.
-        known_u : KnownU or None
-            What else will be drawn.
-        """
+        """Draw the bound, and scale the axis: its ticks are factors."""
         eps = proven if np.isfinite(proven) else 0.0
         top = max(_greatest(np.abs(self._change)), _greatest(self._worst), eps, 1e-3)
         if known_u is not None:
@@ -85,13 +75,7 @@ class OddsPicture:
             self._ax.axhline(place, color="black", linestyle="--", linewidth=1.2, label=name)
 
     def draw_known_u(self, known_u: KnownU) -> None:
-        """Draw what a report tells somebody who knows U, and what it can tell at all.
-
-        Parameters
-        ----------
-        known_u : KnownU
-            What is drawn.
-        """
+        """Draw what a report tells somebody who knows U, and what it can tell at all."""
         given_u, places = known_u.given_u, np.arange(len(known_u.given_u))
         thick = max(0.8, min(9.0, 250.0 / len(places)))
         reach = np.minimum(known_u.everywhere, self._top)
@@ -120,14 +104,7 @@ class OddsPicture:
     def draw_points(self, names: list[str], coloured: list[int], probability: Floats) -> None:
         """Draw the secrets.
 
-        Parameters
-        ----------
-        names : list of k strings
-            Their names.
-        coloured : list of int
-            Those that are drawn in colour.
-        probability : array of shape (m,)
-            Of the reports; areas are in proportion.
+        Shapes: `probability` (m,).
         """
         change, worst = self._change, self._worst
         ax, places = self._ax, np.arange(len(change))

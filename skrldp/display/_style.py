@@ -74,15 +74,8 @@ def number(value: float) -> str:
 def texts(categories: Sequence[Any]) -> list[str]:
     """Write categories as short, different names for an axis.
 
-    Parameters
-    ----------
-    categories : sequence of length k
-        Values, or tuples of them; None is a missing one.
-
-    Returns
-    -------
-    list of k strings
-        One line each. Long names lose their middle part; names that are then equal are numbered.
+    Returns list of k strings: one line each. Long names lose their middle part; names that are then
+    equal are numbered.
     """
     for width in _WIDTHS:
         names = [_shortened(category, width) for category in categories]
@@ -133,19 +126,7 @@ def text_width(names: Sequence[str], points: float = _POINTS) -> float:
 
 
 def height_below(names: Sequence[str], gap: float) -> float:
-    """Height that names along an x axis take, in inches, at ten points.
-
-    Parameters
-    ----------
-    names : sequence of str
-        To be placed.
-    gap : float
-        Between neighbours, in inches.
-
-    Returns
-    -------
-    float
-    """
+    """Height that names along an x axis take, in inches, at ten points."""
     turned = _is_turned(names, _POINTS, gap)
     return text_width(names) if turned else 1.4 * _POINTS / 72.0
 
@@ -201,15 +182,7 @@ class Ticks(NamedTuple):
 
 
 def set_ticks(figure: Any, *ticks: Ticks) -> None:
-    """Set tick names, first for an estimated size and again when the layout has set the sizes.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure or SubFigure
-        Figure of the axes.
-    *ticks : Ticks
-        The ticks to set.
-    """
+    """Set tick names, first for an estimated size and again when the layout has set the sizes."""
     for one in ticks:
         one.set()
     whole = figure.figure  # the whole figure, also for a subfigure
@@ -232,19 +205,7 @@ def _step(least: int) -> int:
 
 
 def legend(ax: Any, *, above: bool) -> Any:
-    """Explain the marks: above the axes, where nothing is hidden, or inside.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        With labelled artists.
-    above : bool
-        Whether there may be room above.
-
-    Returns
-    -------
-    matplotlib Legend
-    """
+    """Explain the marks: above the axes, where nothing is hidden, or inside."""
     if not above:
         return ax.legend(fontsize="small")
     names = [line for name in ax.get_legend_handles_labels()[1] for line in name.split("\n")]
@@ -258,21 +219,7 @@ def legend(ax: Any, *, above: bool) -> Any:
 def chosen(wanted: Sequence[Any], secrets: Sequence[Any]) -> list[int]:
     """Find the places of some secrets.
 
-    Parameters
-    ----------
-    wanted : sequence
-        Some of the secrets.
-    secrets : sequence
-        All of them.
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    ValueError
-        If none is wanted, or one is unknown.
+    Raises ValueError if none is wanted, or one is unknown.
     """
     if isinstance(wanted, str) or len(wanted) == 0:
         raise ValueError(f"secrets={wanted!r} must be a list of secrets, with at least one.")

@@ -53,14 +53,7 @@ class Shape(NamedTuple):
 def to_plane(conditionals: Floats) -> Floats:
     """Place distributions in the triangle.
 
-    Parameters
-    ----------
-    conditionals : array of shape (..., 3)
-        Distributions of three values.
-
-    Returns
-    -------
-    array of shape (..., 2)
+    Shapes: `conditionals` (..., 3); returns (..., 2).
     """
     return conditionals @ CORNERS
 
@@ -71,19 +64,7 @@ def region_outline(p: Floats, weight: float, alpha: float, radius: float) -> Flo
     The set is convex, so it is the convex hull of the maximisers of linear functions, which the
     support function gives.
 
-    Parameters
-    ----------
-    p : array of shape (3,)
-        Public conditional.
-    weight : float
-        Public probability of the secret.
-    alpha, radius : float
-        Order and radius (nats) of the ball around the joint distribution.
-
-    Returns
-    -------
-    array of shape (m, 3)
-        Distributions along the boundary.
+    Shapes: `p` (3,). Returns (m, 3): distributions along the boundary.
     """
     if weight > 0 and radius == 0:
         return p[None, :]
@@ -101,15 +82,8 @@ def region_outline(p: Floats, weight: float, alpha: float, radius: float) -> Flo
 def box_outline(lower: Floats, upper: Floats) -> Floats:
     """Corners of the polygon of distributions of three values between bounds.
 
-    Parameters
-    ----------
-    lower, upper : arrays of shape (3,)
-        Bounds, which at least one distribution must satisfy.
-
-    Returns
-    -------
-    array of shape (m, 3)
-        In order around the polygon; fewer than six where bounds meet.
+    Shapes: `lower` and `upper` (3,). Returns (m, 3): in order around the polygon; fewer than six
+    where bounds meet.
     """
     found = []
     for free in range(3):  # at a corner two probabilities are at their bounds
@@ -128,17 +102,7 @@ def box_outline(lower: Floats, upper: Floats) -> Floats:
 
 
 def are_small(shapes: Sequence[Shape]) -> bool:
-    """Whether shapes together fill little of the triangle, but are more than points.
-
-    Parameters
-    ----------
-    shapes : sequence of Shape
-        One for each secret.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether shapes together fill little of the triangle, but are more than points."""
     return 0.0 < _frame(shapes)[1] < _SMALL
 
 
@@ -152,19 +116,7 @@ def _frame(shapes: Sequence[Shape]) -> tuple[Floats, float]:
 def draw_triangle(
     ax: Any, shapes: Sequence[Shape], values: Sequence[str], *, enlarged: bool
 ) -> None:
-    """Draw shapes in the triangle of distributions.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to draw.
-    shapes : sequence of Shape
-        One for each secret.
-    values : sequence of three strings
-        Names of the corners.
-    enlarged : bool
-        Whether to draw the part with the shapes alone, and the whole triangle beside it.
-    """
+    """Draw shapes in the triangle of distributions."""
     centre, side = _frame(shapes)
     side *= 1.2
     step = 0.2

@@ -54,19 +54,6 @@ class Scores:
 def half_width(bias: float, error: float, level: float) -> float:
     """Half-length of the interval around a normal estimate whose bias is bounded.
 
-    Parameters
-    ----------
-    bias : float
-        Bound on the bias.
-    error : float
-        Standard error.
-    level : float
-        Probability that the interval contains the true value, at the least.
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(half_width(0.0, 1.0, 0.95), 2), round(half_width(3.0, 1.0, 0.95), 2)
@@ -98,22 +85,7 @@ def scores_for(
 ) -> Scores:
     """Choose scores for the mean of a column over a set.
 
-    Parameters
-    ----------
-    channel : Channel
-        From distributions of X to distributions of the report.
-    numbers : array of shape (a,)
-        The column's number in each cell.
-    around : FittedSet
-        The set: of joint distributions if it is a ball; of conditionals otherwise, with any P(S).
-    joint : JointDistribution
-        The public distribution that it is around.
-    n : float
-        Number of reports that the interval should be short for.
-
-    Returns
-    -------
-    Scores
+    Shapes: `numbers` (a,).
     """
     assert isinstance(channel, DenseChannel)
     matrix, public = channel.matrix, joint.probabilities.ravel()
@@ -142,20 +114,7 @@ def scores_for(
 def average(scores: Scores, distribution: Floats, report: Floats, n: float) -> tuple[float, float]:
     """Average score of the reports, and its standard error.
 
-    Parameters
-    ----------
-    scores : Scores
-        Scores of the symbols.
-    distribution : array of shape (b,)
-        Shares of the symbols among the reports.
-    report : array of shape (b,)
-        Distribution of the report, for the error.
-    n : float
-        Number of reports.
-
-    Returns
-    -------
-    value, error : float
+    Shapes: `distribution` (b,); `report` (b,).
     """
     w: Any = scores.scores
     return float(distribution @ w), float(np.sqrt(report @ (w - report @ w) ** 2 / n))

@@ -105,20 +105,9 @@ class Channel(ABC):
     ) -> tuple[Floats, Floats] | None:
         """Central moments of one report's weight for each category, where there is a short way.
 
-        Parameters
-        ----------
-        labels : integer array of shape (a,)
-            The category of each cell.
-        n_labels : int
-            Number k of categories.
-        report : array of shape (b,)
-            Distribution of the report.
-
-        Returns
-        -------
-        two arrays of shape (k,), or None
-            Second and fourth moments. Infinite where the reports do not determine the category's
-            probability; None where there is no short way.
+        Shapes: `labels` (a,); `report` (b,). Returns (k,): second and fourth moments. Infinite
+        where the reports do not determine the category's probability; None where there is no short
+        way.
         """
         return None
 
@@ -149,16 +138,7 @@ class Channel(ABC):
 def central_moments(weights: Floats, distribution: Floats) -> tuple[Floats, Floats]:
     """Second and fourth central moments of weights of one report.
 
-    Parameters
-    ----------
-    weights : array of shape (m, b)
-        A row of weights for each average.
-    distribution : array of shape (b,)
-        Distribution of the report.
-
-    Returns
-    -------
-    two arrays of shape (m,)
+    Shapes: `weights` (m, b); `distribution` (b,); returns (m,).
     """
     squares = (weights - (weights @ distribution)[:, None]) ** 2  # first, to avoid cancellation
     return squares @ distribution, squares**2 @ distribution
@@ -167,19 +147,7 @@ def central_moments(weights: Floats, distribution: Floats) -> tuple[Floats, Floa
 def covariance(weights: Floats, distribution: Floats, n: float) -> Floats:
     """Covariance of the averages of some weights over n reports.
 
-    Parameters
-    ----------
-    weights : array of shape (m, b)
-        A row for each average.
-    distribution : array of shape (b,)
-        Distribution of the report.
-    n : float
-        Number of reports.
-
-    Returns
-    -------
-    array of shape (m, m)
-        W (diag p − p pᵀ) Wᵀ / n.
+    Shapes: `weights` (m, b); `distribution` (b,). Returns (m, m): W (diag p − p pᵀ) Wᵀ / n.
     """
     centred = weights - (weights @ distribution)[:, None]  # first, to avoid cancellation
     result: Floats = (centred * distribution) @ centred.T / n
@@ -376,19 +344,7 @@ class BlockChannel(Channel):
 
 
 def channel_of(mechanism: Mechanism, *, most_dense: int = 0) -> Channel:
-    """Return the channel of a mechanism.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Any mechanism.
-    most_dense : int
-        Number of cells up to which a mechanism given by four probabilities gets a dense channel.
-
-    Returns
-    -------
-    Channel
-    """
+    """Return the channel of a mechanism."""
     blocks = mechanism.form.blocks
     if blocks is not None and mechanism.shape[1] > most_dense:
         return BlockChannel((len(mechanism.secrets), len(mechanism.values)), blocks)

@@ -169,17 +169,6 @@ def rest_on_enough(second: Floats, fourth: Floats, n: float) -> Booleans:
 
     n times the squared second moment over the fourth is their effective number: of a share of the
     reports that is small, the number of reports that have it.
-
-    Parameters
-    ----------
-    second, fourth : arrays of one shape
-        Central moments of the weight of one report.
-    n : float
-        Number of reports.
-
-    Returns
-    -------
-    array of bool of that shape
     """
     enough: Booleans = n * second**2 >= _LEAST_REPORTS * fourth
     return enough
@@ -193,20 +182,7 @@ def least_squares(
 ) -> Fit:
     """Fit by least squares, without bias: the weights are those that are best if X is uniform.
 
-    Parameters
-    ----------
-    channel : Channel
-        From distributions of X to distributions of the report.
-    counts : array of shape (b,)
-        Number of reports of each symbol.
-    likely : array of shape (a,), optional
-        A distribution that makes the reports most likely, for the errors; None to search for it.
-    time_limit : float, optional
-        Seconds after which this search ends.
-
-    Returns
-    -------
-    Fit
+    Shapes: `counts` (b,); `likely` (a,).
     """
     n = float(counts.sum())
     weights = channel.weights(channel.uniform)
@@ -232,26 +208,7 @@ def most_likely(
 ) -> tuple[Fit, Maximum]:
     """Fit by maximum likelihood; a prior's records count as reports that state the cell.
 
-    Parameters
-    ----------
-    channel : Channel
-        From distributions of X to distributions of the report.
-    counts : array of shape (b,)
-        Number of reports of each symbol.
-    prior : array of shape (a,), optional
-        Number of public records of each cell; for a channel that has its matrix.
-    within : Restriction, optional
-        The set of the distributions to choose from; for a channel that has its matrix.
-    tol : float
-        Gap to stop at, in nats per report or public record.
-    max_iter : int
-        Greatest number of steps.
-    time_limit : float, optional
-        Seconds after which no step is begun.
-
-    Returns
-    -------
-    Fit, Maximum
+    Shapes: `counts` (b,); `prior` (a,).
     """
     if prior is not None:
         assert isinstance(channel, DenseChannel)

@@ -79,27 +79,8 @@ def minimise(
 ) -> Minima:
     """Solve convex programs that differ in their linear costs alone.
 
-    Parameters
-    ----------
-    costs : array of shape (m, a)
-        Linear part c of each objective.
-    constraints : sequence of Convex
-        Functions h_j that are to be at most 0.
-    start : array of shape (a,)
-        A positive distribution at which all h_j are negative.
-    tol : float
-        Difference between value and bound to stop at.
-    objective : Convex, optional
-        Convex part f of all objectives.
-    scale : float
-        How far the objective is from its minimum at the start, roughly.
-    begin : State, optional
-        Where to begin instead of at the start, for all programs.
-
-    Returns
-    -------
-    Minima
-        With a difference above `tol` if the numerical precision did not suffice.
+    Shapes: `costs` (m, a); `start` (a,). Returns Minima: with a difference above `tol` if the
+    numerical precision did not suffice.
     """
     m, a = costs.shape
     step = max(1, _MOST_NUMBERS // a**2)

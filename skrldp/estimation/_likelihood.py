@@ -67,26 +67,9 @@ def maximise(
 ) -> Maximum:
     """Find a distribution that makes the reports most likely.
 
-    Parameters
-    ----------
-    channel : Channel
-        From distributions of X to distributions of the report.
-    shares : array of shape (b,)
-        Share of each symbol among the reports, 0 on impossible symbols; sums to 1.
-    tol : float
-        Gap to stop at, in nats per report.
-    max_iter : int
-        Greatest number of steps.
-    time_limit : float, optional
-        Seconds after which no step is begun.
+    Shapes: `shares` (b,). Returns Maximum: its gap exceeds `tol` if the steps, the time or the
+    numerical precision did not suffice.
 
-    Returns
-    -------
-    Maximum
-        Its gap exceeds `tol` if the steps, the time or the numerical precision did not suffice.
-
-    Notes
-    -----
     If the maximum is not unique, the result is positive in every cell where some maximiser is.
     """
     newton = isinstance(channel, DenseChannel) and channel.n_cells <= _MOST_NEWTON

@@ -210,19 +210,7 @@ def _share(present: Floats, evaluate: Evaluate) -> float:
 
 
 def mean(group: CellGroups, evaluate: Evaluate) -> NumericEstimate:
-    """Mean of a column over the records that have a number, with an error by the delta method.
-
-    Parameters
-    ----------
-    group : CellGroups
-        The categories of one column.
-    evaluate : callable
-        Gives estimates and standard errors of linear functions of the distribution.
-
-    Returns
-    -------
-    NumericEstimate
-    """
+    """Mean of a column over the records that have a number, with an error by the delta method."""
     numbers, present = numbers_of_cells(group)
     share = _share(present, evaluate)
     if share == 0.0:
@@ -234,19 +222,7 @@ def mean(group: CellGroups, evaluate: Evaluate) -> NumericEstimate:
 
 
 def variance(group: CellGroups, evaluate: Evaluate) -> NumericEstimate:
-    """Variance of a column over the records with a number, with an error by the delta method.
-
-    Parameters
-    ----------
-    group : CellGroups
-        The categories of one column.
-    evaluate : callable
-        Gives estimates and standard errors of linear functions of the distribution.
-
-    Returns
-    -------
-    NumericEstimate
-    """
+    """Variance of a column over the records with a number, with an error by the delta method."""
     numbers, present = numbers_of_cells(group)
     centre, share = mean(group, evaluate), _share(present, evaluate)
     if share == 0.0:
@@ -283,24 +259,6 @@ def quantile(
     The interval holds the numbers t that the reports do not contradict: they do not show that F(t)
     < q, nor that F already reached q before t (Woodruff 1952). This needs no density, so it is
     valid for few categories too.
-
-    Parameters
-    ----------
-    group : CellGroups
-        The categories of one column.
-    evaluate : callable
-        Gives estimates and standard errors of linear functions of the distribution, which may be
-        too large.
-    q : float
-        Between 0 and 1.
-    order : sequence, optional
-        The categories from least to greatest, if they are no numbers.
-    region : LikelihoodRegion, optional
-        The likelihood, for intervals by its ratio: they ask what the reports contradict by it.
-
-    Returns
-    -------
-    NumericEstimate
     """
     if not (is_finite(q) and 0.0 < q < 1.0):
         raise ValueError(f"q={q!r} must be a number between 0 and 1.")

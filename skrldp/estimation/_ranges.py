@@ -24,19 +24,7 @@ _PROGRAMS_OF_VARIANCE = 100.0  # as many programs take as long, roughly
 
 
 def is_quick(region: LikelihoodRegion, n_programs: float) -> bool:
-    """Whether so many figures of a region take no more than some two minutes.
-
-    Parameters
-    ----------
-    region : LikelihoodRegion
-        The distributions.
-    n_programs : float
-        How many figures.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether so many figures of a region take no more than some two minutes."""
     return n_programs * float(len(region.distribution)) ** 3 <= _MOST_WORK
 
 
@@ -126,14 +114,7 @@ class CategoryRanges(LikelihoodRanges):
     def bounds(self, first: int) -> Floats:
         """Ranges of the first categories over the distributions of the same likelihood.
 
-        Parameters
-        ----------
-        first : int
-            Number of categories.
-
-        Returns
-        -------
-        array of shape (first, 2)
+        Shapes: returns (first, 2).
         """
         assert self.region is not None and self.basis is not None
         found = np.stack([self.values[:first]] * 2, axis=1)

@@ -123,27 +123,9 @@ class LikelihoodRegion:
     ) -> Floats:
         """Least and greatest values of linear functions over the region.
 
-        Parameters
-        ----------
-        functions : array of shape (m, a)
-            Their coefficients.
-        drop : float
-            By how much the log-likelihood may be below the greatest, in nats.
-        at_boundary : float, optional
-            The same for an end that is reached at the boundary of what is possible: by a
-            distribution with zeros, or where there are constraints.
-        for_few : float, default=0.0
-            What is added to the drop for an end that one report decides on, in nats. For an end
-            that rests on k reports it is divided by √k.
-        given : array of bool, shape (a,), optional
-            Cells to which the distributions are restricted before the functions are applied: the
-            functions are then expectations given that the cell is one of these.
-
-        Returns
-        -------
-        array of shape (m, 2)
-            Bounds from outside: the range is never wider than these, and narrower by some 1e-6 of
-            the range of the coefficients at most, as far as the numerical precision suffices.
+        Shapes: `functions` (m, a); `given` (a,). Returns (m, 2): bounds from outside: the range is
+        never wider than these, and narrower by some 1e-6 of the range of the coefficients at most,
+        as far as the numerical precision suffices.
         """
         given = np.ones(functions.shape[1], dtype=bool) if given is None else given
         least = functions[:, given].min(axis=1)
@@ -171,18 +153,7 @@ class LikelihoodRegion:
     ) -> Floats:
         """Solve programs over the region, each with the drop that is due where its minimum is.
 
-        Parameters
-        ----------
-        solve : callable
-            Gives for a drop and an index of programs their minima, as :meth:`minima`, to within
-            a tolerance; it may begin with what was found for another drop.
-        drop, at_boundary, for_few
-            As of :meth:`ends`.
-
-        Returns
-        -------
-        array of shape (m,)
-            Lower bounds on the minima.
+        Returns (m,): lower bounds on the minima.
         """
         first = drop if at_boundary is None else at_boundary
         if first == drop and not for_few:
@@ -209,22 +180,7 @@ class LikelihoodRegion:
     ) -> Reached:
         """Minimise linear functions over the region, divided by the probability of some cells.
 
-        Parameters
-        ----------
-        costs : array of shape (m, a)
-            The functions: 0 in other cells than these, of a range of 1 or less.
-        drop : float
-            By how much the log-likelihood may be below the greatest, in nats.
-        given : array of bool, shape (a,)
-            The cells.
-        tol : float
-            Difference between a minimum and its bound to stop at.
-        before : Reached, optional
-            What was found for another drop, to begin with.
-
-        Returns
-        -------
-        Reached
+        Shapes: `costs` (m, a); `given` (a,).
         """
         constraints = [self._likelihood(drop), *self.constraints]
         if drop not in self._centres:

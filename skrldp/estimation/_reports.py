@@ -57,27 +57,9 @@ def read_rows(Y: Any, source: Source, encode: str, sample_weight: ArrayLike | No
     No more distinct rows are brought than there are symbols, and one: if there are more, one of
     them is no report.
 
-    Parameters
-    ----------
-    Y : array, list, series, data frame or lazy frame
-        Reports.
-    source : Source
-        The mechanism that made them.
-    encode : {"auto", "symbol", "onehot", "cells"}
-        Their form.
-    sample_weight : array of shape (n,), optional
-        How many reports each row stands for.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they are no table, or a lazy frame with weights, or with other columns than reports have.
-    RuntimeError
-        If an engine fails to count the rows of a lazy frame.
+    Shapes: `sample_weight` (n,). Raises TypeError, ValueError if they are no table, or a lazy frame
+    with weights, or with other columns than reports have. Raises RuntimeError if an engine fails to
+    count the rows of a lazy frame.
     """
     frame = lazy_frame(Y)
     if frame is None:
@@ -113,27 +95,9 @@ def _as_table(Y: Any) -> Any:
 def count_reports(rows: Rows, source: Source, encode: str) -> tuple[Floats, NDArray[np.intp]]:
     """Count how often each symbol was sent.
 
-    Parameters
-    ----------
-    rows : Rows
-        Reports, and how many of each there are.
-    source : Source
-        The mechanism that made them.
-    encode : {"auto", "symbol", "onehot", "cells"}
-        Their form.
-
-    Returns
-    -------
-    counts : array of shape (m,)
-        Number of reports of each kind.
-    kinds : array of shape (b,)
-        Which kind of report each symbol is: m is less than b where several symbols are written as
-        the same cell; else 0, 1, ....
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they are not reports of the mechanism.
+    Returns `counts` (m,): number of reports of each kind; `kinds` (b,): which kind of report each
+    symbol is: m is less than b where several symbols are written as the same cell; else 0, 1, .
+    Raises TypeError, ValueError if they are not reports of the mechanism.
     """
     table = read_table(rows.table)
     n_symbols = source.mechanism.shape[0]

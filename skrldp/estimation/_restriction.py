@@ -38,21 +38,7 @@ def restriction(fitted: FittedSet, joint: JointDistribution) -> Restriction:
     Of a likelihood-ratio set, the bounds on single conditionals are taken. What it says about pairs
     of them is not convex in the distribution of (S, U); without it the set is somewhat larger.
 
-    Parameters
-    ----------
-    fitted : FittedSet
-        The set.
-    joint : JointDistribution
-        The public distribution.
-
-    Returns
-    -------
-    Restriction
-
-    Raises
-    ------
-    ValueError
-        If the set holds the public distribution alone, or is of an unknown kind.
+    Raises ValueError if the set holds the public distribution alone, or is of an unknown kind.
     """
     if fitted.is_point:
         raise ValueError(

@@ -46,16 +46,7 @@ def _around(fit: Fit) -> Floats:
 def line(fit: Fit, functions: Floats) -> Line:
     """Find the expected squares of the weights of linear functions.
 
-    Parameters
-    ----------
-    fit : Fit
-        By least squares.
-    functions : array of shape (m, a)
-        Coefficients of the functions.
-
-    Returns
-    -------
-    Line
+    Shapes: `functions` (m, a).
     """
     around, squares = _around(fit), fit.weights.of(functions) ** 2
     given = np.stack([fit.channel.backward(row) for row in squares])  # in each cell, (m, a)
@@ -67,17 +58,7 @@ def line(fit: Fit, functions: Floats) -> Line:
 
 
 def of_cells(fit: Fit) -> Line:
-    """As :func:`line`, of the probabilities of all cells.
-
-    Parameters
-    ----------
-    fit : Fit
-        By least squares.
-
-    Returns
-    -------
-    Line
-    """
+    """As :func:`line`, of the probabilities of all cells."""
     around, weights = _around(fit), fit.weights
     report = fit.channel.forward(around)
     square = weights.moments(report)[0] + weights.estimate(report) ** 2
@@ -90,20 +71,7 @@ def of_cells(fit: Fit) -> Line:
 def score_intervals(values: Floats, found: Line, n: float, z: float) -> Floats:
     """Score intervals within 0 and 1; an estimate beyond counts as 0 or 1.
 
-    Parameters
-    ----------
-    values : array of shape (m,)
-        Estimates by least squares; NaN where there is none.
-    found : Line
-        The expected squares of their weights.
-    n : float
-        Number of reports.
-    z : float
-        Half-width of a normal interval in standard errors.
-
-    Returns
-    -------
-    array of shape (m, 2)
+    Shapes: `values` (m,); returns (m, 2).
     """
     at, ratio = np.clip(values, 0.0, 1.0), z**2 / n
     half = at + ratio * found.slope / 2.0

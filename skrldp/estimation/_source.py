@@ -52,21 +52,8 @@ class Source:
 def read_source(mechanism: Any) -> Source:
     """Make a source from a mechanism, its JSON, or a fitted sanitizer or pipeline.
 
-    Parameters
-    ----------
-    mechanism : Mechanism, str, sanitizer or Pipeline
-        The mechanism that made the reports.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    ValueError
-        If the JSON is not a mechanism, or the sanitizer is not fitted.
+    Raises TypeError if it is none of these. Raises ValueError if the JSON is not a mechanism, or
+    the sanitizer is not fitted.
     """
     own, sanitizer = read_mechanism(mechanism)
     if sanitizer is None:
@@ -80,21 +67,8 @@ def read_source(mechanism: Any) -> Source:
 def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
     """Read a mechanism alone, without how its reports are written.
 
-    Parameters
-    ----------
-    mechanism : Mechanism, str, sanitizer or Pipeline
-        What makes the reports.
-
-    Returns
-    -------
-    Mechanism
-    sanitizer : BaseSanitizer or None
-        None if a mechanism or its JSON was given.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As by :func:`read_source`.
+    Returns `sanitizer`: none if a mechanism or its JSON was given. Raises TypeError, ValueError as
+    by :func:`read_source`.
     """
     if isinstance(mechanism, str):
         mechanism = Mechanism.from_json(mechanism)
@@ -167,15 +141,5 @@ def _parts(value: Any, several: bool) -> tuple[Any, ...]:
 
 
 def as_strings(columns: Sequence[Any]) -> tuple[str, ...]:
-    """Name columns as sanitizers do: those that have only a position n are "xn".
-
-    Parameters
-    ----------
-    columns : sequence
-        Names or positions.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Name columns as sanitizers do: those that have only a position n are "xn"."""
     return tuple(name if isinstance(name, str) else f"x{name}" for name in columns)

@@ -15,26 +15,8 @@ def bound_of_reports(
 ) -> float:
     """Check that so many reports about one person have a bound.
 
-    Parameters
-    ----------
-    guarantee : Guarantee or None
-        What a mechanism's maker claims.
-    reports : int
-        How many reports.
-    eps : float or None
-        The most that they may leak together, in nats; None takes any finite bound.
-    allow_one : str
-        How one report is allowed, for messages.
-
-    Returns
-    -------
-    float
-        The most that they leak together, in nats.
-
-    Raises
-    ------
-    ValueError
-        If there is no such bound, or it is more than `eps`.
+    Returns float: the most that they leak together, in nats. Raises ValueError if there is no such
+    bound, or it is more than `eps`.
     """
     if guarantee is None:
         raise ValueError("this mechanism states no guarantee, so no number of reports is safe.")

@@ -83,16 +83,7 @@ _INSTEAD = {
 def check_categories(where: str, categories: Iterable[Any]) -> None:
     """Refuse categories that a mechanism's JSON cannot hold, so that no client could report them.
 
-    Parameters
-    ----------
-    where : str
-        What has them, for the message, which shows none of them: they may be secrets.
-    categories : iterable of scalars
-
-    Raises
-    ------
-    TypeError
-        If there is one; the message says what to use instead.
+    Raises TypeError if there is one; the message says what to use instead.
 
     Examples
     --------

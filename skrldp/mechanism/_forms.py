@@ -56,14 +56,7 @@ class Form(ReadOnly, ABC):
     def columns(self, cells: NDArray[Any]) -> Floats:
         """Probabilities of the reports in some cells, without the whole matrix.
 
-        Parameters
-        ----------
-        cells : integer array of shape (m,)
-            Cell codes.
-
-        Returns
-        -------
-        array of shape (b, m)
+        Shapes: `cells` (m,); returns (b, m).
         """
 
     @abstractmethod

@@ -222,20 +222,8 @@ class Guarantee:
         only covered by the bound at all distributions, and adds at most that. Records whose U
         differs count alike, as long as the secret is the same.
 
-        Parameters
-        ----------
-        reports : int
-            How many reports, at least 1.
-
-        Returns
-        -------
-        float
-            In nats, rounded upwards; infinite if no bound at all distributions is stated.
-
-        Raises
-        ------
-        ValueError
-            If `reports` is no whole number of at least 1.
+        Returns float: in nats, rounded upwards; infinite if no bound at all distributions is
+        stated. Raises ValueError if `reports` is no whole number of at least 1.
         """
         if not is_whole(reports) or reports < 1:
             raise ValueError(f"reports={reports!r} is no whole number >= 1.")
@@ -249,30 +237,15 @@ class Guarantee:
         return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
     def describe_distributions(self) -> str:
-        """Say in words which distributions it holds for.
-
-        Returns
-        -------
-        str
-        """
+        """Say in words which distributions it holds for."""
         return "all distributions" if self.distributions == "all" else self.distributions.describe()
 
 
 def check_fit(guarantee: Guarantee, n_secrets: int, columns: Sequence[tuple[Any, bool]]) -> None:
     """Check that a guarantee is about the secrets and the columns of its mechanism.
 
-    Parameters
-    ----------
-    guarantee : Guarantee
-    n_secrets : int
-        Size of the alphabet of S.
-    columns : sequence of (name, bool)
-        The columns, and whether each is sensitive.
-
-    Raises
-    ------
-    ValueError
-        If it states bounds of other pairs, or of columns that are not there or not of that kind.
+    Raises ValueError if it states bounds of other pairs, or of columns that are not there or not of
+    that kind.
     """
     pairs = guarantee.eps_pairs
     if pairs is not None and len(pairs) != n_secrets:

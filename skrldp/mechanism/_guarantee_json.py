@@ -26,14 +26,7 @@ _SETS: dict[str, type[StatedRenyiSet | StatedLikelihoodRatioSet]] = {
 def claims_of(guarantee: Guarantee) -> dict[str, Any]:
     """Return a guarantee as JSON holds it.
 
-    Parameters
-    ----------
-    guarantee : Guarantee
-
-    Returns
-    -------
-    dict
-        With the keys in canonical order.
+    Returns dict: with the keys in canonical order.
     """
     bounds = ("eps_all", "eps_given_u", "eps_pairs")
     claims = _stated_fields(guarantee, (*_PROOF, *bounds, "n_records", "alphabet"))
@@ -52,21 +45,7 @@ def claims_of(guarantee: Guarantee) -> dict[str, Any]:
 def guarantee_from(claims: Any, version: int) -> Guarantee:
     """Read a guarantee.
 
-    Parameters
-    ----------
-    claims : object
-        What stands in the JSON.
-    version : int
-        The JSON's version.
-
-    Returns
-    -------
-    Guarantee
-
-    Raises
-    ------
-    ValueError
-        If it does not follow the format exactly, or its figures are impossible.
+    Raises ValueError if it does not follow the format exactly, or its figures are impossible.
     """
     key = "laws" if version == 1 else "distributions"
     needed, optional = (*_PROOF, "n_records", key), _OPTIONAL[version]

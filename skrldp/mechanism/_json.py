@@ -58,21 +58,9 @@ _NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bit
 def write(mechanism: Mechanism) -> str:
     """Write the canonical JSON of a mechanism.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-
-    Returns
-    -------
-    str
-        The same for equal mechanisms; :func:`read` gives an equal one back.
-
-    Raises
-    ------
-    ValueError
-        If :func:`read` would refuse it.
-    TypeError
-        If a category is of a type that JSON cannot hold.
+    Returns str: the same for equal mechanisms; :func:`read` gives an equal one back. Raises
+    ValueError if :func:`read` would refuse it. Raises TypeError if a category is of a type that
+    JSON cannot hold.
     """
     form = mechanism.form
     fields: dict[str, Any] = {
@@ -109,23 +97,9 @@ def write(mechanism: Mechanism) -> str:
 def read(text: str | bytes) -> dict[str, Any]:
     """Read a mechanism's parts from JSON; whitespace and the order of keys do not matter.
 
-    Parameters
-    ----------
-    text : str or bytes
-        JSON; bytes are UTF-8.
-
-    Returns
-    -------
-    dict
-        `secrets`, `values`, `symbols`, `columns`, `form` and `guarantee` of the mechanism.
-
-    Raises
-    ------
-    TypeError
-        If `text` is neither str nor bytes.
-    ValueError
-        If it does not follow the format of a mechanism exactly, or its weights are not a
-        distribution.
+    Returns dict: `secrets`, `values`, `symbols`, `columns`, `form` and `guarantee` of the
+    mechanism. Raises TypeError if `text` is neither str nor bytes. Raises ValueError if it does not
+    follow the format of a mechanism exactly, or its weights are not a distribution.
     """
     if not isinstance(text, str | bytes | bytearray):
         raise TypeError(f"a mechanism is read from str or bytes, got {type(text).__name__}.")

@@ -16,17 +16,7 @@ Others = bool | tuple[Any, ...] | None
 def check_others(others: Any, values: Sequence[Any]) -> None:
     """Check that there is a value "other" where values are reported as such.
 
-    Parameters
-    ----------
-    others : tuple
-        For each column of U: True for all values that it does not have, a tuple of values, or None.
-    values : sequence
-        The values of U: scalars if it has one column, tuples if several.
-
-    Raises
-    ------
-    ValueError
-        If they do not fit.
+    Raises ValueError if they do not fit.
     """
     widths = [len(value) if isinstance(value, tuple) else 1 for value in values]
     width = widths[0]

@@ -18,15 +18,6 @@ _COLUMN_TOLERANCE = 1e-9
 def slot_bits(n_symbols: int) -> int:
     """Denominator bits of a dense mechanism: 32 bits for the threshold and those of an alias slot.
 
-    Parameters
-    ----------
-    n_symbols : int
-        Number of symbols b.
-
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> slot_bits(16), slot_bits(17)

@@ -161,17 +161,7 @@ def _check_rule(stated: StatedRenyiSet | StatedLikelihoodRatioSet) -> None:
 def as_float(holder: Any, name: str) -> float:
     """Turn a figure of a frozen object into a float; what is no number is left as it is.
 
-    Parameters
-    ----------
-    holder : object
-        Whose attribute it is.
-    name : str
-        Name of the attribute.
-
-    Returns
-    -------
-    float
-        NaN, which the checks refuse, if it is not a number.
+    Returns float: NaN, which the checks refuse, if it is not a number.
     """
     number = real(getattr(holder, name))
     if not math.isnan(number):
@@ -182,14 +172,7 @@ def as_float(holder: Any, name: str) -> float:
 def real(value: Any) -> float:
     """Return a number as a float.
 
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    float
-        NaN, which the checks refuse, if it is no number, or no float holds it.
+    Returns float: NaN, which the checks refuse, if it is no number, or no float holds it.
     """
     if isinstance(value, bool) or not isinstance(value, float | int):
         return math.nan

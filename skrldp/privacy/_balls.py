@@ -48,16 +48,7 @@ class ProductRegion(Region):
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix each conditional with the public one until it is in its ball.
 
-        Parameters
-        ----------
-        first, second : integer arrays of shape (m,)
-            The secrets.
-        conditionals : array of shape (m, 2, a2)
-            Conditionals of each pair.
-
-        Returns
-        -------
-        array of shape (m, 2, a2)
+        Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
         found = conditionals.copy()
         for i, secret in enumerate((first, second)):
@@ -92,16 +83,7 @@ class JointRegion(ProductRegion):
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix pairs of conditionals with the public ones until they keep the budget.
 
-        Parameters
-        ----------
-        first, second : integer arrays of shape (m,)
-            The secrets.
-        conditionals : array of shape (m, 2, a2)
-            Conditionals of each pair.
-
-        Returns
-        -------
-        array of shape (m, 2, a2)
+        Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
         shared = (self.marginal > 0)[first] & (self.marginal > 0)[second] & (first != second)
         pair = np.stack([first[shared], second[shared]], axis=1)
@@ -116,16 +98,7 @@ class JointRegion(ProductRegion):
     ) -> Floats:
         r"""Upper bounds of :math:`R_1(u) - e^\epsilon R_2(u)`; see :class:`Region`.
 
-        Parameters
-        ----------
-        value, first, second : integer arrays of shape (m,)
-            Value of U and the two secrets.
-        eps : float or array of shape (m,)
-            In nats.
-
-        Returns
-        -------
-        array of shape (m,)
+        Shapes: `value` and `first` and `second` (m,); `eps` (m,); returns (m,).
         """
         gap = super().value_gap(value, first, second, eps)
         shared = (self.marginal > 0)[first] & (self.marginal > 0)[second] & (first != second)

@@ -26,33 +26,8 @@ def privacy_region(
 ) -> Region:
     """Build the privacy region of a set of distributions around the public one.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    uncertainty : FittedSet
-        The set of distributions.
-    region : {"joint", "product", "box", "lower", "exact"}
-        How closely the region follows the set; "exact" is as closely as proofs can: "joint" where
-        that is convex, else "product".
-    same_secret : bool
-        Also compare a secret with itself under two distributions, as Entropy Definition 3 does; it
-        is not part of the privacy promise and only costs utility.
-    observe : {"all", "nonsensitive"}
-        For mechanisms that do not see the secret: rows are functions of U alone.
-    layout : Layout, optional
-        Which entries of a row belong to which secret of ``joint``; None is what ``observe`` says.
-    compared : pair of integer arrays of shape (n_pairs,), optional
-        Pairs of secrets to compare; None: all.
-
-    Returns
-    -------
-    Region
-
-    Raises
-    ------
-    ValueError
-        If the region is unknown, or is the joint one with alpha < 1/2, where it is not convex.
+    Shapes: `compared` (n_pairs,). Raises ValueError if the region is unknown, or is the joint one
+    with alpha < 1/2, where it is not convex.
     """
     if region == "exact":
         region = "joint" if uncertainty.joint_is_convex else "product"

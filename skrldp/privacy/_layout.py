@@ -35,19 +35,7 @@ class Layout:
 
     @classmethod
     def plain(cls, n_secrets: int, n_values: int, observe: str = "all") -> "Layout":
-        """Lay out rows whose entries are cells in their order, or values of U for all secrets.
-
-        Parameters
-        ----------
-        n_secrets, n_values : int
-            Sizes of the two alphabets.
-        observe : {"all", "nonsensitive"}
-            With "nonsensitive", rows are functions of U.
-
-        Returns
-        -------
-        Layout
-        """
+        """Lay out rows whose entries are cells in their order, or values of U for all secrets."""
         if observe == "nonsensitive":
             return cls(np.arange(n_values)[None], np.zeros(n_secrets, dtype=np.intp), n_values)
         n_cells = n_secrets * n_values
@@ -76,14 +64,7 @@ class Layout:
     def split(self, rows: Floats) -> Floats:
         """Take rows apart into their parts.
 
-        Parameters
-        ----------
-        rows : array of shape (b, ...) with n_cells entries in each row
-            Rows of a mechanism.
-
-        Returns
-        -------
-        array of shape (b, p, k)
+        Shapes: `rows` (b, ...); returns (b, p, k).
         """
         flat = np.asarray(rows, dtype=float).reshape(len(rows), self.n_cells)
         if self.in_order:
@@ -93,14 +74,7 @@ class Layout:
     def spread(self, rows: Floats) -> Floats:
         """Give each secret its part of each row.
 
-        Parameters
-        ----------
-        rows : array of shape (b, ...) with n_cells entries in each row
-            Rows of a mechanism.
-
-        Returns
-        -------
-        array of shape (b, n_secrets, k)
+        Shapes: `rows` (b, ...); returns (b, n_secrets, k).
         """
         parts = self.split(rows)
         if len(self.parts) == 1:
@@ -110,30 +84,15 @@ class Layout:
     def gather(self, parts: Floats) -> Floats:
         """Add up what belongs to each entry of a row: the adjoint of :meth:`split`.
 
-        Parameters
-        ----------
-        parts : array of shape (b, p, k)
-            A linear function of the parts.
-
-        Returns
-        -------
-        array of shape (b, n_cells)
-            The same function of the rows.
+        Shapes: `parts` (b, p, k). Returns (b, n_cells): the same function of the rows.
         """
         return self._gathered(parts.reshape(len(parts), -1), 1)
 
     def gather_forms(self, forms: Floats) -> Floats:
         """Add up what belongs to each two entries of a row.
 
-        Parameters
-        ----------
-        forms : array of shape (b, p * k, p * k)
-            Quadratic forms of the parts.
-
-        Returns
-        -------
-        array of shape (b, n_cells, n_cells)
-            The same forms of the rows.
+        Shapes: `forms` (b, p * k, p * k). Returns (b, n_cells, n_cells): the same forms of the
+        rows.
         """
         return self._gathered(self._gathered(forms, 1), 2)
 

@@ -14,14 +14,7 @@ __all__ = ["BoxRegion", "LowerRegion", "PointRegion", "SimplexRegion", "summits"
 def summits(q: Floats) -> Floats:
     """Conditionals with all their mass where q is greatest.
 
-    Parameters
-    ----------
-    q : array of shape (n, k)
-        Linear functions.
-
-    Returns
-    -------
-    array of shape (n, k)
+    Shapes: `q` (n, k); returns (n, k).
     """
     conditionals = np.zeros_like(q)
     np.put_along_axis(conditionals, q.argmax(axis=-1)[..., None], 1.0, axis=-1)
@@ -39,16 +32,7 @@ class SimplexRegion(Region):
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Return the pairs as they are; see :meth:`Region.pull_in`.
 
-        Parameters
-        ----------
-        first, second : integer arrays of shape (m,)
-            The secrets.
-        conditionals : array of shape (m, 2, a2)
-            Conditionals of each pair.
-
-        Returns
-        -------
-        array of shape (m, 2, a2)
+        Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
         return conditionals
 
@@ -67,16 +51,7 @@ class PointRegion(Region):
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Put the public conditionals in place of others; see :meth:`Region.pull_in`.
 
-        Parameters
-        ----------
-        first, second : integer arrays of shape (m,)
-            The secrets.
-        conditionals : array of shape (m, 2, a2)
-            Conditionals of each pair.
-
-        Returns
-        -------
-        array of shape (m, 2, a2)
+        Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
         pair = np.stack([first, second], axis=1)
         return np.where((self.marginal > 0)[pair][..., None], self.conditionals[pair], conditionals)
@@ -90,47 +65,18 @@ class LowerRegion(Region):
 
     @classmethod
     def around(cls, region: Region) -> "LowerRegion":
-        """Take the lower bounds from a ball.
-
-        Parameters
-        ----------
-        region : Region
-            Anything with the public conditionals and the uncertainty set.
-
-        Returns
-        -------
-        LowerRegion
-        """
+        """Take the lower bounds from a ball."""
         lower, _ = region.cell_bounds()
         return cls(**_common(region), lower=lower)
 
     def one_against_rest(self, value: int) -> "Region":
-        """Return the region for mechanisms that only ask whether U is this value.
-
-        Parameters
-        ----------
-        value : int
-            Position of the value.
-
-        Returns
-        -------
-        Region
-        """
+        """Return the region for mechanisms that only ask whether U is this value."""
         return type(self).around(super().one_against_rest(value))
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix with the public conditionals until the bounds hold; see :meth:`Region.pull_in`.
 
-        Parameters
-        ----------
-        first, second : integer arrays of shape (m,)
-            The secrets.
-        conditionals : array of shape (m, 2, a2)
-            Conditionals of each pair.
-
-        Returns
-        -------
-        array of shape (m, 2, a2)
+        Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
         pair = np.stack([first, second], axis=1)
         return _between(
@@ -156,47 +102,18 @@ class BoxRegion(Region):
 
     @classmethod
     def around(cls, region: Region) -> "BoxRegion":
-        """Take the bounds from a ball.
-
-        Parameters
-        ----------
-        region : Region
-            Anything with the public conditionals and the uncertainty set.
-
-        Returns
-        -------
-        BoxRegion
-        """
+        """Take the bounds from a ball."""
         lower, upper = region.cell_bounds()
         return cls(**_common(region), lower=lower, upper=upper)
 
     def one_against_rest(self, value: int) -> "Region":
-        """Return the region for mechanisms that only ask whether U is this value.
-
-        Parameters
-        ----------
-        value : int
-            Position of the value.
-
-        Returns
-        -------
-        Region
-        """
+        """Return the region for mechanisms that only ask whether U is this value."""
         return type(self).around(super().one_against_rest(value))
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix with the public conditionals until the bounds hold; see :meth:`Region.pull_in`.
 
-        Parameters
-        ----------
-        first, second : integer arrays of shape (m,)
-            The secrets.
-        conditionals : array of shape (m, 2, a2)
-            Conditionals of each pair.
-
-        Returns
-        -------
-        array of shape (m, 2, a2)
+        Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
         pair = np.stack([first, second], axis=1)
         return _between(conditionals, self.conditionals[pair], self.lower[pair], self.upper[pair])

@@ -66,19 +66,7 @@ class Statement:
         return float(eps[0]) if eps.size and np.all(eps == eps[0]) else eps
 
     def region(self, kind: str = "joint", same_secret: bool = False) -> Region:
-        """Build the region of conditionals.
-
-        Parameters
-        ----------
-        kind : {"joint", "product", "box", "lower", "exact"}
-            How closely it follows the set; see :func:`skrldp.privacy.privacy_region`.
-        same_secret : bool
-            Also compare a secret with itself; all pairs are compared then.
-
-        Returns
-        -------
-        Region
-        """
+        """Build the region of conditionals."""
         return privacy_region(
             self.joint,
             self.uncertainty,
@@ -96,16 +84,7 @@ class Statement:
     def whole_distribution(self, distribution: Floats, public: JointDistribution) -> Floats:
         """Write a distribution of these secrets and values as one of S and U.
 
-        Parameters
-        ----------
-        distribution : array, of the shape of ``joint.counts``
-            Distribution of these secrets and values.
-        public : JointDistribution
-            The public distribution of S and U, by which what stands together here is parted.
-
-        Returns
-        -------
-        array of shape (a1, a2)
+        Shapes: returns (a1, a2).
         """
         counts = public.counts.ravel()
         together = np.bincount(self.cells, counts, self.joint.counts.size)[self.cells]
@@ -168,37 +147,7 @@ class Promise:
     ) -> "Promise":
         """Make the statements that are asked for.
 
-        Parameters
-        ----------
-        joint : JointDistribution
-            The public distribution.
-        uncertainty : FittedSet
-            The set around it.
-        eps : float or array of shape (a1, a1)
-            Privacy parameter, or one for each pair of secrets, symmetric; infinite where two are
-            not compared.
-        eps_all : float, optional
-            Privacy parameter over all distributions, at least ``eps``.
-        known : sequence of int
-            Places of the columns of U that observers may know.
-        eps_known : float, optional
-            Privacy parameter within the known values; None is ``eps``.
-        each : bool
-            Protect each sensitive column by itself, the others being part of U.
-        observe : {"all", "nonsensitive"}
-            What mechanisms see.
-        fit : callable, optional
-            Makes the set around another table, as ``fit_set`` does. It is needed for sets of
-            conditionals, with ``known`` or ``each``; a ball of joint distributions serves for all.
-        secret_names : sequence of str, optional
-            Names of the sensitive columns; None are their places.
-        most_values : sequence of int or None, optional
-            With ``each``, for each sensitive column the most values that all other columns have
-            together in the population, as ``joint.most_values`` is for U; None are those listed.
-
-        Returns
-        -------
-        Promise
+        Shapes: `eps` (a1, a1).
         """
         a1, a2 = joint.counts.shape
         matrix = np.full((a1, a1), eps) if np.ndim(eps) == 0 else np.asarray(eps, dtype=float)
@@ -239,19 +188,7 @@ class Promise:
         return cls(joint, tuple(found), eps_all, observe, tuple(names))
 
     def requirements(self, kind: str = "exact", same_secret: bool = False) -> Requirements:
-        """List what rows must satisfy, without what follows from the rest.
-
-        Parameters
-        ----------
-        kind : {"exact", "joint", "product", "box", "lower"}
-            How closely the regions follow the sets; "exact" as closely as proofs can.
-        same_secret : bool
-            Also compare each secret with itself, in the statements on S alone.
-
-        Returns
-        -------
-        Requirements
-        """
+        """List what rows must satisfy, without what follows from the rest."""
         items = [
             Requirement(one.region(kind, same_secret and not one.known), one.pair_eps)
             for one in self.statements
@@ -314,20 +251,7 @@ def _arranged(
 ) -> Statement:
     """Compare groups of cells: those of a code of S and a code of known values of U.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    secret, known : integer arrays of shape (a1,) and (a2,)
-        Code of each secret, and of what is known of each value.
-    eps : array of shape (n_codes, n_codes)
-        ε of each pair of codes of S.
-    observe : {"all", "nonsensitive"}
-        What mechanisms see.
-    around : callable
-        Makes the set of distributions.
-    most_values : int or None
-        The most values that a group may have in the population; None if all are listed.
+    Shapes: `secret` and `known` (a1,); `eps` (n_codes, n_codes).
     """
     a1, a2 = joint.counts.shape
     n_known = int(known.max()) + 1

@@ -49,16 +49,7 @@ class Region(ABC):
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Move pairs of conditionals into the region, by little if they are nearly inside.
 
-        Parameters
-        ----------
-        first, second : integer arrays of shape (m,)
-            The secrets.
-        conditionals : array of shape (m, 2, a2)
-            Conditionals of each pair.
-
-        Returns
-        -------
-        array of shape (m, 2, a2)
+        Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
 
     @property
@@ -93,17 +84,7 @@ class Region(ABC):
         return first, second
 
     def parts(self, n_rows: int) -> Iterator[slice]:
-        """Cut rows into parts whose pairs of secrets fit into memory together.
-
-        Parameters
-        ----------
-        n_rows : int
-            Number of rows.
-
-        Yields
-        ------
-        slice
-        """
+        """Cut rows into parts whose pairs of secrets fit into memory together."""
         return chunks(n_rows, max(1, _PAIRS // max(1, len(self.pairs[0]))))
 
     def worst(
@@ -117,22 +98,7 @@ class Region(ABC):
     ) -> WorstPairs:
         r"""Bound the privacy violation of each row and pair of secrets.
 
-        Parameters
-        ----------
-        rows : array of shape (b, ...), laid out as :attr:`rows` says
-            Non-negative rows of a mechanism.
-        eps : float or array of shape (n_pairs,)
-            Privacy parameter, or one for each of :attr:`pairs`, in nats.
-        against : array of the same shape, optional
-            Take the second secret's part from these rows instead.
-        above : float
-            Only pairs whose bound exceeds this are returned.
-        conditionals : bool
-            Whether to return the worst conditionals too.
-
-        Returns
-        -------
-        WorstPairs
+        Shapes: `rows` (b, ...); `eps` (n_pairs,).
         """
         eps = np.broadcast_to(eps, self.pairs[0].shape)
         screened = self.screened(rows, against)
@@ -143,16 +109,7 @@ class Region(ABC):
     def screened(self, rows: Floats, against: Floats | None = None) -> Screened:
         """Bound what each secret's conditional makes of rows, so that few pairs are left.
 
-        Parameters
-        ----------
-        rows : array of shape (b, ...), laid out as :attr:`rows` says
-            Non-negative rows of a mechanism.
-        against : array of the same shape, optional
-            Take the second secret's part from these rows instead.
-
-        Returns
-        -------
-        Screened
+        Shapes: `rows` (b, ...).
         """
         parts = self.rows.spread(rows)
         others = parts if against is None else self.rows.spread(against)
@@ -168,22 +125,7 @@ class Region(ABC):
     ) -> Floats:
         """Find what must be added to all entries of each row to make it private.
 
-        Parameters
-        ----------
-        rows : array of shape (b, ...), laid out as :attr:`rows` says
-            Non-negative rows of a mechanism.
-        eps : float or array of shape (n_pairs,)
-            Privacy parameter, or one for each of :attr:`pairs`, in nats.
-        rounding : float
-            By how much each entry may be changed afterwards; the row stays private then.
-        against : array of the same shape, optional
-            Take the second secret's part from these rows instead.
-        callback : callable, optional
-            Is called with the number of rows done since the last call.
-
-        Returns
-        -------
-        array of shape (b,)
+        Shapes: `rows` (b, ...); `eps` (n_pairs,); returns (b,).
         """
         eps = np.broadcast_to(eps, self.pairs[0].shape)
         spare = rounding * (1.0 + odds_factor(eps))
@@ -235,15 +177,7 @@ class Region(ABC):
     def one_against_rest(self, value: int) -> "Region":
         """Return the region for mechanisms that only ask whether U is this value.
 
-        Parameters
-        ----------
-        value : int
-            Position of the value.
-
-        Returns
-        -------
-        Region
-            Over conditionals of two cells: the value, and all others together.
+        Returns Region: over conditionals of two cells: the value, and all others together.
         """
         probability = self.conditionals[:, value]
         pair = np.stack([probability, 1.0 - probability], axis=1)
@@ -252,9 +186,7 @@ class Region(ABC):
     def cell_bounds(self) -> tuple[Floats, Floats]:
         """Least and greatest probability of each value under each secret.
 
-        Returns
-        -------
-        lower, upper : arrays of shape (a1, a2)
+        Shapes: returns `lower, upper` (a1, a2).
         """
         return self._cell_bounds
 
@@ -267,16 +199,7 @@ class Region(ABC):
     ) -> Floats:
         r"""Upper bounds of :math:`R_1(u) - e^\epsilon R_2(u)` for given values and pairs.
 
-        Parameters
-        ----------
-        value, first, second : integer arrays of shape (m,)
-            Value of U and the two secrets.
-        eps : float or array of shape (m,)
-            In nats.
-
-        Returns
-        -------
-        array of shape (m,)
+        Shapes: `value` and `first` and `second` (m,); `eps` (m,); returns (m,).
         """
         lower, upper = self.cell_bounds()
         return upper[first, value] - odds_factor(eps) * lower[second, value]

@@ -22,25 +22,8 @@ def repair(
     Adding a number to all entries of a row makes it private (:meth:`Requirements.heights`);
     dividing by the new column sums keeps it so.
 
-    Parameters
-    ----------
-    matrix : array of shape (b, n_cells)
-        Non-negative, with positive column sums.
-    requirements : Requirements
-        What every row must satisfy.
-    rounding : float
-        By how much each probability may be changed before the columns are divided by their new
-        sums; afterwards by that part of it. The mechanism stays private then.
-    stand_in : array of shape (a2,), optional
-        A distribution of U that reports about unknown values are made from; see
-        :func:`skrldp.certificate.may_stand_in`. U alone must be observed.
-    callback : callable, optional
-        Is called with the number of rows looked at since the last call.
-
-    Returns
-    -------
-    array of the same shape
-        Columns sum to 1 up to rounding.
+    Shapes: `matrix` (b, n_cells); `stand_in` (a2,). Returns array of the same shape: columns sum to
+    1 up to rounding.
     """
     clean = np.clip(matrix, 0.0, None)
     clean = clean / clean.sum(axis=0)
@@ -57,15 +40,6 @@ def repair(
 def constant_rows(rows: Floats, distribution: Floats) -> Floats:
     """Make rows whose entries are all what a distribution makes of each row.
 
-    Parameters
-    ----------
-    rows : array of shape (b, k)
-        Rows that are functions of U.
-    distribution : array of shape (k,)
-        Distribution of U.
-
-    Returns
-    -------
-    array of the same shape
+    Shapes: `rows` (b, k); `distribution` (k,).
     """
     return np.broadcast_to((rows @ distribution)[:, None], rows.shape)

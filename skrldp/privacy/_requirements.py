@@ -76,16 +76,7 @@ class Requirements:
     def of(cls, region: Region, eps: float | Floats) -> "Requirements":
         """Make a list of one requirement.
 
-        Parameters
-        ----------
-        region : Region
-            The conditionals that privacy must hold for.
-        eps : float or array of shape (n_pairs,)
-            Privacy parameter, in nats.
-
-        Returns
-        -------
-        Requirements
+        Shapes: `eps` (n_pairs,).
         """
         return cls((Requirement(region, eps),))
 
@@ -137,29 +128,14 @@ class Requirements:
         return min((float(one.pair_eps.min()) for one in self if one.pair_eps.size), default=np.inf)
 
     def at_most(self, eps: float) -> "Requirements":
-        """Limit every ε, for the arithmetic of designs.
-
-        Parameters
-        ----------
-        eps : float
-            The greatest, in nats.
-
-        Returns
-        -------
-        Requirements
-        """
+        """Limit every ε, for the arithmetic of designs."""
         if all(one.pair_eps.max(initial=0.0) <= eps for one in self):
             return self
         limited = tuple(replace(one, eps=np.minimum(one.eps, eps)) for one in self)
         return replace(self, items=limited)
 
     def describe(self) -> str:
-        """Name the requirements, for messages.
-
-        Returns
-        -------
-        str
-        """
+        """Name the requirements, for messages."""
         words = []
         for one in self:
             low, high = (one.pair_eps.min(initial=np.inf), one.pair_eps.max(initial=0.0))
@@ -170,14 +146,7 @@ class Requirements:
     def fold(self, distribution: Floats) -> Floats:
         """Take the distribution of the entries of a row: of X, or of U if U alone is observed.
 
-        Parameters
-        ----------
-        distribution : array of shape (a1, a2)
-            Distribution of (S, U).
-
-        Returns
-        -------
-        array of shape (n_cells,)
+        Shapes: `distribution` (a1, a2); returns (n_cells,).
         """
         if distribution.size == self.n_cells:
             return distribution.ravel()
@@ -196,20 +165,7 @@ class Requirements:
         :math:`\delta/(e^\epsilon - 1)` to its entries makes it private for the pair, and so does
         anything more (docs/proofs.md, the repair lemma).
 
-        Parameters
-        ----------
-        rows : array of shape (b, ...) with n_cells entries in each row
-            Non-negative rows.
-        rounding : float
-            By how much each entry may be changed afterwards; the row stays private then.
-        against : array of the same shape, optional
-            Take the second secret's part from these rows instead.
-        callback : callable, optional
-            Is called with the number of rows done for a requirement since the last call.
-
-        Returns
-        -------
-        array of shape (b,)
+        Shapes: `rows` (b, ...); returns (b,).
         """
         heights = np.zeros(len(rows))
         for one in self:
@@ -220,15 +176,7 @@ class Requirements:
     def lift(self, rows: Floats) -> Floats:
         """Lift rows until they meet the requirements, each by as little as it needs.
 
-        Parameters
-        ----------
-        rows : array of shape (b, n_cells)
-            Non-negative rows.
-
-        Returns
-        -------
-        array of shape (b, n_cells)
-            Private rows of unit sum.
+        Shapes: `rows` (b, n_cells). Returns (b, n_cells): private rows of unit sum.
         """
         unit = rows / rows.sum(axis=1, keepdims=True)
         return lifted(unit, self.heights(unit))

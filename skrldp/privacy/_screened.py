@@ -52,14 +52,7 @@ class Screened:
     def gaps(self, eps: Floats) -> Floats:
         """Bound the violation of every row and pair roughly.
 
-        Parameters
-        ----------
-        eps : array of shape (n_pairs,)
-            ε of each pair, in nats.
-
-        Returns
-        -------
-        array of shape (b, n_pairs)
+        Shapes: `eps` (n_pairs,); returns (b, n_pairs).
         """
         first, second = self.region.pairs
         return _gaps(self.most[:, first], self.least[:, second], odds_factor(eps))
@@ -67,14 +60,7 @@ class Screened:
     def leakages(self, row: Indices, pair: Indices) -> Floats:
         """Estimate which entries leak most, by the same bounds: a guess at their order.
 
-        Parameters
-        ----------
-        row, pair : integer arrays of shape (m,)
-            Rows, and places of ``region.pairs``.
-
-        Returns
-        -------
-        array of shape (m,)
+        Shapes: `row` and `pair` (m,); returns (m,).
         """
         first, second = self.region.pairs
         most, least = self.most[row, first[pair]], -self.least[row, second[pair]]
@@ -91,22 +77,8 @@ class Screened:
     ) -> tuple[WorstPairs, Booleans]:
         """Bound some entries as closely as the region can.
 
-        Parameters
-        ----------
-        row, pair : integer arrays of shape (m,)
-            Rows, and places of ``region.pairs``.
-        eps : array of shape (m,)
-            ε of each, in nats.
-        above : float
-            Only entries whose bound exceeds this are returned.
-        conditionals : bool
-            Whether to return the worst conditionals too.
-
-        Returns
-        -------
-        found : WorstPairs
-        kept : boolean array of shape (m,)
-            Which of the entries they are.
+        Shapes: `row` and `pair` (m,); `eps` (m,). Returns `kept` (m,): which of the entries they
+        are.
         """
         first, second = (secret[pair] for secret in self.region.pairs)
         bound = _gaps(self.most[row, first], self.least[row, second], odds_factor(eps))

@@ -16,20 +16,7 @@ def screened_maxima(
 
     An entry whose bound does not exceed the greatest value of its row so far is left out.
 
-    Parameters
-    ----------
-    upper : array of shape (n, m)
-        Upper bounds of the values.
-    exact : callable
-        Takes integer arrays of rows and columns, and returns the values there; what exceeds the
-        upper bound counts as the bound.
-    first : int
-        Entries of a row that are evaluated at once to begin with, twice as many each time after.
-
-    Returns
-    -------
-    array of shape (n,)
-        Greatest values, or 0 if those are negative.
+    Shapes: `upper` (n, m). Returns (n,): greatest values, or 0 if those are negative.
     """
     left = np.where(np.isnan(upper), np.inf, upper)  # of what is no number nothing is known
     greatest = np.zeros(len(upper))

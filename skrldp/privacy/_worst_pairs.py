@@ -19,17 +19,7 @@ MOST_EPS = 700.0
 
 
 def odds_factor(eps: float | Floats) -> Any:
-    """Return exp(ε), or less where that would overflow: bounds are then too large, never too small.
-
-    Parameters
-    ----------
-    eps : float or array
-        In nats.
-
-    Returns
-    -------
-    float or array of the same shape
-    """
+    """Return exp(ε), or less where that would overflow: bounds are then too large."""
     return np.exp(np.minimum(eps, MOST_EPS))
 
 
@@ -39,17 +29,6 @@ def heights_of(bound: Floats, eps: Floats) -> Floats:
     If a row violates the privacy of a pair by at most δ, adding
     :math:`\delta/(e^\epsilon - 1)` to all its entries makes it private for the pair, and so
     does anything more (docs/proofs.md, the repair lemma).
-
-    Parameters
-    ----------
-    bound : array
-        Upper bounds of the violations.
-    eps : array of a shape that broadcasts
-        ε of the pairs, in nats.
-
-    Returns
-    -------
-    array of the same shape
     """
     return bound * (1.0 + _MARGIN) / np.expm1(np.minimum(eps, MOST_EPS))
 
@@ -90,14 +69,7 @@ class WorstPairs:
     def of(self, chosen: Booleans) -> "WorstPairs":
         """Take some of the entries.
 
-        Parameters
-        ----------
-        chosen : boolean array of shape (m,)
-            Which.
-
-        Returns
-        -------
-        WorstPairs
+        Shapes: `chosen` (m,).
         """
         conditionals = None if self.conditionals is None else self.conditionals[chosen]
         names = self.row[chosen], self.first[chosen], self.second[chosen]
@@ -106,14 +78,7 @@ class WorstPairs:
     def per_row(self, n_rows: int) -> Floats:
         """Greatest height of each row; 0 for a row without entries.
 
-        Parameters
-        ----------
-        n_rows : int
-            Number of rows.
-
-        Returns
-        -------
-        array of shape (n_rows,)
+        Shapes: returns (n_rows,).
         """
         greatest = np.zeros(n_rows)
         np.maximum.at(greatest, self.row, self.heights)

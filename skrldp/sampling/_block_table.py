@@ -147,8 +147,8 @@ class BlockTable:
     ) -> tuple[list[tuple[np.uint64, np.uint64, np.uint64]], NDArray[Any], NDArray[Any]]:
         """Rank the symbols of positive weight, relative to the record's cell.
 
-        Returns `runs`, runs of symbols of equal weight, and the sum of the weights before each;
-        `secret_shifts, value_shifts` (n_ranked,), how far (cyclically) the symbol of each rank is
+        Returns `runs`: runs of symbols of equal weight, and the sum of the weights before each;
+        `secret_shifts, value_shifts` (n_ranked,): how far (cyclically) the symbol of each rank is
         from the record's secret and value.
         """
         secrets, values = np.arange(1, self.n_secrets), np.arange(1, self.n_values)

@@ -23,8 +23,8 @@ def whole_numbers(
     """Find the texts that are an integer from -2**63 to 2**64 - 1, as Python would write it.
 
     Shapes: `octets` (m,); `starts` and `lengths` (n,); returns `negative` (k,). Returns `rows`
-    (k,), the texts that are numbers: "7" is, but "007", "+7", "-0" and "7.0" are not; `values`
-    (k,), the numbers modulo 2**64.
+    (k,): the texts that are numbers: "7" is, but "007", "+7", "-0" and "7.0" are not; `values`
+    (k,): the numbers modulo 2**64.
     """
     rows = np.flatnonzero((lengths > 0) & (lengths <= _LONGEST))
     last = octets[starts[rows] + lengths[rows] - 1]

@@ -169,7 +169,7 @@ class KeyedStream:
     def hashes(self, ids: IntegerIds | OctetIds) -> NDArray[Any]:
         """Compute a number for each id: equal for equal ids, and hardly ever for others.
 
-        Returns (n,), the ids themselves if they are numbers. They tell ids, so they are not to
+        Returns (n,): the ids themselves if they are numbers. They tell ids, so they are not to
         leave.
         """
         if isinstance(ids, IntegerIds):

@@ -29,21 +29,8 @@ __all__ = [
 def as_sanitizer(candidate: Any) -> Any:
     """Return the sanitizer that an estimator is or contains.
 
-    Parameters
-    ----------
-    candidate : object
-        Anything. The sanitizer of a Pipeline is its last step, that of a FrozenEstimator the
-        estimator inside, in any nesting of the two.
-
-    Returns
-    -------
-    BaseSanitizer or None
-        None if there is no sanitizer.
-
-    Raises
-    ------
-    NotFittedError
-        If it is a sanitizer that has not been fitted.
+    Returns BaseSanitizer or None: none if there is no sanitizer. Raises NotFittedError if it is a
+    sanitizer that has not been fitted.
     """
     while True:
         if isinstance(candidate, FrozenEstimator):
@@ -61,21 +48,7 @@ def as_sanitizer(candidate: Any) -> Any:
 def fitted_sanitizer(candidate: Any) -> Any:
     """Return the sanitizer, or raise an error that states what was given instead.
 
-    Parameters
-    ----------
-    candidate : object
-        A fitted sanitizer, or a Pipeline that ends in one, or either in a FrozenEstimator.
-
-    Returns
-    -------
-    BaseSanitizer
-
-    Raises
-    ------
-    TypeError
-        If it is no sanitizer.
-    NotFittedError
-        If it has not been fitted.
+    Raises TypeError if it is no sanitizer. Raises NotFittedError if it has not been fitted.
     """
     sanitizer = as_sanitizer(candidate)
     if sanitizer is not None:
@@ -103,23 +76,8 @@ def _where(candidate: Any) -> str:
 def joint_of(candidate: Any, X: Any) -> JointDistribution:
     """Count the records of a table in a fitted sanitizer's cells, as its `score` does.
 
-    Parameters
-    ----------
-    candidate : object
-        A fitted sanitizer, or a Pipeline that ends in one, or either in a FrozenEstimator.
-    X : array, list of rows, or data frame of shape (n, n_columns)
-        Records, as they are given to the candidate: the steps of a pipeline are applied.
-
-    Returns
-    -------
-    JointDistribution
-
-    Raises
-    ------
-    TypeError, NotFittedError
-        As by :func:`fitted_sanitizer`.
-    ValueError
-        If the columns or values are not those of the public table.
+    Shapes: `X` (n, n_columns). Raises TypeError, NotFittedError as by :func:`fitted_sanitizer`.
+    Raises ValueError if the columns or values are not those of the public table.
     """
     sanitizer = fitted_sanitizer(candidate)
     while candidate is not sanitizer:
@@ -133,31 +91,14 @@ def joint_of(candidate: Any, X: Any) -> JointDistribution:
 
 
 def codec_of(sanitizer: BaseSanitizer) -> CellCodec:
-    """Return the translation between rows of a table and the cells of the mechanism.
-
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        A fitted one.
-
-    Returns
-    -------
-    CellCodec
-    """
+    """Return the translation between rows of a table and the cells of the mechanism."""
     return sanitizer._state().codec
 
 
 def blank_record(sanitizer: BaseSanitizer) -> Any:
     """Return a table of one row without values, of the library and columns seen in `fit`.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        A fitted one.
-
-    Returns
-    -------
-    array or data frame of shape (1, n_columns)
+    Shapes: returns (1, n_columns).
     """
     return blank_table(sanitizer._state().codec)
 
@@ -165,18 +106,7 @@ def blank_record(sanitizer: BaseSanitizer) -> Any:
 def write_reports(sanitizer: BaseSanitizer, symbols: NDArray[Any], like: Any) -> Any:
     """Write symbols as `transform` does. Nothing is drawn.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        A fitted one.
-    symbols : integer array of shape (n,)
-        The reports.
-    like : array or data frame of n rows
-        The records that they are about, as `transform` was given them.
-
-    Returns
-    -------
-    array or data frame of n rows
+    Shapes: `symbols` (n,).
     """
     return sanitizer._emitted(symbols, like, sanitizer._state(), sanitizer._encoding())
 
@@ -184,15 +114,7 @@ def write_reports(sanitizer: BaseSanitizer, symbols: NDArray[Any], like: Any) ->
 def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
     """Return the parameters that were changed after `fit` and have no effect without another fit.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        A fitted one.
-
-    Returns
-    -------
-    dict
-        By name, the value in `fit` and the value now.
+    Returns dict: by name, the value in `fit` and the value now.
     """
     return changes(sanitizer, sanitizer._state().asked)
 
@@ -200,29 +122,11 @@ def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
 def known_columns(sanitizer: BaseSanitizer) -> tuple[Any, ...]:
     """Return the columns of U that observers may know, as they were named in `fit`.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        A fitted one.
-
-    Returns
-    -------
-    tuple
-        Names, or positions where there are none; empty without such columns.
+    Returns tuple: names, or positions where there are none; empty without such columns.
     """
     return sanitizer._state().known
 
 
 def reported_its_own_table(sanitizer: BaseSanitizer) -> bool:
-    """Whether `fit_transform` reported the table that the sanitizer was fitted on.
-
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        A fitted one.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether `fit_transform` reported the table that the sanitizer was fitted on."""
     return sanitizer._state().reported_itself

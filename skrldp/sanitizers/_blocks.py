@@ -30,24 +30,8 @@ def release_blocks(
 ) -> Designed:
     """Round a closed form to integer weights and prove it private.
 
-    Parameters
-    ----------
-    design : callable
-        Returns the four probabilities, which keep the promise up to rounding.
-    name : str
-        Of the closed form, for the solution.
-    promise : Promise
-        What is promised.
-
-    Returns
-    -------
-    Designed
-        The certificate keeps the promise.
-
-    Raises
-    ------
-    CertificateError
-        If no proof is found.
+    Returns Designed: the certificate keeps the promise. Raises CertificateError if no proof is
+    found.
     """
     start = time.perf_counter()
     joint, requirements = promise.joint, promise.requirements()

@@ -157,22 +157,9 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> Floats | None:
     rows repeat, each row is one record, and weights far above one per row state how many people the
     record represents, not how many records there are, on which privacy depends.
 
-    Parameters
-    ----------
-    sample_weight : array of shape (n,), number or None
-        The argument of `fit`.
-    cells : integer array of shape (n,)
-        The cell of each row.
-
-    Returns
-    -------
-    array of shape (n,) or None
-        How many records each row stands for; None if each stands for one.
-
-    Raises
-    ------
-    ValueError
-        If they are no whole numbers >= 0, cannot be counts, or are too many.
+    Shapes: `sample_weight` (n,); `cells` (n,). Returns (n,): how many records each row stands for;
+    None if each stands for one. Raises ValueError if they are no whole numbers >= 0, cannot be
+    counts, or are too many.
     """
     if sample_weight is None:
         return None
@@ -239,17 +226,7 @@ _ABSENT = {
 
 
 def explain_names(init: Callable[..., None]) -> Callable[..., None]:
-    """Let a constructor suggest the parameter that an unknown one may have been meant for.
-
-    Parameters
-    ----------
-    init : callable
-        An ``__init__``; its signature stays what it is.
-
-    Returns
-    -------
-    callable
-    """
+    """Let a constructor suggest the parameter that an unknown one may have been meant for."""
     parameters = inspect.signature(init).parameters
     known = [name for name in parameters if name != "self"]
     if any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters.values()):

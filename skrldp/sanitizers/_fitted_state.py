@@ -60,19 +60,7 @@ class _NamedRecord:
 
 
 def named_record(joint: JointDistribution, names: Sequence[tuple[Any, bool]]) -> Record:
-    """Put the alphabets of a distribution beside the names of the columns.
-
-    Parameters
-    ----------
-    joint : JointDistribution
-        Its secrets and values.
-    names : sequence of (name, bool)
-        The table's columns, and whether they are sensitive.
-
-    Returns
-    -------
-    Record
-    """
+    """Put the alphabets of a distribution beside the names of the columns."""
     return _NamedRecord(tuple(joint.secrets), tuple(joint.values), tuple(names))
 
 
@@ -180,18 +168,8 @@ class FromFit:
 def columns_of(sanitizer: Any, X: Any) -> Any:
     """Store number and names of a table's columns as scikit-learn does, on a separate object.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        The sanitizer that is fitted; it is not changed.
-    X : array, list of rows, or data frame
-        The public table.
-
-    Returns
-    -------
-    object
-        With the attributes ``n_features_in_`` and, if all names are strings,
-        ``feature_names_in_``. It is of the sanitizer's class, which scikit-learn names in messages.
+    Returns with the attributes ``n_features_in_`` and, if all names are strings,
+    ``feature_names_in_``. It is of the sanitizer's class, which scikit-learn names in messages.
     """
     columns = object.__new__(type(sanitizer))
     validate_data(columns, X, skip_check_array=True, reset=True)
@@ -201,17 +179,8 @@ def columns_of(sanitizer: Any, X: Any) -> Any:
 def information_of(mechanism: Mechanism, joint: JointDistribution) -> tuple[float, float]:
     """Mutual information I(X; Y) at a distribution.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        On the cells of ``joint``.
-    joint : JointDistribution
-        The distribution of X.
-
-    Returns
-    -------
-    (float, float)
-        In nats, and as a share of the entropy of X; the share is 0 where X is constant.
+    Returns (float, float): in nats, and as a share of the entropy of X; the share is 0 where X is
+    constant.
     """
     information, whole = mechanism.mutual_information(joint.probabilities), joint.entropy
     return information, (min(1.0, information / whole) if whole > 0 else 0.0)

@@ -25,31 +25,8 @@ def guarantee_of(
 ) -> Guarantee:
     """Make the guarantee of a mechanism from its certificate.
 
-    Parameters
-    ----------
-    certificate : Certificate
-        The proof, with the set that it holds for.
-    eps : float or array of shape (a1, a1)
-        The ε that was asked for, in nats: one, or one for each pair of secrets, of which the
-        greatest finite one is stated.
-    columns : sequence of (name, bool)
-        The table's columns in their order, and whether each is sensitive; needed where the
-        certificate is about some of them, by ``known`` or ``each``.
-    known : sequence of int
-        Places of the columns that observers may know.
-    eps_known : float or None
-        The ε that was asked for within each of their values; None for `eps`.
-
-    Returns
-    -------
-    Guarantee
-
-    Raises
-    ------
-    ValueError
-        If it is about several reports, or about columns that are not told.
-    TypeError
-        If a guarantee cannot state such a set.
+    Shapes: `eps` (a1, a1). Raises ValueError if it is about several reports, or about columns that
+    are not told. Raises TypeError if a guarantee cannot state such a set.
     """
     if certificate.reports != 1:
         raise ValueError("a guarantee is made from the certificate of one report.")

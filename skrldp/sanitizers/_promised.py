@@ -47,15 +47,7 @@ _DRAWN_FOR_ALL = (
 def check_promise(sanitizer: Any) -> None:
     """Check the parameters of the promise, as far as that can be done without a table.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        Its parameters ``eps``, and, if it has them, ``eps_all``, ``eps_known`` and ``protect``.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not as described.
+    Raises ValueError if one of them is not as described.
     """
     eps = sanitizer.eps
     if not _by_pair(eps):
@@ -107,17 +99,7 @@ def _by_pair(eps: Any) -> bool:
 def known_places(sanitizer: Any, X: Any) -> tuple[int, ...]:
     """Find the columns of a table that observers know.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        Its parameter ``known``, if it has it.
-    X : array, list of rows, data frame or lazy frame
-        The table.
-
-    Returns
-    -------
-    tuple of int
-        Positions in the table.
+    Returns tuple of int: positions in the table.
     """
     known = getattr(sanitizer, "known", None)
     return resolve_columns(X, known, "known") if _given(known) else ()
@@ -160,17 +142,8 @@ def protects_each(sanitizer: Any) -> bool:
 def drawn_from(sanitizer: Any, promise: Promise) -> Floats | None:
     """Distribution that unknown values of U are drawn from, where U alone is observed.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        Its parameter ``handle_unknown``.
-    promise : Promise
-        What is promised.
-
-    Returns
-    -------
-    array of shape (a2,) or None
-        The public distribution of U; None where nothing is drawn, or the secret is known.
+    Returns (a2,): the public distribution of U; None where nothing is drawn, or the secret is
+    known.
     """
     if promise.observe != "nonsensitive" or sanitizer.handle_unknown != "impute":
         return None
@@ -184,15 +157,6 @@ def may_draw(promise: Promise) -> bool:
     The conditionals of U given S stay in a convex set when draws from the public ones are mixed in.
     Nothing is known of those given a part of S, or given known values, since a draw is for all of S
     and keeps nothing.
-
-    Parameters
-    ----------
-    promise : Promise
-        What is promised.
-
-    Returns
-    -------
-    bool
     """
     return promise.observe == "all" and not (
         promise.each or any(s.known for s in promise.statements)
@@ -202,21 +166,8 @@ def may_draw(promise: Promise) -> bool:
 def eps_of_pairs(eps: Any, secrets: Sequence[Any]) -> float | Floats:
     """Return ε as a number, or as a checked array over pairs of secrets.
 
-    Parameters
-    ----------
-    eps : float, array of shape (a1, a1) or mapping of pairs of secrets to float
-        The parameter; infinite where two secrets are not compared.
-    secrets : sequence of length a1
-        The secrets.
-
-    Returns
-    -------
-    float or array of shape (a1, a1)
-
-    Raises
-    ------
-    ValueError
-        If it is no symmetric array of positive numbers, or a mapping with other pairs.
+    Shapes: `eps` (a1, a1); returns (a1, a1). Raises ValueError if it is no symmetric array of
+    positive numbers, or a mapping with other pairs.
     """
     if not _by_pair(eps):
         return float(eps)
@@ -302,14 +253,7 @@ def _from_mapping(eps: Mapping[Any, Any], secrets: Sequence[Any]) -> Floats:
 def greatest_eps(eps: float | Floats) -> float:
     """Return the greatest ε of a pair that is compared, in nats.
 
-    Parameters
-    ----------
-    eps : float or array of shape (a1, a1)
-        Of all pairs, or of each, some of them finite: what :func:`eps_of_pairs` returns.
-
-    Returns
-    -------
-    float
+    Shapes: `eps` (a1, a1).
     """
     numbers = np.asarray(eps, dtype=float)
     return float(numbers[np.isfinite(numbers)].max())
@@ -325,29 +269,7 @@ def promise_of(
 ) -> Promise:
     """Make the promise that a sanitizer is asked for.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        Its parameters.
-    joint : JointDistribution
-        The public distribution.
-    uncertainty : FittedSet
-        The set around it.
-    fit : callable
-        Makes the set around another table.
-    codec : CellCodec
-        The table's columns.
-    known : tuple of int
-        Positions of the known columns in the table.
-
-    Returns
-    -------
-    Promise
-
-    Raises
-    ------
-    ValueError
-        If `eps_all` or `eps_known` is too small, or a known column is sensitive.
+    Raises ValueError if `eps_all` or `eps_known` is too small, or a known column is sensitive.
     """
     names = [str(column.name) for column in codec.columns]
     secret = [names[place] for place in known if place in codec.sensitive]

@@ -23,25 +23,8 @@ UNKNOWN = ("error", "impute", "infrequent_if_exist")
 def public_joint(codec: CellCodec, codes: Codes, sample_weight: Any) -> JointDistribution:
     """Count the public records of each cell, of categories that clients can have.
 
-    Parameters
-    ----------
-    codec : CellCodec
-        The table's alphabets.
-    codes : Codes
-        Its rows.
-    sample_weight : array of shape (n,), number or None
-        The argument of `fit`.
-
-    Returns
-    -------
-    JointDistribution
-
-    Raises
-    ------
-    ValueError
-        If the weights cannot be counts.
-    TypeError
-        If a category is of a type that no client could have.
+    Shapes: `sample_weight` (n,). Raises ValueError if the weights cannot be counts. Raises
+    TypeError if a category is of a type that no client could have.
     """
     for column in codec.columns:
         check_categories(f"column {column.name!r}", (*column.categories, *column.infrequent))
@@ -62,26 +45,8 @@ def public_joint(codec: CellCodec, codes: Codes, sample_weight: Any) -> JointDis
 def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, observe: str) -> bool:
     """Compare the columns of a table with those seen in `fit`.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        A fitted one.
-    X : array, list of rows, or data frame
-        Private records.
-    codec : CellCodec
-        The table's alphabets.
-    observe : {"all", "nonsensitive"}
-        What the mechanism observes; with "nonsensitive" the columns of U alone suffice.
-
-    Returns
-    -------
-    bool
-        Whether the table has the columns of U alone.
-
-    Raises
-    ------
-    ValueError
-        If it has other columns.
+    Returns bool: whether the table has the columns of U alone. Raises ValueError if it has other
+    columns.
     """
     names = column_names(X)  # raises an error if X is not a table
     if observe == "nonsensitive" and codec.holds_values_only(X):
@@ -118,14 +83,7 @@ def _warn_of_names(sanitizer: Any, names: list[Any]) -> None:
 def impute(codes: Codes, counts: NDArray[np.integer[Any]], random_state: Any) -> None:
     """Draw the values of U that are unknown, each from the distribution of the record's secret.
 
-    Parameters
-    ----------
-    codes : Codes
-        Unknown values are -1; they are changed in place.
-    counts : array of shape (a1, a2)
-        The distributions, as counts; a secret without counts has the uniform distribution.
-    random_state : None, int, Generator or RandomState
-        The sanitizer's.
+    Shapes: `counts` (a1, a2).
     """
     unknown = np.flatnonzero(codes.values < 0)
     if not unknown.size:

@@ -34,23 +34,7 @@ _MAX_WORK = 2e9  # multiplications for a table of posteriors: some seconds
 def report_names(
     encode: str, codec: CellCodec, n_symbols: int, columns: Sequence[Any]
 ) -> list[str]:
-    """Names of the columns that hold the reports.
-
-    Parameters
-    ----------
-    encode : {"symbol", "onehot", "posterior", "cells"}
-        The output form.
-    codec : CellCodec
-        The table's alphabets.
-    n_symbols : int
-        Number of symbols b.
-    columns : sequence of str
-        Names of the table's columns.
-
-    Returns
-    -------
-    list of str
-    """
+    """Names of the columns that hold the reports."""
     if encode == "symbol":
         return ["report"]
     if encode == "onehot":
@@ -67,25 +51,9 @@ def report_names(
 def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) -> NDArray[Any]:
     """Probability of each category of each column given each report, at the public distribution.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        On the cells of ``joint``.
-    joint : JointDistribution
-        The public distribution.
-    codec : CellCodec
-        The table's alphabets.
-
-    Returns
-    -------
-    array of shape (b, total number of categories)
-        Columns in the table's order, categories in the alphabet's. A report that has probability
-        0 at the public distribution gets the marginal distribution.
-
-    Raises
-    ------
-    ValueError
-        If the alphabets are too large for such a table.
+    Returns (b, total number of categories): columns in the table's order, categories in the
+    alphabet's. A report that has probability 0 at the public distribution gets the marginal
+    distribution. Raises ValueError if the alphabets are too large for such a table.
     """
     n_values = sum(len(codec.columns[position].categories) for position in codec.nonsensitive)
     n_symbols, work = mechanism.shape[0], mechanism.shape[1] * mechanism.shape[0] * n_values
@@ -117,23 +85,9 @@ def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) 
 def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
     """Read the symbols of reports.
 
-    Parameters
-    ----------
-    reports : array or list of shape (n,) or (n, 1), series, or data frame of one column
-        Whole numbers.
-    n_symbols : int
-        Number of symbols b.
-
-    Returns
-    -------
-    table : array or data frame of one column
-        The reports; a frame where a series was given.
-    symbols : integer array of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If there is more than one column, or a value is not a symbol.
+    Shapes: `reports` (n,); returns `symbols` (n,). Returns `table`: the reports; a frame where a
+    series was given. Raises ValueError if there is more than one column, or a value is not a
+    symbol.
     """
     series = nw.from_native(reports, pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
@@ -165,16 +119,7 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
 def blank_table(codec: CellCodec, like: Any = None) -> Any:
     """Make a table with the columns of the public table and one row without values.
 
-    Parameters
-    ----------
-    codec : CellCodec
-        The table's alphabets.
-    like : array or data frame, optional
-        A table of the library to take; None takes that of the public table.
-
-    Returns
-    -------
-    array or data frame of shape (1, n_columns)
+    Shapes: returns (1, n_columns).
     """
     names = [column.name for column in codec.columns]
     table = nw.from_native(like, pass_through=True)
@@ -198,19 +143,7 @@ def _common_dtype(codec: CellCodec) -> np.dtype[Any]:
 
 
 def with_index_of(frame: Any, like: Any) -> Any:
-    """Give a pandas frame the index of another one of as many rows; leave the rest as it is.
-
-    Parameters
-    ----------
-    frame : array or data frame of n rows
-        What is returned.
-    like : array or data frame of n rows
-        Has the index, if there is one.
-
-    Returns
-    -------
-    array or data frame
-    """
+    """Give a pandas frame the index of another one of as many rows; leave the rest as it is."""
     table = nw.from_native(like, pass_through=True)
     if isinstance(table, nw.DataFrame) and table.implementation.is_pandas_like():
         frame.index = like.index
@@ -220,18 +153,7 @@ def with_index_of(frame: Any, like: Any) -> Any:
 def as_frame(numbers: NDArray[Any], names: Sequence[str], like: Any) -> Any:
     """Give an array the container of a user's table: its library and index.
 
-    Parameters
-    ----------
-    numbers : array of shape (n, len(names))
-        What to emit.
-    names : sequence of str
-        Column names.
-    like : array, list of rows, or data frame of n rows
-        The user's table.
-
-    Returns
-    -------
-    array or data frame
+    Shapes: `numbers` (n, len(names)).
     """
     table = nw.from_native(like, pass_through=True)
     if not isinstance(table, nw.DataFrame):
@@ -240,21 +162,7 @@ def as_frame(numbers: NDArray[Any], names: Sequence[str], like: Any) -> Any:
 
 
 def to_container(output: Any, names: Sequence[str], container: str) -> Any:
-    """Move an output to the library that `set_output` asks for.
-
-    Parameters
-    ----------
-    output : array or data frame
-        What would be emitted by default.
-    names : sequence of str
-        Column names, for an array.
-    container : {"default", "pandas", "polars"}
-        The library; "default" leaves the output as it is.
-
-    Returns
-    -------
-    array or data frame
-    """
+    """Move an output to the library that `set_output` asks for."""
     if container == "default":
         return output
     if isinstance(output, np.ndarray):

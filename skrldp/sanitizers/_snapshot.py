@@ -17,16 +17,8 @@ _BEGINNING = {"warm_start"}
 def snapshot(sanitizer: Any) -> dict[str, Any]:
     """Copy the parameters that `fit` depends on.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        The sanitizer, during its `fit`.
-
-    Returns
-    -------
-    dict
-        Values by name, those of the uncertainty set as ``uncertainty__beta`` and so on; for the
-        set itself, its class.
+    Returns dict: values by name, those of the uncertainty set as ``uncertainty__beta`` and so on;
+    for the set itself, its class.
     """
     return {
         name: type(value) if hasattr(value, "get_params") else _copied(value)
@@ -38,18 +30,8 @@ def snapshot(sanitizer: Any) -> dict[str, Any]:
 def changes(sanitizer: Any, before: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Compare the present parameters with those of a snapshot.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        As it is now.
-    before : dict
-        Its snapshot.
-
-    Returns
-    -------
-    dict
-        For each parameter that differs, by name, its values before and now; None where there was
-        or is no such parameter.
+    Returns dict: for each parameter that differs, by name, its values before and now; None where
+    there was or is no such parameter.
     """
     now = snapshot(sanitizer)
     return {

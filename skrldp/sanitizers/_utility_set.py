@@ -33,15 +33,7 @@ _USE = "RenyiBall(alpha=1, radius='finite-sample'), another RenyiBall or AllDist
 def check_utility_uncertainty(uncertainty: Any) -> None:
     """Refuse what is no set of joint distributions.
 
-    Parameters
-    ----------
-    uncertainty : object
-        The parameter ``utility_uncertainty``.
-
-    Raises
-    ------
-    ValueError
-        If it is a class, no uncertainty set, or one of conditionals.
+    Raises ValueError if it is a class, no uncertainty set, or one of conditionals.
     """
     if uncertainty is None:
         return
@@ -61,28 +53,9 @@ def fit_utility_set(
 ) -> tuple[Any, RenyiSet]:
     """Make the set for the worst expected cost around a public distribution.
 
-    Parameters
-    ----------
-    chosen : RenyiBall, AllDistributions or None
-        The parameter ``utility_uncertainty``.
-    uncertainty : RenyiBall, AllDistributions or LikelihoodRatioSet
-        The set for privacy.
-    private : FittedSet
-        The same, fitted.
-    joint : JointDistribution
-        The public distribution.
-
-    Returns
-    -------
-    chosen : RenyiBall or AllDistributions
-        A copy of what was chosen, with its radius ``B_``. None is the set for privacy if that is
-        one of joint distributions, or else a Kullback-Leibler ball that corresponds to it.
-    fitted : RenyiSet
-
-    Raises
-    ------
-    ValueError
-        If its parameters are out of range, or it says nothing of the marginal of S.
+    Returns `chosen`: a copy of what was chosen, with its radius ``B_``. None is the set for privacy
+    if that is one of joint distributions, or else a Kullback-Leibler ball that corresponds to it.
+    Raises ValueError if its parameters are out of range, or it says nothing of the marginal of S.
     """
     fitted: FittedSet
     if chosen is not None:
@@ -99,19 +72,7 @@ def fit_utility_set(
 
 
 def over_set(useful: RenyiSet, private: FittedSet) -> str:
-    """Say in words which set the worst distance is over, and with which betas.
-
-    Parameters
-    ----------
-    useful : RenyiSet
-        The set for the utility.
-    private : FittedSet
-        That which privacy is proven for.
-
-    Returns
-    -------
-    str
-    """
+    """Say in words which set the worst distance is over, and with which betas."""
     known = (("utility", useful.beta), ("privacy", private.beta))
     betas = ", ".join(f"{name} beta = {beta:g}" for name, beta in known if beta is not None)
     return f"{useful.describe()}; {betas}" if betas else useful.describe()
@@ -146,19 +107,7 @@ def worst_distance(
 ) -> tuple[float, Floats]:
     """Return the expected distance at the worst distribution of a set, and that distribution.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    design : Designed
-        A mechanism, with the distances of its reports.
-    uncertainty : RenyiSet
-        The set.
-
-    Returns
-    -------
-    float
-    array of shape (a1 * a2,), or (a2,) if U alone is observed
+    Shapes: returns (a1 * a2,).
     """
     assert design.distance is not None  # RobustMSE's design gives it
     return expected_distance(joint, design.distance, uncertainty).worst(design.mechanism.matrix)

@@ -20,15 +20,7 @@ _MEND = (
 def check_warm_start(sanitizer: Any) -> None:
     """Check the parameter.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        Its parameter ``warm_start``.
-
-    Raises
-    ------
-    ValueError
-        If it is no truth value and no mechanism.
+    Raises ValueError if it is no truth value and no mechanism.
     """
     warm = sanitizer.warm_start
     if not isinstance(warm, bool | np.bool_ | Mechanism):
@@ -41,22 +33,8 @@ def check_warm_start(sanitizer: Any) -> None:
 def known_mechanism(sanitizer: Any, joint: JointDistribution) -> Mechanism | None:
     """Find the mechanism that a fit begins at.
 
-    Parameters
-    ----------
-    sanitizer : BaseSanitizer
-        Its parameter ``warm_start``, and what its last fit found.
-    joint : JointDistribution
-        The public distribution of this fit.
-
-    Returns
-    -------
-    Mechanism or None
-        None for a fit from scratch.
-
-    Raises
-    ------
-    ValueError
-        If its alphabets are not those of the public table.
+    Returns Mechanism or None: none for a fit from scratch. Raises ValueError if its alphabets are
+    not those of the public table.
     """
     warm = sanitizer.warm_start
     given = isinstance(warm, Mechanism)
@@ -81,19 +59,8 @@ def known_mechanism(sanitizer: Any, joint: JointDistribution) -> Mechanism | Non
 def known_rows(mechanism: Mechanism, joint: JointDistribution, observe: str) -> Floats:
     """Write a mechanism over the cells of a public table.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        With the same alphabets, in any order.
-    joint : JointDistribution
-        The public distribution.
-    observe : {"all", "nonsensitive"}
-        What the design sees.
-
-    Returns
-    -------
-    array of shape (b, a1 * a2), or (b, a2)
-        For designs that see U alone, the mean over the secrets at the public distribution.
+    Returns (b, a1 * a2): for designs that see U alone, the mean over the secrets at the public
+    distribution.
     """
     places = [
         [place[plain_name(name)] for name in new]

@@ -33,17 +33,7 @@ _ROOM = __name__.rpartition(".")[0]
 def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
     """Say how often an asymptotic set may miss because of rare cells; nothing if it is as stated.
 
-    Parameters
-    ----------
-    around : FittedSet
-        The set around the public distribution.
-    joint : JointDistribution
-        The public distribution.
-
-    Returns
-    -------
-    str
-        A sentence without its first capital letter and its full stop.
+    Returns str: a sentence without its first capital letter and its full stop.
     """
     if around.beta is None:
         return ""
@@ -65,17 +55,7 @@ def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
 def warn_of_weak_sets(
     around: FittedSet, joint: JointDistribution, others: Iterable[Any] = ()
 ) -> None:
-    """Warn where a set of distributions is smaller than a user may think.
-
-    Parameters
-    ----------
-    around : FittedSet
-        The set around the public distribution.
-    joint : JointDistribution
-        The public distribution.
-    others : iterable of Statement
-        Statements about other tables, whose sets may be sets of their own.
-    """
+    """Warn where a set of distributions is smaller than a user may think."""
     if around.is_point:
         _warn(
             "the uncertainty set has radius 0: privacy holds for the public distribution alone, "
@@ -91,15 +71,7 @@ def warn_of_weak_sets(
 
 
 def warn_of_rare_values(promise: Promise, frequencies: Frequencies) -> None:
-    """Warn where a confidence level is stated that does not hold for the values that were learned.
-
-    Parameters
-    ----------
-    promise : Promise
-        Its sets, and where the values of U come from.
-    frequencies : Frequencies
-        Which columns have rare values.
-    """
+    """Warn where a stated confidence level does not hold for the values that were learned."""
     stated = [one.uncertainty.beta for one in promise.statements]
     if promise.joint.alphabet != "learned" or all(beta is None for beta in stated):
         return

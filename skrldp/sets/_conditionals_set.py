@@ -125,18 +125,7 @@ class ConditionalsSet(FittedSet):
     ) -> Floats:
         """Complete two conditionals with the public ones; see :class:`FittedSet`.
 
-        Parameters
-        ----------
-        joint : JointDistribution
-            The public distribution.
-        conditionals : array of shape (a1, a2)
-            Conditionals of U given each secret.
-        secrets : integer array of length 2
-            The secrets whose conditionals matter; the others keep the public ones.
-
-        Returns
-        -------
-        array of shape (a1, a2)
+        Shapes: `conditionals` (a1, a2); returns (a1, a2).
         """
         marginal, completed = joint.marginal.copy(), joint.conditionals.copy()
         completed[secrets] = conditionals[secrets]

@@ -16,17 +16,6 @@ UNSEEN = 1e-9
 def chance_of_missing(rule: str | None, beta: float) -> str:
     """Say in words how often a set misses the true distribution: about beta, or at most.
 
-    Parameters
-    ----------
-    rule : str or None
-        Where the set comes from, as in :class:`FittedSet`.
-    beta : float
-        The probability; written rounded up.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> chance_of_missing("finite-sample", 0.05), chance_of_missing("chi2", 0.05)
@@ -73,30 +62,14 @@ class FittedSet(ABC):
     def single_budgets(self, marginal: Floats) -> Floats:
         """Tell what the conditional of each secret may take by itself.
 
-        Parameters
-        ----------
-        marginal : array of any shape
-            Public probabilities of secrets.
-
-        Returns
-        -------
-        array of the same shape
-            In nats of the joint distribution.
+        Returns array of the same shape: in nats of the joint distribution.
         """
 
     @abstractmethod
     def pair_budgets(self, marginals: Floats) -> Floats:
         """Tell what the conditionals of two secrets may take together.
 
-        Parameters
-        ----------
-        marginals : array of shape (m, 2)
-            Public probabilities of the secrets of each pair.
-
-        Returns
-        -------
-        array of shape (m,)
-            In nats of the joint distribution.
+        Shapes: `marginals` (m, 2). Returns (m,): in nats of the joint distribution.
         """
 
     @property
@@ -128,16 +101,7 @@ class FittedSet(ABC):
     def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
         """Whether a distribution is inside.
 
-        Parameters
-        ----------
-        joint : JointDistribution
-            The public distribution.
-        distribution : array of shape (a1, a2)
-            Distribution of (S, U).
-
-        Returns
-        -------
-        bool
+        Shapes: `distribution` (a1, a2).
         """
 
     @abstractmethod
@@ -146,19 +110,7 @@ class FittedSet(ABC):
     ) -> Floats:
         """Complete conditionals to a distribution of the set, moved inside if need be.
 
-        Parameters
-        ----------
-        joint : JointDistribution
-            The public distribution.
-        conditionals : array of shape (a1, a2)
-            Conditionals of U given each secret.
-        secrets : integer array
-            The secrets whose conditionals matter; if the public table lacks them, they are given a
-            little mass.
-
-        Returns
-        -------
-        array of shape (a1, a2)
+        Shapes: `conditionals` (a1, a2); returns (a1, a2).
         """
 
     @property
@@ -172,21 +124,11 @@ class FittedSet(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Say in words which distributions are inside.
-
-        Returns
-        -------
-        str
-        """
+        """Say in words which distributions are inside."""
 
     @abstractmethod
     def brief(self) -> str:
-        """State the figures of the set in a few characters, for a `repr`.
-
-        Returns
-        -------
-        str
-        """
+        """State the figures of the set in a few characters, for a `repr`."""
 
     @property
     @abstractmethod

@@ -51,27 +51,9 @@ def likelihood_ratio_budgets(
     set of a pair's standardised deviations, ``(2 G_s)^(1/2)`` and ``(2 G_t)^(1/2)``, over some
     ratios ``single / pair``. So it is this width that falls in beta, not each of the two bounds.
 
-    Parameters
-    ----------
-    counts : array of shape (n_secrets,)
-        Records of each secret. The probability is conditional on them.
-    n_values : int
-        Number of values of U.
-    beta : float
-        Probability that one of the bounds fails, at most; in (0, 1).
-    rule : {"finite-sample", "asymptotic"}
-        "finite-sample" holds for any counts and any distribution, "asymptotic" as all counts grow.
-
-    Returns
-    -------
-    single, pair : float
-        In nats, multiplied by records; ``single <= pair <= 2 * single``. Where only one secret has
-        records, they are the same; with one value of U, or no records, they are 0.
-
-    Raises
-    ------
-    ValueError
-        If beta or rule is not among those named.
+    Shapes: `counts` (n_secrets,). Returns `single, pair`: in nats, multiplied by records; ``single
+    <= pair <= 2 * single``. Where only one secret has records, they are the same; with one value of
+    U, or no records, they are 0. Raises ValueError if beta or rule is not among those named.
 
     Examples
     --------
@@ -103,18 +85,7 @@ def budgets_up_to(
     :func:`likelihood_ratio_budgets` need not do so by themselves, as their ratio changes. So these
     are the greatest over all numbers, those between two steps having the bounds of the next step.
 
-    Parameters
-    ----------
-    counts : integers of shape (a1,)
-        Public records of each secret.
-    most_values : int
-        The most values of U.
-    beta : float
-        As for :func:`likelihood_ratio_budgets`, for every number of records.
-
-    Returns
-    -------
-    single, pair : float
+    Shapes: `counts` (a1,).
 
     Examples
     --------

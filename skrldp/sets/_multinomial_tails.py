@@ -75,19 +75,7 @@ class TailBound:
 
 
 def tail_bound(steps: int, *large: int) -> TailBound:
-    """Bound for the sum over independent multinomials.
-
-    Parameters
-    ----------
-    steps : int
-        Steps of each chain: cells less one.
-    *large : int
-        For each multinomial, how many of its first steps are large, or add nothing.
-
-    Returns
-    -------
-    TailBound
-    """
+    """Bound for the sum over independent multinomials."""
     _, _, of_any, of_large = _tables()
     most = min(len(of_any.tails), steps * len(large))
     options = []

@@ -22,21 +22,7 @@ _SURPLUS = 1e-12
 def given_radius(radius: Any, rules: str) -> float:
     """Return a radius that is given as a number.
 
-    Parameters
-    ----------
-    radius : object
-        What the parameter is.
-    rules : str
-        What else it could be, for the message.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If it is neither 0 nor a number of at least 1e-15, which may be infinite.
+    Raises ValueError if it is neither 0 nor a number of at least 1e-15, which may be infinite.
 
     Examples
     --------
@@ -57,19 +43,8 @@ def given_radius(radius: Any, rules: str) -> float:
 def chi2_radius(alpha: float, beta: float, n: int, n_cells: int) -> float:
     """Asymptotic radius: the chi-squared quantile, expressed as a Rényi divergence.
 
-    Parameters
-    ----------
-    alpha : float
-        Order of the divergence.
-    beta : float
-        Significance level.
-    n, n_cells : int
-        Number of records and of cells.
-
-    Returns
-    -------
-    float
-        In nats; infinite where, for alpha < 1, the quantile exceeds what the divergence can be.
+    Returns float: in nats; infinite where, for alpha < 1, the quantile exceeds what the divergence
+    can be.
     """
     if n_cells == 1:  # a single distribution, at divergence 0
         return 0.0
@@ -89,17 +64,7 @@ def finite_sample_radius(beta: float, n: int, n_cells: int) -> float:
     Finite-sample concentration of the multinomial in relative entropy, IEEE Transactions on
     Information Theory, 2020).
 
-    Parameters
-    ----------
-    beta : float
-        Probability that the ball misses the true distribution, at most.
-    n, n_cells : int
-        Number of records and of cells a.
-
-    Returns
-    -------
-    float
-        In nats.
+    Returns float: in nats.
     """
     from scipy.optimize import brentq  # slow to import, and seldom needed
 

@@ -34,19 +34,9 @@ def estimated_miss(around: FittedSet, joint: JointDistribution) -> float:
     Tables are drawn from the public counts, in which cells with one record or none have been given
     the same expected count: the worst of those that are plausible. The seed is fixed.
 
-    Parameters
-    ----------
-    around : FittedSet
-        The set around the public distribution.
-    joint : JointDistribution
-        The public distribution.
-
-    Returns
-    -------
-    float
-        A probability, with a standard error of 0.007 at 0.1 (0.02 for thousands of cells). It is
-        `around.beta` where no estimate is needed: each cell has ten records or more, or the set is
-        not asymptotic. It is 0 where there is no beta.
+    Returns float: a probability, with a standard error of 0.007 at 0.1 (0.02 for thousands of
+    cells). It is `around.beta` where no estimate is needed: each cell has ten records or more, or
+    the set is not asymptotic. It is 0 where there is no beta.
 
     Examples
     --------

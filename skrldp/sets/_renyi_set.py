@@ -125,18 +125,7 @@ class RenyiSet(FittedSet):
         one times :math:`h_s(R) = (\sum_u \hat P_{u|s}^\alpha R_u^{1-\alpha})^{1/\alpha}`. What is
         still outside is mixed with the public distribution.
 
-        Parameters
-        ----------
-        joint : JointDistribution
-            The public distribution.
-        conditionals : array of shape (a1, a2)
-            Conditionals of U given each secret.
-        secrets : integer array
-            The secrets whose conditionals matter.
-
-        Returns
-        -------
-        array of shape (a1, a2)
+        Shapes: `conditionals` (a1, a2); returns (a1, a2).
         """
         alpha, public = self.alpha, joint.conditionals
         marginal = joint.marginal.copy()

@@ -21,14 +21,7 @@ _NOTHING = 5e-4  # a share over all records below it is written as 0.0%
 def figures_by_secret(fitted: Any) -> dict[str, Any]:
     """Return a report's figures about each secret.
 
-    Parameters
-    ----------
-    fitted : BaseSanitizer
-
-    Returns
-    -------
-    dict
-        Fields of PrivacyReport by name.
+    Returns dict: fields of PrivacyReport by name.
     """
     joint, told = fitted.joint_, fitted.information_by_secret_
     shares, whole = shares_of_entropy(told, joint.counts)
@@ -44,14 +37,8 @@ def figures_by_secret(fitted: Any) -> dict[str, Any]:
 def lines_by_secret(report: "PrivacyReport") -> list[tuple[str, str]]:
     """Say how much is told about each secret, or about the two extremes of many.
 
-    Parameters
-    ----------
-    report : PrivacyReport
-
-    Returns
-    -------
-    list of (str, str)
-        Lines with their labels; none if there is nothing to tell about any secret.
+    Returns list of (str, str): lines with their labels; none if there is nothing to tell about any
+    secret.
     """
     share = report.normalized_information_by_secret
     order = np.argsort(-share, kind="stable")  # the best first, NaN last
@@ -77,14 +64,7 @@ def lines_by_secret(report: "PrivacyReport") -> list[tuple[str, str]]:
 def warnings_by_secret(report: "PrivacyReport") -> list[str]:
     """Warn of reports that tell nothing about U, or less than half of the average about a secret.
 
-    Parameters
-    ----------
-    report : PrivacyReport
-
-    Returns
-    -------
-    list of str
-        At most one.
+    Returns list of str: at most one.
     """
     share, whole = (
         report.normalized_information_by_secret,

@@ -23,17 +23,10 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
 
     The share of a column's category is a sum of shares of values, whose errors can add up.
 
-    Parameters
-    ----------
-    fitted : BaseSanitizer
-
-    Returns
-    -------
-    dict
-        For "U" and "S", and for each column where they have several, the "worst" and the "median"
-        error at the public distribution, infinite where the reports do not determine a share, and
-        how many shares are "not_determined" "of" how many. Empty if the matrix is too large to be
-        decomposed here.
+    Returns dict: for "U" and "S", and for each column where they have several, the "worst" and the
+    "median" error at the public distribution, infinite where the reports do not determine a share,
+    and how many shares are "not_determined" "of" how many. Empty if the matrix is too large to be
+    decomposed here.
     """
     mechanism: Mechanism = fitted.mechanism_
     blocks = mechanism.form.blocks is not None
@@ -63,16 +56,7 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
 
 
 def error_lines(report: "PrivacyReport") -> list[tuple[str, str]]:
-    """State the errors in a line.
-
-    Parameters
-    ----------
-    report : PrivacyReport
-
-    Returns
-    -------
-    list of (str, str)
-    """
+    """State the errors in a line."""
     said = []
     for name, found in report.expected_errors.items():
         unknown, of = found["not_determined"], found["of"]
@@ -95,14 +79,6 @@ def error_warnings(report: "PrivacyReport") -> list[str]:
 
     That a mechanism which does not see S does not determine its shares is no surprise, and stands
     in a note.
-
-    Parameters
-    ----------
-    report : PrivacyReport
-
-    Returns
-    -------
-    list of str
     """
     said, names = [], list(report.expected_errors)
     blind = report.observe == "nonsensitive"

@@ -25,16 +25,7 @@ _CLOSE = 1e-4
 
 
 def lines_of(report: "PrivacyReport") -> list[Line]:
-    """Return the lines of a report, each with its label.
-
-    Parameters
-    ----------
-    report : PrivacyReport
-
-    Returns
-    -------
-    list of (str, str)
-    """
+    """Return the lines of a report, each with its label."""
     return [
         *_promise(report),
         *_worst(report),

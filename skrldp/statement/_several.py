@@ -25,15 +25,7 @@ _WORK = 1 << 22
 def beyond_one_report(fitted: Any) -> dict[str, Any]:
     """Return the figures about further reports, and about observers and secrets of all kinds.
 
-    Parameters
-    ----------
-    fitted : BaseSanitizer
-        A fitted sanitizer.
-
-    Returns
-    -------
-    dict
-        Fields of :class:`PrivacyReport` by name.
+    Returns dict: fields of :class:`PrivacyReport` by name.
     """
     certificate, known = fitted.certificate_, known_columns(fitted)
     eps, attained, sums = _of_reports(fitted)
@@ -101,15 +93,7 @@ def compared(certificate: Certificate) -> NDArray[np.bool_]:
 def chained(eps_pairs: Floats) -> Floats:
     """Bound each pair by the chain of compared pairs with the least sum.
 
-    Parameters
-    ----------
-    eps_pairs : array of shape (a1, a1)
-        Bound of each pair; infinite where two secrets are not compared.
-
-    Returns
-    -------
-    array of shape (a1, a1)
-        Infinite where no chain joins two secrets.
+    Shapes: `eps_pairs` (a1, a1). Returns (a1, a1): infinite where no chain joins two secrets.
     """
     graph = csgraph_from_dense(eps_pairs, null_value=np.inf)
     lengths: Floats = shortest_path(graph, directed=False)

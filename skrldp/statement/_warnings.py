@@ -29,20 +29,7 @@ def _brief(value: Any) -> str:
 
 
 def warnings_of(report: PrivacyReport, fitted: Any, rare_cells: str) -> tuple[str, ...]:
-    """Say what protects less, or what reports tell less of, than a user may think.
-
-    Parameters
-    ----------
-    report : PrivacyReport
-        Without warnings and notes.
-    fitted : BaseSanitizer
-    rare_cells : str
-        What makes an asymptotic set unreliable; empty if nothing does.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Say what protects less, or what reports tell less of, than a user may think."""
     said = []
     if fitted.random_state is not None:
         said.append(
@@ -117,18 +104,7 @@ def _told(eps: float) -> str:
 
 
 def notes_of(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
-    """Say what else is worth knowing.
-
-    Parameters
-    ----------
-    report : PrivacyReport
-        Without warnings and notes.
-    fitted : BaseSanitizer
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Say what else is worth knowing."""
     said = []
     if report.coverage == "asymptotic":
         beta = at_most(report.beta or 0.0, ".4g")

@@ -20,16 +20,7 @@ Worst = tuple[float, Any, tuple[Any, Any]]
 def leakage_of(mechanism: Mechanism, certificate: Certificate, distribution: Floats) -> float:
     """Leakage at a distribution, of the pairs of secrets that the certificate is about.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    certificate : Certificate
-    distribution : array of shape (a1, a2)
-
-    Returns
-    -------
-    float
-        In nats.
+    Shapes: `distribution` (a1, a2). Returns float: in nats.
     """
     if certificate.each:
         return max(
@@ -43,15 +34,8 @@ def leakage_of(mechanism: Mechanism, certificate: Certificate, distribution: Flo
 def worst_case(mechanism: Mechanism, certificate: Certificate) -> tuple[Any, tuple[Any, Any]]:
     """Return the worst report at the certificate's distribution, and the two secrets.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    certificate : Certificate
-
-    Returns
-    -------
-    report, (secret, secret)
-        Of sensitive columns that are protected each for itself, two values of the worst column.
+    Returns report, (secret, secret): of sensitive columns that are protected each for itself, two
+    values of the worst column.
     """
     distribution = certificate.distribution
     if certificate.each:

@@ -19,19 +19,8 @@ def bisect(
 ) -> Floats:
     """Greatest points at which a condition holds that is true below them and false above.
 
-    Parameters
-    ----------
-    holds : callable
-        Takes N points, one of each problem, and tells for which of them the condition holds.
-    low, high : arrays of shape (N,)
-        Where it holds, and where it may fail.
-    steps : int
-        Each halves the intervals.
-
-    Returns
-    -------
-    array of shape (N,)
-        The last points at which the condition was seen to hold; `low` where there was none.
+    Shapes: `low` and `high` (N,). Returns (N,): the last points at which the condition was seen to
+    hold; `low` where there was none.
 
     Examples
     --------

@@ -30,19 +30,8 @@ _GRID, _GRIDS = 65, 12
 def conditional_radius(marginal: ArrayLike, alpha: float, radius: float | Floats) -> Floats:
     r"""Radius of the ball of P(U|s) around the public conditional (Entropy Theorem 1).
 
-    Parameters
-    ----------
-    marginal : array of shape (a1,)
-        Empirical distribution of S.
-    alpha : float
-        Order of the ball around the joint distribution.
-    radius : float or array of shape (a1,)
-        Its radius, in nats: what the conditional of each secret may use of it.
-
-    Returns
-    -------
-    array of shape (a1,)
-        :math:`B_s`, in nats; infinite for a secret whose conditional may be anything.
+    Shapes: `marginal` (a1,); `radius` (a1,). Returns (a1,): :math:`B_s`, in nats; infinite for a
+    secret whose conditional may be anything.
 
     Examples
     --------
@@ -58,21 +47,7 @@ def cell_bounds(
 ) -> tuple[Floats, Floats]:
     """Least and greatest probability of each value in what the ball allows (Entropy (29)).
 
-    Parameters
-    ----------
-    p : array of shape (a1, k)
-        Empirical conditionals; any k probabilities for each secret will do, for the bounds of
-        a probability depend on it alone.
-    marginal : array of shape (a1,)
-        Empirical distribution of S.
-    alpha : float
-        Order of the ball around the joint distribution.
-    radius : float or array of shape (a1,)
-        Its radius, in nats: what the conditional of each secret may use of it.
-
-    Returns
-    -------
-    lower, upper : arrays of shape (a1, k)
+    Shapes: `p` (a1, k); `marginal` (a1,); `radius` (a1,); returns `lower, upper` (a1, k).
 
     Examples
     --------
@@ -124,20 +99,7 @@ def l1_radius(p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float | F
     Entropy Proposition 2. At alpha = 2 it is :math:`\sqrt{e^{B_s} - 1}`, or g at the smallest
     probability if that lies above the peak.
 
-    Parameters
-    ----------
-    p : array of shape (a1, a2)
-        Empirical conditionals.
-    marginal : array of shape (a1,)
-        Empirical distribution of S.
-    alpha : float
-        Order of the ball around the joint distribution.
-    radius : float or array of shape (a1,)
-        Its radius, in nats: what the conditional of each secret may use of it.
-
-    Returns
-    -------
-    array of shape (a1,)
+    Shapes: `p` (a1, a2); `marginal` (a1,); `radius` (a1,); returns (a1,).
 
     Examples
     --------

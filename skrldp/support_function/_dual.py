@@ -164,21 +164,9 @@ def split_budget(
     :math:`k_1 + k_2 = B`, so the best split is the unlimited one moved to the nearest that is
     allowed.
 
-    Parameters
-    ----------
-    log_mean : array of shape (..., 2)
-        Logarithms of the geometric means M.
-    weight, own : arrays of shape (..., 2)
-        Marginals w of the secrets, and the greatest parts b; infinite where there is none.
-    radius : array of shape (...)
-        Shared budgets B. All arrays are broadcast but for the axis of the two conditionals.
-
-    Returns
-    -------
-    held : boolean array of shape (...)
-        Where the unlimited split is not allowed.
-    kept : array of shape (..., 2)
-        Minus k/w, the logarithms of what is left of the means.
+    Shapes: `log_mean` (..., 2); `weight` and `own` (..., 2); `radius` (...). Returns `held` (...):
+    where the unlimited split is not allowed; `kept` (..., 2): minus k/w, the logarithms of what is
+    left of the means.
     """
     both = own.sum(axis=-1) <= radius  # then nothing is shared
     total = weight.sum(axis=-1)

@@ -89,25 +89,7 @@ def support(
 ) -> Support:
     r"""Upper bounds on the support function, N problems at once.
 
-    Parameters
-    ----------
-    q : array of shape (N, T, k)
-        Linear functions of the conditionals; T is 1 or 2.
-    p : array of shape (N, T, k)
-        Empirical conditionals, rows summing to 1. Zeros are allowed.
-    weight : array of shape (N, T)
-        Empirical marginals of the secrets, positive.
-    alpha : float
-        Order of the divergence; at least 1/2 if T is 2.
-    radius : float or array of shape (N,)
-        Radius B of the ball around the joint distribution, in nats; positive.
-    own : array of shape (N, T), optional
-        What each conditional may take of the radius at most, in nats of the joint distribution:
-        :math:`w_i D(p_i \| R_i) \le b_i`. For order 1 alone; None for all of it.
-
-    Returns
-    -------
-    Support
+    Shapes: `q` (N, T, k); `p` (N, T, k); `weight` (N, T); `radius` (N,); `own` (N, T).
 
     Examples
     --------

@@ -34,17 +34,8 @@ def worst_conditionals(
 ) -> Floats:
     """Conditionals inside the ball that (nearly) attain the support function.
 
-    Parameters
-    ----------
-    q, p, weight, alpha, radius, own
-        As in :func:`support`.
-    slack : array of shape (N, T)
-        ``support(...).slack``.
-
-    Returns
-    -------
-    array of shape (N, T, k)
-        Conditionals; they keep the budgets whatever the slacks are.
+    Shapes: `slack` (N, T). Returns (N, T, k): conditionals; they keep the budgets whatever the
+    slacks are.
     """
     ball = Ball(p, weight, alpha, np.broadcast_to(np.asarray(radius, dtype=float), len(q)), own)
     problem, _, scale = prepare(q, p, weight, alpha, radius, own)
@@ -107,17 +98,7 @@ def pull_in(
 ) -> Floats:
     """Mix with the centre until the budgets hold: the cost is convex and zero at the centre.
 
-    Parameters
-    ----------
-    conditionals : array of shape (N, T, k)
-        Any conditionals.
-    p, weight, alpha, radius, own
-        As in :func:`support`.
-
-    Returns
-    -------
-    array of shape (N, T, k)
-        Conditionals inside the ball.
+    Shapes: `conditionals` (N, T, k). Returns (N, T, k): conditionals inside the ball.
     """
     radii = np.broadcast_to(np.asarray(radius, dtype=float), len(conditionals))
     return Ball(p, weight, alpha, radii, own).pull_in(conditionals)
@@ -209,17 +190,7 @@ def _power_sum(conditionals: Floats, p: Floats, alpha: float) -> Floats:
 def divergence(center: Floats, distribution: Floats, alpha: float) -> float:
     """Rényi divergence D_alpha(center || distribution), in nats.
 
-    Parameters
-    ----------
-    center, distribution : arrays of the same shape
-        Distributions on the same alphabet.
-    alpha : float
-        Order, positive.
-
-    Returns
-    -------
-    float
-        Infinite where ``distribution`` misses mass that ``center`` has (alpha >= 1).
+    Returns float: infinite where ``distribution`` misses mass that ``center`` has (alpha >= 1).
     """
     center, distribution = np.ravel(center).astype(float), np.ravel(distribution).astype(float)
     excess = float(_power_sum(distribution, center, alpha))

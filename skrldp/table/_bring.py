@@ -23,22 +23,9 @@ def bring(lazy: LazyTable, plan: Plan) -> Table:
     large, the distinct combinations. Until the rows are known to be few enough, numbers alone are
     brought.
 
-    Parameters
-    ----------
-    lazy : LazyTable
-    plan : Plan
-
-    Returns
-    -------
-    Table
-        With the number of records of each row.
-
-    Raises
-    ------
-    ValueError
-        If there are too many cells, no rows, or values that are not in the listed categories.
-    RuntimeError
-        If the engine fails, or the table grows beyond the limit while it is read.
+    Returns Table: with the number of records of each row. Raises ValueError if there are too many
+    cells, no rows, or values that are not in the listed categories. Raises RuntimeError if the
+    engine fails, or the table grows beyond the limit while it is read.
     """
     numbers = lazy.numbers()
     if numbers.n_rows == 0:

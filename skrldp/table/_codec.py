@@ -94,24 +94,8 @@ class CellCodec:
     def encode(self, X: Any, *, unknown: str = "error") -> Codes:
         """Turn rows into codes.
 
-        Parameters
-        ----------
-        X : array, list of rows, or data frame of shape (n, n_columns)
-            The rows; their library may differ from that of the public table.
-        unknown : {"error", "mark", "other"}, default="error"
-            With "mark", a value of U that is not in the alphabet gets code −1; with "other", that
-            of "other", if unknown values were grouped in `fit`. An unknown secret is always an
-            error.
-
-        Returns
-        -------
-        Codes
-
-        Raises
-        ------
-        ValueError
-            If the columns are not those of the public table, a number is infinite, or a value is
-            unknown.
+        Shapes: `X` (n, n_columns). Raises ValueError if the columns are not those of the public
+        table, a number is infinite, or a value is unknown.
         """
         table = read_table(X)
         places = self._places(table)
@@ -122,22 +106,8 @@ class CellCodec:
     def encode_values(self, X: Any, *, unknown: str = "error") -> Codes:
         """Turn rows into codes of U alone; the columns of S are neither needed nor read.
 
-        Parameters
-        ----------
-        X : array, list of rows, or data frame of shape (n, n_columns)
-            With the columns of the public table, or those of U alone.
-        unknown : {"error", "mark", "other"}, default="error"
-            As in :meth:`encode`.
-
-        Returns
-        -------
-        Codes
-            As if all rows had the first secret.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`encode`, for U alone.
+        Shapes: `X` (n, n_columns). Returns Codes: as if all rows had the first secret. Raises
+        ValueError as :meth:`encode`, for U alone.
         """
         table = read_table(X)
         places = self._places(table, values_only=True)
@@ -145,16 +115,7 @@ class CellCodec:
         return Codes(np.zeros_like(values, np.uint8), values, self.n_secrets)
 
     def holds_values_only(self, X: Any) -> bool:
-        """Whether a table has the columns of U and no others.
-
-        Parameters
-        ----------
-        X : array, list of rows, or data frame
-
-        Returns
-        -------
-        bool
-        """
+        """Whether a table has the columns of U and no others."""
         return self._has_values_only(read_table(X))
 
     def _has_values_only(self, table: Table) -> bool:
@@ -235,28 +196,9 @@ class CellCodec:
     ) -> Any:
         """Turn cell codes into rows.
 
-        Parameters
-        ----------
-        cells : array-like of int of shape (n,)
-        like : array, list of rows, or data frame
-            A table of the library to return, with all columns or those of U alone. Its column names
-            are used, and its index if it is a pandas frame of n rows.
-        part : {"all", "nonsensitive"}, default="all"
-            Which columns to write.
-        strange : (int, value), optional
-            The position of a column, and a value to write there in every row, which need not be
-            known.
-
-        Returns
-        -------
-        array or data frame of shape (n, n_columns)
-            With the dtypes of the public table if that was of the same library, else of `like`;
-            an array for a list of rows.
-
-        Raises
-        ------
-        ValueError
-            If a code is not a cell, or `like` has other columns than the public table.
+        Shapes: `cells` (n,). Returns (n, n_columns): with the dtypes of the public table if that
+        was of the same library, else of `like`; an array for a list of rows. Raises ValueError if a
+        code is not a cell, or `like` has other columns than the public table.
         """
         cells = np.asarray(cells, dtype=None if np.size(cells) else np.intp)
         is_integer = np.issubdtype(cells.dtype, np.integer)
@@ -275,19 +217,8 @@ class CellCodec:
     def write_values(self, values: Sequence[Any], index: np.ndarray, *, like: Any) -> Any:
         """Write values of U, which need not be in its alphabet, as rows of the columns of U.
 
-        Parameters
-        ----------
-        values : sequence
-            In the form of :attr:`values`: scalars if U is one column, tuples if several.
-        index : ndarray of int of shape (n,)
-            Which of the values each row has.
-        like : array, list of rows, or data frame
-            As in :meth:`decode`.
-
-        Returns
-        -------
-        array or data frame of shape (n, number of columns of U)
-            A column gets the dtype that :meth:`decode` would give it if that can hold the values.
+        Shapes: `index` (n,). Returns (n, number of columns of U): a column gets the dtype that
+        :meth:`decode` would give it if that can hold the values.
         """
         single, columns = len(self.nonsensitive) == 1, len(self.nonsensitive)
         parts = [values if single else [v[place] for v in values] for place in range(columns)]
@@ -335,14 +266,7 @@ class CellCodec:
     def marginal(self, column_position: int) -> np.ndarray:
         """Which category of a column each cell has.
 
-        Parameters
-        ----------
-        column_position : int
-
-        Returns
-        -------
-        ndarray of shape (n_cells,)
-            Indices into ``columns[column_position].categories``.
+        Returns (n_cells,): indices into ``columns[column_position].categories``.
         """
         dtype = smallest_dtype(len(self.columns[column_position]))
         if column_position in self.sensitive:

@@ -39,20 +39,8 @@ class Codes:
     def cells(self, n_values: int) -> np.ndarray:
         """Combine both into cell codes.
 
-        Parameters
-        ----------
-        n_values : int
-            Size of the alphabet of U.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            ``secrets * n_values + values``, in the smallest unsigned integer dtype.
-
-        Raises
-        ------
-        ValueError
-            If a value of U is unknown.
+        Returns (n,): ``secrets * n_values + values``, in the smallest unsigned integer dtype.
+        Raises ValueError if a value of U is unknown.
         """
         if self.values.min(initial=0) < 0:
             raise ValueError("rows with an unknown value of U have no cell")

@@ -58,20 +58,8 @@ def encode_column(
 ) -> tuple[np.ndarray, Counter[Any]]:
     """Write a column as indices into its categories.
 
-    Parameters
-    ----------
-    table : Table
-    position : int
-        Where the column stands in the table.
-    column : skrldp.alphabet.Column
-        The categories.
-
-    Returns
-    -------
-    codes : ndarray of shape (n_rows,)
-        −1 for a value that is no category.
-    unknown : Counter
-        The number of records with each such value.
+    Returns `codes` (n_rows,): −1 for a value that is no category; `unknown`: the number of records
+    with each such value.
     """
     codes = np.empty(table.n_rows, dtype=smallest_dtype(len(column), signed=True))
     unknown: Counter[Any] = Counter()
@@ -96,28 +84,9 @@ def learn_column(
     The alphabet is what the user lists, else the levels that the dtype declares, else the values
     that rows have, sorted.
 
-    Parameters
-    ----------
-    table : Table
-    position : int
-    given : tuple or None
-        The categories that the user lists.
-    secret : bool, default=False
-        Whether the column is sensitive, so that messages show no values.
-    others : bool, default=False
-        Whether values that are not in `given` become the category "other".
-
-    Returns
-    -------
-    column : Column
-    codes : ndarray of shape (n_rows,)
-        Indices into its categories. None in place of both if there are more than `MOST_CATEGORIES`
-        different values.
-
-    Raises
-    ------
-    ValueError
-        If the column has values that are not in `given`, unless they become "other".
+    Returns `codes` (n_rows,): indices into its categories. None in place of both if there are more
+    than `MOST_CATEGORIES` different values. Raises ValueError if the column has values that are not
+    in `given`, unless they become "other".
     """
     name, dtype = table.names[position], table.dtype(position)
     levels = None if given is not None else table.declared_levels(position)
@@ -201,20 +170,8 @@ def with_other(categories: Sequence[Any]) -> tuple[Any, ...]:
 def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
     """Read the parameter `categories`: one entry per column, None to learn the categories.
 
-    Parameters
-    ----------
-    categories : "auto", "product", list or dict
-    names : sequence
-        Names of the columns.
-
-    Returns
-    -------
-    list of tuple or None
-
-    Raises
-    ------
-    ValueError
-        If `categories` does not fit the columns, or an alphabet is empty or lists a category twice.
+    Raises ValueError if `categories` does not fit the columns, or an alphabet is empty or lists a
+    category twice.
     """
     if isinstance(categories, str) and categories in ("auto", "product"):
         return [None] * len(names)

@@ -95,10 +95,7 @@ def declared_levels(series: nw.Series[Any]) -> list[Any] | None:
     polars Categorical and an unordered pyarrow dictionary only store strings in less memory: their
     categories depend on the rows.
 
-    Raises
-    ------
-    ValueError
-        If a number is infinite or complex.
+    Raises ValueError if a number is infinite or complex.
     """
     if series.dtype == nw.Boolean:
         return [False, True]

@@ -49,25 +49,7 @@ class Frequencies:
         least: int,
         n_columns: int,
     ) -> Frequencies:
-        """Look at columns.
-
-        Parameters
-        ----------
-        columns : mapping of int to (Column, Column)
-            By position: with all its categories, and after rare ones have become "other".
-        counts : mapping of int to array
-            The records of each of its categories.
-        open_columns : collection of int
-            Those whose "other" stands for unknown values as well.
-        least : int
-            How many records each category needs that is not declared.
-        n_columns : int
-            Number of the table's columns.
-
-        Returns
-        -------
-        Frequencies
-        """
+        """Look at columns."""
         sizes: list[int | None] = [None] * n_columns
         rare = []
         for place, (column, grouped) in columns.items():
@@ -93,25 +75,8 @@ def most_categories(
 ) -> tuple[int | None, int]:
     """Bound the number of categories of one column.
 
-    Parameters
-    ----------
-    column : Column
-        With all its categories.
-    counts : integer array of shape (k,)
-        The records of each.
-    grouped : Column
-        The same column after rare categories have become "other".
-    takes_unknown : bool
-        Whether its "other" stands for unknown values as well.
-    least : int
-        How many records each category needs that is not declared.
-
-    Returns
-    -------
-    most : int or None
-        None if a category that is kept has too few records.
-    n_rare : int
-        The number of these.
+    Shapes: `counts` (k,). Returns `most`: none if a category that is kept has too few records;
+    `n_rare`: the number of these.
     """
     if column.declared:
         return len(column) + (grouped.other is not None and column.other is None), 0
@@ -127,13 +92,6 @@ def most_categories(
 def most_values(counts: NDArray[Any]) -> int:
     """Count the values that may be frequent in the population, and one for all others.
 
-    Parameters
-    ----------
-    counts : array of shape (k,)
-        The records of each value.
-
-    Returns
-    -------
-    int
+    Shapes: `counts` (k,).
     """
     return int(np.count_nonzero(counts >= SEEN_OFTEN)) + 1

@@ -90,18 +90,7 @@ class Grouping:
     def is_kept(self, counts: NDArray[np.int64], n: int, frequent: int) -> NDArray[np.bool_]:
         """Say which categories are frequent enough, as `OneHotEncoder` does.
 
-        Parameters
-        ----------
-        counts : integer array of shape (k,)
-            Records of each category.
-        n : int
-            Number of records.
-        frequent : int
-            How many records "auto" wants.
-
-        Returns
-        -------
-        array of bool of shape (k,)
+        Shapes: `counts` (k,); returns (k,).
         """
         least = frequent if self.is_auto else self.min_frequency
         most = self.max_categories
@@ -188,21 +177,7 @@ def set_aside(records: Records, columns: Sequence[Column], fraction: float) -> R
     from a hash of the table, so that a fit is repeatable and depends neither on the order of the
     rows nor on whether equal rows are added up, while no cell is favoured in all tables alike.
 
-    Parameters
-    ----------
-    records : Records
-    columns : sequence of Column
-    fraction : float
-        The probability.
-
-    Returns
-    -------
-    Records
-
-    Raises
-    ------
-    ValueError
-        If all records are chosen, or none.
+    Raises ValueError if all records are chosen, or none.
     """
     names = repr([(column.name, column.categories) for column in columns])
     table = np.stack([*records.codes, records.counted]).astype("<i8")
@@ -230,25 +205,7 @@ def group_values(
 ) -> tuple[Column, NDArray[Any]]:
     """Leave a column of U its frequent categories; the others become "other".
 
-    Parameters
-    ----------
-    column : Column
-        With all its categories.
-    codes : integer array of shape (k,)
-        The category of each distinct row.
-    records : Records
-        From which the alphabet is learned.
-    grouping : Grouping
-    frequent : int
-        How many records a category needs with ``min_frequency="auto"``.
-    combined : bool
-        Whether the alphabet of U is the combinations that occur, rather than all of them: then no
-        category is of use that does not occur.
-
-    Returns
-    -------
-    column : Column
-    codes : integer array of shape (k,)
+    Shapes: `codes` (k,); returns `codes` (k,).
     """
     n_categories = len(column)
     deciding, present = records.deciding, records.present

@@ -68,14 +68,8 @@ class LazyTable:
     def of(cls, frame: nw.LazyFrame[Any]) -> LazyTable:
         """Read the schema; nothing is computed.
 
-        Raises
-        ------
-        TypeError
-            If values of a column cannot be categories.
-        ValueError
-            If there is no column, or two have the same name.
-        RuntimeError
-            If the engine fails.
+        Raises TypeError if values of a column cannot be categories. Raises ValueError if there is
+        no column, or two have the same name. Raises RuntimeError if the engine fails.
         """
         names = lazy_names(frame)
         if not names:
@@ -91,10 +85,7 @@ class LazyTable:
     def numbers(self) -> Numbers:
         """Count rows, and each column's distinct and missing values.
 
-        Raises
-        ------
-        RuntimeError
-            If the engine fails.
+        Raises RuntimeError if the engine fails.
         """
         what = "count the distinct values of its columns"
         with _asked(self.frame, what, self.names):
@@ -131,10 +122,7 @@ class LazyTable:
     def n_combinations(self, positions: Sequence[int]) -> int:
         """Count the distinct combinations of values of some columns.
 
-        Raises
-        ------
-        RuntimeError
-            If the engine fails.
+        Raises RuntimeError if the engine fails.
         """
         with _asked(self.frame, "count the distinct combinations of values", self.names):
             found = self._groups(positions).select(nw.len().alias(_RECORDS)).collect()
@@ -143,25 +131,7 @@ class LazyTable:
     def rows(self, positions: Sequence[int], most: int, nan: Sequence[int] = ()) -> Table:
         """Bring the distinct rows of some columns, and how many records there are of each.
 
-        Parameters
-        ----------
-        positions : sequence of int
-            The columns.
-        most : int
-            Bring no more rows than this.
-        nan : sequence of int, optional
-            How many NaN each column has: where there are some, missing values are written so.
-
-        Returns
-        -------
-        Table
-
-        Raises
-        ------
-        ValueError
-            If there are no rows.
-        RuntimeError
-            If the engine fails.
+        Raises ValueError if there are no rows. Raises RuntimeError if the engine fails.
         """
         with _asked(self.frame, "count its equal rows", self.names):
             found = self._groups(positions).head(most).collect()
@@ -194,12 +164,7 @@ class LazyTable:
 def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
     """Read the names of a lazy frame's columns; nothing is computed.
 
-    Raises
-    ------
-    ValueError
-        If two columns have the same name.
-    RuntimeError
-        If the engine fails.
+    Raises ValueError if two columns have the same name. Raises RuntimeError if the engine fails.
     """
     with _asked(frame, "tell the names of its columns"):
         # Spark's schema has each name once. Polars warns of `columns`, and has no name twice.
@@ -212,26 +177,9 @@ def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
 def distinct_rows(frame: nw.LazyFrame[Any], most: int) -> tuple[Any, NDArray[np.int64]]:
     """Bring some distinct rows of a lazy frame, and how often each of them occurs.
 
-    Parameters
-    ----------
-    frame : narwhals LazyFrame
-    most : int
-        Bring no more rows than this.
-
-    Returns
-    -------
-    rows : data frame
-        Of the library in which the engine hands over its results.
-    counts : array of shape (n_rows,)
-
-    Raises
-    ------
-    TypeError
-        If values of a column cannot be categories.
-    ValueError
-        If the frame is empty, or has duplicate columns.
-    RuntimeError
-        If the engine fails.
+    Shapes: returns `counts` (n_rows,). Returns `rows`: of the library in which the engine hands
+    over its results. Raises TypeError if values of a column cannot be categories. Raises ValueError
+    if the frame is empty, or has duplicate columns. Raises RuntimeError if the engine fails.
     """
     lazy = LazyTable.of(frame)
     table = lazy.rows(range(len(lazy.names)), most)

@@ -45,54 +45,12 @@ def learn(
 ) -> tuple[CellCodec, Codes]:
     """Learn the alphabets of a public table, and encode its rows.
 
-    Parameters
-    ----------
-    X : array, list of rows, data frame or lazy frame of shape (n, n_columns)
-        The public table. The equal rows of a lazy frame are counted where they are, after the
-        values of its columns, and no more rows are brought than it has different ones.
-    sensitive : name, position, list of them, or callable, default=0
-        The columns of S; see :func:`resolve_columns`.
-    categories : "auto", "product", list or dict, default="auto"
-        One alphabet per column, in the table's order, or by name for some columns. "auto", for all
-        or for one column: the levels that its dtype declares, in their order (pandas' category,
-        polars' Enum, pyarrow's ordered dictionary, booleans), else the observed values, sorted.
-        Given alphabets keep their order (None, for missing, goes last). Given and declared ones
-        may hold values that the public table lacks.
-
-        If S (or U) has several columns, its alphabet is the combinations that the public table
-        has; it is all combinations with "product", or as soon as any of the columns has given
-        categories.
-    max_cells : int, default=1_000_000
-        Largest number of cells to allow.
-    advice : str, default=""
-        Sentence for the error message if there are more.
-    grouping : Grouping, optional
-        Which values of U become "other", and which records are set aside to learn the alphabet of U
-        from. Secrets are never grouped, and their alphabet is learned from all records: privacy
-        compares the conditionals of U given secrets, which it does not bias.
-    weights : callable, optional
-        Returns, for the number of rows, how many records each row stands for; one each if not
-        given, and none for a lazy frame.
-    of_secrets : bool, default=False
-        Whether the sensitive columns are also parts of U, as where each is protected by itself:
-        then a confidence level depends on where their values come from, too.
-
-    Returns
-    -------
-    codec : CellCodec
-    codes : Codes
-        The table's rows; the distinct ones of a lazy frame.
-
-    Raises
-    ------
-    TypeError
-        For sparse or structured input, and values that cannot be categories.
-    ValueError
-        If the table is not two-dimensional or is empty, has duplicate columns, infinite or complex
-        numbers or too many cells, if S or U has fewer than two values, or if the table has a value
-        that is not in the given `categories`.
-    RuntimeError
-        If an engine fails to count the rows of a lazy frame.
+    Shapes: `X` (n, n_columns). Returns `codes`: the table's rows; the distinct ones of a lazy
+    frame. Raises TypeError for sparse or structured input, and values that cannot be categories.
+    Raises ValueError if the table is not two-dimensional or is empty, has duplicate columns,
+    infinite or complex numbers or too many cells, if S or U has fewer than two values, or if the
+    table has a value that is not in the given `categories`. Raises RuntimeError if an engine fails
+    to count the rows of a lazy frame.
 
     Examples
     --------

@@ -37,16 +37,7 @@ class Size:
 
     @classmethod
     def of(cls, name: object, column: Column | None, codes: np.ndarray | None) -> Size:
-        """Count the levels of a column that was read.
-
-        Parameters
-        ----------
-        name : str or int
-        column : Column or None
-            None if the column has more different values than are counted.
-        codes : ndarray or None
-            The rows' categories.
-        """
+        """Count the levels of a column that was read."""
         if column is None or codes is None:
             return cls.open(name)
         return cls(name, len(column), int(np.count_nonzero(np.bincount(codes))))
@@ -65,23 +56,7 @@ class Size:
 
 
 def too_many_cells(n_cells: int, most: int, sizes: Sequence[Size], advice: str) -> ValueError:
-    """Return the error for a table with too many cells, or a column with too many values.
-
-    Parameters
-    ----------
-    n_cells : int
-        How many there are at least.
-    most : int
-        How many may be.
-    sizes : sequence of Size
-        One for each column.
-    advice : str
-        What else the user can do: a sentence, or an empty text.
-
-    Returns
-    -------
-    ValueError
-    """
+    """Return the error for a table with too many cells, or a column with too many values."""
     what = f"the table has at least {n_cells:,} cells, more than {most:,}"
     if any(size.is_open for size in sizes):
         what = f"a column may have {MOST_CATEGORIES:,} distinct values at most"
@@ -89,19 +64,7 @@ def too_many_cells(n_cells: int, most: int, sizes: Sequence[Size], advice: str) 
 
 
 def too_many_rows(n_rows: int, most: int, sizes: Sequence[Size], advice: str) -> ValueError:
-    """Return the error for a lazy frame with too many distinct rows to group their values here.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of distinct rows.
-    most, sizes, advice
-        As in :func:`too_many_cells`.
-
-    Returns
-    -------
-    ValueError
-    """
+    """Return the error for a lazy frame with too many distinct rows to group their values here."""
     what = (
         f"the table has {n_rows:,} distinct rows, more than {most:,}, and it takes all of them to "
         "group rare or unknown values"

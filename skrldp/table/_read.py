@@ -85,20 +85,11 @@ class Table:
     def factorize(self, position: int, rows: slice) -> tuple[np.ndarray, list[Any]]:
         """Write rows of a column as positions into a list of distinct values.
 
-        Returns
-        -------
-        positions : ndarray of shape (n,)
-            −1 for a missing value (which may also be a None in `distinct`).
-        distinct : list of Python scalars
-            May hold values that no row has (a categorical's unused categories) and, after their
-            conversion to Python, equal values.
-
-        Raises
-        ------
-        TypeError
-            If the values cannot be categories, because they are lists, dictionaries or the like.
-        ValueError
-            If a number is infinite or complex.
+        Returns `positions` (n,): −1 for a missing value (which may also be a None in `distinct`);
+        `distinct`: may hold values that no row has (a categorical's unused categories) and, after
+        their conversion to Python, equal values. Raises TypeError if the values cannot be
+        categories, because they are lists, dictionaries or the like. Raises ValueError if a number
+        is infinite or complex.
         """
         with self._naming(position):
             positions, distinct = factorize(self.chunk(position, rows))
@@ -143,13 +134,9 @@ class Table:
 def read_table(X: Any) -> Table:
     """Make a table from an array, a list of rows or a data frame.
 
-    Raises
-    ------
-    TypeError
-        For sparse matrices, lazy frames, masked arrays and dictionaries.
-    ValueError
-        If X is not two-dimensional, or has no rows or columns, duplicate column names or complex
-        numbers.
+    Raises TypeError for sparse matrices, lazy frames, masked arrays and dictionaries. Raises
+    ValueError if X is not two-dimensional, or has no rows or columns, duplicate column names or
+    complex numbers.
     """
     lazy = lazy_frame(X)  # first: some have an attribute of every name
     if lazy is not None:
@@ -253,10 +240,7 @@ def _refuse_duplicate_columns(X: Any) -> None:
 def refuse_duplicates(names: Any) -> None:
     """Refuse names that two columns have.
 
-    Raises
-    ------
-    ValueError
-        If there are any.
+    Raises ValueError if there are any.
     """
     duplicates = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
     if duplicates:

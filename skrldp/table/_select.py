@@ -28,27 +28,8 @@ def column_names(X: Any) -> list[Any]:
 def resolve_columns(X: Any, selection: Any, what: str = "sensitive") -> tuple[int, ...]:
     """Find the positions of the columns that a parameter selects.
 
-    Parameters
-    ----------
-    X : array, list of rows, data frame or lazy frame
-        Of a lazy frame nothing is computed.
-    selection : str, int, list, slice, boolean mask or callable
-        A column by name or (also from the end) by position, several of them, or a function that is
-        called with X and returns one of these, as in scikit-learn's `ColumnTransformer`.
-    what : str
-        The parameter, for messages.
-
-    Returns
-    -------
-    tuple of int
-        In the table's order, each once.
-
-    Raises
-    ------
-    ValueError
-        If there is no such column, or none is selected.
-    TypeError
-        If the selection is none of the above.
+    Returns tuple of int: in the table's order, each once. Raises ValueError if there is no such
+    column, or none is selected. Raises TypeError if the selection is none of the above.
 
     Examples
     --------

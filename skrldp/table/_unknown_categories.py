@@ -16,10 +16,7 @@ __all__ = ["refuse_categories", "refuse_combinations"]
 def refuse_categories(column: Column, codes: np.ndarray, *, secret: bool) -> NoReturn:
     """Refuse values that a column's alphabet lacks, without showing them.
 
-    Raises
-    ------
-    ValueError
-        Always.
+    Raises ValueError always.
     """
     raise ValueError(
         f"column {column.name!r} has {_rows(codes, 'a value unseen in fit')}; known are "
@@ -30,10 +27,7 @@ def refuse_categories(column: Column, codes: np.ndarray, *, secret: bool) -> NoR
 def refuse_combinations(columns: Sequence[Column], index: np.ndarray, *, secret: bool) -> NoReturn:
     """Refuse combinations of known categories that the alphabet lacks, without showing them.
 
-    Raises
-    ------
-    ValueError
-        Always.
+    Raises ValueError always.
     """
     what = "a combination of values unseen in fit"
     raise ValueError(

@@ -75,10 +75,8 @@ def build_frame(
     has the requested dtype if that can hold the values exactly (categorical dtypes are extended),
     else the one the library infers. A pandas index is kept if the lengths agree.
 
-    Raises
-    ------
-    ValueError
-        If the library has no dtype for the values of a column, such as numbers beside strings.
+    Raises ValueError if the library has no dtype for the values of a column, such as numbers beside
+    strings.
     """
     library = _LIBRARIES["pandas" if like.source.implementation.is_pandas_like() else like.library]
     namespace = like.source.__native_namespace__()

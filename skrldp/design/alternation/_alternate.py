@@ -58,27 +58,8 @@ def alternate(
 ) -> tuple[list[Run], str]:
     """Anneal from several starts, and gather what was found.
 
-    Parameters
-    ----------
-    criterion : Expandable
-        What is maximised.
-    requirements : Requirements
-        What a row must satisfy.
-    limits : Limits
-        When to stop.
-    callback : callable, optional
-        Gets private mechanisms.
-    known : array of shape (b, a), optional
-        A mechanism to begin at, private or not. It takes the place of the last run.
-    short : int
-        Take but so many runs, one or two, and do not gather: columns mix their rows anyway.
-
-    Returns
-    -------
-    runs : list of Run
-        At least one.
-    status : str
-        ``"converged"``, ``"max_iter"`` or ``"time_limit"``.
+    Shapes: `known` (b, a). Returns `runs`: at least one; `status`: ``"converged"``, ``"max_iter"``
+    or ``"time_limit"``.
     """
     distribution = criterion.distribution
     if not requirements.any_pair:  # nothing is secret, so records are reported as they are
@@ -121,19 +102,8 @@ def gather(runs: Sequence[Run], distribution: Floats, shape: tuple[int, int]) ->
 
     If they are few, perturbed copies join them: those of no use will not be sent.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        At least one.
-    distribution : array of shape (number of cells of a row,)
-        Distribution of X, or of U.
-    shape : tuple (parts, a2)
-        Shape of a row.
-
-    Returns
-    -------
-    array of shape (m, number of cells of a row)
-        Rows of mean 1, no more than there may be reports.
+    Shapes: `distribution` (number of cells of a row,). Returns (m, number of cells of a row): rows
+    of mean 1, no more than there may be reports.
     """
     ranked = sorted(runs, key=lambda run: -run.value)
     rows = np.concatenate([run.matrix for run in ranked])

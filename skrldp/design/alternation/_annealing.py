@@ -76,16 +76,8 @@ Callback = Callable[[Floats], None]  # gets private mechanisms
 def path_requirements(requirements: Requirements) -> Requirements:
     """Find the weakest requirements that imply some others and have a central path.
 
-    Parameters
-    ----------
-    requirements : Requirements
-        What a row must satisfy.
-
-    Returns
-    -------
-    Requirements
-        The same, or over larger regions where it has none: boxes, a shared budget near order 1/2,
-        and the public distribution with secrets that it lacks.
+    Returns Requirements: the same, or over larger regions where it has none: boxes, a shared budget
+    near order 1/2, and the public distribution with secrets that it lacks.
     """
     return Requirements(tuple(_with_path(one) for one in requirements))
 
@@ -154,17 +146,7 @@ class Annealing:
         return self._path.steps
 
     def anneal(self, factor: float, limits: Limits, last_gap: float = LAST_GAP) -> None:
-        """Go down the path while the decoder follows the mechanism.
-
-        Parameters
-        ----------
-        factor : float
-            Cooling factor: the part of the duality gap that each step leaves, between 0 and 1.
-        limits : Limits
-            When to stop. The steps become longer when it draws near.
-        last_gap : float
-            Where to end: duality gap relative to the information found.
-        """
+        """Go down the path while the decoder follows the mechanism."""
         path, schedule, began = (
             self._path,
             _Schedule(limits, factor, self.steps),
@@ -183,13 +165,7 @@ class Annealing:
         self.seconds = limits.elapsed - began
 
     def solve_fixed(self, limits: Limits) -> None:
-        """Go down the path with the decoder fixed, to where :meth:`anneal` goes on.
-
-        Parameters
-        ----------
-        limits : Limits
-            When to stop.
-        """
+        """Go down the path with the decoder fixed, to where :meth:`anneal` goes on."""
         path, end, going = self._path, _FIXED_GAP * self.criterion.scale, True
         while going and path.gap > _NEAR * end and not limits.met:
             limits.count()
@@ -235,17 +211,8 @@ class Annealing:
 def distinct_reports(matrix: Floats, distribution: Floats) -> NDArray[np.intp]:
     """Find reports whose posterior differs from those of all before them.
 
-    Parameters
-    ----------
-    matrix : array of shape (b, a)
-        Rows of mechanisms.
-    distribution : array of shape (a,)
-        Distribution of X.
-
-    Returns
-    -------
-    array of shape (m,)
-        Their places, in order. Reports that are hardly ever sent are not among them.
+    Shapes: `matrix` (b, a); `distribution` (a,). Returns (m,): their places, in order. Reports that
+    are hardly ever sent are not among them.
     """
     posterior = matrix * distribution
     mass = posterior.sum(axis=1)

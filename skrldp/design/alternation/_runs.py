@@ -66,17 +66,7 @@ class Run:
 
     @classmethod
     def of(cls, annealing: Annealing) -> "Run":
-        """Take what a way down the path has found so far.
-
-        Parameters
-        ----------
-        annealing : Annealing
-            The way.
-
-        Returns
-        -------
-        Run
-        """
+        """Take what a way down the path has found so far."""
         return cls(annealing.matrix, annealing.value, annealing.steps, annealing.seconds)
 
 
@@ -93,25 +83,7 @@ def anneal_each(
     Runs are side by side in processes where there are several jobs and time for all runs. Where
     time is short, each run has all jobs for itself: they share its rows.
 
-    Parameters
-    ----------
-    criterion : Expandable
-        What is maximised.
-    requirements : Requirements
-        What a row must satisfy.
-    plans : sequence of Plan
-        One for each run. They share what is left of the iterations equally.
-    limits : Limits
-        When to stop, and who does the work.
-    callback : callable, optional
-        Gets private mechanisms; of runs in other processes the best alone.
-    reserved : int
-        With a limit of time, no run after the first one takes the time of so many reports.
-
-    Returns
-    -------
-    list of Run
-        Without a limit of time, they do not depend on the number of workers.
+    Returns list of Run: without a limit of time, they do not depend on the number of workers.
     """
     number, left = limits.workers.number, limits.iterations_left
     share = None if left is None else left // (len(plans) + 1)  # one for what follows
@@ -168,21 +140,7 @@ def _side_by_side(
 def affordable(reports: int, before: Sequence[Run], limits: Limits, reserved: int = 0) -> int:
     """Count the reports that there is time for.
 
-    Parameters
-    ----------
-    reports : int
-        That are wanted.
-    before : sequence of Run
-        Runs before; the last one tells how long a run takes.
-    limits : Limits
-        When to stop.
-    reserved : int
-        Reports of a later run, which is to have time, too.
-
-    Returns
-    -------
-    int
-        All of them without a limit of time.
+    Returns int: all of them without a limit of time.
     """
     if not before or limits.left is None:
         return reports

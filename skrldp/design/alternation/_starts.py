@@ -17,18 +17,7 @@ _LEAST_NOISE = 1e-9
 def starts(shape: tuple[int, int], b: int, seed: int) -> Floats:
     """Draw a mechanism to start from: noise, with a report for each value in turn.
 
-    Parameters
-    ----------
-    shape : tuple (parts, a2)
-        Shape of a row; see :attr:`skrldp.privacy.Requirements.shape`.
-    b : int
-        Number of reports.
-    seed : int
-        Which of the fixed starts.
-
-    Returns
-    -------
-    array of shape (b, a)
+    Shapes: returns (b, a).
     """
     noise = np.random.default_rng(seed).gamma(_GAMMA_SHAPE, size=(b, *shape)) + _LEAST_NOISE
     report = np.arange(b)

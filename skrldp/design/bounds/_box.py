@@ -29,21 +29,7 @@ class Box:
         return bool(np.any(self.lower > self.upper))
 
     def halves(self, which: int, at: float, to: float | None = None) -> "tuple[Box, Box]":
-        """Cut one range in two.
-
-        Parameters
-        ----------
-        which : int
-            Place of the range.
-        at : float
-            Where.
-        to : float, optional
-            What is between the two is left out.
-
-        Returns
-        -------
-        tuple of two Box
-        """
+        """Cut one range in two."""
         upper, lower = self.upper.copy(), self.lower.copy()
         upper[which], lower[which] = at, at if to is None else to
         return replace(self, upper=upper), replace(self, lower=lower)

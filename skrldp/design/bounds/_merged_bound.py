@@ -43,27 +43,9 @@ def merged_bound(
 ) -> float | None:
     """Bound I(X; Y) at the public distribution from above, by pricing rows of merged cells.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy.
-    matrix : array of shape (b, a)
-        A good mechanism; it need not be quite private.
-    groups : int
-        Number of groups of values of each secret.
-    goal, solves, limits
-        As in :func:`priced_bound`, for the merged table.
-    known : float
-        Another bound, in nats. What is far above it after a few linear programs is given up.
-
-    Returns
-    -------
-    float or None
-        In nats. None where this does not apply: rows are not about all cells of S and U, there are
-        several requirements, or one that is not about balls of conditionals of the secrets, or a
-        secret has no records.
+    Shapes: `matrix` (b, a). Returns float or None: in nats. None where this does not apply: rows
+    are not about all cells of S and U, there are several requirements, or one that is not about
+    balls of conditionals of the secrets, or a secret has no records.
     """
     one, shape = requirements.only, joint.counts.shape
     if (

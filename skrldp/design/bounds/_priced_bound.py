@@ -68,26 +68,9 @@ def priced_bound(
 
     The work is counted, so that the bound depends on what is given alone (but for a limit of time).
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy.
-    matrix : array of shape (b, a)
-        A good mechanism; it need not be quite private.
-    goal : float
-        Relative gap at which the work ends.
-    solves : int
-        Number of linear programs after which it ends anyhow.
-    limits : Limits, optional
-        When it ends at the latest.
-
-    Returns
-    -------
-    PricedBound or None
-        None where this does not apply: rows are not about all cells of S and U, or a secret has no
-        records, or cells have none and nothing bounds their entries.
+    Shapes: `matrix` (b, a). Returns PricedBound or None: none where this does not apply: rows are
+    not about all cells of S and U, or a secret has no records, or cells have none and nothing
+    bounds their entries.
     """
     relaxation = relaxation_of(joint.probabilities, joint.conditionals, requirements)
     if relaxation is None:
@@ -98,19 +81,7 @@ def priced_bound(
 def proven(
     relaxation: Relaxation, matrix: Floats, goal: float, solves: int, limits: Limits
 ) -> PricedBound:
-    """Bound the information of all mixtures of private rows; see :func:`priced_bound`.
-
-    Parameters
-    ----------
-    relaxation : Relaxation
-        Bounds on what rows are worth, over boxes.
-    matrix, goal, solves, limits
-        As in :func:`priced_bound`.
-
-    Returns
-    -------
-    PricedBound
-    """
+    """Bound the information of all mixtures of private rows; see :func:`priced_bound`."""
     requirements, mixture = relaxation.requirements, RowMixture(relaxation.distribution)
 
     def add(rows: Floats) -> None:
@@ -146,21 +117,8 @@ def relaxation_of(
 ) -> Relaxation | None:
     """Make the bounds over boxes, with limits on entries and means that hold for all rows.
 
-    Parameters
-    ----------
-    distribution : array of shape (a1, a2)
-        Distribution of the cells.
-    conditionals : array of shape (a1, a2)
-        Its conditionals of U.
-    requirements : Requirements
-        What a row must satisfy.
-    about_secrets : bool
-        Whether the information is about S and U, or about U given S.
-
-    Returns
-    -------
-    Relaxation or None
-        None where there are no such limits.
+    Shapes: `distribution` (a1, a2); `conditionals` (a1, a2). Returns Relaxation or None: none where
+    there are no such limits.
     """
     weight = distribution.sum(axis=1)
     greatest = max(float(one.pair_eps.max(initial=0.0)) for one in requirements)

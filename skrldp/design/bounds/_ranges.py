@@ -38,10 +38,7 @@ class Ranges:
     def add(self, cuts: Floats) -> None:
         """Learn cuts, ``factor R_1 . v_s <= R_2 . v_t``.
 
-        Parameters
-        ----------
-        cuts : array of shape (m, a)
-            Coefficients; their product with a private row is not positive.
+        Shapes: `cuts` (m, a).
         """
         of_secret = (self._secret[:, None] == np.arange(self._a1)).astype(float)
         positive, negative = np.maximum(cuts, 0.0), np.maximum(-cuts, 0.0)
@@ -67,27 +64,14 @@ class Ranges:
     def keep(self, which: Booleans) -> None:
         """Forget the other cuts.
 
-        Parameters
-        ----------
-        which : boolean array of shape (m,)
-            Which to keep.
+        Shapes: `which` (m,).
         """
         self._first, self._second = self._first[which], self._second[which]
         self._factor = self._factor[which]
         self._more, self._less = self._more[which], self._less[which]
 
     def within(self, box: Box) -> Box:
-        """Leave out of a box some of what no row can have.
-
-        Parameters
-        ----------
-        box : Box
-            Ranges of shapes and means.
-
-        Returns
-        -------
-        Box
-        """
+        """Leave out of a box some of what no row can have."""
         box = self._averaged(box)
         if box.empty:
             return box

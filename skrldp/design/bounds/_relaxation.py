@@ -133,17 +133,7 @@ class Relaxation:
     def cut(self, rows: Floats, above: float) -> Booleans:
         """Add the privacy constraints that rows violate by more than this.
 
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Non-negative rows.
-        above : float
-            Violation of a row of unit sum; may be negative.
-
-        Returns
-        -------
-        boolean array of shape (b,)
-            Which rows violate some.
+        Shapes: `rows` (b, a). Returns (b,): which rows violate some.
         """
         violated = np.zeros(len(rows), dtype=bool)
         unit = rows / rows.sum(axis=1, keepdims=True)
@@ -175,14 +165,7 @@ class Relaxation:
     def prices(self, rows: Floats) -> Floats:
         """Return the information of rows, of any scale.
 
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Non-negative rows.
-
-        Returns
-        -------
-        array of shape (b,)
+        Shapes: `rows` (b, a); returns (b,).
         """
         parts = rows.reshape(len(rows), self._a1, -1)
         within = row_information(rows, self.distribution)
@@ -194,16 +177,7 @@ class Relaxation:
     def profits(self, rows: Floats, duals: Floats) -> Floats:
         """Return the reduced profits of rows that are made private, with ``P . v = 1``.
 
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Non-negative rows.
-        duals : array of shape (a,)
-            What each row costs, λ.
-
-        Returns
-        -------
-        array of shape (b,)
+        Shapes: `rows` (b, a); `duals` (a,); returns (b,).
         """
         private = self.requirements.lift(rows)
         return (self.prices(private) - private @ duals) / (private @ self.distribution)
@@ -211,19 +185,8 @@ class Relaxation:
     def price(self, box: Box, duals: Floats, level: float) -> Priced | None:
         """Bound the reduced profits of the private rows in a box.
 
-        Parameters
-        ----------
-        box : Box
-            Ranges of shapes and means.
-        duals : array of shape (a,)
-            What each row costs, λ.
-        level : float
-            Reduced profit below which rows are of no interest, in nats.
-
-        Returns
-        -------
-        Priced or None
-            None if there is no row of interest in the box.
+        Shapes: `duals` (a,). Returns Priced or None: none if there is no row of interest in the
+        box.
         """
         for _ in range(_MOST_ROUNDS):
             box = self._ranges.within(box)
@@ -263,25 +226,9 @@ class Relaxation:
         Given the dual variables of the sum, the means and the cuts, what is left is a sum of convex
         functions of one shape each, times the mean: greatest at ends of the ranges.
 
-        Parameters
-        ----------
-        box : Box
-            Ranges of shapes and means.
-        duals : array of shape (a,)
-            What each row costs, λ.
-        y : array of shape (n_rows,)
-            Any dual variables of the program.
-        level : float
-            Reduced profit below which rows are of no interest.
-
-        Returns
-        -------
-        bound : float
-            No private row in the box has a greater reduced profit.
-        smaller : Box
-            The box, less ends where it is below the level.
-        hole : pair of arrays of shape (c + a1,)
-            Within each range it is below the level between these two.
+        Shapes: `duals` (a,); `y` (n_rows,). Returns `bound`: no private row in the box has a
+        greater reduced profit; `smaller`: the box, less ends where it is below the level; `hole` (c
+        + a1,): within each range it is below the level between these two.
         """
         a1, c, seen = self._a1, len(self._seen), self._seen
         on_means, on_cuts = y[1 : 1 + a1], np.maximum(y[self._fixed :], 0.0)

@@ -90,24 +90,7 @@ def search(
 ) -> Search:
     """Bound the reduced profits of all private rows, best boxes first.
 
-    Parameters
-    ----------
-    relaxation : Relaxation
-        Bounds over boxes; it learns cuts.
-    duals : array of shape (a,)
-        What each row costs.
-    level : float
-        Reduced profit that is near enough to zero, in nats.
-    solves : int
-        Number of linear programs after which the bound is returned as it is.
-    limits : Limits
-        When to return it at the latest.
-    reached : float
-        What a mechanism reaches, in nats; a bound that stays of that size is given up.
-
-    Returns
-    -------
-    Search
+    Shapes: `duals` (a,).
     """
     found, queue, begin = Search(level), _Queue(), relaxation.solves
     credit, goal = _CREDIT, begin + solves

@@ -91,79 +91,38 @@ class Mixture(ABC):
     def add(self, rows: Floats) -> None:
         """Add rows.
 
-        Parameters
-        ----------
-        rows : array of shape (m, a)
-            Non-negative rows, of any scale.
+        Shapes: `rows` (m, a).
         """
 
     @abstractmethod
     def solve(self, seconds: float | None = None) -> Optimum:
-        """Find the best weights; profits and slopes refer to them from then on.
-
-        Parameters
-        ----------
-        seconds : float, optional
-            Time this may take; ``TimeoutError`` if it runs out.
-
-        Returns
-        -------
-        Optimum
-        """
+        """Find the best weights; profits and slopes refer to them from then on."""
 
     @abstractmethod
     def profits(self, rows: Floats) -> Floats:
         """Return the reduced profits of rows.
 
-        Parameters
-        ----------
-        rows : array of shape (m, a)
-            Non-negative rows.
-
-        Returns
-        -------
-        array of shape (m,)
+        Shapes: `rows` (m, a); returns (m,).
         """
 
     @abstractmethod
     def slopes(self, rows: Floats) -> Floats:
         """Return the gradients of the reduced profits.
 
-        Parameters
-        ----------
-        rows : array of shape (m, a)
-            Non-negative rows.
-
-        Returns
-        -------
-        array of shape (m, a)
+        Shapes: `rows` (m, a); returns (m, a).
         """
 
     def support(self, weights: Floats) -> Booleans:
         """Tell which rows are in use.
 
-        Parameters
-        ----------
-        weights : array of shape (m,)
-            Weights of the rows.
-
-        Returns
-        -------
-        boolean array of shape (m,)
+        Shapes: `weights` (m,); returns (m,).
         """
         return used(weights)
 
     def supported(self, weights: Floats) -> Floats:
         """Write the rows in use, times their weights: a mechanism, nearly.
 
-        Parameters
-        ----------
-        weights : array of shape (m,)
-            Weights of the rows.
-
-        Returns
-        -------
-        array of shape (b, a)
+        Shapes: `weights` (m,); returns (b, a).
         """
         in_use = self.support(weights)
         matrix: Floats = self.rows[in_use] * weights[in_use, None]
@@ -172,14 +131,7 @@ class Mixture(ABC):
     def mechanism(self, weights: Floats) -> Floats:
         """Write a mixture as a mechanism.
 
-        Parameters
-        ----------
-        weights : array of shape (m,)
-            Weights of the rows.
-
-        Returns
-        -------
-        array of shape (b, a)
+        Shapes: `weights` (m,); returns (b, a).
         """
         in_use = used(weights)
         return self.rows[in_use] * weights[in_use, None]
@@ -217,74 +169,32 @@ class Criterion(ABC):
     def at(self, distribution: Floats) -> "Criterion":
         """Return the same criterion at another distribution.
 
-        Parameters
-        ----------
-        distribution : array of shape (a,)
-            Distribution of the cells of a row.
-
-        Returns
-        -------
-        Criterion
+        Shapes: `distribution` (a,).
         """
 
     @abstractmethod
     def value(self, matrix: Floats) -> float:
         """Evaluate a mechanism; greater is better.
 
-        Parameters
-        ----------
-        matrix : array of shape (b, a)
-            Mechanism.
-
-        Returns
-        -------
-        float
+        Shapes: `matrix` (b, a).
         """
 
     def stated(self, matrix: Floats) -> float:
         """Evaluate a mechanism as readers know it: minus the value if that is minimised.
 
-        Parameters
-        ----------
-        matrix : array of shape (b, a)
-            Mechanism.
-
-        Returns
-        -------
-        float
+        Shapes: `matrix` (b, a).
         """
         return self.sense * self.value(matrix)
 
     @abstractmethod
     def bound(self, joint: JointDistribution, requirements: Requirements) -> Bound:
-        """Bound what readers know of every mechanism that meets some requirements.
-
-        Parameters
-        ----------
-        joint : JointDistribution
-            The public distribution, whose cells are those of this criterion's distribution.
-        requirements : Requirements
-            What a row must satisfy.
-
-        Returns
-        -------
-        Bound
-        """
+        """Bound what readers know of every mechanism that meets some requirements."""
 
     @abstractmethod
     def bound_at(self, distribution: Floats, value: float) -> float:
         """Bound what readers know of every mechanism at another distribution.
 
-        Parameters
-        ----------
-        distribution : array of shape (a,)
-            Distribution of the cells of a row.
-        value : float
-            The greatest value that any mechanism has by this criterion.
-
-        Returns
-        -------
-        float
+        Shapes: `distribution` (a,).
         """
 
     @abstractmethod
@@ -298,14 +208,7 @@ class Expandable(Criterion):
     def progress(self, matrix: Floats) -> float:
         """Return the unit in which the gap of a mechanism on the path counts.
 
-        Parameters
-        ----------
-        matrix : array of shape (b, a)
-            Mechanism.
-
-        Returns
-        -------
-        float
+        Shapes: `matrix` (b, a).
         """
         return self.scale
 
@@ -313,15 +216,5 @@ class Expandable(Criterion):
     def expand(self, matrix: Floats, heat: float) -> Expansion:
         """Expand around a mechanism.
 
-        Parameters
-        ----------
-        matrix : array of shape (b, a)
-            Mechanism, nearly.
-        heat : float
-            Duality gap of the path, in units of ``scale``. What is not smooth is smoothed the more
-            the greater it is.
-
-        Returns
-        -------
-        Expansion
+        Shapes: `matrix` (b, a).
         """

@@ -67,42 +67,21 @@ class Information(Expandable):
     def reduce(self, rows: Floats) -> Floats:
         """Take the means of rows over the cells with one value of the function.
 
-        Parameters
-        ----------
-        rows : array of shape (..., a)
-            Rows.
-
-        Returns
-        -------
-        array of shape (..., number of values)
+        Shapes: `rows` (..., a); returns (..., number of values).
         """
         return rows if self._means is None else rows @ self._means
 
     def prices(self, rows: Floats) -> Floats:
         """Return what each row contributes, in nats.
 
-        Parameters
-        ----------
-        rows : array of shape (m, a)
-            Non-negative rows.
-
-        Returns
-        -------
-        array of shape (m,)
+        Shapes: `rows` (m, a); returns (m,).
         """
         return row_information(self.reduce(rows), self._reduced)
 
     def gradients(self, rows: Floats) -> Floats:
         """Return the gradients of the prices.
 
-        Parameters
-        ----------
-        rows : array of shape (m, a)
-            Non-negative rows.
-
-        Returns
-        -------
-        array of shape (m, a)
+        Shapes: `rows` (m, a); returns (m, a).
         """
         slopes = row_information_gradient(self.reduce(rows), self._reduced)
         return slopes if self._means is None else slopes @ self._means.T

@@ -66,15 +66,7 @@ class LeastInformation(Expandable):
     def shares(self, rows: Floats) -> Floats:
         """Return what each row adds to each secret's share.
 
-        Parameters
-        ----------
-        rows : array of shape (m, a)
-            Non-negative rows.
-
-        Returns
-        -------
-        array of shape (m, k)
-            For the k secrets that count.
+        Shapes: `rows` (m, a). Returns (m, k): for the k secrets that count.
         """
         parts = self._parts(rows)
         told = [
@@ -86,16 +78,7 @@ class LeastInformation(Expandable):
     def gradients(self, rows: Floats, weights: Floats) -> Floats:
         """Return the gradients of the weighted sum of a row's shares.
 
-        Parameters
-        ----------
-        rows : array of shape (m, a)
-            Non-negative rows.
-        weights : array of shape (k,)
-            Weights of the secrets that count.
-
-        Returns
-        -------
-        array of shape (m, a)
+        Shapes: `rows` (m, a); `weights` (k,); returns (m, a).
         """
         slopes = np.zeros((len(rows), self.n_secrets, len(self.distribution) // self.n_secrets))
         parts = self._parts(rows)

@@ -62,15 +62,7 @@ class Variance(Criterion):
     def variances(self, matrix: Floats) -> Floats:
         """Return the asymptotic variances of the estimates, times the number of reports.
 
-        Parameters
-        ----------
-        matrix : array of shape (b, a)
-            Mechanism.
-
-        Returns
-        -------
-        array of shape (m,)
-            Infinite where reports do not determine the function.
+        Shapes: `matrix` (b, a). Returns (m,): infinite where reports do not determine the function.
         """
         sent = matrix[matrix.max(axis=1) > 0]
         unit = sent / np.sqrt(sent.sum(axis=1))[:, None]

@@ -86,10 +86,7 @@ class VarianceMixture(Mixture):
     def solve(self, seconds: float | None = None) -> Optimum:
         """Find the best weights.
 
-        Raises
-        ------
-        SolverError
-            If the rows make no mechanism; ``TimeoutError`` if time ran out.
+        Raises SolverError if the rows make no mechanism; ``TimeoutError`` if time ran out.
         """
         point = self._best(self.rows, seconds)
         if not point.good and len(self._spare):  # rows are missing that made a mechanism possible

@@ -67,26 +67,8 @@ def minimise(
 ) -> Solution:
     """Find the cheapest private mechanism.
 
-    Parameters
-    ----------
-    cost : ExpectedCost
-        What to minimise.
-    requirements : Requirements
-        What a row must satisfy.
-    gap : float
-        Relative gap between the cost of the mechanism and the lower bound that ends the search.
-    limits : Limits
-        When to stop; the best mechanism found by then is returned.
-    verbose : int
-        Print a line for each linear program if greater than 1.
-    first : array of shape (b, a), optional
-        A mechanism to begin with, private or not.
-
-    Returns
-    -------
-    Solution
-        ``objective`` is the cost of ``matrix``, which is private, and ``bound`` a
-        lower bound on that of every private mechanism.
+    Shapes: `first` (b, a). Returns Solution: ``objective`` is the cost of ``matrix``, which is
+    private, and ``bound`` a lower bound on that of every private mechanism.
     """
     search = _Search(cost, requirements, gap, limits, verbose)
     if first is not None:

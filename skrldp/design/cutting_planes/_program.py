@@ -48,13 +48,7 @@ class CutProgram:
         return len(self._cut_rows)
 
     def add(self, cuts: Cuts) -> None:
-        """Add privacy constraints.
-
-        Parameters
-        ----------
-        cuts : Cuts
-            With conditionals of the region.
-        """
+        """Add privacy constraints."""
         if not len(cuts):
             return
         table = cuts.coefficients(*self.cost.cost.shape)
@@ -66,10 +60,7 @@ class CutProgram:
     def add_distribution(self, distribution: Floats) -> None:
         """Add a distribution at which the robust cost counts.
 
-        Parameters
-        ----------
-        distribution : array of shape (a,)
-            A distribution of the ball.
+        Shapes: `distribution` (a,).
         """
         self._distributions.append(distribution)
         self._distribution_rows.append(self._program.n_rows)
@@ -79,18 +70,9 @@ class CutProgram:
     def solve(self, seconds: float | None = None) -> tuple[Floats, float]:
         """Solve the program.
 
-        Parameters
-        ----------
-        seconds : float, optional
-            Time it may take; ``TimeoutError`` beyond.
-
-        Returns
-        -------
-        matrix : array of shape (b, a)
-            Cheapest under the cuts so far; seldom private.
-        bound : float
-            No private mechanism is cheaper. It follows from the program's dual variables by weak
-            duality, whether they are optimal or not.
+        Returns `matrix` (b, a): cheapest under the cuts so far; seldom private; `bound`: no private
+        mechanism is cheaper. It follows from the program's dual variables by weak duality, whether
+        they are optimal or not.
         """
         x, duals, _ = self._program.solve(seconds)
         self.solves += 1
@@ -113,18 +95,7 @@ def weak_duality(cost: Floats, cuts: csr_array, multipliers: Floats) -> float:
     The Lagrangian with any non-negative multipliers of the cuts is least where each cell takes its
     cheapest report.
 
-    Parameters
-    ----------
-    cost : array of shape (b, a)
-        Linear cost of the mechanism.
-    cuts : sparse array of shape (m, b * a)
-        Functions that must not be positive.
-    multipliers : array of shape (m,)
-        Non-negative.
-
-    Returns
-    -------
-    float
+    Shapes: `cost` (b, a); `cuts` (m, b * a); `multipliers` (m,).
     """
     lagrangian = cost + (cuts.T @ multipliers).reshape(cost.shape)
     return float(lagrangian.min(axis=0).sum())
@@ -133,16 +104,7 @@ def weak_duality(cost: Floats, cuts: csr_array, multipliers: Floats) -> float:
 def cheapest(cost: ExpectedCost) -> tuple[Floats, float]:
     """Find the cheapest mechanism, private or not: each cell has its cheapest report.
 
-    Parameters
-    ----------
-    cost : ExpectedCost
-        What to minimise.
-
-    Returns
-    -------
-    matrix : array of shape (b, a)
-    bound : float
-        No mechanism is cheaper.
+    Shapes: returns `matrix` (b, a). Returns `bound`: no mechanism is cheaper.
     """
     report = np.arange(len(cost.cost))[:, None]
     matrix = (report == cost.cost.argmin(axis=0)).astype(float)

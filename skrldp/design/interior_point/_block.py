@@ -23,81 +23,40 @@ class Block(ABC):
     def start(self, rows: Floats, mean: float) -> None:
         """Choose variables that are strictly inside, and multipliers.
 
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Uniform reports.
-        mean : float
-            The product of each positive variable and its multiplier.
+        Shapes: `rows` (b, a).
         """
 
     @abstractmethod
     def scale_multipliers(self, factor: float) -> None:
-        """Multiply all multipliers by a number.
-
-        Parameters
-        ----------
-        factor : float
-            The number.
-        """
+        """Multiply all multipliers by a number."""
 
     @abstractmethod
     def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
         """Return the positive variables, each kind with its multipliers.
 
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Where the path is.
-
-        Returns
-        -------
-        list of (array, array)
+        Shapes: `rows` (b, a).
         """
 
     @abstractmethod
     def hessian(self, rows: Floats) -> Floats:
         """Linearise the requirement.
 
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Where the path is.
-
-        Returns
-        -------
-        array of shape (b, a, a)
-            What it adds to the Hessian of each row.
+        Shapes: `rows` (b, a). Returns (b, a, a): what it adds to the Hessian of each row.
         """
 
     @abstractmethod
     def gradient(self, targets: Sequence[Floats]) -> Floats:
         """Eliminate the block's own variables from the right-hand side.
 
-        Parameters
-        ----------
-        targets : sequence of arrays
-            For each kind of variables, the products with their multipliers that are aimed at.
-
-        Returns
-        -------
-        array of shape (b, a)
-            What the requirement adds to the gradient of each row.
+        Returns (b, a): what the requirement adds to the gradient of each row.
         """
 
     @abstractmethod
     def step(self, rows: Floats) -> list[Kind]:
         """Find the steps of the block's own variables from that of the rows.
 
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Step of the rows.
-
-        Returns
-        -------
-        list of Kind
-            The positive variables and multipliers with their steps.
+        Shapes: `rows` (b, a). Returns list of Kind: the positive variables and multipliers with
+        their steps.
         """
 
     @abstractmethod
@@ -106,11 +65,6 @@ class Block(ABC):
 
         The next gradient and step use it: a second-order correction (Nocedal and Wright,
         section 18.3). A linear requirement needs none.
-
-        Parameters
-        ----------
-        length : float
-            Part of the step for the variables.
         """
 
     @abstractmethod
@@ -121,43 +75,22 @@ class Block(ABC):
     def take(self, length: Floats, dual_length: Floats) -> None:
         """Take a part of the last step.
 
-        Parameters
-        ----------
-        length, dual_length : arrays of shape (b,)
-            Of the variables, and of the multipliers, of each row.
+        Shapes: `length` and `dual_length` (b,).
         """
 
     @abstractmethod
     def cuts(self, rows: Floats) -> tuple[Cuts, Floats]:
         """Write the multipliers as cuts and the dual variables of these.
 
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Where the path is.
-
-        Returns
-        -------
-        cuts : Cuts
-            With conditionals of the region.
-        multipliers : array of shape (m,)
-            In units of the path's cost.
+        Shapes: `rows` (b, a). Returns `cuts`: with conditionals of the region; `multipliers` (m,):
+        in units of the path's cost.
         """
 
 
 def by_row(of_rows: Floats, like: Floats) -> Floats:
     """Shape what each row has so that it is broadcast along all else.
 
-    Parameters
-    ----------
-    of_rows : array of shape (b,)
-        A number for each row.
-    like : array of shape (b, ...)
-        What it is to be combined with.
-
-    Returns
-    -------
-    array of shape (b, 1, ..., 1)
+    Shapes: `of_rows` (b,); `like` (b, ...); returns (b, 1, ..., 1).
     """
     return of_rows.reshape(-1, *(1,) * (like.ndim - 1))
 
@@ -165,14 +98,7 @@ def by_row(of_rows: Floats, like: Floats) -> Floats:
 def dual_step(target: Floats, amount: Floats, step: Floats, dual: Floats) -> Floats:
     """Find the step of a multiplier, so that its product with the variable is what is aimed at.
 
-    Parameters
-    ----------
-    target, amount, step, dual : arrays of shape (b, ...)
-        The product that is aimed at, the variable, its step, and its multiplier.
-
-    Returns
-    -------
-    array of the same shape
+    Shapes: `target` and `amount` and `step` and `dual` (b, ...).
     """
     found: Floats = (target - dual * step) / amount - dual
     return found

@@ -12,15 +12,8 @@ __all__ = ["path_blocks"]
 def path_blocks(requirements: Requirements) -> list[Block] | None:
     """Make a block of each requirement that compares anything.
 
-    Parameters
-    ----------
-    requirements : Requirements
-        What a row must satisfy.
-
-    Returns
-    -------
-    list of Block, or None
-        None if there is no central path for one of them; see :func:`pair_function`.
+    Returns list of Block, or None: none if there is no central path for one of them; see
+    :func:`pair_function`.
     """
     blocks = [_block(one) for one in requirements if one.n_pairs]
     found = [block for block in blocks if block is not None]

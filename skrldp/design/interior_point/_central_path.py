@@ -167,13 +167,7 @@ class CentralPath:
     def set_cost(self, cost: Floats, curvature: Curvature | None = None) -> None:
         """Change the costs; the path goes on from where it is.
 
-        Parameters
-        ----------
-        cost : array of shape (b, a)
-            Cost of reporting y about a record in cell x.
-        curvature : callable, optional
-            The Hessian of a cost that is not linear, by the entries of the mechanism: takes a step
-            of shape (b, a) to the change of the gradient. Positive semidefinite.
+        Shapes: `cost` (b, a).
         """
         self._cost, self._curvature = cost / self.scale, curvature
 
@@ -280,18 +274,7 @@ class CentralPath:
     def advance(self, least_gap: float = 0.0, centring: float | None = None) -> bool:
         """Take one Newton step.
 
-        Parameters
-        ----------
-        least_gap : float
-            Gap to aim at; what is nearer to the optimum is worse centred and proves less.
-        centring : float, optional
-            Centring parameter: the part of the gap that the step aims at. None depends on how far
-            the last one went.
-
-        Returns
-        -------
-        bool
-            Whether the step was taken; False when rounding leaves none that is worth it.
+        Returns bool: whether the step was taken; False when rounding leaves none that is worth it.
         """
         if self.gap <= _LEAST_GAP * self.scale:
             return False
@@ -338,11 +321,8 @@ class CentralPath:
     def cuts(self) -> list[tuple[Cuts, Floats]]:
         """Cuts that the multipliers stand for, with their dual variables in units of the cost.
 
-        Returns
-        -------
-        list of (Cuts, array of shape (m,))
-            The conditionals are in the regions, and near the end of the path they prove a bound on
-            the cost.
+        Returns (m,): the conditionals are in the regions, and near the end of the path they prove a
+        bound on the cost.
         """
         found = []
         for part in self._parts:
@@ -355,9 +335,7 @@ class CentralPath:
     def distribution(self) -> Floats:
         """Distribution of X that the multipliers of a robust cost stand for.
 
-        Returns
-        -------
-        array of shape (a,)
+        Shapes: returns (a,).
         """
         if not self._objective.robust:
             return self._objective.distribution

@@ -41,15 +41,8 @@ def inverses(matrices: Floats) -> Floats | None:
     so that nearly all work is products of matrices. SciPy's inverse from a Cholesky factor has a
     quarter less to do, but does so more slowly, and keeps other threads waiting.
 
-    Parameters
-    ----------
-    matrices : array of shape (b, a, a)
-        One for each row.
-
-    Returns
-    -------
-    array of shape (b, a, a) or None
-        Nearly the inverses; None if rounding has made a matrix indefinite.
+    Shapes: `matrices` (b, a, a). Returns (b, a, a): nearly the inverses; None if rounding has made
+    a matrix indefinite.
     """
     diagonal = np.einsum("yii->yi", matrices)
     if not np.all((diagonal > 0.0) & (diagonal < np.inf)):
@@ -185,23 +178,8 @@ class Coupling:
     ) -> tuple[Floats, float]:
         """Solve the Newton equations, with iterative refinement.
 
-        Parameters
-        ----------
-        gradient : array of shape (b, a)
-            Gradient by the rows; of a robust cost, without the part that goes through the cells.
-        column_residual : array of shape (a,)
-            What the columns lack to 1.
-        by_cell : array of shape (a,)
-            Gradient of a robust cost by the expected costs of the cells.
-        by_top : float
-            Gradient of a robust cost by its top.
-
-        Returns
-        -------
-        step : array of shape (b, a)
-            Step of the rows.
-        top : float
-            Step of the top.
+        Shapes: `gradient` (b, a); `column_residual` (a,); `by_cell` (a,). Returns `step` (b, a):
+        step of the rows; `top`: step of the top.
         """
         step, columns, distribution, top = self._solve(gradient, column_residual, by_cell, by_top)
         for _ in range(_REFINEMENTS):
@@ -226,19 +204,7 @@ class Coupling:
         By conjugate gradients, preconditioned with the solution without the curvature, so that
         every iterate keeps the sums of the columns.
 
-        Parameters
-        ----------
-        gradient : array of shape (b, a)
-            Gradient by the rows.
-        column_residual : array of shape (a,)
-            What the columns lack to 1.
-        curvature : callable
-            Takes a step to the change of the gradient, positive semidefinite.
-
-        Returns
-        -------
-        array of shape (b, a)
-            Step of the rows.
+        Shapes: `gradient` (b, a); `column_residual` (a,). Returns (b, a): step of the rows.
         """
         zero = np.zeros_like(column_residual)
 

@@ -163,15 +163,8 @@ class PairBlock(Block):
     def conditionals(self, rows: Floats) -> Floats:
         """Return the conditionals that the multipliers stand for, a pair for each row and pair.
 
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Where the path is.
-
-        Returns
-        -------
-        array of shape (b, m, 2, k)
-            They sum to 1, and near the end of the path they are nearly in the region.
+        Shapes: `rows` (b, a). Returns (b, m, 2, k): they sum to 1, and near the end of the path
+        they are nearly in the region.
         """
         _, slope, _, gradient = self.pairs(self._x(rows))
         mass = self._dual[..., None, None] * (slope[..., None] * gradient) + self._dual_x

@@ -42,19 +42,7 @@ _NEAR_HALF = 0.55
 def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
     """Power mean of exponent theta <= 1 over the last axis, and its gradient.
 
-    Parameters
-    ----------
-    x : array of shape (..., k)
-        Positive numbers.
-    p : array of shape (..., k)
-        Weights that sum to 1.
-    theta : float
-        Exponent; 0 is the geometric mean.
-
-    Returns
-    -------
-    mean : array of shape (...)
-    gradient : array of shape (..., k)
+    Shapes: `x` (..., k); `p` (..., k); returns `mean` (...), `gradient` (..., k).
     """
     if x.ndim == 1:
         mean, gradient = concave_mean(x[None], p, theta)
@@ -82,13 +70,7 @@ def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
 def sum_last(array: Floats) -> Floats:
     """Sum along the last axis, which is short: several times faster than NumPy's own sum.
 
-    Parameters
-    ----------
-    array : array of shape (..., k)
-
-    Returns
-    -------
-    array of shape (...)
+    Shapes: `array` (..., k); returns (...).
     """
     return np.einsum("...u->...", array)
 
@@ -115,16 +97,7 @@ class Groups:
     def of(cls, group: Indices, count: int) -> "Groups":
         """Sort pairs by their group.
 
-        Parameters
-        ----------
-        group : integer array of shape (m,)
-            The group of each pair.
-        count : int
-            Number of groups.
-
-        Returns
-        -------
-        Groups
+        Shapes: `group` (m,).
         """
         order = np.argsort(group, kind="stable")
         sizes = np.bincount(group, minlength=count)
@@ -137,14 +110,7 @@ class Groups:
     def take(self, of_pairs: Floats) -> Floats:
         """Take what belongs to the pairs of each group, 0 where there are no more.
 
-        Parameters
-        ----------
-        of_pairs : array of shape (b, m, ...)
-            Something of each pair.
-
-        Returns
-        -------
-        array of shape (b, g, n, ...)
+        Shapes: `of_pairs` (b, m, ...); returns (b, g, n, ...).
         """
         b, _, *rest = of_pairs.shape
         if self.in_order:
@@ -218,14 +184,7 @@ class PairFunction:
     def parts(self, rows: Floats) -> Floats:
         """Return the q of each row and pair.
 
-        Parameters
-        ----------
-        rows : array of shape (b, n_cells)
-            Rows of a mechanism.
-
-        Returns
-        -------
-        array of shape (b, m, 2, k)
+        Shapes: `rows` (b, n_cells); returns (b, m, 2, k).
         """
         parts = self.layout.split(rows)
         pairs = np.stack([parts[:, self.first], parts[:, self.second]], axis=2)
@@ -234,15 +193,7 @@ class PairFunction:
     def collect(self, parts: Floats) -> Floats:
         """Add up what belongs to each entry of each row: the adjoint of :meth:`parts`.
 
-        Parameters
-        ----------
-        parts : array of shape (b, m, 2, k)
-            A linear function of the q.
-
-        Returns
-        -------
-        array of shape (b, n_cells)
-            The same function of the rows.
+        Shapes: `parts` (b, m, 2, k). Returns (b, n_cells): the same function of the rows.
         """
         scaled = self.factor[..., None] * parts
         first, second = self.of_part
@@ -252,21 +203,10 @@ class PairFunction:
     def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         r"""Evaluate φ and what its derivatives are made of.
 
-        Parameters
-        ----------
-        x : array of shape (b, m, 2, k)
-            Positive numbers.
-
-        Returns
-        -------
-        value : array of shape (b, m)
-        slope : array of shape (b, m, 2)
-            Derivatives by the two means.
-        curvature : array of shape (b, m, 2, 2)
-            Minus the second derivatives by the means, and minus the part
-            :math:`f_i (1-\theta) / M_i` of theirs that is not diagonal in x.
-        gradient : array of shape (b, m, 2, k)
-            Gradients of the means.
+        Shapes: `x` (b, m, 2, k); returns `value` (b, m). Returns `slope` (b, m, 2): derivatives by
+        the two means; `curvature` (b, m, 2, 2): minus the second derivatives by the means, and
+        minus the part :math:`f_i (1-\theta) / M_i` of theirs that is not diagonal in x; `gradient`
+        (b, m, 2, k): gradients of the means.
         """
         mean, gradient = concave_mean(x, self.p, self.theta)
         slope = np.broadcast_to(self.scale, mean.shape).copy()
@@ -290,14 +230,7 @@ class PairFunction:
     def value(self, x: Floats) -> Floats:
         """Evaluate φ alone.
 
-        Parameters
-        ----------
-        x : array of shape (b, m, 2, k)
-            Positive numbers.
-
-        Returns
-        -------
-        array of shape (b, m)
+        Shapes: `x` (b, m, 2, k); returns (b, m).
         """
         if self.theta == 0.0:  # without the gradient: in half of the time
             mean = np.exp(np.einsum("...u,...u->...", self.p, np.log(x)))
@@ -338,16 +271,9 @@ class PairFunction:
 def pair_function(one: Requirement) -> PairFunction | None:
     """Find the function φ of a region.
 
-    Parameters
-    ----------
-    one : Requirement
-        Privacy of pairs of secrets over a region.
-
-    Returns
-    -------
-    PairFunction or None
-        None for boxes, for the public distribution with unseen secrets, for a shared budget near
-        order 1/2, where φ has a kink, and for all distributions, which need no function.
+    Returns PairFunction or None: none for boxes, for the public distribution with unseen secrets,
+    for a shared budget near order 1/2, where φ has a kink, and for all distributions, which need no
+    function.
     """
     region = one.region
     pair = np.stack(region.pairs, axis=1)

@@ -53,13 +53,7 @@ class Part:
         self._kinds: list[Kind] = []
 
     def scale_multipliers(self, factor: float) -> None:
-        """Multiply all multipliers by a number.
-
-        Parameters
-        ----------
-        factor : float
-            The number.
-        """
+        """Multiply all multipliers by a number."""
         for block in self.blocks:
             block.scale_multipliers(factor)
         self.dual_rows = self.dual_rows * factor
@@ -67,12 +61,7 @@ class Part:
     def complementarity(self) -> tuple[Floats, int]:
         """Add up the products of the positive variables and their multipliers.
 
-        Returns
-        -------
-        total : array of shape (b,)
-            For each row.
-        count : int
-            Number of variables of a row.
+        Returns `total` (b,): for each row; `count`: number of variables of a row.
         """
         variables = [(self.rows, self.dual_rows)]
         for block in self.blocks:
@@ -84,10 +73,7 @@ class Part:
     def factorise(self) -> bool:
         """Compute the Hessian of each row, and its inverse.
 
-        Returns
-        -------
-        bool
-            Whether rounding has left the Hessians definite.
+        Returns bool: whether rounding has left the Hessians definite.
         """
         hessian = np.zeros((*self.rows.shape, self.rows.shape[1]))
         try:
@@ -106,15 +92,7 @@ class Part:
     def gradient(self, barrier: float | Floats) -> Floats:
         """Eliminate the variables of the blocks from the right-hand side.
 
-        Parameters
-        ----------
-        barrier : float or array of shape (b,)
-            Barrier parameter, or that of each row.
-
-        Returns
-        -------
-        array of shape (b, a)
-            Gradient by the rows, without that of the cost.
+        Shapes: `barrier` (b,). Returns (b, a): gradient by the rows, without that of the cost.
         """
         of_rows = np.broadcast_to(barrier, len(self.rows))
         self._targets = [[by_row(of_rows, self.rows)]]
@@ -128,17 +106,7 @@ class Part:
 
         These are products far from the barrier parameter, and requirements that are curved.
 
-        Parameters
-        ----------
-        lengths : array of shape (2,)
-            Part of the step for the variables, and for the multipliers.
-        barrier : float
-            Barrier parameter.
-
-        Returns
-        -------
-        array of shape (b, a)
-            Gradient by the rows, as from :meth:`gradient`.
+        Shapes: `lengths` (2,). Returns (b, a): gradient by the rows, as from :meth:`gradient`.
         """
         self._before = self._targets
         low, high = (factor * barrier for factor in _PRODUCTS)
@@ -159,10 +127,7 @@ class Part:
     def undo_correction(self) -> Floats:
         """Aim at what was aimed at before the last correction.
 
-        Returns
-        -------
-        array of shape (b, a)
-            Gradient by the rows, as from :meth:`gradient`.
+        Returns (b, a): gradient by the rows, as from :meth:`gradient`.
         """
         self._targets = self._before
         for block in self.blocks:
@@ -178,16 +143,8 @@ class Part:
     def find_steps(self, step: Floats) -> Floats:
         """Find the steps of all variables and multipliers from that of the rows.
 
-        Parameters
-        ----------
-        step : array of shape (b, a)
-            Step of the rows.
-
-        Returns
-        -------
-        array of shape (b, 2)
-            How many steps it takes until the first variable of each row, or the first multiplier,
-            is zero.
+        Shapes: `step` (b, a). Returns (b, 2): how many steps it takes until the first variable of
+        each row, or the first multiplier, is zero.
         """
         dual = dual_step(self._targets[0][0], self.rows, step, self.dual_rows)
         self._step, self._dual_step = step, dual
@@ -204,15 +161,8 @@ class Part:
     def products(self, lengths: Floats) -> tuple[Floats, Floats]:
         """Multiply variables and multipliers after a part of the step.
 
-        Parameters
-        ----------
-        lengths : array of shape (b, 2)
-            Of the variables, and of the multipliers, of each row.
-
-        Returns
-        -------
-        total, least : arrays of shape (b,)
-            Sum and least of the products of each row.
+        Shapes: `lengths` (b, 2). Returns `total, least` (b,): sum and least of the products of each
+        row.
         """
         found = []
         for amount, change, dual, dual_change in self._kinds:
@@ -225,10 +175,7 @@ class Part:
     def take(self, lengths: Floats) -> None:
         """Take a part of the step.
 
-        Parameters
-        ----------
-        lengths : array of shape (b, 2)
-            Of the variables, and of the multipliers, of each row.
+        Shapes: `lengths` (b, 2).
         """
         for block in self.blocks:
             block.take(lengths[:, 0], lengths[:, 1])
@@ -237,17 +184,7 @@ class Part:
 
 
 def parts_of(b: int, a: int) -> list[slice]:
-    """Divide rows into parts.
-
-    Parameters
-    ----------
-    b, a : int
-        Numbers of rows and of their entries.
-
-    Returns
-    -------
-    list of slice
-    """
+    """Divide rows into parts."""
     size = max(_ENTRIES // a**2, _FEWEST_ROWS)
     number = -(-b // size)
     ends = [b * i // number for i in range(number + 1)]

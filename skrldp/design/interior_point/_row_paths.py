@@ -56,10 +56,7 @@ class RowPaths:
     def set_slopes(self, slopes: Floats) -> None:
         """Change the linear functions; the paths go on from where they are.
 
-        Parameters
-        ----------
-        slopes : array of shape (b, a)
-            One for each row.
+        Shapes: `slopes` (b, a).
         """
         self._slopes = slopes
 
@@ -71,15 +68,8 @@ class RowPaths:
     def advance(self, least_gaps: Floats) -> bool:
         """Take one Newton step of each row.
 
-        Parameters
-        ----------
-        least_gaps : array of shape (b,)
-            Gaps to aim at.
-
-        Returns
-        -------
-        bool
-            Whether it was taken; False when rounding has ended a path.
+        Shapes: `least_gaps` (b,). Returns bool: whether it was taken; False when rounding has ended
+        a path.
         """
         return all(
             self._workers.map(lambda part: self._advance(part, least_gaps[part.place]), self._parts)

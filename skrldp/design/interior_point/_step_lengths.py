@@ -22,15 +22,8 @@ _SHORTER, _MOST_SHORTENINGS = 0.8, 12
 def farthest(bounds: Floats) -> Floats:
     """Keep a step away from the boundary.
 
-    Parameters
-    ----------
-    bounds : array of shape (..., 2)
-        How many steps take a variable, or a multiplier, to zero.
-
-    Returns
-    -------
-    array of the same shape
-        Of the variables, and of the multipliers, at most 1.
+    Shapes: `bounds` (..., 2). Returns array of the same shape: of the variables, and of the
+    multipliers, at most 1.
     """
     return np.minimum(1.0, _FRACTION_TO_BOUNDARY * bounds)
 
@@ -40,22 +33,8 @@ def step_lengths(
 ) -> tuple[Floats, Floats]:
     """Shorten steps until they stay near the path.
 
-    Parameters
-    ----------
-    bounds : array of shape (m, 2)
-        How many steps of each path take a variable, or a multiplier, to zero.
-    products : callable
-        Takes lengths, of shape (m, 2), to the sum and the least of the products of variables and
-        multipliers of each path, both of shape (m,).
-    count : int
-        Number of variables of a path.
-
-    Returns
-    -------
-    lengths : array of shape (m, 2)
-        Of the variables, and of the multipliers.
-    total : array of shape (m,)
-        Sum of the products there.
+    Shapes: `bounds` (m, 2). Returns `lengths` (m, 2): of the variables, and of the multipliers;
+    `total` (m,): sum of the products there.
     """
     lengths = farthest(bounds)
     for _ in range(_MOST_SHORTENINGS):

@@ -69,42 +69,8 @@ def solve(
 
     If U alone is observed, the mechanisms are functions of U, and I(X; Y) is I(U; Y).
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy.
-    criterion : Criterion, optional
-        What is maximised, at a distribution that is positive where the public one is; None is
-        I(X; Y) at the public one. The solution's objective and bound are about the public one.
-    solver : {"auto", "vertices", "columns", "alternation", "decomposition"}
-        ``"auto"`` takes the optimum for the public distribution alone from its formula, and
-        enumerates vertices where that is the global optimum and fast; otherwise it
-        alternates (or decomposes, for a criterion that no central path follows), and where the
-        exact cone can be searched it goes on by columns. It needs no optional dependency.
-    time_limit : float or None
-        Seconds after which the best mechanism found is returned; None for no limit.
-    max_iter : int or None
-        Newton steps and rounds of linear programs after which it is; None for no limit.
-    n_jobs : int or None
-        Number of threads or processes; see :class:`skrldp.design._workers.Workers`.
-    verbose : int
-        Show a progress bar, and print a line on what was done, if positive.
-    warm : array of shape (b, n_cells), optional
-        A mechanism to begin at, private or not: a search is never worse than it is when repaired.
-        Optima that are proven do not need it.
-
-    Returns
-    -------
-    Solution
-
-    Raises
-    ------
-    ValueError
-        If the solver is unknown.
-    SolverError
-        If it fails; the message names ε, the region and the alphabets, and what to try.
+    Shapes: `warm` (b, n_cells). Raises ValueError if the solver is unknown. Raises SolverError if
+    it fails; the message names ε, the region and the alphabets, and what to try.
     """
     expandable = criterion is None or isinstance(criterion, Expandable)
     check_choice("solver", solver, SOLVERS if expandable else SOLVERS_OF_MIXTURES)

@@ -50,26 +50,9 @@ def distance_matrix(
 ) -> Floats:
     """Tabulate the distance of each output from each value.
 
-    Parameters
-    ----------
-    distance : {"auto", "squared", "absolute", "hamming"}, callable or array of shape (a2, b)
-        A name, a function of a value and an output, or the table itself. Hamming's distance is 1
-        between different values, and the number of different columns if U has several. "auto" is
-        the one of :func:`suited_distance`.
-    values : sequence of length a2
-        The values of U.
-    outputs : sequence of length b
-        The values that reports may have.
-
-    Returns
-    -------
-    array of shape (a2, b)
-
-    Raises
-    ------
-    ValueError
-        If the distance is unknown, is not a table of that shape, or is not made of finite
-        non-negative numbers; if it is a numeric one and values or outputs are not numbers.
+    Shapes: `distance` (a2, b); returns (a2, b). Raises ValueError if the distance is unknown, is
+    not a table of that shape, or is not made of finite non-negative numbers; if it is a numeric one
+    and values or outputs are not numbers.
 
     Examples
     --------
@@ -103,16 +86,8 @@ def distance_matrix(
 def suited_distance(values: Sequence[Any]) -> str:
     """Name the distance that suits some values of U.
 
-    Parameters
-    ----------
-    values : sequence of length a2
-        The values of U.
-
-    Returns
-    -------
-    {"squared", "hamming"}
-        "squared" if all are real numbers of moderate size. Truth values are no numbers here; of two
-        of them both distances are the same.
+    Returns {"squared", "hamming"}: "squared" if all are real numbers of moderate size. Truth values
+    are no numbers here; of two of them both distances are the same.
 
     Examples
     --------
@@ -199,22 +174,7 @@ def expected_distance(
 ) -> ExpectedCost:
     """Make the distance of reports from U the cost of a design.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    distance : array of shape (a2, b)
-        Distance of each output from each value of U.
-    uncertainty : RenyiSet
-        The joint distributions for which the utility must hold. A set of conditionals would not do:
-        an expected cost depends on the marginal of S.
-    observe : {"all", "nonsensitive"}
-        The cost of functions of U alone, at distributions of U: a ball for (S, U) is one of the
-        same order and radius for U.
-
-    Returns
-    -------
-    ExpectedCost
+    Shapes: `distance` (a2, b).
     """
     alpha, radius = uncertainty.alpha, uncertainty.radius
     check_choice("observe", observe, OBSERVED)
@@ -239,42 +199,9 @@ def solve(
 ) -> Solution:
     """Minimise the expected distance over private mechanisms.
 
-    Parameters
-    ----------
-    cost : ExpectedCost
-        The expected distance, at one distribution or at the worst.
-    requirements : Requirements
-        What a row must satisfy.
-    solver : {"auto", "cuts", "conic"}
-        ``"auto"`` and ``"cuts"`` are :func:`skrldp.design.cutting_planes.minimise`; ``"conic"`` is
-        ISIT's program, put right, repaired, and bounded from below by a linear program.
-    gap : float
-        Relative gap between the cost and the lower bound at which to stop.
-    time_limit : float or None
-        Seconds after which the best mechanism found is returned; None for no limit.
-    max_iter : int or None
-        Newton steps and linear programs after which it is; None for no limit. Not for "conic".
-    n_jobs : int or None
-        Number of threads or processes; see :class:`skrldp.design._workers.Workers`.
-    verbose : int
-        Print a line on what was done if positive, and on each step if greater than 1.
-    simple : callable, optional
-        Returns mechanisms of any reports, shape (b, n_cells). If the search is cut short they are
-        tried, each report as the output that is nearest on average.
-    warm : array of shape (m, n_cells), optional
-        A mechanism to begin at, private or not, taken in the same way; not for "conic".
-
-    Returns
-    -------
-    Solution
-        Its matrix is private.
-
-    Raises
-    ------
-    ValueError
-        If the solver is unknown, or is "conic" and the region is not for it.
-    SolverError
-        If it fails; the message names ε, the region and the alphabets.
+    Shapes: `warm` (m, n_cells). Returns Solution: its matrix is private. Raises ValueError if the
+    solver is unknown, or is "conic" and the region is not for it. Raises SolverError if it fails;
+    the message names ε, the region and the alphabets.
     """
     check_choice("solver", solver, SOLVERS)
     limits = Limits(time_limit, max_iter, Workers(n_jobs))

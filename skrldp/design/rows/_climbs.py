@@ -31,23 +31,8 @@ def climb_paths(
     Where a way down the central path goes is decided by its first slopes; once it is near the
     boundary, the slopes are those at the row itself.
 
-    Parameters
-    ----------
-    slopes : array of shape (m, a)
-        Linear functions to begin with.
-    blocks : list of Block
-        The requirements on each row.
-    limits : Limits
-        When to stop.
-    mixture : Mixture, optional
-        Whose profits are climbed; None keeps the slopes as they are.
-    end : float
-        The gap at which a climb ends, in units of the range of a row's slopes.
-
-    Returns
-    -------
-    array of shape (m, a)
-        Rows of unit sum. They are private up to errors of the paths.
+    Shapes: `slopes` (m, a). Returns (m, a): rows of unit sum. They are private up to errors of the
+    paths.
     """
     paths = RowPaths(slopes, blocks, workers=limits.workers)
     rows, unit, follow = paths.rows, np.ptp(slopes, axis=1), False

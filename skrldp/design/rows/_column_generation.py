@@ -96,31 +96,8 @@ def generate_columns(
 ) -> Solution:
     """Maximise a criterion over private mechanisms.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy.
-    limits : Limits
-        When to stop; the best mechanism found by then is returned.
-    criterion : Criterion, optional
-        What is maximised; None is I(X; Y) at the public distribution.
-    first : sequence of arrays of shape (m, a), optional
-        Mechanisms whose rows to begin with, private or not.
-    known : list of arrays of shape (m, a), optional
-        The closed forms, if they were computed before.
-    cones : Cones, optional
-        The cones of private rows, if they were asked for before.
-    callback : callable, optional
-        Gets the mechanism of each round.
-    bound : Bound, optional
-        What no mechanism is better than, if it was computed before.
-
-    Returns
-    -------
-    Solution
-        Its matrix is private up to the tolerance of a linear program.
+    Shapes: `first` (m, a); `known` (m, a). Returns Solution: its matrix is private up to the
+    tolerance of a linear program.
     """
     public = requirements.fold(joint.probabilities)
     cones = cones or Cones(requirements, limits)

@@ -60,47 +60,20 @@ class Cone(ABC):
     def maximise(self, directions: Floats) -> Floats:
         """Maximise linear functions over the private rows of unit sum.
 
-        Parameters
-        ----------
-        directions : array of shape (m, a)
-            Linear functions.
-
-        Returns
-        -------
-        array of shape (m, a)
-            Private rows. They are optimal up to the tolerance, unless rounds or time ran out.
+        Shapes: `directions` (m, a). Returns (m, a): private rows. They are optimal up to the
+        tolerance, unless rounds or time ran out.
         """
 
     def inside(self, rows: Floats) -> Floats:
         """Lift rows into the cone, each by as little as its worst violation asks for.
 
-        Parameters
-        ----------
-        rows : array of shape (b, a)
-            Non-negative rows.
-
-        Returns
-        -------
-        array of shape (b, a)
-            Private rows of unit sum.
+        Shapes: `rows` (b, a). Returns (b, a): private rows of unit sum.
         """
         return self.requirements.lift(rows)
 
 
 def unit_rows(n_cells: int, more: int = 0) -> LinearProgram:
-    """Begin a linear program over non-negative rows of unit sum.
-
-    Parameters
-    ----------
-    n_cells : int
-        Number of cells of a row.
-    more : int
-        Number of further variables.
-
-    Returns
-    -------
-    LinearProgram
-    """
+    """Begin a linear program over non-negative rows of unit sum."""
     program = LinearProgram(np.zeros(n_cells + more), upper=1.0)
     unit = np.zeros((1, n_cells + more))
     unit[0, :n_cells] = 1.0
@@ -152,16 +125,7 @@ class PrivacyCone(Cone):
     def maximise(self, directions: Floats, most: float = np.inf) -> Floats:
         """Maximise linear functions over the private rows; see :class:`Cone`.
 
-        Parameters
-        ----------
-        directions : array of shape (m, a)
-            Linear functions.
-        most : float
-            Linear programs after which no more rounds of cuts begin.
-
-        Returns
-        -------
-        array of shape (m, a)
+        Shapes: `directions` (m, a); returns (m, a).
         """
         rows = np.full(directions.shape, 1.0 / directions.shape[1])
         heights = np.zeros(len(rows))

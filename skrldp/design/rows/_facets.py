@@ -22,17 +22,7 @@ _ROUNDING = 1e-15  # of probabilities
 
 
 def is_polyhedral(requirements: Requirements) -> bool:
-    """Whether the conditionals of all regions form polytopes with few vertices.
-
-    Parameters
-    ----------
-    requirements : Requirements
-        Any.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the conditionals of all regions form polytopes with few vertices."""
     return all(_few_vertices(one.region) for one in requirements)
 
 
@@ -45,16 +35,7 @@ def _few_vertices(region: Region) -> bool:
 def extreme_conditionals(region: Region, secret: int) -> Floats:
     """Vertices of the conditionals that a polyhedral region allows for one secret.
 
-    Parameters
-    ----------
-    region : Region
-        A polyhedral region.
-    secret : int
-        Position of the secret.
-
-    Returns
-    -------
-    array of shape (m, a2)
+    Shapes: returns (m, a2).
     """
     size = region.conditionals.shape[1]
     if isinstance(region, LowerRegion):
@@ -88,14 +69,7 @@ def facets(requirements: Requirements) -> Floats:
 
     One for each pair of secrets and of extreme conditionals (Entropy (43)).
 
-    Parameters
-    ----------
-    requirements : Requirements
-        Over polyhedral regions.
-
-    Returns
-    -------
-    array of shape (m, n_cells)
+    Shapes: returns (m, n_cells).
     """
     tables = [_facets_of(one, requirements.n_cells) for one in requirements]
     table = np.concatenate(tables)
@@ -126,17 +100,7 @@ def _facets_of(one: Requirement, n_cells: int) -> Floats:
 
 
 def facet_count(requirements: Requirements) -> int:
-    """Count the facets of :func:`facets` without building them.
-
-    Parameters
-    ----------
-    requirements : Requirements
-        Over polyhedral regions.
-
-    Returns
-    -------
-    int
-    """
+    """Count the facets of :func:`facets` without building them."""
     total = 0
     for region in (one.region for one in requirements):
         extremes = np.array([len(extreme_conditionals(region, s)) for s in range(region.n_secrets)])

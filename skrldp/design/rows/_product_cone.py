@@ -48,19 +48,7 @@ _SAME = 1e-9  # points nearer than this are one
 
 
 def product_cone(requirements: Requirements, limits: Limits | None = None) -> "ProductCone | None":
-    """Take the cone of private rows apart by secret, if that can be done at little cost.
-
-    Parameters
-    ----------
-    requirements : Requirements
-        Any.
-    limits : Limits, optional
-        When to stop refining maxima.
-
-    Returns
-    -------
-    ProductCone or None
-    """
+    """Take the cone of private rows apart by secret, if that can be done at little cost."""
     try:
         return ProductCone(requirements, limits)
     except SolverError:
@@ -198,10 +186,7 @@ class ProductCone(Cone):
     def rows(self) -> Floats:
         """List rows of unit sum among which are all extreme rays of the cone.
 
-        Returns
-        -------
-        array of shape (size, a)
-            Private up to rounding; some are not extreme, and some occur twice.
+        Returns (size, a): private up to rounding; some are not extreme, and some occur twice.
         """
         found = [np.eye(self.region.conditionals.size)[self._free]]
         for product in self._products:

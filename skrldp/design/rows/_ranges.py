@@ -20,15 +20,8 @@ __all__ = ["beside", "lower_rows", "range_rows"]
 def range_rows(one: Requirement) -> sp.csr_array:
     """Write privacy over all distributions as functions that must not be positive.
 
-    Parameters
-    ----------
-    one : Requirement
-        Over all distributions.
-
-    Returns
-    -------
-    sparse array of shape (m, n_cells + 2 p)
-        The variables are the row, the greatest entries of its p parts, and the least.
+    Returns (m, n_cells + 2 p): the variables are the row, the greatest entries of its p parts, and
+    the least.
     """
     layout = one.region.rows
     first, second, eps = one.part_pairs
@@ -42,16 +35,8 @@ def range_rows(one: Requirement) -> sp.csr_array:
 def lower_rows(one: Requirement) -> sp.csr_array:
     """Write privacy over the region of lower bounds as functions that must not be positive.
 
-    Parameters
-    ----------
-    one : Requirement
-        Over a region with lower bounds.
-
-    Returns
-    -------
-    sparse array of shape (m, n_cells + 2 p + 2 n_secrets)
-        The variables are the row, the greatest entries of its p parts, the least, and the greatest
-        and least report probabilities under each secret.
+    Returns (m, n_cells + 2 p + 2 n_secrets): the variables are the row, the greatest entries of its
+    p parts, the least, and the greatest and least report probabilities under each secret.
     """
     region = one.region
     assert isinstance(region, LowerRegion)
@@ -96,16 +81,7 @@ def _within(one: Requirement) -> list[list[sp.csr_array | None]]:
 def beside(tables: Sequence[sp.csr_array], n_cells: int) -> sp.csr_array:
     """Put functions of one row together, each table with variables of its own after the row.
 
-    Parameters
-    ----------
-    tables : sequence of sparse arrays of shape (m, n_cells + more)
-        Their first columns are the row.
-    n_cells : int
-        Number of entries of a row.
-
-    Returns
-    -------
-    sparse array of shape (sum of m, n_cells + sum of more)
+    Shapes: `tables` (m, n_cells + more); returns (sum of m, n_cells + sum of more).
     """
     if not tables:
         return sp.csr_array((0, n_cells))

@@ -56,31 +56,9 @@ def enumerate_vertices(
 ) -> Solution:
     """Maximise a criterion over polyhedral regions, globally.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy, over polyhedral regions.
-    limits : Limits
-        For the time taken; an enumeration cannot be interrupted.
-    criterion : Criterion, optional
-        What is maximised; None is I(X; Y) at the public distribution.
-    quick : bool
-        Refuse what takes more than a second or two.
-    cones : Cones, optional
-        The cones of private rows, if they were asked for before.
-
-    Returns
-    -------
-    Solution
-        With status ``"optimal"``.
-
-    Raises
-    ------
-    SolverError
-        If the region is not polyhedral, the list too long to be quick, the enumeration failed or
-        lost vertices, or it needs cddlib and that is not installed.
+    Returns Solution: with status ``"optimal"``. Raises SolverError if the region is not polyhedral,
+    the list too long to be quick, the enumeration failed or lost vertices, or it needs cddlib and
+    that is not installed.
     """
     if not is_polyhedral(requirements):
         names = {type(one.region).__name__ for one in requirements}

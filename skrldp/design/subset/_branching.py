@@ -95,24 +95,7 @@ def best_set(
 ) -> Found:
     """Find the set of values whose row has the greatest reduced profit, or a bound on it.
 
-    Parameters
-    ----------
-    distribution : array of shape (k,)
-        Distribution of the values.
-    duals : array of shape (k,)
-        Dual variables.
-    drop : float
-        What rows are outside their set, between 0 and 1, both excluded.
-    profit : callable
-        Returns the reduced profit of each set of an array, for each unit of its probability.
-    gap : float
-        By how much the bound may be greater than the best profit, in nats.
-    nodes : int
-        Branches that are looked at, as a rule; the bound is greater if they do not suffice.
-
-    Returns
-    -------
-    Found
+    Shapes: `distribution` (k,); `duals` (k,).
     """
     size, cost = len(duals), (1.0 - drop) * duals
     free = np.where(cost < 0, -np.inf, np.inf)  # a value without records costs something or gains

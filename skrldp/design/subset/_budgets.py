@@ -19,17 +19,7 @@ _FIRST_PAIRS = 4  # pairs of secrets, for each set, whose exact worst case is ta
 def secrets_of(region: Region, n_values: int) -> Indices:
     """Find the secret that each secret of a region belongs to.
 
-    Parameters
-    ----------
-    region : Region
-        About values of S, each maybe together with known values of U.
-    n_values : int
-        Number of values of U.
-
-    Returns
-    -------
-    integer array of shape (n_secrets,)
-        Places of values of S.
+    Returns (n_secrets,): places of values of S.
     """
     return region.rows.parts[region.rows.place, 0] // n_values
 
@@ -37,21 +27,9 @@ def secrets_of(region: Region, n_values: int) -> Indices:
 def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
     r"""Find the most that reports on sets of values may say: exp(-δ) for each set.
 
-    Parameters
-    ----------
-    region : Region
-        The exact region of a set of distributions: what it allows for a set of values depends on
-        its public probabilities alone.
-    sets : boolean array of shape (m, a2)
-        Sets of values of U.
-    budgets : array of shape (n_pairs,)
-        What a report may leak about each pair of secrets of ``region.pairs``, in nats.
-
-    Returns
-    -------
-    array of shape (m,)
-        From 0 (whether U is in the set may be said) to 1 (nothing may be said of it, or there is
-        nothing to say: the set has no values, or all).
+    Shapes: `sets` (m, a2); `budgets` (n_pairs,). Returns (m,): from 0 (whether U is in the set may
+    be said) to 1 (nothing may be said of it, or there is nothing to say: the set has no values, or
+    all).
     """
     first, _ = region.pairs
     odds = np.zeros(len(sets))
@@ -71,16 +49,7 @@ def set_drops(region: Region, sets: Booleans, budgets: Floats) -> Floats:
 def by_value(region: Region, n_values: int) -> tuple[Floats, Floats]:
     """Return the probability of each value of U under each secret, and 1 where it is possible.
 
-    Parameters
-    ----------
-    region : Region
-        About values of S, each maybe together with known values of U.
-    n_values : int
-        Number of values of U.
-
-    Returns
-    -------
-    probabilities, possible : arrays of shape (n_secrets, n_values)
+    Shapes: returns `probabilities, possible` (n_secrets, n_values).
     """
     values = (region.rows.parts % n_values)[region.rows.place]
     probabilities, possible = np.zeros((2, region.n_secrets, n_values))

@@ -66,43 +66,16 @@ def optimal_response(
     Maximises the mutual information between value and report over all mechanisms in which no two
     values differ by more than :math:`e^\epsilon` in the probability of any report.
 
-    Parameters
-    ----------
-    counts : array of shape (k,)
-        Whole numbers: how often each value occurs. Zeros are allowed.
-    eps : float
-        Privacy parameter of the mechanism, in nats; may be infinite.
-    gap : float
-        Relative distance from the bound at which the search ends.
-    rounds : int
-        Linear programs after which it ends anyway, far from which it stays with up to some fifty
-        values. More values are put into even groups first, which is within some thousandths.
-    first : boolean array of shape (m, k), optional
-        Sets to begin with.
-    quick : bool
-        Search for the bound more than for the mechanism, in a time that the number of records does
-        not matter for.
+    Shapes: `counts` (k,); `first` (m, k). Returns LocalOptimum: its bound is proven, whatever the
+    tolerance of the linear programs. With more than ten values and more than ten million for the
+    number of values times the number of records, counts are rounded while searching, and the bound
+    is a little less close. Raises ValueError if the counts are not whole numbers with a positive
+    sum, or ε is negative.
 
-    Returns
-    -------
-    LocalOptimum
-        Its bound is proven, whatever the tolerance of the linear programs. With more than ten
-        values and more than ten million for the number of values times the number of records,
-        counts are rounded while searching, and the bound is a little less close.
-
-    Raises
-    ------
-    ValueError
-        If the counts are not whole numbers with a positive sum, or ε is negative.
-
-    Notes
-    -----
     For small ε the optimum asks whether the value is in one set that has about half of the
     records; for large ε it is randomised response. To find the best set is as hard as to part
     numbers into two equal sums, hence the work grows with the number of records.
 
-    References
-    ----------
     P. Kairouz, S. Oh and P. Viswanath, *Extremal mechanisms for local differential privacy*,
     Journal of Machine Learning Research 17, 2016, Theorems 2, 4, 5 and 6.
 

@@ -109,12 +109,7 @@ class ProductReporting:
         return matrix
 
     def describe(self) -> str:
-        """Say in words what the two mechanisms are.
-
-        Returns
-        -------
-        str
-        """
+        """Say in words what the two mechanisms are."""
         return (
             f"S by {self.names[0]} at {self.secret_eps:.4g} nats with {len(self.first)} reports, "
             f"U by {self.names[1]} leaking {self.leak:.4g} nats with {len(self.second)} reports."
@@ -126,21 +121,8 @@ def optimal_reporting(
 ) -> ProductReporting:
     """Independent reporting by the best of GRR and optimised mechanisms, for S and for U.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy; about the secrets of ``joint``, with known values of U or without.
-    budget : {"tight", "theorem5"}
-        ``"tight"``: each set has the budget that the regions allow it. ``"theorem5"``: the report
-        of U is the best δ-LDP mechanism, with the δ of Entropy Theorem 5.
-
-    Returns
-    -------
-    ProductReporting
-        Private up to rounding; never less informative than
-        :func:`~skrldp.design.closed_form.independent_reporting`.
+    Returns ProductReporting: private up to rounding; never less informative than
+    :func:`~skrldp.design.closed_form.independent_reporting`.
 
     Examples
     --------

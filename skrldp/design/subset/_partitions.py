@@ -22,18 +22,7 @@ _SPREAD = 0.7  # standard deviation of the logarithms of what the order of the v
 def first_sets(conditionals: Floats, most: int, quick: bool = False) -> Booleans:
     """Return the sets that a search begins with: the simple ones, and even groups of many values.
 
-    Parameters
-    ----------
-    conditionals : array of shape (a1, k)
-        Probability of each value under each secret.
-    most : int
-        Number of groups to make, roughly.
-    quick : bool
-        Make groups of fewer values, too: there may be no time for a search.
-
-    Returns
-    -------
-    boolean array of shape (m, k)
+    Shapes: `conditionals` (a1, k); returns (m, k).
     """
     simple = simple_sets(conditionals.shape[1])
     if not quick and conditionals.shape[1] <= MANY_VALUES:
@@ -44,18 +33,8 @@ def first_sets(conditionals: Floats, most: int, quick: bool = False) -> Booleans
 def even_groups(conditionals: Floats, most: int) -> Booleans:
     """Make groups of values by dealing them out, each value to where there is least.
 
-    Parameters
-    ----------
-    conditionals : array of shape (a1, k)
-        Probability of each value under each secret.
-    most : int
-        Number of groups to make, roughly.
-
-    Returns
-    -------
-    boolean array of shape (m, k)
-        The groups of partitions into 2, 3 and more groups, each group once; partitions differ by
-        the order in which values are dealt out.
+    Shapes: `conditionals` (a1, k). Returns (m, k): the groups of partitions into 2, 3 and more
+    groups, each group once; partitions differ by the order in which values are dealt out.
     """
     size, rng = conditionals.shape[1], np.random.default_rng(0)  # the design is deterministic
     numbers = [2]

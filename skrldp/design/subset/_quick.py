@@ -31,21 +31,8 @@ def quick_reporting(
     To spend all of the budget on the report of U is mostly the best, for large budgets and few
     cells often some split of it.
 
-    Parameters
-    ----------
-    joint : JointDistribution
-        The public distribution.
-    requirements : Requirements
-        What a row must satisfy.
-    limits : Limits, optional
-        When to stop searching for sets of values of U, by time. What is found by then is put
-        together all the same.
-
-    Returns
-    -------
-    array of shape (b, n_cells) or None
-        A mechanism that is private up to rounding. None where requirements are about other secrets
-        than those of ``joint``, nothing is compared, or there is too much to do.
+    Returns (b, n_cells): a mechanism that is private up to rounding. None where requirements are
+    about other secrets than those of ``joint``, nothing is compared, or there is too much to do.
     """
     a1, a2 = joint.counts.shape
     work = requirements.n_pairs * a2

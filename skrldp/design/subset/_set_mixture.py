@@ -44,17 +44,7 @@ class SetMixture:
     def add(self, sets: Booleans, drop: ArrayLike) -> int:
         """Add the sets that are new.
 
-        Parameters
-        ----------
-        sets : boolean array of shape (m, k)
-            Sets of values.
-        drop : float or array of shape (m,)
-            What their rows are outside the set.
-
-        Returns
-        -------
-        int
-            How many were new.
+        Shapes: `sets` (m, k); `drop` (m,). Returns int: how many were new.
         """
         keys = [row.tobytes() for row in np.packbits(sets, axis=1)]
         new = []
@@ -72,31 +62,14 @@ class SetMixture:
     def solve(self, seconds: float | None = None) -> tuple[Floats, Floats, float]:
         """Solve for the best mixture.
 
-        Parameters
-        ----------
-        seconds : float, optional
-            Time this may take; ``TimeoutError`` if it runs out.
-
-        Returns
-        -------
-        weights : array of shape (m,)
-        duals : array of shape (k,)
-        value : float
-            Mutual information, in nats.
+        Shapes: returns `weights` (m,), `duals` (k,). Returns `value`: mutual information, in nats.
         """
         return self._program.solve(seconds)
 
     def matrix(self, weights: Floats) -> Floats:
         """Return a mixture as a mechanism, with columns that sum to 1 up to rounding.
 
-        Parameters
-        ----------
-        weights : array of shape (m,)
-            What :meth:`solve` returned.
-
-        Returns
-        -------
-        array of shape (b, k)
+        Shapes: `weights` (m,); returns (b, k).
         """
         places = used(weights)
         rows, weights = set_rows(self.sets[places], self.drop[places]), weights[places]

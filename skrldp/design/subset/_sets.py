@@ -41,14 +41,7 @@ _BRANCHES, _NEAR = 512, 1e-7
 def simple_sets(size: int) -> Booleans:
     """Return the sets to begin with: none, each value, and all but one.
 
-    Parameters
-    ----------
-    size : int
-        Number of values k.
-
-    Returns
-    -------
-    boolean array of shape (m, k)
+    Shapes: returns (m, k).
     """
     single = np.eye(size, dtype=bool)
     parts = [np.zeros((1, size), dtype=bool)]
@@ -62,14 +55,7 @@ def simple_sets(size: int) -> Booleans:
 def all_sets(size: int) -> Booleans:
     """List every set of values but the full one, which says as much as the empty one.
 
-    Parameters
-    ----------
-    size : int
-        Number of values k.
-
-    Returns
-    -------
-    boolean array of shape (2**k - 1, k)
+    Shapes: returns (2**k - 1, k).
     """
     return (np.arange(2**size - 1)[:, None] >> np.arange(size)) & 1 > 0
 
@@ -77,15 +63,7 @@ def all_sets(size: int) -> Booleans:
 def distinct_sets(sets: Booleans) -> Booleans:
     """Leave out sets that were there before.
 
-    Parameters
-    ----------
-    sets : boolean array of shape (m, k)
-        Sets of values.
-
-    Returns
-    -------
-    boolean array of shape (n, k)
-        In the same order.
+    Shapes: `sets` (m, k). Returns (n, k): in the same order.
     """
     _, places = np.unique(np.packbits(sets, axis=1), axis=0, return_index=True)
     return sets[np.sort(places)]
@@ -94,16 +72,7 @@ def distinct_sets(sets: Booleans) -> Booleans:
 def set_rows(sets: Booleans, drop: ArrayLike) -> Floats:
     """Return rows that are 1 on a set and ``drop`` elsewhere.
 
-    Parameters
-    ----------
-    sets : boolean array of shape (m, k)
-        The sets.
-    drop : float or array of shape (m,)
-        exp(-δ), between 0 and 1.
-
-    Returns
-    -------
-    array of shape (m, k)
+    Shapes: `sets` (m, k); `drop` (m,); returns (m, k).
     """
     return np.where(sets, 1.0, np.broadcast_to(drop, len(sets))[:, None])
 
@@ -111,17 +80,7 @@ def set_rows(sets: Booleans, drop: ArrayLike) -> Floats:
 def best_sets(counts: NDArray[np.int64], quick: bool = False) -> "Pricing":
     """Choose how the sets with the greatest reduced profits are found.
 
-    Parameters
-    ----------
-    counts : array of shape (k,)
-        Whole numbers with a positive sum.
-    quick : bool
-        Bound the greatest profit within milliseconds, whatever the number of records, in place of
-        finding it.
-
-    Returns
-    -------
-    Pricing
+    Shapes: `counts` (k,).
     """
     if len(counts) <= _LISTED:
         return _Listing(counts / counts.sum())
@@ -134,18 +93,8 @@ class Pricing(Protocol):
     def best(self, duals: Floats, drop: float) -> tuple[Booleans, float]:
         """Find sets with positive reduced profits, and bound the greatest one.
 
-        Parameters
-        ----------
-        duals : array of shape (k,)
-            Dual variables.
-        drop : float
-            What rows are outside their set.
-
-        Returns
-        -------
-        sets : boolean array of shape (m, k)
-        most : float
-            No set has a greater reduced profit, for each unit of its row's probability.
+        Shapes: `duals` (k,); returns `sets` (m, k). Returns `most`: no set has a greater reduced
+        profit, for each unit of its row's probability.
         """
 
 
@@ -241,21 +190,7 @@ class _Counting:
 def reduced_profit(mass: Floats, duals: Floats, whole: float, drop: ArrayLike) -> Floats:
     """Return what rows gain less what their duals cost, for each unit of their probability.
 
-    Parameters
-    ----------
-    mass : array of shape (m,)
-        Probability of each set.
-    duals : array of shape (m,)
-        Sum of the dual variables of its values.
-    whole : float
-        Sum of all dual variables.
-    drop : float or array of shape (m,)
-        What the rows are outside the set.
-
-    Returns
-    -------
-    array of shape (m,)
-        In nats.
+    Shapes: `mass` (m,); `duals` (m,); `drop` (m,). Returns (m,): in nats.
     """
     drop = np.asarray(drop, dtype=float)
     mean = np.minimum(mass + (1.0 - mass) * drop, 1.0)
