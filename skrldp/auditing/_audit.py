@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from skrldp._arrays import refuse_masked
 from skrldp._params import check_seed, is_number, is_whole
 from skrldp._typing import Floats
-from skrldp.auditing._bound import bound_leakage, fewest_records
 from skrldp.auditing._checks import check_bound, check_draws
 from skrldp.auditing._claims import claims_of
 from skrldp.auditing._comparisons import Comparison, Groups
+from skrldp.auditing._lower_bound import bound_leakage, fewest_records
 from skrldp.auditing._made_anew import copies_of
 from skrldp.auditing._repeated_reports import RepeatedReports, repeated_leakage
 from skrldp.auditing._result import Audit, Check

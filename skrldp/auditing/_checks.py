@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from skrldp._typing import Integers
-from skrldp.auditing._bound import Bound
 from skrldp.auditing._comparisons import Groups
 from skrldp.auditing._fresh_randomness import check_repeats, check_runs, paired_cells
 from skrldp.auditing._kept_numbers import KeptNumbers
 from skrldp.auditing._likelihood_ratios import check_mechanism, expected_reports, some_cells
+from skrldp.auditing._lower_bound import LowerBound
 from skrldp.auditing._made_anew import in_a_new_process
 from skrldp.auditing._result import Check, of_reports
 from skrldp.auditing._short_calls import check_short_calls
@@ -112,7 +112,9 @@ def _most_diverse(subject: Subject, among: Integers, reports: Integers, places: 
     return int(cells[np.argmin(agree / np.maximum(total * (total - 1.0), 1.0))])
 
 
-def check_bound(bound: Bound, claimed: float, miss: float, groups: Groups, reports: int) -> Check:
+def check_bound(
+    bound: LowerBound, claimed: float, miss: float, groups: Groups, reports: int
+) -> Check:
     """Compare a lower bound with the claim."""
     pair = [repr(groups.names[g]) for g in bound.pair]
     about = groups.about(bound.pair[0])

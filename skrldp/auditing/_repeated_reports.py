@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from skrldp._typing import Floats, Integers
-from skrldp.auditing._reports import ReportIndex
+from skrldp.auditing._report_index import ReportIndex
 from skrldp.auditing._subject import SanitizerSubject, Subject
 from skrldp.mechanism import Mechanism
 

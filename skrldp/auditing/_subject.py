@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Integers
-from skrldp.auditing._reports import ReportIndex
+from skrldp.auditing._report_index import ReportIndex
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import blank_record, codec_of, write_reports

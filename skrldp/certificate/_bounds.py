@@ -17,11 +17,11 @@ from skrldp.certificate._views import (
 from skrldp.joint import JointDistribution
 from skrldp.sets import FittedSet
 
-__all__ = ["Bound", "bound_over"]
+__all__ = ["LeakageBound", "bound_over"]
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class LeakageBound:
     """A proven bound, and the leakage at a distribution of the set."""
 
     eps: float
@@ -36,7 +36,7 @@ def bound_over(
     uncertainty: FittedSet,
     most: float = math.inf,
     callback: Callable[[int], None] | None = None,
-) -> Bound:
+) -> LeakageBound:
     """Prove a bound for all rows of some views."""
     attained = proven = 0.0
     witness: tuple[View, Pair] | None = None
@@ -55,7 +55,7 @@ def bound_over(
         if leakage >= attained:
             attained, distribution = leakage, worst
     tight = proven < most or attained >= most
-    return Bound(proven, min(attained, proven), distribution, enumerated=tight)
+    return LeakageBound(proven, min(attained, proven), distribution, enumerated=tight)
 
 
 def _distribution_of(

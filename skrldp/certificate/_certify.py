@@ -16,8 +16,8 @@ from skrldp._typing import Floats
 from skrldp.alphabet import source_in_words
 from skrldp.certificate._all_distributions import leakage_over_all, times
 from skrldp.certificate._alphabets import order_in_table
-from skrldp.certificate._bounds import Bound, bound_over
-from skrldp.certificate._reports import WORK, SeveralReports
+from skrldp.certificate._bounds import LeakageBound, bound_over
+from skrldp.certificate._several_reports import WORK, SeveralReports
 from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
@@ -312,7 +312,7 @@ def _series(
     region = proof_region(joint, uncertainty)
     if first is None:
         first = _first(mechanism, region, joint, uncertainty)
-    one = Bound(first.eps, first.eps_attained, first.distribution)
+    one = LeakageBound(first.eps, first.eps_attained, first.distribution)
     several = SeveralReports(mechanism, region, joint, uncertainty, one, first.eps_all, work)
     found = {k: several.bound(k) for k in sorted({int(k) for k in reports})}
     return tuple(_several(first, int(k), found[int(k)]) for k in reports)
@@ -337,7 +337,7 @@ def _first(
     return Certificate(*figures, uncertainty, joint.alphabet, everywhere, given_u)
 
 
-def _several(first: Certificate, k: int, bound: Bound) -> Certificate:
+def _several(first: Certificate, k: int, bound: LeakageBound) -> Certificate:
     """Make the certificate of k reports from that of one."""
     if k == 1:
         return first

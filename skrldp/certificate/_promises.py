@@ -7,7 +7,7 @@ import numpy as np
 
 from skrldp._typing import Floats, Indices
 from skrldp.certificate._all_distributions import leakage_over_all
-from skrldp.certificate._bounds import Bound, bound_over
+from skrldp.certificate._bounds import LeakageBound, bound_over
 from skrldp.certificate._certify import Certificate, prove
 from skrldp.certificate._views import View, group_views, groups_by_known
 from skrldp.mechanism import Mechanism
@@ -61,7 +61,7 @@ def _prove_statement(
         of_pairs = views(first[chosen], second[chosen])
         bound = bound_over(of_pairs, one.joint, one.uncertainty, callback=callback)
         bounds.append((chosen, bound))
-    nothing = Bound(0.0, 0.0, one.joint.probabilities)
+    nothing = LeakageBound(0.0, 0.0, one.joint.probabilities)
     worst = max((bound for _, bound in bounds), key=lambda bound: bound.eps, default=nothing)
     eps_pairs = None
     if np.ndim(one.pair_eps) or promise.compared is not None:

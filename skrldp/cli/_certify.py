@@ -18,7 +18,7 @@ from skrldp.cli._progress import progress
 from skrldp.cli._sets import stated_in, uncertainty_of
 from skrldp.cli._tables import Wanted, open_batches
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Guarantee, Mechanism, Statement
+from skrldp.mechanism import FurtherBound, Guarantee, Mechanism
 from skrldp.sets import chance_of_missing
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def public_counts(
     )
 
 
-def _n_values(claim: Guarantee | Statement) -> int | None:
+def _n_values(claim: Guarantee | FurtherBound) -> int | None:
     """Return how many values of U the stated set is made for; None if it does not say."""
     return None if isinstance(claim.distributions, str) else claim.distributions.n_values
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Bound", "distance_in_words", "least"]
+__all__ = ["ObjectiveBound", "distance_in_words", "least"]
 
 
 _EQUAL = 1e-6  # relative distance of an objective that is called equal to its bound
 
 
 @dataclass(frozen=True)
-class Bound:
+class ObjectiveBound:
     """A value that no mechanism is better than.
 
     Attributes
@@ -18,14 +18,14 @@ class Bound:
     value : float
         In the unit of the objective.
     by : str
-        What has that value, in a few words that follow "no better than".
+        Where the value comes from, as a noun: it stands behind "bound:".
     """
 
     value: float
     by: str
 
 
-def least(bounds: Iterable[Bound]) -> Bound:
+def least(bounds: Iterable[ObjectiveBound]) -> ObjectiveBound:
     """Take the least of several bounds on a quantity that is maximised."""
     return min(bounds, key=lambda bound: bound.value)
 
@@ -35,11 +35,11 @@ def distance_in_words(objective: float, bound: float, by: str, gap: float) -> st
 
     Examples
     --------
-    >>> distance_in_words(0.75, 1.0, "telling all of U", 0.25)
-    '25% below telling all of U; no private mechanism can be better than that'
+    >>> distance_in_words(0.75, 1.0, "entropy of U", 0.25)
+    'at most 25% below the optimum (bound: entropy of U)'
     """
-    by = by or "its bound"
+    origin = f" (bound: {by})" if by else ""
     if gap <= _EQUAL:
-        return f"equal to {by} to six digits; no private mechanism can be better"
+        return f"optimal to six digits{origin}"
     side = "below" if objective < bound else "above"
-    return f"{100.0 * gap:.3g}% {side} {by}; no private mechanism can be better than that"
+    return f"at most {100.0 * gap:.3g}% {side} the optimum{origin}"

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.design._bound import Bound, least
+from skrldp.design._bound import ObjectiveBound, least
 from skrldp.design.subset import optimal_response
 from skrldp.information import entropy, mutual_information_bound
 from skrldp.joint import JointDistribution
@@ -14,7 +14,7 @@ __all__ = ["AT_PUBLIC", "NEAR_PUBLIC", "information_bound"]
 
 AT_PUBLIC = "the optimum for the public distribution alone"
 NEAR_PUBLIC = f"an upper bound on {AT_PUBLIC}"
-_ALL = "the entropy of what is reported about"
+_ALL = "entropy of the records"
 # Secrets that the linear program tells apart; the others are one. With the first the bound takes
 # less than a second, with the second milliseconds.
 _MOST_SECRETS, _MOST_SECRETS_QUICK = 50, 10
@@ -23,11 +23,11 @@ _GAP, _ROUNDS = 1e-4, 200  # where the linear program ends, relative to what is 
 
 def information_bound(
     joint: JointDistribution, requirements: Requirements, quick: bool = False
-) -> Bound:
+) -> ObjectiveBound:
     r"""Bound I(X; Y) at the public distribution from above.
 
-    Returns Bound: in nats. Each requirement that compares all its secrets bounds what is learned of
-    them; the least of these bounds.
+    In nats: the least bound of the requirements that compare all their secrets, as each bounds
+    what is learned of them.
 
     By the chain rule :math:`I(X;Y) = I(S;Y) + I(U;Y|S)`. The last term is at most H(U|S), and what
     a mechanism that is private at the public distribution reports about S alone is ε-LDP. So the
@@ -35,7 +35,7 @@ def information_bound(
     mechanism that is private over a set that holds it.
     """
     probabilities = joint.probabilities
-    bounds = [Bound(entropy(requirements.fold(probabilities)), _ALL)]
+    bounds = [ObjectiveBound(entropy(requirements.fold(probabilities)), _ALL)]
     for one in requirements:
         if one.region.compared is None:
             eps, marginal = float(one.pair_eps.max(initial=0.0)), one.region.marginal
@@ -43,7 +43,7 @@ def information_bound(
             most = _MOST_SECRETS_QUICK if quick else _MOST_SECRETS
             of_secret, attained = _of_secret(counts, eps, most)
             value = entropy(probabilities) - entropy(marginal) + of_secret
-            bounds.append(Bound(value, AT_PUBLIC if attained else NEAR_PUBLIC))
+            bounds.append(ObjectiveBound(value, AT_PUBLIC if attained else NEAR_PUBLIC))
     return least(bounds)
 
 

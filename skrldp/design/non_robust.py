@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._bound import Bound
+from skrldp.design._bound import ObjectiveBound
 from skrldp.design._information_bound import AT_PUBLIC, NEAR_PUBLIC, information_bound
 from skrldp.design._run import Limits, Solution
 from skrldp.design.criteria import Criterion, Information
@@ -45,7 +45,7 @@ class _Response(NamedTuple):
     """A mechanism for S alone, how good it is, and what no other is better than."""
 
     matrix: Floats
-    bound: Bound
+    bound: ObjectiveBound
     status: str
     rounds: int
 
@@ -114,7 +114,7 @@ def _response(joint: JointDistribution, one: Requirement, limits: Limits) -> _Re
         # A secret without records is reported as the most frequent one is.
         place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
         near = best.bound - best.information <= 2.0 * _GAP * (of_values + best.information)
-        bound = Bound(of_values + best.bound, AT_PUBLIC if near else NEAR_PUBLIC)
+        bound = ObjectiveBound(of_values + best.bound, AT_PUBLIC if near else NEAR_PUBLIC)
         status = "optimal" if near else "optimal_inaccurate"
         return _Response(best.matrix[:, place], bound, status, best.rounds)
     secrets = JointDistribution(counts[:, None])
@@ -126,7 +126,7 @@ def _response(joint: JointDistribution, one: Requirement, limits: Limits) -> _Re
     alone = Requirements.of(region, one.eps)
     try:
         found = enumerate_vertices(secrets, alone, limits=limits, quick=True)
-        bound = Bound(of_values + found.bound, AT_PUBLIC)
+        bound = ObjectiveBound(of_values + found.bound, AT_PUBLIC)
     except SolverError:
         found = generate_columns(secrets, alone, limits=limits)
         bound = information_bound(joint, Requirements.of(one.region, one.eps))

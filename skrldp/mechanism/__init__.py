@@ -11,7 +11,7 @@ from skrldp.mechanism._base import Mechanism
 from skrldp.mechanism._bounded_reports import bound_of_reports
 from skrldp.mechanism._categories import check_categories
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
-from skrldp.mechanism._guarantee import Guarantee, Statement
+from skrldp.mechanism._guarantee import FurtherBound, Guarantee
 from skrldp.mechanism._rounding import slot_bits
 from skrldp.mechanism._stated_sets import RULES, StatedLikelihoodRatioSet, StatedRenyiSet
 
@@ -20,11 +20,11 @@ __all__ = [
     "BlockForm",
     "DenseForm",
     "Form",
+    "FurtherBound",
     "Guarantee",
     "Mechanism",
     "StatedLikelihoodRatioSet",
     "StatedRenyiSet",
-    "Statement",
     "ValuesForm",
     "bound_of_reports",
     "check_categories",

@@ -13,7 +13,7 @@ from skrldp.alphabet import is_missing
 from skrldp.alphabet import plain as comparable
 from skrldp.mechanism._json_checks import malformed, whole
 
-__all__ = ["check_categories", "plain", "revive", "scalars"]
+__all__ = ["as_json", "check_categories", "revive", "scalars"]
 
 _TIMES: dict[str, Any] = {
     "datetime": datetime.datetime,
@@ -41,11 +41,11 @@ def _scalar(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def plain(value: Any, depth: int = 1) -> Any:
+def as_json(value: Any, depth: int = 1) -> Any:
     """Return a category, or a tuple of them, in the form that JSON stores."""
     if isinstance(value, tuple | list):
         _check_depth(depth)
-        return [plain(item, depth + 1) for item in value]
+        return [as_json(item, depth + 1) for item in value]
     value = _scalar(value)
     infinite = isinstance(value, float) and math.isinf(value)
     if infinite or (value is not None and is_missing(value)):
@@ -95,7 +95,7 @@ def check_categories(where: str, categories: Iterable[Any]) -> None:
         try:
             if isinstance(value, tuple | list):
                 raise TypeError
-            plain(value)
+            as_json(value)
         except (TypeError, ValueError):
             kind = type(value).__name__
             with_zone = isinstance(value, datetime.datetime | datetime.time) and value.tzinfo

@@ -17,11 +17,11 @@ from skrldp.mechanism._stated_sets import (
     real,
 )
 
-__all__ = ["Guarantee", "Statement", "check_fit"]
+__all__ = ["FurtherBound", "Guarantee", "check_fit"]
 
 
 @dataclass(frozen=True)
-class Statement:
+class FurtherBound:
     """A further proven bound: about some sensitive columns, or to an observer who knows more.
 
     Columns are given by their places in ``Mechanism.columns``, counted from 0.
@@ -49,7 +49,7 @@ class Statement:
 
     Examples
     --------
-    >>> Statement((0,), (2,), 1.0, 0.99, 0.98, "all").known
+    >>> FurtherBound((0,), (2,), 1.0, 0.99, 0.98, "all").known
     (2,)
     """
 
@@ -115,7 +115,7 @@ class Guarantee:
         distribution of the set, in nats: symmetric, at most `eps`, and 0 on the diagonal. An entry
         None says that the two secrets are not protected from each other; the other figures are then
         about the pairs that are. None if all pairs have `eps`.
-    further : tuple of Statement
+    further : tuple of FurtherBound
         Other proven bounds of the same mechanism.
 
     Raises
@@ -148,7 +148,7 @@ class Guarantee:
     eps_pairs: tuple[tuple[float | None, ...], ...] | None = field(
         default=None, kw_only=True, repr=False
     )
-    further: tuple[Statement, ...] = field(default=(), kw_only=True)
+    further: tuple[FurtherBound, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the figures."""
@@ -174,7 +174,7 @@ class Guarantee:
         """Check the further statements against each other and against the main one."""
         if not (
             isinstance(self.further, tuple | list)
-            and all(isinstance(each, Statement) for each in self.further)
+            and all(isinstance(each, FurtherBound) for each in self.further)
         ):
             raise ValueError("further must be a tuple of statements.")
         object.__setattr__(self, "further", tuple(self.further))
@@ -268,7 +268,7 @@ def check_fit(guarantee: Guarantee, n_secrets: int, columns: Sequence[tuple[Any,
                     )
 
 
-def _check_proof(stated: Guarantee | Statement) -> None:
+def _check_proof(stated: Guarantee | FurtherBound) -> None:
     """Check the figures that the guarantee and its further statements have in common."""
     for name in ("eps_requested", "eps", "eps_attained"):
         _check_nats(stated, name)
@@ -288,7 +288,7 @@ def _check_proof(stated: Guarantee | Statement) -> None:
         )
 
 
-def _check_nats(stated: Guarantee | Statement, name: str) -> None:
+def _check_nats(stated: Guarantee | FurtherBound, name: str) -> None:
     if not 0.0 <= as_float(stated, name) < math.inf:
         raise ValueError(f"{name}={getattr(stated, name)!r} is no finite number >= 0.")
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any, Literal, TypeVar
 
 from skrldp.alphabet import brief
-from skrldp.mechanism._guarantee import Guarantee, Statement
+from skrldp.mechanism._guarantee import FurtherBound, Guarantee
 from skrldp.mechanism._json_checks import check_keys, malformed
 from skrldp.mechanism._stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet
 
@@ -57,7 +57,7 @@ def guarantee_from(claims: Any, version: int) -> Guarantee:
     return _made(Guarantee, {**figures, "distributions": around})
 
 
-def _statements(found: Any) -> tuple[Statement, ...]:
+def _statements(found: Any) -> tuple[FurtherBound, ...]:
     if not isinstance(found, list) or not found:
         raise malformed("guarantee.further must be a list that is not empty")
     statements = []
@@ -66,7 +66,7 @@ def _statements(found: Any) -> tuple[Statement, ...]:
         _check_object(claims, (*needed, "distributions"), ("alphabet",), where)
         figures = {name: claims[name] for name in (*needed, "alphabet") if name in claims}
         around = _set_from(claims["distributions"], "guarantee.further.distributions", 3)
-        statements.append(_made(Statement, {**figures, "distributions": around}))
+        statements.append(_made(FurtherBound, {**figures, "distributions": around}))
     return tuple(statements)
 
 
@@ -80,7 +80,7 @@ def _check_object(claims: Any, needed: Sequence[str], optional: Sequence[str], w
             raise malformed(f"in its guarantee, {name} is null: leave it out")
 
 
-def _stated_fields(stated: Guarantee | Statement, order: Sequence[str]) -> dict[str, Any]:
+def _stated_fields(stated: Guarantee | FurtherBound, order: Sequence[str]) -> dict[str, Any]:
     """Return fields by name, without those that are not stated; `n_records` is null then."""
     found = {name: getattr(stated, name) for name in order}
     return {name: it for name, it in found.items() if it is not None or name == "n_records"}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skrldp.alphabet import brief
-from skrldp.mechanism._categories import plain, revive
+from skrldp.mechanism._categories import as_json, revive
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee_json import claims_of, guarantee_from
 from skrldp.mechanism._json_checks import (
@@ -66,9 +66,9 @@ def write(mechanism: Mechanism) -> str:
     fields: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "columns": [[plain(name, depth=2), bool(flag)] for name, flag in mechanism.columns],
-        "secrets": plain(mechanism.secrets),
-        "values": plain(mechanism.values),
+        "columns": [[as_json(name, depth=2), bool(flag)] for name, flag in mechanism.columns],
+        "secrets": as_json(mechanism.secrets),
+        "values": as_json(mechanism.values),
         "denominator_bits": form.bits,
     }
     if isinstance(form, BlockForm):
@@ -77,12 +77,12 @@ def write(mechanism: Mechanism) -> str:
         table = form.table
         fields["blocks"] = [table.same, table.same_secret, table.same_value, table.other]
     else:
-        fields["symbols"] = plain(mechanism.symbols)
+        fields["symbols"] = as_json(mechanism.symbols)
         if form.observe != "all":
             fields["observe"] = form.observe
         fields["weights"] = _table_of(form).tolist()
     if mechanism.others is not None:
-        fields["other"] = [o if o is None or o is True else plain(o) for o in mechanism.others]
+        fields["other"] = [o if o is None or o is True else as_json(o) for o in mechanism.others]
     if mechanism.guarantee is not None:
         fields["guarantee"] = claims_of(mechanism.guarantee)
     _check(mechanism.secrets, mechanism.values, mechanism.symbols, mechanism.columns, form)

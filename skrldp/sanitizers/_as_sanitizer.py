@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._reports import blank_table
 from skrldp.sanitizers._snapshot import changes
+from skrldp.sanitizers._write_reports import blank_table
 from skrldp.table import CellCodec
 
 __all__ = [

@@ -44,7 +44,6 @@ from skrldp.sanitizers._promised import (
     protects_each,
 )
 from skrldp.sanitizers._records import UNKNOWN, check_columns, impute, public_joint
-from skrldp.sanitizers._reports import ENCODINGS, blank_table
 from skrldp.sanitizers._snapshot import snapshot
 from skrldp.sanitizers._warnings import (
     warn_of_first_column,
@@ -52,6 +51,7 @@ from skrldp.sanitizers._warnings import (
     warn_of_rare_values,
     warn_of_weak_sets,
 )
+from skrldp.sanitizers._write_reports import ENCODINGS, blank_table
 from skrldp.sets import FittedSet
 from skrldp.table import Codes, column_names, lazy_frame, learn
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.certificate import Certificate
-from skrldp.mechanism import Guarantee, StatedLikelihoodRatioSet, StatedRenyiSet, Statement
+from skrldp.mechanism import FurtherBound, Guarantee, StatedLikelihoodRatioSet, StatedRenyiSet
 from skrldp.sanitizers._promised import greatest_eps
 from skrldp.sets import ConditionalsSet, FittedSet, RenyiSet
 
@@ -41,16 +41,18 @@ def guarantee_of(
     main["eps"] = max(_figures(proof, asked, eps_all)["eps"] for proof in every)
 
     about = [(tuple(p for p, (_, flag) in enumerate(columns) if flag), certificate)]
-    further: list[Statement] = []
+    further: list[FurtherBound] = []
     if certificate.each:
         about = [((_place(name, columns),), proof) for name, proof in certificate.each.items()]
-        further += [Statement(own, (), **_figures(proof, asked, eps_all)) for own, proof in about]
+        further += [
+            FurtherBound(own, (), **_figures(proof, asked, eps_all)) for own, proof in about
+        ]
     for secret, proof in about:
         if proof.known is not None:
             if not known:
                 raise ValueError("the certificate is about known columns; say which (known).")
             figures = _figures(proof.known, asked_known, eps_all)
-            further.append(Statement(secret, tuple(sorted(known)), **figures))
+            further.append(FurtherBound(secret, tuple(sorted(known)), **figures))
     return Guarantee(
         **main,
         n_records=certificate.uncertainty.n_records,

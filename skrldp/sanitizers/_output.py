@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skrldp._params import check_choice
 from skrldp.sanitizers._fitted_state import Fitted
-from skrldp.sanitizers._reports import (
+from skrldp.sanitizers._write_reports import (
     CONTAINERS,
     ENCODINGS,
     as_frame,

@@ -132,9 +132,9 @@ def _reports(report: "PrivacyReport") -> str:
         if eps - report.attained_of_reports[k] <= _CLOSE * eps:
             how = "exact, attained by some distribution"
         elif k in report.summed_reports:
-            how = "by summing the bounds of fewer reports, less may be true"
+            how = "by composition; the true value may be lower"
         else:
-            how = "from all combinations of reports, less may be true"
+            how = "from all combinations of reports; the true value may be lower"
         found.setdefault(how, []).append(f"{at_most(eps, '.4g')} for k = {k}")
     unbounded = found.pop("none", [])
     said = [f"eps <= {listed(figures)} ({how})" for how, figures in found.items()]

@@ -31,11 +31,11 @@ from skrldp import (
     audit,
 )
 from skrldp._numbers import at_least, at_most
-from skrldp.auditing._bound import bound_leakage, clopper_pearson
 from skrldp.auditing._comparisons import Comparison, Groups
 from skrldp.auditing._fresh_randomness import check_repeats, check_runs
 from skrldp.auditing._likelihood_ratios import check_mechanism
-from skrldp.auditing._reports import ReportIndex
+from skrldp.auditing._lower_bound import bound_leakage, clopper_pearson
+from skrldp.auditing._report_index import ReportIndex
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject, strange_values
 from skrldp.sanitizers import codec_of, write_reports
 

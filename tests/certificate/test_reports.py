@@ -19,7 +19,7 @@ from skrldp import (
     certify,
 )
 from skrldp.certificate import _reports, prove, prove_reports
-from skrldp.certificate._reports import distinct_rows, n_multisets, power
+from skrldp.certificate._several_reports import distinct_rows, n_multisets, power
 from skrldp.design.closed_form import srr
 from skrldp.mechanism import BlockForm
 from skrldp.sets import RenyiSet

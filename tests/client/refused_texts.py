@@ -74,7 +74,7 @@ def claiming(kind: Any, figures: dict[str, Any]) -> str:
     part = stated(figures)
     if kind in (StatedRenyiSet, StatedLikelihoodRatioSet):
         claims["distributions"] = {"set": kind.kind, **part}
-    elif kind is test_guarantee.Statement:
+    elif kind is test_guarantee.FurtherBound:
         claims["further"] = [
             {name: it for name, it in part.items() if name != "alphabet" or it is not None}
         ]

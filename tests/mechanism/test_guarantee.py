@@ -29,10 +29,10 @@ from skrldp._numbers import at_most
 from skrldp.alphabet import SOURCES
 from skrldp.mechanism import (
     RULES,
+    FurtherBound,
     Guarantee,
     StatedLikelihoodRatioSet,
     StatedRenyiSet,
-    Statement,
 )
 from skrldp.mechanism._guarantee_json import claims_of
 
@@ -86,7 +86,7 @@ def guarantees(draw):
     pair = draw(st.none() | st.floats(0, proof["eps"]))
     own = draw(proofs(proof["eps"]))
     more = draw(proofs(1e300 if eps_all is None else eps_all))
-    further = [Statement((2,), (), **own), Statement((0, 2), (1, 3), **more)]
+    further = [FurtherBound((2,), (), **own), FurtherBound((0, 2), (1, 3), **more)]
     return Guarantee(
         **proof,
         n_records=draw(st.none() | st.integers(1, 10**20)),
@@ -195,7 +195,10 @@ def test_sums_of_several_reports_are_rounded_upwards(eps, more, reports):
 
 def test_statements_in_words():
     around = StatedRenyiSet(2.0, 0.1, "given")
-    further = [Statement((2,), (), 1.0, 0.5, 0.5, around), Statement((0, 2), (1,), 2, 2, 1, "all")]
+    further = [
+        FurtherBound((2,), (), 1.0, 0.5, 0.5, around),
+        FurtherBound((0, 2), (1,), 2, 2, 1, "all"),
+    ]
     pairs = ((0, 0.625), (0.625, 0))
     claim = Guarantee(
         1, 0.75, 0.5, around, eps_all=4.0, eps_given_u=3, eps_pairs=pairs, further=further
@@ -222,10 +225,13 @@ def test_statements_in_words():
     ("changes", "message"),
     [
         ({"eps_pairs": ((0.0,) * 3,) * 3}, "eps_pairs of its guarantee has 3 rows"),
-        ({"further": [Statement((0, 1), (), 1, 1, 1, "all")]}, r"column 1 as sensitive.*\[0, 2\]"),
-        ({"further": [Statement((0,), (2,), 1, 1, 1, "all")]}, r"column 2 as not.*\[1, 3\]"),
-        ({"further": [Statement((4,), (), 1, 1, 1, "all")]}, "column 4 as sensitive"),
-        ({"further": [Statement((0,), (1, 10**99), 1, 1, 1, "all")]}, "as not sensitive"),
+        (
+            {"further": [FurtherBound((0, 1), (), 1, 1, 1, "all")]},
+            r"column 1 as sensitive.*\[0, 2\]",
+        ),
+        ({"further": [FurtherBound((0,), (2,), 1, 1, 1, "all")]}, r"column 2 as not.*\[1, 3\]"),
+        ({"further": [FurtherBound((4,), (), 1, 1, 1, "all")]}, "column 4 as sensitive"),
+        ({"further": [FurtherBound((0,), (1, 10**99), 1, 1, 1, "all")]}, "as not sensitive"),
     ],
 )
 def test_statements_are_about_what_there_is(changes, message):
@@ -238,7 +244,7 @@ def test_statements_are_about_what_there_is(changes, message):
 
 
 def test_renamed_columns_must_fit_the_statements():
-    claim = Guarantee(1, 1, 0.5, "all", further=[Statement((0,), (1,), 1, 1, 1, "all")])
+    claim = Guarantee(1, 1, 0.5, "all", further=[FurtherBound((0,), (1,), 1, 1, 1, "all")])
     stated = replace(BARE, guarantee=claim)
     names = ["a", "b", "c", "d"]
     again = stated.named(None, list(zip(names, [True, False, True, False], strict=True)))
@@ -278,7 +284,7 @@ FIGURES = {
     "n_records": 5,
     "alphabet": "declared",
 }
-STATED = Statement((0, 2), (3,), 1.0, 1.0, 0.5, StatedRenyiSet(**BALL_FIGURES))
+STATED = FurtherBound((0, 2), (3,), 1.0, 1.0, 0.5, StatedRenyiSet(**BALL_FIGURES))
 
 
 IMPOSSIBLE = [
@@ -326,7 +332,7 @@ IMPOSSIBLE = [
         ]
     ),
     *(
-        (Statement, vars(STATED), changes, message)
+        (FurtherBound, vars(STATED), changes, message)
         for changes, message in [
             ({"secret": ()}, "at least one sensitive column"),
             ({"secret": (2, 0)}, r"secret=\(2, 0\) are no places of columns in their order"),

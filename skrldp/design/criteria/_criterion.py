@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._bound import Bound
+from skrldp.design._bound import ObjectiveBound
 from skrldp.design._master_program import used
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirements
@@ -187,7 +187,7 @@ class Criterion(ABC):
         return self.sense * self.value(matrix)
 
     @abstractmethod
-    def bound(self, joint: JointDistribution, requirements: Requirements) -> Bound:
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
         """Bound what readers know of every mechanism that meets some requirements."""
 
     @abstractmethod

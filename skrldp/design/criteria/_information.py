@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from skrldp._typing import Floats, Indices
-from skrldp.design._bound import Bound, least
+from skrldp.design._bound import ObjectiveBound, least
 from skrldp.design._information_bound import information_bound
 from skrldp.design._master_program import RowMixture
 from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
@@ -94,12 +94,12 @@ class Information(Expandable):
         """Return the information itself."""
         return max(self.value(matrix), _TINY)
 
-    def bound(self, joint: JointDistribution, requirements: Requirements) -> Bound:
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
         """Bound the information of every mechanism that meets some requirements, in nats."""
         of_records = information_bound(joint, requirements)
         if self.about is None:
             return of_records
-        return least([of_records, Bound(entropy(self._reduced), "all that there is to tell")])
+        return least([of_records, ObjectiveBound(entropy(self._reduced), "entropy of the records")])
 
     def bound_at(self, distribution: Floats, value: float) -> float:
         r"""Bound the information of every mechanism at another distribution, in nats.

@@ -4,7 +4,7 @@ import numpy as np
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Floats, Indices
-from skrldp.design._bound import Bound
+from skrldp.design._bound import ObjectiveBound
 from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
 from skrldp.information import entropy, row_information, row_information_gradient
 from skrldp.joint import JointDistribution
@@ -95,9 +95,9 @@ class LeastInformation(Expandable):
         """Return the least share itself."""
         return max(self.value(matrix), _TINY)
 
-    def bound(self, joint: JointDistribution, requirements: Requirements) -> Bound:
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
         """Nothing is told beyond all of U."""
-        return Bound(1.0, "telling all of U")
+        return ObjectiveBound(1.0, "all of U told")
 
     def bound_at(self, distribution: Floats, value: float) -> float:
         """Bound the least share of every mechanism at another distribution.

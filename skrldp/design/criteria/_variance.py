@@ -13,7 +13,7 @@ private rows. A row v has the price :math:`v^T G v / (v \cdot \pi)` with
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._bound import Bound
+from skrldp.design._bound import ObjectiveBound
 from skrldp.design.criteria._criterion import Criterion, Mixture
 from skrldp.design.criteria._variance_mixture import VarianceMixture
 from skrldp.joint import JointDistribution
@@ -50,9 +50,11 @@ class Variance(Criterion):
         """Return the same criterion at another distribution."""
         return Variance(distribution, self.functions)
 
-    def bound(self, joint: JointDistribution, requirements: Requirements) -> Bound:
+    def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
         """Return the sum of the variances from records themselves."""
-        return Bound(self._of_records(self.distribution), "estimates from the records themselves")
+        return ObjectiveBound(
+            self._of_records(self.distribution), "estimates from the records themselves"
+        )
 
     def _of_records(self, distribution: Floats) -> float:
         """Sum of the variances of the functions of one record."""

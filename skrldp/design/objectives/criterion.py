@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from skrldp._params import check_choice
 from skrldp._typing import Floats
-from skrldp.design._bound import Bound, least
+from skrldp.design._bound import ObjectiveBound, least
 from skrldp.design._run import Limits, Progress, Solution, ended_by
 from skrldp.design._workers import Workers
 from skrldp.design.alternation import Run, alternate
@@ -49,8 +49,8 @@ _TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
 # Part of the time limit for the search for sets of values that independent reports are about.
 _TIME_SIMPLE = 1.0 / 3.0
 # What bounds are from.
-_PRICED = "what every private row is worth"
-_MERGED = "what every private row is worth with some values of U merged"
+_PRICED = "reduced costs of all private rows"
+_MERGED = "merged values of U"
 
 
 def solve(
@@ -176,7 +176,7 @@ class _Design:
         matrix, a1 = solution.matrix, len(self.joint.marginal)
         if not plain or matrix is None or self.short or solution.status == "optimal":
             return solution
-        known = Bound(solution.bound, solution.bound_by)
+        known = ObjectiveBound(solution.bound, solution.bound_by)
         if self.requirements.n_cells > MOST_PRICED_CELLS:
             groups = min(MOST_PRICED_CELLS // a1, _MOST_GROUPS)
             if groups > 1:
@@ -188,14 +188,14 @@ class _Design:
                     known=known.value,
                     limits=self.limits,
                 )
-                known = known if value is None else least([known, Bound(value, _MERGED)])
+                known = known if value is None else least([known, ObjectiveBound(value, _MERGED)])
             return replace(solution, bound=known.value, bound_by=known.by)
         found = priced_bound(self.joint, self.requirements, matrix, limits=self.limits)
         if found is None:
             return solution
         if self.criterion.value(found.matrix) > self.criterion.value(matrix):
             matrix = found.matrix
-        known = least([known, Bound(found.value, _PRICED)])
+        known = least([known, ObjectiveBound(found.value, _PRICED)])
         return replace(
             solution,
             bound=known.value,
@@ -220,7 +220,7 @@ class _Design:
             self.progress.show(self.public.stated(matrix))
 
     @cached_property
-    def bound(self) -> Bound:
+    def bound(self) -> ObjectiveBound:
         """What no mechanism is better than, before any search."""
         return self.public.bound(self.joint, self.requirements)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._bound import Bound
+from skrldp.design._bound import ObjectiveBound
 from skrldp.design._master_program import LEAST_GAIN
 from skrldp.design._run import Limits, Solution, ended_by
 from skrldp.design.closed_form import closed_forms
@@ -92,7 +92,7 @@ def generate_columns(
     known: list[Floats] | None = None,
     cones: Cones | None = None,
     callback: Callable[[Floats], None] | None = None,
-    bound: Bound | None = None,
+    bound: ObjectiveBound | None = None,
 ) -> Solution:
     """Maximise a criterion over private mechanisms.
 

@@ -24,7 +24,7 @@ from skrldp.auditing._comparisons import Comparison
 from skrldp.auditing._repeated_reports import RepeatedReports
 from skrldp.auditing._subject import Subject
 
-__all__ = ["Bound", "bound_leakage", "clopper_pearson", "fewest_records"]
+__all__ = ["LowerBound", "bound_leakage", "clopper_pearson", "fewest_records"]
 
 
 _PILOT = 0.25  # of the records
@@ -37,7 +37,7 @@ _MOST_CLAIMED = 1e6  # stands for no bound at all, in nats: any other claim is t
 
 
 @dataclass(frozen=True)
-class Bound:
+class LowerBound:
     """A lower bound on the leakage, and where it comes from.
 
     Attributes
@@ -88,7 +88,7 @@ def bound_leakage(
     n: int,
     miss: float,
     generator: np.random.Generator,
-) -> Bound:
+) -> LowerBound:
     """Bound the leakage of a black box from below."""
     comparison, pair, events, spent = _pilot(subject, comparisons, n, miss, generator)
     sizes = (n - spent) // 2, (n - spent) - (n - spent) // 2
@@ -106,7 +106,7 @@ def bound_leakage(
         _, high = clopper_pearson(counts[1], sizes[1], share * miss / 2.0)
         with np.errstate(divide="ignore"):
             rates = np.log([counts[0] / sizes[0], counts[1] / sizes[1]])
-        bound = Bound(
+        bound = LowerBound(
             eps=float(np.log(low / high)) if low > high else 0.0,
             estimate=max(0.0, float(rates[0] - rates[1])) if counts[0] else 0.0,
             comparison=comparison,

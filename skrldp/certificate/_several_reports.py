@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Floats
 from skrldp.certificate._all_distributions import times
-from skrldp.certificate._bounds import Bound, bound_over
+from skrldp.certificate._bounds import LeakageBound, bound_over
 from skrldp.certificate._views import View, block_views, leakage_at
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
@@ -61,7 +61,7 @@ class SeveralReports:
         The public distribution.
     uncertainty : FittedSet
         The set.
-    first : Bound
+    first : LeakageBound
         That of one report.
     eps_all : float
         Proven bound of one report over all distributions.
@@ -75,7 +75,7 @@ class SeveralReports:
         region: Region,
         joint: JointDistribution,
         uncertainty: FittedSet,
-        first: Bound,
+        first: LeakageBound,
         eps_all: float,
         work: float,
     ) -> None:
@@ -84,14 +84,14 @@ class SeveralReports:
         self.eps_all, self.work = eps_all, work
         self.known = {1: first}  # exact bounds so far
 
-    def bound(self, k: int) -> Bound:
+    def bound(self, k: int) -> LeakageBound:
         """Return the bound of k reports."""
         first, most = self.known[1], times(k, self.eps_all)
         if k == 1:
             return first
         if self.uncertainty.is_everything or most == 0.0 or np.isinf(first.attained):
             leakage = self._leakage_of_equal(k, first.distribution)
-            return Bound(most, min(leakage, most), first.distribution)
+            return LeakageBound(most, min(leakage, most), first.distribution)
         n_enumerated = self._most_enumerable(k)
         if n_enumerated not in self.known:
             self.known[n_enumerated] = bound_over(
@@ -112,7 +112,7 @@ class SeveralReports:
                 more, worst = equal.attained, equal.distribution
         if more >= attained:
             attained, distribution = more, worst
-        return Bound(eps, min(attained, eps), distribution, enumerated=False)
+        return LeakageBound(eps, min(attained, eps), distribution, enumerated=False)
 
     def _leakage_of_equal(self, k: int, distribution: Floats) -> float:
         return max(leakage_at(view, distribution) for view in self._equal(k))
