@@ -18,7 +18,7 @@ from skrldp import (
     SRRSanitizer,
     certify,
 )
-from skrldp.certificate import _reports, prove, prove_reports
+from skrldp.certificate import _several_reports, prove, prove_reports
 from skrldp.certificate._several_reports import distinct_rows, n_multisets, power
 from skrldp.design.closed_form import srr
 from skrldp.mechanism import BlockForm
@@ -103,7 +103,7 @@ def test_what_cannot_be_enumerated_is_a_sum(monkeypatch):
     mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
     exact = prove_reports(mechanism, joint, around, range(1, 5))
     first, all_ = exact[0], exact[0].eps_all
-    monkeypatch.setattr(_reports.SeveralReports, "_work", lambda self, k: float(k))
+    monkeypatch.setattr(_several_reports.SeveralReports, "_work", lambda self, k: float(k))
     for most in (1, 2, 3):
         found = prove_reports(mechanism, joint, around, (4, 3, 2), first=first, work=most)
         assert [one.reports for one in found] == [4, 3, 2]
