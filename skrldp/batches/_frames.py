@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skrldp._plugins import refuse_without_plugin
 from skrldp.alphabet import brief
-from skrldp.batches._arrow import check_columns, pyarrow
+from skrldp.batches._arrow import pyarrow
 
-if TYPE_CHECKING:
-    from skrldp.batches._reporter import Reporter
-
-__all__ = ["as_frame", "is_table", "report_table"]
+__all__ = ["as_arrow", "as_frame", "is_table"]
 
 
 def is_table(records: Any) -> bool:
@@ -50,31 +47,7 @@ def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
     return found
 
 
-def report_table(reporter: Reporter, records: Any) -> Any:
-    """Report the records of a table: all, or none.
-
-    Returns table: of the same library, with a row for each row, in the same order. Raises
-    ValueError as ``reporter.report_batch``.
-    """
-    pa = pyarrow()
-    if isinstance(records, pa.RecordBatch):
-        return reporter.report_batch(records)
-    if isinstance(records, pa.Table):
-        check_columns(reporter.columns, records.column_names)
-        return _of_arrow(reporter, records.select(reporter.columns))
-    import narwhals.stable.v2 as nw
-
-    frame = nw.from_native(records, eager_only=True)
-    check_columns(reporter.columns, frame.columns)
-    made = _of_arrow(reporter, _as_arrow(frame.select(reporter.columns)))
-    out = nw.from_arrow(made, backend=frame.implementation).to_native()
-    index = nw.maybe_get_index(frame)
-    if index is not None:
-        out.index = index
-    return out
-
-
-def _as_arrow(frame: Any) -> Any:
+def as_arrow(frame: Any) -> Any:
     """Convert a frame; the library's messages would quote values."""
     with suppress(Exception):
         return frame.to_arrow()
@@ -88,9 +61,3 @@ def _as_arrow(frame: Any) -> Any:
                 "Nothing was reported."
             ) from None
     raise ValueError("Arrow cannot hold the table. Nothing was reported.")
-
-
-def _of_arrow(reporter: Reporter, table: Any) -> Any:
-    """Report a table as one batch, so that ids are compared in all of it."""
-    made = [reporter.report_batch(batch) for batch in table.combine_chunks().to_batches()]
-    return pyarrow().Table.from_batches(made, reporter.output_schema(table.schema))

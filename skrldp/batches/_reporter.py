@@ -18,7 +18,7 @@ from skrldp.batches._arrow import (
     read_values,
     refuse_duplicates,
 )
-from skrldp.batches._frames import is_table, report_table
+from skrldp.batches._frames import as_arrow, is_table
 from skrldp.batches._keys import CheckedKey
 from skrldp.client import RecordReader
 from skrldp.mechanism import Mechanism
@@ -174,7 +174,33 @@ class Reporter:
             As :meth:`report_batch`: of a table all rows are reported or none; of several batches,
             those before have been reported then.
         """
-        return report_table(self, records) if is_table(records) else self._report_each(records)
+        return self._report_table(records) if is_table(records) else self._report_each(records)
+
+    def _report_table(self, records: Any) -> Any:
+        """Report the records of a table: all, or none. Reports come in a table of the same library.
+
+        Rows keep their order. The table is one batch, so that ids are compared in all of it.
+        """
+        pa = pyarrow()
+        if isinstance(records, pa.RecordBatch):
+            return self.report_batch(records)
+        if isinstance(records, pa.Table):
+            check_columns(self.columns, records.column_names)
+            return self._report_arrow(records.select(self.columns))
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(records, eager_only=True)
+        check_columns(self.columns, frame.columns)
+        made = self._report_arrow(as_arrow(frame.select(self.columns)))
+        out = nw.from_arrow(made, backend=frame.implementation).to_native()
+        index = nw.maybe_get_index(frame)
+        if index is not None:
+            out.index = index
+        return out
+
+    def _report_arrow(self, table: Any) -> Any:
+        made = [self.report_batch(batch) for batch in table.combine_chunks().to_batches()]
+        return pyarrow().Table.from_batches(made, self.output_schema(table.schema))
 
     def _report_each(self, batches: Iterable[Any]) -> Iterator[Any]:
         if hasattr(batches, "__arrow_c_stream__"):

@@ -28,12 +28,11 @@ from skrldp.mechanism._json_checks import (
     whole,
 )
 from skrldp.mechanism._others import Others
+from skrldp.mechanism._parts import Parts
 from skrldp.sampling import BlockTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from skrldp.mechanism._base import Mechanism
 
 __all__ = ["read", "write"]
 
@@ -55,7 +54,7 @@ _NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bit
 # --- Writing -------------------------------------------------------------------------------------
 
 
-def write(mechanism: Mechanism) -> str:
+def write(mechanism: Parts) -> str:
     """Write the canonical JSON of a mechanism.
 
     Returns str: the same for equal mechanisms; :func:`read` gives an equal one back. Raises

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skrldp._numbers import at_most
-
-if TYPE_CHECKING:
-    from skrldp.mechanism._base import Mechanism
+from skrldp.mechanism._parts import Parts
 
 __all__ = ["claim", "figures", "sizes"]
 
 _SHOWN = 12  # names of each kind
 
 
-def sizes(mechanism: Mechanism) -> str:
+def sizes(mechanism: Parts) -> str:
     """Say how many reports, secrets and values there are."""
     n_secrets, n_values = len(mechanism.secrets), len(mechanism.values)
-    return f"{mechanism.shape[0]:,} reports of {n_secrets:,} secrets x {n_values:,} values"
+    return f"{mechanism.form.shape[0]:,} reports of {n_secrets:,} secrets x {n_values:,} values"
 
 
-def claim(mechanism: Mechanism, before: str = "") -> str:
+def claim(mechanism: Parts, before: str = "") -> str:
     """State the guarantee, after the text `before`; an empty text if there is none."""
     guarantee = mechanism.guarantee
     if guarantee is None:
@@ -34,13 +32,13 @@ def claim(mechanism: Mechanism, before: str = "") -> str:
     return text
 
 
-def figures(mechanism: Mechanism) -> list[tuple[str, str]]:
+def figures(mechanism: Parts) -> list[tuple[str, str]]:
     """List the facts about a mechanism, as pairs of a name and a text."""
     roles = [
         f"{name} ({'sensitive' if sensitive else 'not sensitive'})"
         for name, sensitive in mechanism.columns
     ]
-    sees = "the whole record" if mechanism.observe == "all" else "U alone, never S"
+    sees = "the whole record" if mechanism.form.observe == "all" else "U alone, never S"
     kind = "a matrix of weights" if mechanism.form.blocks is None else "four weights"
     return [
         ("columns", _listed(roles) or "not named"),
@@ -48,13 +46,13 @@ def figures(mechanism: Mechanism) -> list[tuple[str, str]]:
         ("values of U", _listed(mechanism.values)),
         ("reports", _listed(mechanism.symbols)),
         ("sees", sees),
-        ("weights", f"{kind}, whole numbers over 2^{mechanism.denominator_bits}"),
+        ("weights", f"{kind}, whole numbers over 2^{mechanism.form.bits}"),
         ("claimed", claim(mechanism) or "nothing"),
         *_further(mechanism),
     ]
 
 
-def _further(mechanism: Mechanism) -> list[tuple[str, str]]:
+def _further(mechanism: Parts) -> list[tuple[str, str]]:
     """List what the guarantee states besides the bound on one report, as names and texts."""
     guarantee = mechanism.guarantee
     if guarantee is None:

@@ -112,7 +112,7 @@ class JointRegion(ProductRegion):
             gap[shared] = np.fmin(gap[shared], best.bound)  # of two bounds, what is a number
         return gap
 
-    def _closely(
+    def closely(
         self,
         part: Floats,
         other: Floats,
@@ -141,7 +141,7 @@ class JointRegion(ProductRegion):
         found = np.empty((np.count_nonzero(kept), 2, part.shape[1]))
         alone = kept & ~shared
         single = part[alone], other[alone], first[alone], second[alone], eps[alone], rough[alone]
-        found[~shared[kept]] = super()._closely(*single, -np.inf, True)[1]
+        found[~shared[kept]] = super().closely(*single, -np.inf, True)[1]
         wanted = kept[shared]
         found[shared[kept]] = worst_conditionals(
             q[wanted],

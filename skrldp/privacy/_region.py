@@ -151,7 +151,7 @@ class Region(ABC):
         least, _ = self._extreme(-others.reshape(-1, n_values), secret, False)
         return most.reshape(n_rows, n_secrets), least.reshape(n_rows, n_secrets)
 
-    def _closely(
+    def closely(
         self,
         part: Floats,
         other: Floats,

@@ -6,16 +6,13 @@ together bound a pair, from above: few pairs need a closer look.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from skrldp._arrays import chunks
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.privacy._worst_pairs import WorstPairs, odds_factor
-
-if TYPE_CHECKING:
-    from skrldp.privacy._region import Region
 
 __all__ = ["ROUNDING", "Screened"]
 
@@ -27,6 +24,25 @@ ROUNDING = 8.0 * np.finfo(float).eps
 # Cells of pairs that are looked at closely at a time: bounds the memory. Arrays of twice as many, 4
 # megabytes each, are held for the two conditionals of a pair.
 _PAIR_CELLS = 1 << 18
+
+
+class Compared(Protocol):
+    """A region, as far as pairs of its secrets are compared."""
+
+    @property
+    def pairs(self) -> tuple[Indices, Indices]: ...
+
+    def closely(
+        self,
+        v: Floats,
+        w: Floats,
+        first: Indices,
+        second: Indices,
+        eps: Floats,
+        bound: Floats,
+        above: float,
+        conditionals: bool,
+    ) -> tuple[Floats, Floats | None]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +59,7 @@ class Screened:
         Upper bounds of what a conditional makes of a part, and of minus that.
     """
 
-    region: "Region"
+    region: Compared
     parts: Floats
     others: Floats
     most: Floats
@@ -86,7 +102,7 @@ class Screened:
         found = [np.empty((0, 2, size))]
         for part in chunks(len(row), max(1, _PAIR_CELLS // max(1, size))):
             v, w = self.parts[row[part], first[part]], self.others[row[part], second[part]]
-            close, worst = self.region._closely(
+            close, worst = self.region.closely(
                 v, w, first[part], second[part], eps[part], bound[part], above, conditionals
             )
             bound[part] = close

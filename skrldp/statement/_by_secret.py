@@ -1,14 +1,12 @@
 """How much reports tell about each group of people: those with the same secret."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skrldp.information import shares_of_entropy
+from skrldp.statement._figures import Figures
 from skrldp.statement._words import listed
-
-if TYPE_CHECKING:
-    from skrldp.statement._report import PrivacyReport
 
 __all__ = ["figures_by_secret", "lines_by_secret", "warnings_by_secret"]
 
@@ -34,7 +32,7 @@ def figures_by_secret(fitted: Any) -> dict[str, Any]:
     }
 
 
-def lines_by_secret(report: "PrivacyReport") -> list[tuple[str, str]]:
+def lines_by_secret(report: Figures) -> list[tuple[str, str]]:
     """Say how much is told about each secret, or about the two extremes of many.
 
     Returns list of (str, str): lines with their labels; none if there is nothing to tell about any
@@ -61,7 +59,7 @@ def lines_by_secret(report: "PrivacyReport") -> list[tuple[str, str]]:
     return [("by secret", said)]
 
 
-def warnings_by_secret(report: "PrivacyReport") -> list[str]:
+def warnings_by_secret(report: Figures) -> list[str]:
     """Warn of reports that tell nothing about U, or less than half of the average about a secret.
 
     Returns list of str: at most one.
@@ -89,7 +87,7 @@ def warnings_by_secret(report: "PrivacyReport") -> list[str]:
     ]
 
 
-def _named(report: "PrivacyReport", place: int) -> str:
+def _named(report: Figures, place: int) -> str:
     share = report.normalized_information_by_secret[place]
     records = report.records_by_secret[place]
     return f"{share:.1%} for {report.secrets[place]!r} ({records:,} records)"

@@ -1,14 +1,12 @@
 """What estimates from reports are worth: standard errors per 10,000 reports, in the report."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skrldp.estimation import expected_std_errors
 from skrldp.mechanism import Mechanism
-
-if TYPE_CHECKING:
-    from skrldp.statement._report import PrivacyReport
+from skrldp.statement._figures import Figures
 
 __all__ = ["N_REPORTS", "error_lines", "error_warnings", "expected_errors"]
 
@@ -55,7 +53,7 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
     return found
 
 
-def error_lines(report: "PrivacyReport") -> list[tuple[str, str]]:
+def error_lines(report: Figures) -> list[tuple[str, str]]:
     """State the errors in a line."""
     said = []
     for name, found in report.expected_errors.items():
@@ -74,7 +72,7 @@ def error_lines(report: "PrivacyReport") -> list[tuple[str, str]]:
     return [("estimates", f"unbiased shares from {N_REPORTS:,} reports: {'; '.join(said)}")]
 
 
-def error_warnings(report: "PrivacyReport") -> list[str]:
+def error_warnings(report: Figures) -> list[str]:
     """Warn of shares that reports do not determine, or that they tell nothing about.
 
     That a mechanism which does not see S does not determine its shares is no surprise, and stands

@@ -1,7 +1,6 @@
 """The lines of a privacy report: what each figure says."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,11 +9,9 @@ from skrldp.alphabet import source_in_words
 from skrldp.sets import chance_of_missing
 from skrldp.statement._by_secret import lines_by_secret
 from skrldp.statement._expected_errors import error_lines
+from skrldp.statement._figures import Figures
 from skrldp.statement._several import chained
 from skrldp.statement._words import amount, columns_in_words, factor, listed, odds
-
-if TYPE_CHECKING:
-    from skrldp.statement._report import PrivacyReport
 
 __all__ = ["lines_of"]
 
@@ -24,7 +21,7 @@ Line = tuple[str, str]
 _CLOSE = 1e-4
 
 
-def lines_of(report: "PrivacyReport") -> list[Line]:
+def lines_of(report: Figures) -> list[Line]:
     """Return the lines of a report, each with its label."""
     return [
         *_promise(report),
@@ -36,7 +33,7 @@ def lines_of(report: "PrivacyReport") -> list[Line]:
     ]
 
 
-def _promise(report: "PrivacyReport") -> list[Line]:
+def _promise(report: Figures) -> list[Line]:
     each = ", each for itself" if report.eps_each else ""
     pairs = report.eps_pairs is not None
     asked = f"eps = {at_most(report.eps, '.6g')}{' at most, by pair of secrets' if pairs else ''}"
@@ -63,7 +60,7 @@ def _promise(report: "PrivacyReport") -> list[Line]:
     ]
 
 
-def _of_column(report: "PrivacyReport") -> str:
+def _of_column(report: Figures) -> str:
     """Name the worst column, where each is protected for itself."""
     if not report.eps_each:
         return ""
@@ -71,7 +68,7 @@ def _of_column(report: "PrivacyReport") -> str:
     return f"of {columns_in_words([report.sensitive[bounds.index(max(bounds))]])}: "
 
 
-def _set(report: "PrivacyReport") -> str:
+def _set(report: Figures) -> str:
     if report.coverage == "all distributions":
         return "all distributions of the data"
     if report.coverage == "public distribution":
@@ -90,7 +87,7 @@ def _set(report: "PrivacyReport") -> str:
     )
 
 
-def _worst(report: "PrivacyReport") -> list[Line]:
+def _worst(report: Figures) -> list[Line]:
     shown = []
     if report.eps_at_public is not None:
         shown.append(
@@ -118,11 +115,11 @@ def _worst(report: "PrivacyReport") -> list[Line]:
 # --- more than one report to somebody who knows nothing else
 
 
-def _beyond(report: "PrivacyReport") -> list[Line]:
+def _beyond(report: Figures) -> list[Line]:
     return [("k reports", _reports(report)), ("knows U", _knows_u(report))]
 
 
-def _reports(report: "PrivacyReport") -> str:
+def _reports(report: Figures) -> str:
     """State the bounds of several reports, grouped by how they were found."""
     found: dict[str, list[str]] = {}
     for k, eps in report.eps_of_reports.items():
@@ -145,13 +142,13 @@ def _reports(report: "PrivacyReport") -> str:
     return f"{who} together{all_k}{_of_some(report)}: {'; '.join(said)}"
 
 
-def _of_some(report: "PrivacyReport") -> str:
+def _of_some(report: Figures) -> str:
     """Say that bounds are not of all pairs of secrets, if they are not."""
     some = report.eps_pairs is not None and bool(np.isinf(report.eps_pairs).any())
     return ", for secrets that are compared" if some else ""
 
 
-def _knows_u(report: "PrivacyReport") -> str:
+def _knows_u(report: Figures) -> str:
     """State the bounds for somebody who knows U, exactly or anything about it."""
     exactly, anything, some = report.eps_given_u, report.eps_all, _of_some(report)
     if exactly == anything and math.isfinite(anything):
@@ -176,7 +173,7 @@ def _knows_u(report: "PrivacyReport") -> str:
 # --- other statements
 
 
-def _other_statements(report: "PrivacyReport") -> list[Line]:
+def _other_statements(report: Figures) -> list[Line]:
     shown = []
     if report.eps_pairs is not None:
         shown.append(("pairs", _pairs(report)))
@@ -196,7 +193,7 @@ def _other_statements(report: "PrivacyReport") -> list[Line]:
     return shown
 
 
-def _pairs(report: "PrivacyReport") -> str:
+def _pairs(report: Figures) -> str:
     """State the bounds of pairs, without naming secrets."""
     assert report.eps_pairs is not None
     above = np.triu_indices(len(report.eps_pairs), 1)
@@ -222,7 +219,7 @@ def _pairs(report: "PrivacyReport") -> str:
     return said
 
 
-def _each(report: "PrivacyReport") -> str:
+def _each(report: Figures) -> str:
     bounds = [
         f"{columns_in_words([name])} eps <= {at_most(eps, '.4g')}"
         for name, eps in zip(report.sensitive, report.eps_each.values(), strict=True)
@@ -237,7 +234,7 @@ def _each(report: "PrivacyReport") -> str:
 # --- the table and the mechanism
 
 
-def _table_and_utility(report: "PrivacyReport") -> list[Line]:
+def _table_and_utility(report: Figures) -> list[Line]:
     a1, a2 = report.shape
     zero = f", {report.zero_cells:,} without records" if report.zero_cells else ""
     sees = "the whole record" if report.observe == "all" else "U alone, never S"
