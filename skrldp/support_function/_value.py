@@ -1,4 +1,4 @@
-"""The support function: an upper bound, rounding included (docs/proofs.md, Theorem 12, Theorem 15)."""
+"""An upper bound on the support function (docs/proofs.md, Theorem 12 and Theorem 15)."""
 
 from dataclasses import dataclass
 
