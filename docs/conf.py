@@ -8,11 +8,13 @@ import importlib.metadata
 import importlib.util
 import re
 import shutil
+import sys
 from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # for gallery_order
 
 project = "skrldp"
 author = "The skrldp developers"
@@ -61,7 +63,8 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"[/\\]plot_",
     "ignore_pattern": r"(^|[/\\])(?!plot_)[^/\\]*\.py$",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.place",
+    "thumbnail_size": (640, 448),
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("skrldp",),
     "reference_url": {"skrldp": None},

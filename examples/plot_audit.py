@@ -161,6 +161,7 @@ figure.legend(loc="outside right upper")
 # varies irregularly there. Leaving the noise out now and then is the hardest fault to find: only a
 # comparison with the mechanism shows it, after thousands of records.
 #
-# That ``sound`` passes proves nothing. Its certificate does, and the code that draws from it.
+# That ``sound`` passes the audit proves nothing. The proof is its certificate, for code that draws
+# from the certified probabilities.
 
 plt.show()

@@ -52,7 +52,8 @@ print(f"{len(public):,} public records, {len(private):,} private ones, {len(test
 # All are designed on the public records. PolyOpt and IR protect the affair for every distribution
 # of the confidence set, SRR protects it for all distributions, and GRR protects the whole record. A
 # private record may have a combination of values that no public one has. With
-# ``handle_unknown="impute"`` it is replaced by a random draw that depends on the secret alone.
+# ``handle_unknown="impute"`` such a combination is replaced by a random draw that depends on the
+# secret alone.
 
 sanitizers = {
     "PolyOpt": PolyOptSanitizer(time_limit=8.0),

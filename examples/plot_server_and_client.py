@@ -36,10 +36,10 @@ public, rest = survey[: len(survey) // 2], survey[len(survey) // 2 :]
 # %%
 # The server
 # ----------
-# It designs three mechanisms from the public half. IR and PolyOpt protect the affair alone, for
-# every distribution that is plausible given the public table. IR reports the harmless columns by a
-# randomised response of their own; PolyOpt says as much as possible about the record. GRR protects
-# the whole record, for all distributions. What the server publishes is text.
+# The server designs three mechanisms from the public half. IR and PolyOpt protect the affair alone,
+# for every distribution that is plausible given the public table. IR reports the harmless columns
+# by a randomised response of their own; PolyOpt says as much as possible about the record. GRR
+# protects the whole record, for all distributions. What the server publishes is text.
 
 sanitizers = {
     "IR": IRSanitizer(eps=EPS, sensitive="affair"),

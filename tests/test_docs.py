@@ -158,6 +158,11 @@ def test_toctrees():
     assert pages <= reached
 
 
+def test_the_gallery_has_every_example():
+    order = runpy.run_path(str(DOCS / "gallery_order.py"))["ORDER"]
+    assert sorted(order) == sorted(path.stem for path in (ROOT / "examples").glob("plot_*.py"))
+
+
 def test_reference_is_complete():
     listed = set(re.findall(r"^   ((?:[a-z_]+\.)?\w+)$", TEXTS["docs/api.rst"], re.MULTILINE))
     public = set(skrldp.__all__)

@@ -1,9 +1,9 @@
 r"""What a mechanism leaks at some distribution of (S, U), whatever it is: ratios of its entries.
 
 Over all distributions of U given S the leakage is the logarithm of the greatest ratio of two
-entries of a row with different secrets; to somebody who knows U, of two entries with the same value
-of U. So no set and no search is needed, and equal reports multiply the ratio: k of them leak k
-times as much.
+entries of a row with different secrets (docs/proofs.md, Theorem 26); to somebody who knows U, of
+two entries with the same value of U (Theorem 29). So no set and no search is needed, and equal
+reports multiply the ratio: k of them leak k times as much.
 """
 
 import math

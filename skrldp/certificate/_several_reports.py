@@ -4,7 +4,7 @@ k independent reports are one report of a mechanism whose rows are products of k
 the reports tells nothing, and how many orders there are cancels in every ratio, so each multiset of
 rows is looked at once. Where there are too many multisets, conditioning on the first reports gives
 a sum: after them the set may be any, so each further report adds at most the bound over all
-distributions.
+distributions (docs/proofs.md, Theorem 27).
 """
 
 from bisect import bisect_right

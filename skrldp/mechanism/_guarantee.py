@@ -216,7 +216,7 @@ class Guarantee:
         return math.inf if self.eps_all is None else self.eps_all
 
     def bound_of(self, reports: int) -> float:
-        """Bound the leakage of several fresh reports about one person.
+        """Bound the leakage of several fresh reports about one person (docs/proofs.md, Theorem 27).
 
         The first report leaks at most `eps`. It changes what is known of U, so each further one is
         only covered by the bound at all distributions, and adds at most that. Records whose U

@@ -1,4 +1,4 @@
-"""The repair of mechanisms that are not quite private: mix in a little of each report."""
+"""The repair of mechanisms that are not quite private (docs/proofs.md, Lemma 18)."""
 
 from collections.abc import Callable
 

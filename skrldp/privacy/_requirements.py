@@ -1,4 +1,4 @@
-"""Requirements on the rows of a mechanism, and how far rows are from meeting them."""
+"""Requirements on the rows of a mechanism, and how far rows are from meeting them (Lemma 25)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -2,7 +2,7 @@
 
 The statistic of secret s is G_s = N_s KL(p_s || R_s): N_s records with the secret, observed
 conditional p_s, true conditional R_s. Its double is the likelihood-ratio statistic of R_s. The
-proofs are in docs/proofs.md, section E.
+proof is that of Proposition 24 (docs/proofs.md).
 """
 
 import math

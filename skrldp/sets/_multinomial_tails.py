@@ -1,7 +1,7 @@
 """Bounds on the tail of N KL(p || R), p the frequencies of N draws from R, for every N and R.
 
 A multinomial with k + 1 cells is a chain of k binomials, and N KL(p || R) is the sum of their own
-statistics (docs/proofs.md, section E). What one step can add is bounded by tables: over all N, and
+statistics (docs/proofs.md, Theorem 21). What one step can add is bounded by tables: over all N, and
 over N >= 100, where rare large values are rarer. ``benchmarks/tail_bounds`` makes the tables.
 """
 

@@ -1,7 +1,8 @@
 r"""What a Rényi ball allows for one conditional: its radius, cell bounds and ℓ1 radius.
 
-Entropy Theorem 1 and Propositions 1 and 2, with their slips mended. Bounds are moved
-outwards by some units of rounding.
+Entropy Theorem 1 and Propositions 1 and 2, with their slips mended; the proofs are those of
+Theorem 4, Theorem 8 and Theorem 10 (docs/proofs.md). Bounds are moved outwards by some units of
+rounding.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The support function: a rigorous upper bound, rounding included."""
+"""An upper bound on the support function (docs/proofs.md, Theorem 12 and Theorem 15)."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,8 @@
 r"""Conditionals that attain the support function: cuts for designs, witnesses for certificates.
 
 Each conditional is :math:`R \propto p\,(\lambda - q)^{-1/\alpha}` at the slacks that
-:func:`support` found. Whatever those are, what is returned keeps the budget, so a cut made of it is
-never too strong.
+:func:`support` found (docs/proofs.md, Lemma 13). Whatever those are, what is returned keeps the
+budget, so a cut made of it is never too strong.
 """
 
 from dataclasses import dataclass
