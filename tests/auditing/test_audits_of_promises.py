@@ -6,22 +6,17 @@ deterministic. With fresh seeds an audit of a correct sanitizer fails with proba
 
 import functools
 import itertools
-import os
 
 import numpy as np
 import pytest
 
 from skrldp import RenyiBall, RobustMSESanitizer, audit, certify
 
+pytestmark = pytest.mark.usefixtures("fixed_entropy")
+
 CELLS = list(itertools.product(("no", "yes"), ("p", "q", "r"), (0, 1)))
 COUNTS = [90, 40, 30, 70, 20, 60, 35, 80, 85, 25, 55, 45]
 NAMES = "0", "1"  # of the columns, as certificates write them
-
-
-@pytest.fixture(autouse=True)
-def fixed_entropy(monkeypatch):
-    generator = np.random.default_rng(20240229)
-    monkeypatch.setattr(os, "urandom", generator.bytes)
 
 
 @functools.cache

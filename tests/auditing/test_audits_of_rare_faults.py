@@ -19,15 +19,11 @@ from skrldp.auditing._made_anew import copies_of
 from skrldp.auditing._short_calls import check_short_calls
 from skrldp.auditing._subject import CallableSubject, SanitizerSubject
 
+pytestmark = pytest.mark.usefixtures("fixed_entropy")
+
 COUNTS = np.array([[120, 60, 90], [50, 140, 80]])
 ROWS = [[s, u] for s in range(2) for u in range(3)]
 JOINT = JointDistribution(COUNTS, (0, 1), (0, 1, 2))
-
-
-@pytest.fixture(autouse=True)
-def fixed_entropy(monkeypatch):
-    generator = np.random.default_rng(20240229)
-    monkeypatch.setattr(os, "urandom", generator.bytes)
 
 
 def fresh():

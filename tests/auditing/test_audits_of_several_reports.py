@@ -26,16 +26,12 @@ from skrldp.auditing._claims import claim_at
 from skrldp.auditing._repeated_reports import RepeatedReports, repeated_leakage
 from skrldp.auditing._subject import SanitizerSubject
 
+pytestmark = pytest.mark.usefixtures("fixed_entropy")
+
 ROWS = [(ill, visits) for ill in ("no", "yes") for visits in ("0", "1-2", "3+")]
 COUNTS = np.array([[2_700, 1_050, 250], [300, 450, 250]])
 DISTRIBUTION = JointDistribution(COUNTS, ["no", "yes"], ["0", "1-2", "3+"])
 OUTSIDE = np.array([[0.49, 0.005, 0.005], [0.005, 0.005, 0.49]])
-
-
-@pytest.fixture(autouse=True)
-def fixed_entropy(monkeypatch):
-    generator = np.random.default_rng(20240229)
-    monkeypatch.setattr(os, "urandom", generator.bytes)
 
 
 def fitted(cls, **parameters):

@@ -7,14 +7,11 @@ import copy
 import datetime
 import decimal
 import functools
-import hashlib
 import hmac
 import pickle
-import re
 import subprocess
 import sys
 import traceback
-import uuid
 from dataclasses import replace
 
 import numpy as np
@@ -23,23 +20,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from conftest import ROOT
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from reporters import COLUMNS, KEY, SECRETS, VALUES, batch_of, dense, expected_report, reporter
 
 from skrldp import batches, client
 from skrldp.alphabet import Column
-from skrldp.batches import KeyFile, KeyVariable, Reporter
+from skrldp.batches import KeyFile, KeyVariable
 from skrldp.batches._arrow import read_values
 from skrldp.design.closed_form import grr, srr
 from skrldp.estimation import FrequencyEstimator
 from skrldp.mechanism import Mechanism
-from skrldp.sampling import Tapes
-
-KEY = bytes(range(1, 33))
-COLUMNS = [("age", False), ("ill", True), ("size", False)]
-SECRETS = ("no", "yes", None)
-VALUES = ((1, "S"), (1, "M"), (2, "S"), (2, None), (3.5, "M"))  # not all combinations
 
 
 def key():
@@ -49,11 +40,6 @@ def key():
 
 def no_key():
     return KEY.hex()
-
-
-def dense():
-    matrix = np.random.default_rng(0).dirichlet(np.full(4, 0.7), size=15).T
-    return Mechanism.from_matrix(matrix, SECRETS, VALUES).named(None, COLUMNS)
 
 
 def blind():
@@ -81,36 +67,6 @@ def table_of(n, seed=2):
         "more": np.arange(n),
     }
     return pa.table(table), s * 5 + u
-
-
-def batch_of(**columns):
-    n = len(next(iter(columns.values())))
-    given = {"person": range(n), "age": [1] * n, "ill": ["no"] * n, "size": ["S"] * n, **columns}
-    return pa.RecordBatch.from_pydict({name: pa.array(own) for name, own in given.items()})
-
-
-def reporter(mechanism=None, **given):
-    mechanism = dense() if mechanism is None else mechanism
-    return Reporter(mechanism, **{"id": "person", "key": KEY, **given})
-
-
-def expected_report(mechanism, cell, person):
-    """One report from its tape: CBC encryption of the cell and the id, of which the last counts."""
-    domain = b"skrldp keyed report, version 1\0" + bytes.fromhex(mechanism.digest)
-    derived = hmac.new(KEY, domain, hashlib.sha256).digest()
-    if isinstance(person, str) and re.fullmatch("0|-?[1-9][0-9]*", person):
-        person = int(person)
-    if isinstance(person, int):
-        number = (person % 2**64).to_bytes(8, "big")
-        text = (b"i" if person >= 0 else b"n") + cell.to_bytes(7, "big") + number
-    else:
-        octets = person.encode() if isinstance(person, str) else person
-        letter = b"s" if isinstance(person, str) else b"b"
-        text = letter + cell.to_bytes(7, "big") + len(octets).to_bytes(8, "big") + octets
-        text += bytes(-len(octets) % 16)
-    encryptor = Cipher(algorithms.AES256(derived), modes.CBC(bytes(16))).encryptor()
-    tape = np.frombuffer(encryptor.update(text)[-16:], dtype=np.uint8)
-    return int(mechanism.form.sampler.sample([cell], Tapes(tape[None]))[0])
 
 
 # One report of each record
@@ -142,48 +98,6 @@ def test_reports_do_not_depend_on_batches_or_order(form, data):
     ]
     assert dict(found) == expected and set(found) == set(expected.items())
     assert len(found) == 40 + sum(map(len, retried))
-
-
-IDS = {
-    "int64": ([5, -1, 2**62, 0], pa.int64()),
-    "int8": ([5, -1, 100, 0], pa.int8()),
-    "uint64": ([5, 2**64 - 1, 2**62, 0], pa.uint64()),
-    "uint16": ([5, 2**16 - 1, 2, 0], pa.uint16()),
-    "string": (["b", "17", "Zoë, who has a long name", "0"], pa.string()),
-    "large_string": (["b", "17", "Zoë, who has a long name", "0"], pa.large_string()),
-    "string_view": (["b", "17", "Zoë, who has a long name", "0"], "string_view"),
-    "dictionary": (["b", "17", "Zoë, who has a long name", "0"], "dictionary"),
-    "binary": ([b"17", b"b", bytes(40), b"0"], pa.binary()),
-    "large_binary": ([b"17", b"b", bytes(40), b"0"], pa.large_binary()),
-    "binary_view": ([b"17", b"b", bytes(40), b"0"], "binary_view"),
-    "fixed": ([b"abc", b"bcd", b"cde", b"def"], pa.binary(3)),
-    "uuid": ([uuid.UUID(int=n << 64).bytes for n in range(4)], "uuid"),
-}
-
-
-@pytest.mark.parametrize("kind", IDS)
-def test_types_of_ids(kind):
-    persons, dtype = IDS[kind]
-    if dtype in ("string_view", "binary_view", "uuid") and not hasattr(pa, dtype):
-        pytest.skip(f"this pyarrow has no {dtype}")
-    if dtype == "dictionary":
-        column = pa.array(persons).dictionary_encode()
-    else:
-        column = pa.array(persons, getattr(pa, dtype)() if isinstance(dtype, str) else dtype)
-    mechanism, batch = dense(), batch_of(person=column)
-    expected = [expected_report(mechanism, 0, person) for person in persons]
-    one = reporter(mechanism)
-    reports = one.report_batch(batch)
-    assert reports["report"].to_pylist() == expected
-    assert reports.schema == one.output_schema(batch.schema)
-    assert reports["person"].equals(column)
-    part = one.report_batch(batch.slice(1, 2))  # whose buffers are those of the whole
-    assert part["report"].to_pylist() == expected[1:3]
-    assert one.report_batch(batch.slice(4))["report"].to_pylist() == []
-    with pytest.raises(ValueError, match=r"no id in 1 row \(4\) of a batch of 5 rows"):
-        one.report_batch(batch_of(person=pa.concat_arrays([column, pa.nulls(1, column.type)])))
-    with pytest.raises(ValueError, match="ids in more than one row of a batch"):
-        one.report_batch(batch_of(person=pa.concat_arrays([column, column.slice(1, 1)])))
 
 
 CHILD = """
@@ -521,94 +435,3 @@ def test_a_reporter_in_words(monkeypatch):
         "Reporter(15 reports, id 'person', key KeyVariable(name='REPORTS_KEY'), no claim, digest "
         f"{one.digest[:12]})"
     )
-
-
-# Ids of whole tables
-
-
-IN_TABLES = {
-    "Arrow": lambda ids: pa.RecordBatch.from_pydict({"person": pa.array(ids)}),
-    "pandas": lambda ids: pa.RecordBatch.from_pandas(pd.DataFrame({"person": ids})),
-    "pandas nullable": lambda ids: pa.RecordBatch.from_pandas(
-        pd.DataFrame({"person": ids}).convert_dtypes()
-    ),
-    "Polars": lambda ids: pl.DataFrame({"person": ids}).to_arrow().to_batches()[0],
-    "dictionary": lambda ids: pa.RecordBatch.from_pydict(
-        {"person": pa.array(ids).dictionary_encode()}
-    ),
-}
-
-
-@pytest.mark.parametrize("library", IN_TABLES)
-def test_a_whole_number_and_its_digits_are_one_id(library):
-    """Whatever else is in the column: what infers types from rows does not decide who reports."""
-    numbers = [0, 7, -7, 2**53 + 1, 2**63 - 1, *range(100, 150)]
-    own = reporter(dense())
-
-    def reports(ids):
-        batch = IN_TABLES[library](ids)
-        rest = {"age": [1] * len(ids), "ill": ["no"] * len(ids), "size": ["S"] * len(ids)}
-        return own.report_batch(batch_of(person=batch.column(0), **rest))["report"].to_pylist()
-
-    expected = [expected_report(dense(), 0, number) for number in numbers]
-    assert reports(numbers) == expected
-    assert reports([*map(str, numbers), "x9", "007"])[:-2] == expected
-    assert reports(["007", "7.0", " 7"]) == [
-        expected_report(dense(), 0, text) for text in ("007", "7.0", " 7")
-    ]
-
-
-@pytest.mark.parametrize("column", ["ill", "size", "person"])
-@pytest.mark.parametrize(
-    "odd", [2**70, "classified", b"classified", ("classified",), pd.Period("1987-06"), object()]
-)
-def test_what_arrow_cannot_hold_is_not_quoted(column, odd):
-    """Columns of pandas' objects: Arrow's message, and what else is raised, names their values."""
-    values = {"person": [1, 2], "age": [1, 2], "ill": ["no", "yes"], "size": ["S", "M"]}
-    values[column] = pd.Series([1.5, odd], dtype=object)
-    with pytest.raises(ValueError, match=f"column '{column}'") as caught:
-        reporter(dense())(pd.DataFrame(values))
-    said = "".join(traceback.format_exception_only(caught.value))
-    assert not any(quoted in said for quoted in ("classified", "1987", str(2**70), "object at"))
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
-
-
-@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow", "batch"])
-def test_ids_of_a_table(kind):
-    def check(ids, column="person"):
-        frame = {
-            "polars": lambda: pl.DataFrame({column: ids}),
-            "lazy": lambda: pl.LazyFrame({column: ids}),
-            "pandas": lambda: pd.DataFrame({column: ids}),
-            "pyarrow": lambda: pa.table({column: ids}),
-            "batch": lambda: pa.RecordBatch.from_pydict({column: pa.array(ids)}),
-        }[kind]()
-        batches.check_ids(frame, "person")
-
-    check(["a", "b", "c"])
-    check([3, 1, 2])
-    with pytest.raises(ValueError, match=r"more than one row: 'a' \(3 rows\). A person"):
-        check(["a", "b", "a", "a"])
-    with pytest.raises(ValueError, match=r"in more than one row: .*\(2 rows\), ..."):
-        check([*range(20), *range(20)])
-    with pytest.raises(ValueError, match=r"no id in 2 rows\. Give each"):
-        check(["a", None, None])
-    with pytest.raises(ValueError, match=r"no id in 1 row\. Give each"):
-        check(["a", None, "b"])
-    with pytest.raises(ValueError, match=r"no id in 3 rows\. Give each"):
-        check(["a", "", None, ""])
-    with pytest.raises(ValueError, match="must be integers, strings or bytes, not Float64"):
-        check([1.0, 2.0])
-    with pytest.raises(ValueError, match="not bool"):
-        check([True, False])
-    with pytest.raises(ValueError, match="lacks the column 'person' of the ids; it has 'name'"):
-        check([1, 2], "name")
-
-
-def test_ids_with_a_type_of_their_own():
-    if not hasattr(pa, "uuid"):
-        pytest.skip("this pyarrow has no uuid")
-    ids = pa.array([bytes(16), bytes(15) + b"1"], pa.uuid())
-    batches.check_ids(pa.table({"person": ids}), "person")
-    with pytest.raises(ValueError, match="more than one row"):
-        batches.check_ids(pa.table({"person": pa.concat_arrays([ids, ids])}), "person")

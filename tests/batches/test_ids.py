@@ -1,0 +1,144 @@
+"""Ids: of every type, in every library, in whole tables."""
+
+import traceback
+import uuid
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from reporters import batch_of, dense, expected_report, reporter
+
+from skrldp import batches
+
+IDS = {
+    "int64": ([5, -1, 2**62, 0], pa.int64()),
+    "int8": ([5, -1, 100, 0], pa.int8()),
+    "uint64": ([5, 2**64 - 1, 2**62, 0], pa.uint64()),
+    "uint16": ([5, 2**16 - 1, 2, 0], pa.uint16()),
+    "string": (["b", "17", "Zoë, who has a long name", "0"], pa.string()),
+    "large_string": (["b", "17", "Zoë, who has a long name", "0"], pa.large_string()),
+    "string_view": (["b", "17", "Zoë, who has a long name", "0"], "string_view"),
+    "dictionary": (["b", "17", "Zoë, who has a long name", "0"], "dictionary"),
+    "binary": ([b"17", b"b", bytes(40), b"0"], pa.binary()),
+    "large_binary": ([b"17", b"b", bytes(40), b"0"], pa.large_binary()),
+    "binary_view": ([b"17", b"b", bytes(40), b"0"], "binary_view"),
+    "fixed": ([b"abc", b"bcd", b"cde", b"def"], pa.binary(3)),
+    "uuid": ([uuid.UUID(int=n << 64).bytes for n in range(4)], "uuid"),
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_types_of_ids(kind):
+    persons, dtype = IDS[kind]
+    if dtype in ("string_view", "binary_view", "uuid") and not hasattr(pa, dtype):
+        pytest.skip(f"this pyarrow has no {dtype}")
+    if dtype == "dictionary":
+        column = pa.array(persons).dictionary_encode()
+    else:
+        column = pa.array(persons, getattr(pa, dtype)() if isinstance(dtype, str) else dtype)
+    mechanism, batch = dense(), batch_of(person=column)
+    expected = [expected_report(mechanism, 0, person) for person in persons]
+    one = reporter(mechanism)
+    reports = one.report_batch(batch)
+    assert reports["report"].to_pylist() == expected
+    assert reports.schema == one.output_schema(batch.schema)
+    assert reports["person"].equals(column)
+    part = one.report_batch(batch.slice(1, 2))  # whose buffers are those of the whole
+    assert part["report"].to_pylist() == expected[1:3]
+    assert one.report_batch(batch.slice(4))["report"].to_pylist() == []
+    with pytest.raises(ValueError, match=r"no id in 1 row \(4\) of a batch of 5 rows"):
+        one.report_batch(batch_of(person=pa.concat_arrays([column, pa.nulls(1, column.type)])))
+    with pytest.raises(ValueError, match="ids in more than one row of a batch"):
+        one.report_batch(batch_of(person=pa.concat_arrays([column, column.slice(1, 1)])))
+
+
+# Ids of whole tables
+
+
+IN_TABLES = {
+    "Arrow": lambda ids: pa.RecordBatch.from_pydict({"person": pa.array(ids)}),
+    "pandas": lambda ids: pa.RecordBatch.from_pandas(pd.DataFrame({"person": ids})),
+    "pandas nullable": lambda ids: pa.RecordBatch.from_pandas(
+        pd.DataFrame({"person": ids}).convert_dtypes()
+    ),
+    "Polars": lambda ids: pl.DataFrame({"person": ids}).to_arrow().to_batches()[0],
+    "dictionary": lambda ids: pa.RecordBatch.from_pydict(
+        {"person": pa.array(ids).dictionary_encode()}
+    ),
+}
+
+
+@pytest.mark.parametrize("library", IN_TABLES)
+def test_a_whole_number_and_its_digits_are_one_id(library):
+    """Whatever else is in the column: what infers types from rows does not decide who reports."""
+    numbers = [0, 7, -7, 2**53 + 1, 2**63 - 1, *range(100, 150)]
+    own = reporter(dense())
+
+    def reports(ids):
+        batch = IN_TABLES[library](ids)
+        rest = {"age": [1] * len(ids), "ill": ["no"] * len(ids), "size": ["S"] * len(ids)}
+        return own.report_batch(batch_of(person=batch.column(0), **rest))["report"].to_pylist()
+
+    expected = [expected_report(dense(), 0, number) for number in numbers]
+    assert reports(numbers) == expected
+    assert reports([*map(str, numbers), "x9", "007"])[:-2] == expected
+    assert reports(["007", "7.0", " 7"]) == [
+        expected_report(dense(), 0, text) for text in ("007", "7.0", " 7")
+    ]
+
+
+@pytest.mark.parametrize("column", ["ill", "size", "person"])
+@pytest.mark.parametrize(
+    "odd", [2**70, "classified", b"classified", ("classified",), pd.Period("1987-06"), object()]
+)
+def test_what_arrow_cannot_hold_is_not_quoted(column, odd):
+    """Columns of pandas' objects: Arrow's message, and what else is raised, names their values."""
+    values = {"person": [1, 2], "age": [1, 2], "ill": ["no", "yes"], "size": ["S", "M"]}
+    values[column] = pd.Series([1.5, odd], dtype=object)
+    with pytest.raises(ValueError, match=f"column '{column}'") as caught:
+        reporter(dense())(pd.DataFrame(values))
+    said = "".join(traceback.format_exception_only(caught.value))
+    assert not any(quoted in said for quoted in ("classified", "1987", str(2**70), "object at"))
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow", "batch"])
+def test_ids_of_a_table(kind):
+    def check(ids, column="person"):
+        frame = {
+            "polars": lambda: pl.DataFrame({column: ids}),
+            "lazy": lambda: pl.LazyFrame({column: ids}),
+            "pandas": lambda: pd.DataFrame({column: ids}),
+            "pyarrow": lambda: pa.table({column: ids}),
+            "batch": lambda: pa.RecordBatch.from_pydict({column: pa.array(ids)}),
+        }[kind]()
+        batches.check_ids(frame, "person")
+
+    check(["a", "b", "c"])
+    check([3, 1, 2])
+    with pytest.raises(ValueError, match=r"more than one row: 'a' \(3 rows\). A person"):
+        check(["a", "b", "a", "a"])
+    with pytest.raises(ValueError, match=r"in more than one row: .*\(2 rows\), ..."):
+        check([*range(20), *range(20)])
+    with pytest.raises(ValueError, match=r"no id in 2 rows\. Give each"):
+        check(["a", None, None])
+    with pytest.raises(ValueError, match=r"no id in 1 row\. Give each"):
+        check(["a", None, "b"])
+    with pytest.raises(ValueError, match=r"no id in 3 rows\. Give each"):
+        check(["a", "", None, ""])
+    with pytest.raises(ValueError, match="must be integers, strings or bytes, not Float64"):
+        check([1.0, 2.0])
+    with pytest.raises(ValueError, match="not bool"):
+        check([True, False])
+    with pytest.raises(ValueError, match="lacks the column 'person' of the ids; it has 'name'"):
+        check([1, 2], "name")
+
+
+def test_ids_with_a_type_of_their_own():
+    if not hasattr(pa, "uuid"):
+        pytest.skip("this pyarrow has no uuid")
+    ids = pa.array([bytes(16), bytes(15) + b"1"], pa.uuid())
+    batches.check_ids(pa.table({"person": ids}), "person")
+    with pytest.raises(ValueError, match="more than one row"):
+        batches.check_ids(pa.table({"person": pa.concat_arrays([ids, ids])}), "person")
