@@ -19,7 +19,6 @@ from skrldp.sanitizers._checks import (
     check_uncertainty,
     check_verbose,
     default_uncertainty,
-    explain_names,
     larger_designs,
     parts_of,
 )
@@ -85,10 +84,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
-        if "__init__" in vars(cls):
-            cls.__init__ = explain_names(cls.__init__)  # type: ignore[method-assign]
 
-    @explain_names
     def __init__(
         self,
         eps: Any = 1.0,

@@ -1,10 +1,7 @@
 """Checks of the parameters, made in `fit`."""
 
-import difflib
-import functools
-import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from numbers import Integral
 from typing import Any
 
@@ -29,7 +26,6 @@ __all__ = [
     "check_verbose",
     "check_weights",
     "default_uncertainty",
-    "explain_names",
     "larger_designs",
     "parts_of",
 ]
@@ -198,57 +194,3 @@ def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:
         for sensitive in (True, False)
     )
     return f"S = {secret}, U = {others}"
-
-
-# Names that others use for a parameter.
-_ALIASES = {
-    "epsilon": "eps",
-    "privacy_budget": "eps",
-    "sensitive_features": "sensitive",
-    "secret": "sensitive",
-    "seed": "random_state",
-}
-
-
-_EVERYWHERE = "it is private at eps over all distributions, so nothing more can be asked"
-_JOINTLY = (
-    "it protects all sensitive columns as one secret, which protects each. PolyOptSanitizer and "
-    "RobustMSESanitizer have protect='each'"
-)
-_ABSENT = {
-    **{
-        (name, parameter): _EVERYWHERE
-        for name in ("SRRSanitizer", "GRRSanitizer")
-        for parameter in ("eps_all", "known", "eps_known")
-    },
-    **{(name, "protect"): _JOINTLY for name in ("SRRSanitizer", "GRRSanitizer", "IRSanitizer")},
-}
-
-
-def explain_names(init: Callable[..., None]) -> Callable[..., None]:
-    """Let a constructor suggest the parameter that an unknown one may have been meant for."""
-    parameters = inspect.signature(init).parameters
-    known = [name for name in parameters if name != "self"]
-    if any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters.values()):
-        return init
-
-    @functools.wraps(init)
-    def explained(self: Any, *args: Any, **kwargs: Any) -> None:
-        try:
-            init(self, *args, **kwargs)
-        except TypeError as error:
-            unknown = [name for name in kwargs if name not in known]
-            if not unknown:
-                raise
-            name = unknown[0]
-            close = [_ALIASES.get(name, name)] if _ALIASES.get(name) in known else []
-            close += difflib.get_close_matches(name, known)
-            hint = _ABSENT.get((type(self).__name__, name), "")
-            if hint:
-                raise TypeError(
-                    f"{type(self).__name__} has no parameter {name!r}; {hint}"
-                ) from error
-            hint = f"did you mean {close[0]!r}?" if close else "it has " + ", ".join(known)
-            raise TypeError(f"{type(self).__name__} has no parameter {name!r}; {hint}") from error
-
-    return explained

@@ -15,7 +15,7 @@ from skrldp.sanitizers._optimal_base import OptimalSanitizer
 
 __all__ = ["PolyOptSanitizer"]
 
-ABOUT_ALL, ABOUT_U, LEAST = OBJECTIVES = ("I(X;Y)", "I(U;Y)", "min I(U;Y|S=s)")
+ABOUT_ALL, ABOUT_U, LEAST = OBJECTIVES = ("I(X;Y)", "I(U;Y)", "least_informed")
 
 
 class PolyOptSanitizer(OptimalSanitizer):
@@ -73,10 +73,10 @@ class PolyOptSanitizer(OptimalSanitizer):
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
         The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
         search reaches the parameters of a set that is stated as ``uncertainty__beta`` and so on.
-    objective : {"I(X;Y)", "I(U;Y)", "min I(U;Y|S=s)"}, default="I(X;Y)"
+    objective : {"I(X;Y)", "I(U;Y)", "least_informed"}, default="I(X;Y)"
         What is maximised at the public distribution. "I(X;Y)" is the information about the whole
         record; it also pays for what is told about S. "I(U;Y)" is the information about U alone.
-        "min I(U;Y|S=s)" is the least, over secrets, of the share of H(U | S=s) that reports tell:
+        "least_informed" is the least, over secrets, of the share of H(U | S=s) that reports tell:
         it raises the utility for the group that is told about least, and needs ``observe="all"``.
     observe : {"all", "nonsensitive"}, default="all"
         What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
@@ -158,7 +158,7 @@ class PolyOptSanitizer(OptimalSanitizer):
     solution_ : Solution
         How the mechanism was found: solver, status, objective and its bound, time;
         ``solution_.gap_in_words`` says how far the two are apart, and whose the bound is. They are
-        in nats, but for "min I(U;Y|S=s)", where they are shares.
+        in nats, but for "least_informed", where they are shares.
     mutual_information_ : float
         I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
     normalized_mutual_information_ : float

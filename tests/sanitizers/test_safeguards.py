@@ -181,27 +181,12 @@ def test_a_design_that_met_its_limit_says_so(cls):
 
 
 @pytest.mark.parametrize("cls", SANITIZERS)
-def test_unknown_parameters_are_explained(cls):
-    with pytest.raises(TypeError, match=f"{cls.__name__} has no parameter 'epsilon'.*'eps'"):
+def test_unknown_parameters_are_refused(cls):
+    with pytest.raises(TypeError, match="epsilon"):
         cls(epsilon=1.0)
-    with pytest.raises(TypeError, match=r"'handle_unkown'.*'handle_unknown'"):
-        cls(handle_unkown="impute")
-    with pytest.raises(TypeError, match=r"'colour'; it has eps, .*sensitive"):
-        cls(colour="red")
     with pytest.raises(TypeError, match="positional"):
         cls(1.0, 0)
     assert clone(cls(eps=0.5)).get_params() == cls(eps=0.5).get_params()
-
-
-def test_a_subclass_may_take_any_name():
-    class Loud(SRRSanitizer):
-        def __init__(self, volume=1, **others):
-            super().__init__(**others)
-            self.volume = volume
-
-    assert Loud(2, eps=0.5).eps == 0.5
-    with pytest.raises(TypeError, match="no parameter 'epsilon'; did you mean 'eps'"):
-        Loud(epsilon=1.0)
 
 
 # --- What has been set since ---------------------------------------------------------------------
