@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skrldp._params import check_choice, is_finite, is_number
 from skrldp._typing import Floats
 from skrldp.estimation._channels import Channel, DenseChannel
-from skrldp.estimation._reports import ENCODINGS
+from skrldp.estimation._read_reports import ENCODINGS
 from skrldp.estimation._restriction import Restriction, restriction
 from skrldp.estimation._source import Source
 from skrldp.joint import JointDistribution

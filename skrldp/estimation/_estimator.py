@@ -22,7 +22,7 @@ from skrldp.estimation._contradiction import warn_of_contradiction
 from skrldp.estimation._drift import DriftTests
 from skrldp.estimation._fit import TOL_RESTRICTED, least_squares, most_likely, one_thread
 from skrldp.estimation._numeric import NumericSummaries
-from skrldp.estimation._reports import count_reports, read_rows
+from skrldp.estimation._read_reports import count_reports, read_rows
 from skrldp.estimation._source import read_source
 from skrldp.estimation._training import TrainingRows
 from skrldp.mechanism import Mechanism

@@ -29,7 +29,7 @@ from skrldp import (
     client,
 )
 from skrldp.estimation._estimate import critical_value, project
-from skrldp.estimation._reports import Rows, count_reports, read_rows
+from skrldp.estimation._read_reports import Rows, count_reports, read_rows
 from skrldp.estimation._source import Source, read_source
 
 DISTRIBUTION = np.array([[0.10, 0.15, 0.05], [0.20, 0.40, 0.10]])
