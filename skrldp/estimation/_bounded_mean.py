@@ -37,35 +37,14 @@ _RANK = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of the reports, and what their average is off at most.
+    """Scores of the reports, and what their average is off at most."""
 
-    Attributes
-    ----------
-    scores : array of shape (b,)
-        Score of each symbol, with the middle of the bounds subtracted.
-    bias : float
-        At every distribution of the set, the expected score is off by at most this.
-    """
-
-    scores: Floats
-    bias: float
+    scores: Floats  # (b,), score of each symbol, with the middle of the bounds subtracted
+    bias: float  # at every distribution of the set, the expected score is off by at most this
 
 
 def half_width(bias: float, error: float, level: float) -> float:
     """Half-length of the interval around a normal estimate whose bias is bounded.
-
-    Parameters
-    ----------
-    bias : float
-        Bound on the bias.
-    error : float
-        Standard error.
-    level : float
-        Probability that the interval contains the true value, at the least.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -98,22 +77,7 @@ def scores_for(
 ) -> Scores:
     """Choose scores for the mean of a column over a set.
 
-    Parameters
-    ----------
-    channel : Channel
-        From distributions of X to distributions of the report.
-    numbers : array of shape (a,)
-        The column's number in each cell.
-    around : FittedSet
-        The set: of joint distributions if it is a ball; of conditionals otherwise, with any P(S).
-    joint : JointDistribution
-        The public distribution that it is around.
-    n : float
-        Number of reports that the interval should be short for.
-
-    Returns
-    -------
-    Scores
+    Shapes: numbers (a,).
     """
     assert isinstance(channel, DenseChannel)
     matrix, public = channel.matrix, joint.probabilities.ravel()
@@ -142,20 +106,7 @@ def scores_for(
 def average(scores: Scores, distribution: Floats, report: Floats, n: float) -> tuple[float, float]:
     """Average score of the reports, and its standard error.
 
-    Parameters
-    ----------
-    scores : Scores
-        Scores of the symbols.
-    distribution : array of shape (b,)
-        Shares of the symbols among the reports.
-    report : array of shape (b,)
-        Distribution of the report, for the error.
-    n : float
-        Number of reports.
-
-    Returns
-    -------
-    value, error : float
+    Shapes: distribution (b,), report (b,).
     """
     w: Any = scores.scores
     return float(distribution @ w), float(np.sqrt(report @ (w - report @ w) ** 2 / n))

@@ -14,23 +14,7 @@ def extremes(basis: Floats, distribution: Floats, functions: Floats) -> Floats:
     These are two linear programs for each function, over the distributions π with basisᵀ π = basisᵀ
     distribution. They are solved in turn, each starting from the optimal basis of the previous one.
 
-    Parameters
-    ----------
-    basis : array of shape (a, r)
-        Basis of the row space of Q.
-    distribution : array of shape (a,)
-        One of these distributions.
-    functions : array of shape (m, a)
-        Coefficients of the functions.
-
-    Returns
-    -------
-    array of shape (m, 2)
-
-    Raises
-    ------
-    SolverError
-        If the solver fails.
+    Shapes: basis (a, r), distribution (a,), functions (m, a) to (m, 2).
     """
     program = LinearProgram(np.zeros(len(distribution)))
     reports = basis.T @ distribution

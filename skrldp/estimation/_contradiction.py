@@ -30,24 +30,7 @@ def contradiction(
 ) -> float:
     """Test whether a mechanism can make such reports.
 
-    Parameters
-    ----------
-    channel : Channel
-        From distributions of X to distributions of the report.
-    counts : array of shape (b,)
-        Number of reports of each symbol.
-    likely : array of shape (a,)
-        A distribution that makes the reports likely.
-    level : float
-        Greatest probability of a false alarm, for every number of reports.
-    time_limit : float, optional
-        Seconds for the search of a better one, if `likely` explains the reports badly.
-
-    Returns
-    -------
-    float
-        A lower bound of the log-likelihood ratio, in nats, if the reports contradict the mechanism;
-        0 if not, or if the search did not decide.
+    Shapes: counts (b,), likely (a,).
     """
     n = float(counts.sum())
     seen = counts > 0

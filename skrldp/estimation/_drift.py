@@ -83,26 +83,7 @@ class DriftTest:
 
 
 def set_around(source: Source, within: Any, joint: Any) -> tuple[FittedSet, JointDistribution]:
-    """Find the set that is asked for, and the public distribution that it is around.
-
-    Parameters
-    ----------
-    source : Source
-        The mechanism, and what its sanitizer knows.
-    within : LikelihoodRatioSet, RenyiBall, AllDistributions, FittedSet or None
-        The set; None for the sanitizer's.
-    joint : JointDistribution or None
-        The public distribution; None for the sanitizer's.
-
-    Returns
-    -------
-    FittedSet, JointDistribution
-
-    Raises
-    ------
-    TypeError, ValueError
-        If one of them is not known or does not fit the mechanism.
-    """
+    """Find the set that is asked for, and the public distribution that it is around."""
     joint = source.joint if joint is None else joint
     if not isinstance(joint, JointDistribution):
         raise ValueError(

@@ -20,15 +20,7 @@ _SHOWN = 50  # categories in HTML
 def project(values: Floats) -> Floats:
     """Closest distribution to a point, in Euclidean distance.
 
-    Parameters
-    ----------
-    values : array of shape (k,)
-        Any numbers.
-
-    Returns
-    -------
-    array of shape (k,)
-        Non-negative, with sum 1.
+    Shapes: values (k,) to (k,).
 
     Examples
     --------

@@ -44,26 +44,12 @@ _MOST_NUMBERS = 8_000_000  # in the Hessians of the programs that are solved tog
 
 @dataclass(frozen=True)
 class Minima:
-    """Points, and what encloses the minima.
+    """Points, and what encloses the minima."""
 
-    Attributes
-    ----------
-    points : array of shape (m, a)
-        Feasible points.
-    values : array of shape (m,)
-        The objective there: at least the minimum.
-    bounds : array of shape (m,)
-        At most the minimum.
-    steps : int
-        Greatest number of steps.
-    on_the_way : State
-        Where the iterations were shortly before: similar programs may begin there.
-    """
-
-    points: Floats
-    values: Floats
-    bounds: Floats
-    steps: int
+    points: Floats  # (m, a), feasible points
+    values: Floats  # (m,), the objective there: at least the minimum
+    bounds: Floats  # (m,), at most the minimum
+    steps: int  # greatest number of steps
     on_the_way: "State"
 
 

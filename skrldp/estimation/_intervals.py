@@ -28,17 +28,7 @@ _TINY = 1e-300
 
 
 class Ranges(ABC):
-    """What the reports say about some figures, beside the estimates: see ``_ranges.py``.
-
-    Attributes
-    ----------
-    by_likelihood : bool
-        Whether the estimates are by maximum likelihood, which intervals by its ratio need.
-    has_region : bool
-        Whether there are intervals by the likelihood ratio.
-    is_quick : bool
-        Whether these take no more than some two minutes.
-    """
+    """What the reports say about some figures, beside the estimates: see ``_ranges.py``."""
 
     by_likelihood: ClassVar[bool] = False
 
@@ -55,16 +45,7 @@ class Ranges(ABC):
     def ends(self, drops: tuple[float, float, float], first: int) -> Floats:
         """Ranges of the first figures over the distributions of nearly the same likelihood.
 
-        Parameters
-        ----------
-        drops : tuple of float
-            As by :func:`likelihood_drops`.
-        first : int
-            Number of figures.
-
-        Returns
-        -------
-        array of shape (first, 2)
+        Shape: (first, 2).
         """
         raise NotImplementedError
 
@@ -72,16 +53,7 @@ class Ranges(ABC):
     def score(self, z: float, first: int) -> Floats:
         """Score intervals of the first figures, of a half-width of z standard errors.
 
-        Parameters
-        ----------
-        z : float
-            Half-width of a normal interval in standard errors.
-        first : int
-            Number of figures.
-
-        Returns
-        -------
-        array of shape (first, 2)
+        Shape: (first, 2).
         """
 
 
@@ -96,29 +68,7 @@ def intervals(
 ) -> Floats:
     """Intervals of figures between 0 and 1, by the method that is asked for.
 
-    Parameters
-    ----------
-    values, errors : arrays of shape (k,)
-        Estimates and standard errors.
-    ranges : Ranges or None
-        What the reports say about them; None for Wald's intervals only.
-    level : float
-        Probability that an interval contains the true value.
-    simultaneous : bool
-        Whether all of them do so at once.
-    method : {"auto", "likelihood-ratio", "score", "wald"}
-        Which intervals.
-    first : int, optional
-        Number of figures, the first ones, whose intervals are wanted; all if None.
-
-    Returns
-    -------
-    array of shape (k, 2), or (first, 2)
-
-    Raises
-    ------
-    ValueError
-        If there is no such method, or no likelihood to use.
+    Shapes: values and errors (k,) to (k, 2).
     """
     check_choice("method", method, INTERVALS)
     first = len(values) if first is None else min(first, len(values))
@@ -144,18 +94,6 @@ def intervals(
 def critical_value(level: Any, n_intervals: int = 1) -> float:
     """Half-width of a normal interval in standard errors.
 
-    Parameters
-    ----------
-    level : float
-        Probability that all intervals contain their true values.
-    n_intervals : int
-        Number of intervals. Šidák's bound is used, which holds for normal estimates with any
-        correlations.
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(critical_value(0.95), 2), round(critical_value(0.95, 20), 2)
@@ -171,18 +109,7 @@ def critical_value(level: Any, n_intervals: int = 1) -> float:
 def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floats:
     """Wald intervals around values.
 
-    Parameters
-    ----------
-    values, errors : arrays of one shape
-        NaN errors make NaN intervals.
-    level : float
-        Probability that an interval contains the true value.
-    simultaneous : bool
-        Whether all of them contain their true values at once with that probability.
-
-    Returns
-    -------
-    array of shape (..., 2)
+    Shape: (..., 2).
     """
     random = np.isfinite(errors) & (errors > 0)
     z = critical_value(level, int(random.sum()) if simultaneous else 1)
@@ -198,18 +125,7 @@ def score(values: Floats, errors: Floats, unbiased: Floats, own: Floats, z: floa
     error is taken as one of as many true records as give it this error. Without any error, all
     numbers from 0 to 1 are in the interval.
 
-    Parameters
-    ----------
-    values, errors : arrays of shape (k,)
-        Estimates by maximum likelihood and their errors, NaN where there is none.
-    unbiased, own : arrays of shape (k,)
-        The same by least squares.
-    z : float
-        Half-width of a normal interval in standard errors.
-
-    Returns
-    -------
-    array of shape (k, 2)
+    Shapes: values and errors (k,), unbiased and own (k,) to (k, 2).
     """
     rough = np.isfinite(own)
     stated = np.isfinite(errors) & ~(own <= _HARDLY_GREATER * errors)
@@ -239,18 +155,6 @@ def likelihood_drops(level: Any, n_intervals: int = 1) -> tuple[float, float, fl
     Where few reports decide on an end, the statistic is that of a Poisson variable rather than a
     normal one. What is then added, divided by the root of their number, makes intervals of a share
     of true records those of Clopper and Pearson, nearly.
-
-    Parameters
-    ----------
-    level : float
-        Probability that all intervals contain their true values.
-    n_intervals : int
-        Number of intervals; Šidák's bound is used.
-
-    Returns
-    -------
-    tuple of float
-        In nats: in the interior, at the boundary, and added for an end that one report decides on.
 
     Examples
     --------

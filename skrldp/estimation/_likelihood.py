@@ -42,24 +42,12 @@ _RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # tried in turn until Cholesky's met
 
 @dataclass(frozen=True)
 class Maximum:
-    """A distribution, and a bound on how far its likelihood is below the maximum.
+    """A distribution, and a bound on how far its likelihood is below the maximum."""
 
-    Attributes
-    ----------
-    distribution : array of shape (a,)
-        Distribution of X.
-    log_likelihood : float
-        Average over reports, in nats.
-    gap : float
-        Upper bound on how far the log-likelihood is below its maximum, in nats per report.
-    iterations : int
-        Steps of EM and of Newton's method.
-    """
-
-    distribution: Floats
-    log_likelihood: float
-    gap: float
-    iterations: int
+    distribution: Floats  # (a,), distribution of X
+    log_likelihood: float  # average over reports, in nats
+    gap: float  # upper bound on how far the log-likelihood is below its maximum, in nats per report
+    iterations: int  # steps of EM and of Newton's method
 
 
 def maximise(
@@ -67,27 +55,7 @@ def maximise(
 ) -> Maximum:
     """Find a distribution that makes the reports most likely.
 
-    Parameters
-    ----------
-    channel : Channel
-        From distributions of X to distributions of the report.
-    shares : array of shape (b,)
-        Share of each symbol among the reports, 0 on impossible symbols; sums to 1.
-    tol : float
-        Gap to stop at, in nats per report.
-    max_iter : int
-        Greatest number of steps.
-    time_limit : float, optional
-        Seconds after which no step is begun.
-
-    Returns
-    -------
-    Maximum
-        Its gap exceeds `tol` if the steps, the time or the numerical precision did not suffice.
-
-    Notes
-    -----
-    If the maximum is not unique, the result is positive in every cell where some maximiser is.
+    Shapes: shares (b,).
     """
     newton = isinstance(channel, DenseChannel) and channel.n_cells <= _MOST_NEWTON
     first = min(max_iter, _EM_FIRST) if newton else max_iter

@@ -32,21 +32,7 @@ def range_of_variance(
 ) -> Floats:
     """Least and greatest variances of a number over a region.
 
-    Parameters
-    ----------
-    region : LikelihoodRegion
-        The distributions.
-    numbers : array of shape (a,)
-        The number in each cell, between 0 and 1.
-    given : array of bool, shape (a,)
-        The cells that have a number: the variance is that given one of these.
-    drop, at_boundary, for_few
-        As of :meth:`LikelihoodRegion.ends`.
-
-    Returns
-    -------
-    array of shape (2,)
-        Bounds from outside, to within some 1e-6.
+    Shapes: numbers (a,), given (a,) to (2,).
     """
 
     def solve(own: float, rows: Any, tol: float, _: Reached | None) -> Reached:

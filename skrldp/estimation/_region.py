@@ -28,27 +28,13 @@ _STEP = 0.05  # of the drop: what is added for few reports is a multiple of this
 
 
 class Reached(NamedTuple):
-    """Minima of m programs over a region.
+    """Minima of m programs over a region."""
 
-    Attributes
-    ----------
-    bounds : array of shape (m,)
-        At most the minima.
-    points : array of shape (m, a)
-        Where they are reached.
-    at_boundary : array of bool, shape (m,)
-        Whether that is at the boundary of what is possible.
-    drop : float
-        How far the log-likelihood might fall.
-    on_the_way : State or None
-        Where the iterations were shortly before.
-    """
-
-    bounds: Floats
-    points: Floats
-    at_boundary: Booleans
-    drop: float = 0.0
-    on_the_way: State | None = None
+    bounds: Floats  # (m,), at most the minima
+    points: Floats  # (m, a), where they are reached
+    at_boundary: Booleans  # (m,), whether that is at the boundary of what is possible
+    drop: float = 0.0  # how far the log-likelihood might fall
+    on_the_way: State | None = None  # where the iterations were shortly before
 
     def of(self, rows: Booleans) -> "Reached":
         """Keep some of the programs."""
@@ -59,27 +45,13 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodRegion:
-    """The distributions whose log-likelihood is within a given distance of the greatest.
+    """The distributions whose log-likelihood is within a given distance of the greatest."""
 
-    Attributes
-    ----------
-    matrix : array of shape (b, a)
-        Matrix of the mechanism, with the rows of the symbols that were seen.
-    counts : array of shape (b,)
-        Number of reports of each of these symbols.
-    distribution : array of shape (a,)
-        A distribution of greatest likelihood.
-    constraints : sequence of Convex
-        What else holds, as functions that are at most 0.
-    inside : array of shape (a,)
-        A positive distribution at which these functions are negative.
-    """
-
-    matrix: Floats
-    counts: Floats
-    distribution: Floats
-    constraints: Sequence[Convex]
-    inside: Floats
+    matrix: Floats  # (b, a), matrix of the mechanism, with the rows of the symbols that were seen
+    counts: Floats  # (b,), number of reports of each of these symbols
+    distribution: Floats  # (a,), a distribution of greatest likelihood
+    constraints: Sequence[Convex]  # what else holds, as functions that are at most 0
+    inside: Floats  # (a,), a positive distribution at which these functions are negative
 
     def _likelihood(self, drop: float) -> Logarithms:
         """At most 0 where the log-likelihood is at most `drop` below the greatest."""
@@ -171,18 +143,7 @@ class LikelihoodRegion:
     ) -> Floats:
         """Solve programs over the region, each with the drop that is due where its minimum is.
 
-        Parameters
-        ----------
-        solve : callable
-            Gives for a drop and an index of programs their minima, as :meth:`minima`, to within
-            a tolerance; it may begin with what was found for another drop.
-        drop, at_boundary, for_few
-            As of :meth:`ends`.
-
-        Returns
-        -------
-        array of shape (m,)
-            Lower bounds on the minima.
+        Shape: (m,).
         """
         first = drop if at_boundary is None else at_boundary
         if first == drop and not for_few:
@@ -209,22 +170,7 @@ class LikelihoodRegion:
     ) -> Reached:
         """Minimise linear functions over the region, divided by the probability of some cells.
 
-        Parameters
-        ----------
-        costs : array of shape (m, a)
-            The functions: 0 in other cells than these, of a range of 1 or less.
-        drop : float
-            By how much the log-likelihood may be below the greatest, in nats.
-        given : array of bool, shape (a,)
-            The cells.
-        tol : float
-            Difference between a minimum and its bound to stop at.
-        before : Reached, optional
-            What was found for another drop, to begin with.
-
-        Returns
-        -------
-        Reached
+        Shapes: costs (m, a), given (a,).
         """
         constraints = [self._likelihood(drop), *self.constraints]
         if drop not in self._centres:

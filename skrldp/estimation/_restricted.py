@@ -36,21 +36,11 @@ _INNER = 0.1  # of the tolerance: how exactly the weights are found
 
 
 class Restricted(NamedTuple):
-    """The most likely distribution of those in a set.
+    """The most likely distribution of those in a set."""
 
-    Attributes
-    ----------
-    distribution : array of shape (a,)
-        A distribution of X in the set.
-    log_likelihood : float
-        Of all reports together at that distribution, in nats.
-    upper_bound : float
-        A bound on the log-likelihood at every distribution in the set.
-    """
-
-    distribution: Floats
-    log_likelihood: float
-    upper_bound: float
+    distribution: Floats  # (a,), a distribution of X in the set
+    log_likelihood: float  # of all reports together at that distribution, in nats
+    upper_bound: float  # a bound on the log-likelihood at every distribution in the set
 
 
 def greatest_over_set(
@@ -58,22 +48,7 @@ def greatest_over_set(
 ) -> tuple[Floats, Floats]:
     """Greatest values of linear functions over the conditionals of each secret in its ball.
 
-    Parameters
-    ----------
-    functions : array of shape (m, a)
-        Linear functions of the distribution of X.
-    fitted_set : FittedSet
-        The uncertainty set.
-    joint : JointDistribution
-        The public distribution that it is around.
-
-    Returns
-    -------
-    bounds : array of shape (m, a1)
-        Upper bounds on the expectation of each function given each secret, rounding included. The
-        greatest of a row bounds the function over all distributions, whatever that of S is.
-    conditionals : array of shape (m, a1, a2)
-        Conditionals in the balls that (nearly) attain them.
+    Shapes: functions (m, a) to bounds (m, a1), conditionals (m, a1, a2).
     """
     shape = joint.counts.shape
     q = functions.reshape(-1, shape[1])  # (m a1, a2)
@@ -118,27 +93,7 @@ def restricted_maximum(
 ) -> Restricted:
     """Maximise the log-likelihood of reports over the distributions of a set.
 
-    Parameters
-    ----------
-    channel : Channel
-        From distributions of X to distributions of the report.
-    counts : array of shape (b,)
-        Number of reports of each symbol, 0 on impossible symbols.
-    fitted_set : FittedSet
-        The uncertainty set; each conditional is taken by itself, and that of S is free.
-    joint : JointDistribution
-        The public distribution that the set is around.
-    tol : float
-        Difference between the upper bound and the log-likelihood to stop at, in nats in all.
-    max_iter : int
-        Greatest number of rounds.
-    time_limit : float, optional
-        Seconds after which no round is begun.
-
-    Returns
-    -------
-    Restricted
-        Its upper bound holds even if the rounds or the time did not suffice for `tol`.
+    Shapes: counts (b,).
     """
     end = math.inf if time_limit is None else time.perf_counter() + time_limit
     n = float(counts.sum())

@@ -18,18 +18,10 @@ _HALVINGS = 100
 
 @dataclass(frozen=True, eq=False)
 class Restriction:
-    """A convex set of distributions.
+    """A convex set of distributions."""
 
-    Attributes
-    ----------
-    constraints : sequence of Convex
-        Functions that are at most 0 in the set.
-    inside : array of shape (a,)
-        A positive distribution at which they are negative.
-    """
-
-    constraints: Sequence[Convex]
-    inside: Floats
+    constraints: Sequence[Convex]  # functions that are at most 0 in the set
+    inside: Floats  # (a,), a positive distribution at which they are negative
 
 
 def restriction(fitted: FittedSet, joint: JointDistribution) -> Restriction:
@@ -37,22 +29,6 @@ def restriction(fitted: FittedSet, joint: JointDistribution) -> Restriction:
 
     Of a likelihood-ratio set, the bounds on single conditionals are taken. What it says about pairs
     of them is not convex in the distribution of (S, U); without it the set is somewhat larger.
-
-    Parameters
-    ----------
-    fitted : FittedSet
-        The set.
-    joint : JointDistribution
-        The public distribution.
-
-    Returns
-    -------
-    Restriction
-
-    Raises
-    ------
-    ValueError
-        If the set holds the public distribution alone, or is of an unknown kind.
     """
     if fitted.is_point:
         raise ValueError(
