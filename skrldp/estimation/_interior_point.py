@@ -22,7 +22,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.estimation._convex import Convex, diagonal
 
-__all__ = ["Minima", "State", "minimise"]
+__all__ = ["Minima", "State", "interior", "minimise"]
 
 # Interior-point method; usual values (Boyd and Vandenberghe, Convex Optimization, ch. 11).
 _MAX_STEPS = 100
@@ -40,6 +40,18 @@ _BEHIND = 10.0  # slacks by which a constraint may be missed before the barrier 
 _NEAR = 10.0  # tolerances: programs on the way are this far from their minima, at least
 _FEW_CELLS = 40  # up to which the linear systems are solved as one stack
 _MOST_NUMBERS = 8_000_000  # in the Hessians of the programs that are solved together
+_HALVINGS = 100
+
+
+def interior(constraints: Sequence[Convex], inner: Floats, edge: Floats) -> Floats:
+    """Mix two distributions (a,), evenly or nearer to the edge, until all h_j are negative."""
+    share = 0.5
+    for _ in range(_HALVINGS):
+        point: Floats = share * inner + (1.0 - share) * edge
+        if all(constraint.value(point[None])[0] < 0.0 for constraint in constraints):
+            break
+        share /= 2.0
+    return point
 
 
 @dataclass(frozen=True)

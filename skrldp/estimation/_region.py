@@ -9,7 +9,7 @@ import numpy as np
 
 from skrldp._typing import Booleans, Floats
 from skrldp.estimation._convex import Convex, Logarithms
-from skrldp.estimation._interior_point import State, minimise
+from skrldp.estimation._interior_point import State, interior, minimise
 
 __all__ = ["LikelihoodRegion", "Reached"]
 
@@ -18,7 +18,6 @@ _TOL_CENTRE = 1e-2
 _ROUGH = 1e-5  # the same, while only the drops are looked for
 _ZERO = 1e-5  # a probability that counts as zero
 _SCALE = 0.1  # of the first barrier parameter
-_HALVINGS = 60
 _TINY = 1e-200
 _ROUNDING = 1e-12  # share of symbols that were not seen
 _LEAST_NUMBER = 1e-3
@@ -76,12 +75,7 @@ class LikelihoodRegion:
 
     def _centre(self, constraints: Sequence[Convex]) -> Floats:
         """Find a point in the middle of the region: its analytic centre, roughly."""
-        share = 0.5
-        for _ in range(_HALVINGS):
-            start = share * self.inside + (1.0 - share) * self.distribution
-            if all(constraint.value(start[None])[0] < 0.0 for constraint in constraints):
-                break
-            share /= 2.0
+        start = interior(constraints, self.inside, self.distribution)
         found = minimise(np.zeros((1, len(start))), constraints, start, _TOL_CENTRE)
         return found.points[0]
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.estimation._convex import Convex, Divergence, Logarithms, Means
+from skrldp.estimation._interior_point import interior
 from skrldp.joint import JointDistribution
 from skrldp.sets import ConditionalsSet, FittedSet, RenyiSet
 
 __all__ = ["Restriction", "restriction"]
 
 _LARGEST_EXPONENT = 500.0  # beyond it, a bound on a divergence says nothing
-_HALVINGS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,9 @@ def restriction(fitted: FittedSet, joint: JointDistribution) -> Restriction:
         constraints = _conditionals(fitted, joint)
     else:
         raise ValueError(f"restrict_to cannot be a {type(fitted).__name__}.")
-    return Restriction(constraints, _inside(constraints, joint))
+    public = joint.probabilities.ravel()
+    even = np.full(len(public), 1.0 / len(public))
+    return Restriction(constraints, interior(constraints, even, public))
 
 
 def _ball(fitted: RenyiSet, centre: Floats) -> list[Convex]:
@@ -67,15 +69,3 @@ def _conditionals(fitted: ConditionalsSet, joint: JointDistribution) -> list[Con
             share = float(np.exp(seen @ np.log(seen) - budget))
             found.append(Means(s * a2 + np.arange(a2), own, share))
     return found
-
-
-def _inside(constraints: Sequence[Convex], joint: JointDistribution) -> Floats:
-    """Mix the public distribution with the uniform one, as much as the set allows."""
-    public = joint.probabilities.ravel()
-    share = 0.5
-    for _ in range(_HALVINGS):
-        point = share / len(public) + (1.0 - share) * public
-        if all(constraint.value(point[None])[0] < 0.0 for constraint in constraints):
-            break
-        share /= 2.0
-    return point
