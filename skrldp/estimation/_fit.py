@@ -235,5 +235,4 @@ def _most_likely_within(matrix: Floats, shares: Floats, within: Restriction, tol
         min(tol, TOL_RESTRICTED),
         objective=objective,
     )
-    gap = max(float(found.values[0] - found.bounds[0]), 0.0)
-    return Maximum(found.points[0], -float(found.values[0]), gap, found.steps)
+    return Maximum(found.points[0], -float(found.values[0]), found.gap, found.steps)

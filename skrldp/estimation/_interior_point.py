@@ -13,6 +13,8 @@ This *bound* needs no convergence. Together with the value at a feasible point i
 minimum.
 """
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -64,6 +66,11 @@ class Minima:
     steps: int  # greatest number of steps
     on_the_way: "State"
 
+    @property
+    def gap(self) -> float:
+        """Greatest difference between a value and its bound."""
+        return max(float((self.values - self.bounds).max()), 0.0)
+
 
 def minimise(
     costs: Floats,
@@ -74,6 +81,8 @@ def minimise(
     objective: Convex | None = None,
     scale: float = 1.0,
     begin: "State | None" = None,
+    max_steps: float = math.inf,
+    end: float = math.inf,
 ) -> Minima:
     """Solve convex programs that differ in their linear costs alone.
 
@@ -93,6 +102,8 @@ def minimise(
         How far the objective is from its minimum at the start, roughly.
     begin : State, optional
         Where to begin instead of at the start, for all programs.
+    max_steps, end : float
+        Number of steps after which, and time (``time.perf_counter``) from which no step is taken.
 
     Returns
     -------
@@ -105,18 +116,20 @@ def minimise(
     left, steps = np.arange(m), 0
     states = []
     for pace in _PACES:
+        taken = 0
         for rows in np.array_split(left, -(-len(left) // step)):
-            programs = _Programs(costs[rows], constraints, objective, pace)
+            limits = min(_MAX_STEPS, max_steps - steps), end
+            programs = _Programs(costs[rows], constraints, objective, pace, limits)
             found = programs.solve(start, tol, scale, None if begin is None else begin.of(rows))
             states.append(found.on_the_way)
             better = found.values < values[rows]
             points[rows[better]] = found.points[better]
             values[rows] = np.minimum(values[rows], found.values)
             bounds[rows] = np.maximum(bounds[rows], found.bounds)
-            steps = max(steps, found.steps)
+            taken = max(taken, found.steps)
         if pace == _PACES[0]:
             on_the_way = State.joined(states)
-        left, begin = np.flatnonzero(values - bounds > _FAILED * tol), None
+        left, begin, steps = np.flatnonzero(values - bounds > _FAILED * tol), None, steps + taken
         if not left.size:
             break
     return Minima(points, values, bounds, steps, on_the_way)
@@ -175,9 +188,10 @@ class _Programs:
         constraints: Sequence[Convex],
         objective: Convex | None,
         pace: tuple[float, float, float],
+        limits: tuple[float, float] = (_MAX_STEPS, math.inf),
     ) -> None:
         self.costs, self.constraints, self.objective = costs, constraints, objective
-        self.pace = pace
+        self.pace, (self.max_steps, self.end) = pace, limits
 
     def solve(self, start: Floats, tol: float, scale: float, begin: State | None = None) -> Minima:
         """Enclose the minima; see :func:`minimise`."""
@@ -198,16 +212,20 @@ class _Programs:
             whole = slope + np.einsum("mk,mka->ma", state.prices, slopes)
             bound = value + np.einsum("mk,mk->m", state.prices, above)
             bound += whole.min(axis=1) - np.einsum("ma,ma->m", whole, state.x)
-            bounds[left] = np.fmax(bounds[left], bound)
             share = np.min(room / (room + np.maximum(above, 0.0)), axis=1, initial=1.0)[:, None]
             point = share * state.x + (1.0 - share) * start  # feasible, since h is convex
             value = self._objective(point, costs)[0]
-            better = value < values[left]
+            if len(room):
+                better = value < values[left]
+                bounds[left] = np.fmax(bounds[left], bound)
+            else:  # each point is feasible and has its own bound: the pair of the least gap is kept
+                better = value - bound < (values - bounds)[left]
+                bounds[left[better]] = bound[better]
             points[left[better]], values[left[better]] = point[better], value[better]
             go = ((values - bounds)[left] > tol) & (state.barrier > _LEAST_BARRIER)
             go &= state.barrier < _DIVERGED * barrier  # not NaN either
             kept.put(left, state, (values - bounds)[left] > _NEAR * tol)
-            if not go.any() or steps == _MAX_STEPS:
+            if not go.any() or steps >= self.max_steps or time.perf_counter() >= self.end:
                 return Minima(points, values, bounds, steps, kept)
             left, state, steps = left[go], state.of(go), steps + 1
             with np.errstate(over="ignore", invalid="ignore"):  # NaN ends the iterations
