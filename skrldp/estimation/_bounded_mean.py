@@ -37,18 +37,10 @@ _RANK = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of the reports, and what their average is off at most.
+    """Scores of the reports, and what their average is off at most."""
 
-    Attributes
-    ----------
-    scores : array of shape (b,)
-        Score of each symbol, with the middle of the bounds subtracted.
-    bias : float
-        At every distribution of the set, the expected score is off by at most this.
-    """
-
-    scores: Floats
-    bias: float
+    scores: Floats  # (b,), score of each symbol, with the middle of the bounds subtracted
+    bias: float  # at every distribution of the set, the expected score is off by at most this
 
 
 def half_width(bias: float, error: float, level: float) -> float:
@@ -85,7 +77,7 @@ def scores_for(
 ) -> Scores:
     """Choose scores for the mean of a column over a set.
 
-    Shapes: `numbers` (a,).
+    Shapes: numbers (a,).
     """
     assert isinstance(channel, DenseChannel)
     matrix, public = channel.matrix, joint.probabilities.ravel()
@@ -114,7 +106,7 @@ def scores_for(
 def average(scores: Scores, distribution: Floats, report: Floats, n: float) -> tuple[float, float]:
     """Average score of the reports, and its standard error.
 
-    Shapes: `distribution` (b,); `report` (b,).
+    Shapes: distribution (b,), report (b,).
     """
     w: Any = scores.scores
     return float(distribution @ w), float(np.sqrt(report @ (w - report @ w) ** 2 / n))

@@ -14,8 +14,7 @@ def extremes(basis: Floats, distribution: Floats, functions: Floats) -> Floats:
     These are two linear programs for each function, over the distributions π with basisᵀ π = basisᵀ
     distribution. They are solved in turn, each starting from the optimal basis of the previous one.
 
-    Shapes: `basis` (a, r); `distribution` (a,); `functions` (m, a); returns (m, 2). Raises
-    SolverError if the solver fails.
+    Shapes: basis (a, r), distribution (a,), functions (m, a) to (m, 2).
     """
     program = LinearProgram(np.zeros(len(distribution)))
     reports = basis.T @ distribution

@@ -119,10 +119,8 @@ class CategorySummaries:
 
         Parameters
         ----------
-        columns : name, position, list of them, or None
-            Columns of the table; None for a part of the record.
-        part : {"all", "sensitive", "nonsensitive"}, default="all"
-            The part: X, S or U.
+        columns, part : optional
+            As in :meth:`marginal`.
 
         Returns
         -------
@@ -152,10 +150,8 @@ class CategorySummaries:
 
         Parameters
         ----------
-        columns : name, position, list of them, or None
-            Columns of the table; None for a part of the record.
-        part : {"all", "sensitive", "nonsensitive"}, default="all"
-            The part: X, S or U.
+        columns, part : optional
+            As in :meth:`marginal`.
 
         Returns
         -------

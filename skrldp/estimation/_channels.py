@@ -63,26 +63,13 @@ class Weights(ABC):
 
 
 class Channel(ABC):
-    """A mechanism as a linear map, with what its reports determine.
+    """A mechanism as a linear map, with what its reports determine."""
 
-    Attributes
-    ----------
-    n_symbols, n_cells : int
-        Numbers b of symbols and a of cells.
-    rank : int
-        Rank of Q: how many linearly independent functions of the distribution the reports
-        determine.
-    identifiable : array of shape (a,)
-        Whether the reports determine the probability of each cell.
-    possible : array of shape (b,)
-        Whether each symbol has a positive probability in some cell.
-    """
-
-    n_symbols: int
-    n_cells: int
+    n_symbols: int  # b
+    n_cells: int  # a
     rank: int
-    identifiable: NDArray[np.bool_]
-    possible: NDArray[np.bool_]
+    identifiable: NDArray[np.bool_]  # (a,), whether Qπ determines the cell's probability
+    possible: NDArray[np.bool_]  # (b,), whether each symbol has a positive probability in some cell
 
     @abstractmethod
     def forward(self, distribution: Floats) -> Floats:
@@ -105,9 +92,7 @@ class Channel(ABC):
     ) -> tuple[Floats, Floats] | None:
         """Central moments of one report's weight for each category, where there is a short way.
 
-        Shapes: `labels` (a,); `report` (b,). Returns (k,): second and fourth moments. Infinite
-        where the reports do not determine the category's probability; None where there is no short
-        way.
+        Shapes: labels (a,), report (b,) to (k,).
         """
         return None
 
@@ -138,7 +123,7 @@ class Channel(ABC):
 def central_moments(weights: Floats, distribution: Floats) -> tuple[Floats, Floats]:
     """Second and fourth central moments of weights of one report.
 
-    Shapes: `weights` (m, b); `distribution` (b,); returns (m,).
+    Shapes: weights (m, b), distribution (b,) to (m,).
     """
     squares = (weights - (weights @ distribution)[:, None]) ** 2  # first, to avoid cancellation
     return squares @ distribution, squares**2 @ distribution
@@ -147,7 +132,7 @@ def central_moments(weights: Floats, distribution: Floats) -> tuple[Floats, Floa
 def covariance(weights: Floats, distribution: Floats, n: float) -> Floats:
     """Covariance of the averages of some weights over n reports.
 
-    Shapes: `weights` (m, b); `distribution` (b,). Returns (m, m): W (diag p − p pᵀ) Wᵀ / n.
+    Shapes: weights (m, b), distribution (b,) to (m, m).
     """
     centred = weights - (weights @ distribution)[:, None]  # first, to avoid cancellation
     result: Floats = (centred * distribution) @ centred.T / n
@@ -181,10 +166,7 @@ class _DenseWeights(Weights):
 class DenseChannel(Channel):
     """A channel given by its matrix.
 
-    Parameters
-    ----------
-    matrix : array of shape (b, a)
-        Columns sum to 1.
+    Shapes: matrix (b, a).
     """
 
     def __init__(self, matrix: Floats) -> None:
@@ -270,13 +252,6 @@ class BlockChannel(Channel):
 
     The best weights at the uniform distribution are used at every distribution: if Q is invertible,
     they are the only unbiased ones.
-
-    Parameters
-    ----------
-    shape : (int, int)
-        Numbers of secrets and of values.
-    probabilities : (same, same_secret, same_value, other)
-        Of one report (s', u') given (s, u), by whether s' = s and u' = u.
     """
 
     def __init__(

@@ -30,8 +30,7 @@ def contradiction(
 ) -> float:
     """Test whether a mechanism can make such reports.
 
-    Shapes: `counts` (b,); `likely` (a,). Returns float: a lower bound of the log-likelihood ratio,
-    in nats, if the reports contradict the mechanism; 0 if not, or if the search did not decide.
+    Shapes: counts (b,), likely (a,).
     """
     n = float(counts.sum())
     seen = counts > 0

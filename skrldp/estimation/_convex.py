@@ -31,17 +31,7 @@ class Convex(ABC):
 class Logarithms(Convex):
     """−Σ_y w_y log (R x)_y − offset: a log-likelihood's negative.
 
-    Parameters
-    ----------
-    weights : array of shape (b,)
-        Positive weights w.
-    offset : float
-        What is subtracted.
-    rows : array of shape (b, a), optional
-        The matrix R; the identity if there is none.
-    square : array of shape (a, a), optional
-        Rᵀ diag(w) R, if the Hessians need not be exact: where (R x)_y is near 1, it is taken as 1.
-        They are then right to within a tenth, which is enough for the directions of steps.
+    Shapes: weights (b,), rows (b, a), square (a, a).
     """
 
     def __init__(
@@ -87,14 +77,7 @@ class Logarithms(Convex):
 class Divergence(Convex):
     """Rényi's D_α(centre ‖ x) − radius, which is convex in x (van Erven and Harremoës 2014).
 
-    Parameters
-    ----------
-    centre : array of shape (a,)
-        A distribution.
-    alpha : float
-        Its order, any positive number but 1.
-    radius : float
-        What is subtracted.
+    Shapes: centre (a,).
     """
 
     def __init__(self, centre: Floats, alpha: float, radius: float) -> None:
@@ -127,17 +110,7 @@ class Divergence(Convex):
 
 
 class Means(Convex):
-    """Share · Σ_{x in C} x − Π_{x in C} x^{p_x}: a multiple of a sum, less a geometric mean.
-
-    Parameters
-    ----------
-    cells : array of int
-        The cells C.
-    exponents : array of the same shape
-        Exponents p >= 0 with sum 1.
-    share : float
-        The factor of the sum.
-    """
+    """Share · Σ_{x in C} x − Π_{x in C} x^{p_x}: a multiple of a sum, less a geometric mean."""
 
     def __init__(self, cells: Indices, exponents: Floats, share: float) -> None:
         self.cells, self.exponents, self.share = cells, exponents, share

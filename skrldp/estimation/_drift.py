@@ -83,10 +83,7 @@ class DriftTest:
 
 
 def set_around(source: Source, within: Any, joint: Any) -> tuple[FittedSet, JointDistribution]:
-    """Find the set that is asked for, and the public distribution that it is around.
-
-    Raises TypeError, ValueError if one of them is not known or does not fit the mechanism.
-    """
+    """Find the set that is asked for, and the public distribution that it is around."""
     joint = source.joint if joint is None else joint
     if not isinstance(joint, JointDistribution):
         raise ValueError(

@@ -20,7 +20,7 @@ _SHOWN = 50  # categories in HTML
 def project(values: Floats) -> Floats:
     """Closest distribution to a point, in Euclidean distance.
 
-    Shapes: `values` (k,). Returns (k,): non-negative, with sum 1.
+    Shapes: values (k,) to (k,).
 
     Examples
     --------

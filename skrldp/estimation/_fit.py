@@ -46,46 +46,20 @@ def one_thread() -> AbstractContextManager[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A distribution fitted to reports.
+    """A distribution fitted to reports."""
 
-    Attributes
-    ----------
-    distribution : array of shape (a,)
-        The estimate; by least squares the one of least norm, if it is not determined.
-    probable : array of shape (a,)
-        The estimate projected to the distributions, so that it is non-negative.
-    likely : array of shape (a,)
-        A distribution that makes the reports most likely, or nearly so: by maximum likelihood the
-        estimate; by least squares the projected one for channels without a matrix.
-    weights : Weights
-        Weights of the reports, for standard errors.
-    report_distribution : array of shape (b,)
-        Distribution of the reports that the mechanism makes of the most likely distribution, for
-        standard errors. Symbols that were not seen have the probability that the others give them.
-    channel : Channel
-        The channel of the reports: it determines which functions are identifiable.
-    n : float
-        Number of reports.
-    unbiased : bool
-        Whether estimates of functions that are not determined are NaN.
-    near_zero : NearZero or None
-        Variances by maximum likelihood if one record more of each cell had been seen; None for
-        least squares and for channels without a matrix.
-    region : LikelihoodRegion or None
-        The likelihood around the estimate, for intervals; None for least squares and for channels
-        without a matrix.
-    """
-
-    distribution: Floats
-    probable: Floats
-    likely: Floats
-    weights: Weights
-    report_distribution: Floats
-    channel: Channel
-    n: float
-    unbiased: bool
-    near_zero: NearZero | None = None
-    region: LikelihoodRegion | None = None
+    distribution: Floats  # (a,), of least norm if least squares does not determine it
+    probable: Floats  # (a,), the estimate projected to the distributions
+    # Makes the reports most likely, or nearly; by least squares without a matrix: the projection.
+    likely: Floats  # (a,)
+    weights: Weights  # weights of the reports, for standard errors
+    # Of the most likely distribution; unseen symbols have the probability that the others give.
+    report_distribution: Floats  # (b,)
+    channel: Channel  # the channel of the reports: it determines which functions are identifiable
+    n: float  # number of reports
+    unbiased: bool  # whether estimates of functions that are not determined are NaN
+    near_zero: NearZero | None = None  # None for least squares and channels without a matrix
+    region: LikelihoodRegion | None = None  # the same
 
     def evaluate(self, functions: Floats) -> tuple[Floats, Floats]:
         """Estimates and standard errors of linear functions of the distribution, (m, a).
@@ -182,7 +156,7 @@ def least_squares(
 ) -> Fit:
     """Fit by least squares, without bias: the weights are those that are best if X is uniform.
 
-    Shapes: `counts` (b,); `likely` (a,).
+    Shapes: counts (b,), likely (a,).
     """
     n = float(counts.sum())
     weights = channel.weights(channel.uniform)
@@ -208,7 +182,7 @@ def most_likely(
 ) -> tuple[Fit, Maximum]:
     """Fit by maximum likelihood; a prior's records count as reports that state the cell.
 
-    Shapes: `counts` (b,); `prior` (a,).
+    Shapes: counts (b,), prior (a,).
     """
     if prior is not None:
         assert isinstance(channel, DenseChannel)
@@ -261,5 +235,4 @@ def _most_likely_within(matrix: Floats, shares: Floats, within: Restriction, tol
         min(tol, TOL_RESTRICTED),
         objective=objective,
     )
-    gap = max(float(found.values[0] - found.bounds[0]), 0.0)
-    return Maximum(found.points[0], -float(found.values[0]), gap, found.steps)
+    return Maximum(found.points[0], -float(found.values[0]), found.gap, found.steps)

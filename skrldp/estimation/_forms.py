@@ -22,8 +22,6 @@ def form_of(table: Any, source: Source) -> str:
 
     If the reports have no names, those that a sanitizer would write are used, except for a single
     column of values of U, since clients send one column too, of numbers.
-
-    Raises ValueError if no form is possible, or several are.
     """
     width = len(table.names)
     for names in (table.names, source.names):

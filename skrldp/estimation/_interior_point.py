@@ -13,6 +13,8 @@ This *bound* needs no convergence. Together with the value at a feasible point i
 minimum.
 """
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +24,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.estimation._convex import Convex, diagonal
 
-__all__ = ["Minima", "State", "minimise"]
+__all__ = ["Minima", "State", "interior", "minimise"]
 
 # Interior-point method; usual values (Boyd and Vandenberghe, Convex Optimization, ch. 11).
 _MAX_STEPS = 100
@@ -40,31 +42,34 @@ _BEHIND = 10.0  # slacks by which a constraint may be missed before the barrier 
 _NEAR = 10.0  # tolerances: programs on the way are this far from their minima, at least
 _FEW_CELLS = 40  # up to which the linear systems are solved as one stack
 _MOST_NUMBERS = 8_000_000  # in the Hessians of the programs that are solved together
+_HALVINGS = 100
+
+
+def interior(constraints: Sequence[Convex], inner: Floats, edge: Floats) -> Floats:
+    """Mix two distributions (a,), evenly or nearer to the edge, until all h_j are negative."""
+    share = 0.5
+    for _ in range(_HALVINGS):
+        point: Floats = share * inner + (1.0 - share) * edge
+        if all(constraint.value(point[None])[0] < 0.0 for constraint in constraints):
+            break
+        share /= 2.0
+    return point
 
 
 @dataclass(frozen=True)
 class Minima:
-    """Points, and what encloses the minima.
+    """Points, and what encloses the minima."""
 
-    Attributes
-    ----------
-    points : array of shape (m, a)
-        Feasible points.
-    values : array of shape (m,)
-        The objective there: at least the minimum.
-    bounds : array of shape (m,)
-        At most the minimum.
-    steps : int
-        Greatest number of steps.
-    on_the_way : State
-        Where the iterations were shortly before: similar programs may begin there.
-    """
-
-    points: Floats
-    values: Floats
-    bounds: Floats
-    steps: int
+    points: Floats  # (m, a), feasible points
+    values: Floats  # (m,), the objective there: at least the minimum
+    bounds: Floats  # (m,), at most the minimum
+    steps: int  # greatest number of steps
     on_the_way: "State"
+
+    @property
+    def gap(self) -> float:
+        """Greatest difference between a value and its bound."""
+        return max(float((self.values - self.bounds).max()), 0.0)
 
 
 def minimise(
@@ -76,6 +81,8 @@ def minimise(
     objective: Convex | None = None,
     scale: float = 1.0,
     begin: "State | None" = None,
+    max_steps: float = math.inf,
+    end: float = math.inf,
 ) -> Minima:
     """Solve convex programs that differ in their linear costs alone.
 
@@ -88,18 +95,20 @@ def minimise(
     left, steps = np.arange(m), 0
     states = []
     for pace in _PACES:
+        taken = 0
         for rows in np.array_split(left, -(-len(left) // step)):
-            programs = _Programs(costs[rows], constraints, objective, pace)
+            limits = min(_MAX_STEPS, max_steps - steps), end
+            programs = _Programs(costs[rows], constraints, objective, pace, limits)
             found = programs.solve(start, tol, scale, None if begin is None else begin.of(rows))
             states.append(found.on_the_way)
             better = found.values < values[rows]
             points[rows[better]] = found.points[better]
             values[rows] = np.minimum(values[rows], found.values)
             bounds[rows] = np.maximum(bounds[rows], found.bounds)
-            steps = max(steps, found.steps)
+            taken = max(taken, found.steps)
         if pace == _PACES[0]:
             on_the_way = State.joined(states)
-        left, begin = np.flatnonzero(values - bounds > _FAILED * tol), None
+        left, begin, steps = np.flatnonzero(values - bounds > _FAILED * tol), None, steps + taken
         if not left.size:
             break
     return Minima(points, values, bounds, steps, on_the_way)
@@ -158,9 +167,10 @@ class _Programs:
         constraints: Sequence[Convex],
         objective: Convex | None,
         pace: tuple[float, float, float],
+        limits: tuple[float, float] = (_MAX_STEPS, math.inf),
     ) -> None:
         self.costs, self.constraints, self.objective = costs, constraints, objective
-        self.pace = pace
+        self.pace, (self.max_steps, self.end) = pace, limits
 
     def solve(self, start: Floats, tol: float, scale: float, begin: State | None = None) -> Minima:
         """Enclose the minima; see :func:`minimise`."""
@@ -181,16 +191,20 @@ class _Programs:
             whole = slope + np.einsum("mk,mka->ma", state.prices, slopes)
             bound = value + np.einsum("mk,mk->m", state.prices, above)
             bound += whole.min(axis=1) - np.einsum("ma,ma->m", whole, state.x)
-            bounds[left] = np.fmax(bounds[left], bound)
             share = np.min(room / (room + np.maximum(above, 0.0)), axis=1, initial=1.0)[:, None]
             point = share * state.x + (1.0 - share) * start  # feasible, since h is convex
             value = self._objective(point, costs)[0]
-            better = value < values[left]
+            if len(room):
+                better = value < values[left]
+                bounds[left] = np.fmax(bounds[left], bound)
+            else:  # each point is feasible and has its own bound: the pair of the least gap is kept
+                better = value - bound < (values - bounds)[left]
+                bounds[left[better]] = bound[better]
             points[left[better]], values[left[better]] = point[better], value[better]
             go = ((values - bounds)[left] > tol) & (state.barrier > _LEAST_BARRIER)
             go &= state.barrier < _DIVERGED * barrier  # not NaN either
             kept.put(left, state, (values - bounds)[left] > _NEAR * tol)
-            if not go.any() or steps == _MAX_STEPS:
+            if not go.any() or steps >= self.max_steps or time.perf_counter() >= self.end:
                 return Minima(points, values, bounds, steps, kept)
             left, state, steps = left[go], state.of(go), steps + 1
             with np.errstate(over="ignore", invalid="ignore"):  # NaN ends the iterations

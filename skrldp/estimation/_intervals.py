@@ -28,17 +28,7 @@ _TINY = 1e-300
 
 
 class Ranges(ABC):
-    """What the reports say about some figures, beside the estimates: see ``_ranges.py``.
-
-    Attributes
-    ----------
-    by_likelihood : bool
-        Whether the estimates are by maximum likelihood, which intervals by its ratio need.
-    has_region : bool
-        Whether there are intervals by the likelihood ratio.
-    is_quick : bool
-        Whether these take no more than some two minutes.
-    """
+    """What the reports say about some figures, beside the estimates: see ``_ranges.py``."""
 
     by_likelihood: ClassVar[bool] = False
 
@@ -55,7 +45,7 @@ class Ranges(ABC):
     def ends(self, drops: tuple[float, float, float], first: int) -> Floats:
         """Ranges of the first figures over the distributions of nearly the same likelihood.
 
-        Shapes: returns (first, 2).
+        Shape: (first, 2).
         """
         raise NotImplementedError
 
@@ -63,7 +53,7 @@ class Ranges(ABC):
     def score(self, z: float, first: int) -> Floats:
         """Score intervals of the first figures, of a half-width of z standard errors.
 
-        Shapes: returns (first, 2).
+        Shape: (first, 2).
         """
 
 
@@ -78,8 +68,7 @@ def intervals(
 ) -> Floats:
     """Intervals of figures between 0 and 1, by the method that is asked for.
 
-    Shapes: `values` and `errors` (k,); returns (k, 2). Raises ValueError if there is no such
-    method, or no likelihood to use.
+    Shapes: values and errors (k,) to (k, 2).
     """
     check_choice("method", method, INTERVALS)
     first = len(values) if first is None else min(first, len(values))
@@ -120,7 +109,7 @@ def critical_value(level: Any, n_intervals: int = 1) -> float:
 def wald(values: Floats, errors: Floats, level: Any, simultaneous: bool) -> Floats:
     """Wald intervals around values.
 
-    Shapes: returns (..., 2).
+    Shape: (..., 2).
     """
     random = np.isfinite(errors) & (errors > 0)
     z = critical_value(level, int(random.sum()) if simultaneous else 1)
@@ -136,7 +125,7 @@ def score(values: Floats, errors: Floats, unbiased: Floats, own: Floats, z: floa
     error is taken as one of as many true records as give it this error. Without any error, all
     numbers from 0 to 1 are in the interval.
 
-    Shapes: `values` and `errors` (k,); `unbiased` and `own` (k,); returns (k, 2).
+    Shapes: values and errors (k,), unbiased and own (k,) to (k, 2).
     """
     rough = np.isfinite(own)
     stated = np.isfinite(errors) & ~(own <= _HARDLY_GREATER * errors)
@@ -166,9 +155,6 @@ def likelihood_drops(level: Any, n_intervals: int = 1) -> tuple[float, float, fl
     Where few reports decide on an end, the statistic is that of a Poisson variable rather than a
     normal one. What is then added, divided by the root of their number, makes intervals of a share
     of true records those of Clopper and Pearson, nearly.
-
-    Returns tuple of float: in nats: in the interior, at the boundary, and added for an end that one
-    report decides on.
 
     Examples
     --------

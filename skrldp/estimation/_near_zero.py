@@ -32,19 +32,7 @@ def agree(free: Floats, anchored: Floats) -> Booleans:
 class NearZero:
     """Variances of estimates if one record more of each cell had been seen.
 
-    Parameters
-    ----------
-    matrix : array of shape (b, a)
-        Matrix of the mechanism.
-    distribution : array of shape (a,)
-        Distribution of X.
-    report : array of shape (b,)
-        Distribution of the report, positive for each symbol that is possible.
-    n : float
-        Number of reports.
-    constraints : sequence of Convex
-        What else holds, as functions that are at most 0: as the probabilities of cells, they add
-        the squared inverse of the room that they leave.
+    Shapes: matrix (b, a), distribution (a,), report (b,).
     """
 
     def __init__(

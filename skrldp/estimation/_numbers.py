@@ -35,19 +35,11 @@ _ROUNDING = 1e-12  # a share this close to q counts as equal to it
 
 @dataclass(frozen=True, eq=False)
 class Scaled:
-    """What the reports say about a number, in units in which it is between 0 and 1.
+    """What the reports say about a number, in units in which it is between 0 and 1."""
 
-    Attributes
-    ----------
-    least, unit : float
-        The number is the least plus so many units.
-    ranges : Ranges
-        Of the number in these units.
-    """
-
-    least: float
-    unit: float
-    ranges: Ranges
+    least: float  # the number at 0
+    unit: float  # the length of the range
+    ranges: Ranges  # of the number in these units
 
     def interval(self, value: float, error: float, level: Any, method: str) -> Floats:
         """Interval of the number, whose estimate and standard error are given."""
@@ -58,28 +50,14 @@ class Scaled:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """The distribution function F of a column, for the interval of a quantile.
+    """The distribution function F of a column, for the interval of a quantile."""
 
-    Attributes
-    ----------
-    steps : array of shape (k,)
-        The numbers of the column, rising.
-    excess, errors : arrays of shape (k - 1,)
-        Estimates of F(number) − q, but for the last number, and their errors.
-    functions : callable
-        Gives these as linear functions of the distribution, (m, a), for some numbers (m,).
-    region : LikelihoodRegion or None
-        The likelihood, for intervals by its ratio.
-    order : tuple, optional
-        The categories that the numbers are ranks of.
-    """
-
-    steps: Floats
-    excess: Floats
-    errors: Floats
-    functions: Callable[[Floats], Floats]
-    region: LikelihoodRegion | None
-    order: tuple[Any, ...] | None = None
+    steps: Floats  # (k,), the numbers of the column, rising
+    excess: Floats  # (k - 1,), estimates of F(number) − q but for the last number
+    errors: Floats  # (k - 1,), their errors
+    functions: Callable[[Floats], Floats]  # numbers (m,) to F(number) − q as functions (m, a)
+    region: LikelihoodRegion | None  # the likelihood, for intervals by its ratio
+    order: tuple[Any, ...] | None = None  # the categories that the numbers are ranks of
     _found: dict[float, Floats] = field(default_factory=dict, init=False, repr=False)
 
     def interval(self, level: Any, method: str) -> NDArray[Any]:

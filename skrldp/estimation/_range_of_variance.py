@@ -7,7 +7,7 @@ least variance is the least of the least mean squares. They are not convex in m,
 at most h² above the variance of every distribution whose mean is within h of m: a grid bounds it.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -32,15 +32,16 @@ def range_of_variance(
 ) -> Floats:
     """Least and greatest variances of a number over a region.
 
-    Shapes: `numbers` (a,); `given` (a,). Returns (2,): bounds from outside, to within some 1e-6.
+    Shapes: numbers (a,), given (a,) to (2,).
     """
 
     def solve(own: float, rows: Any, tol: float, _: Reached | None) -> Reached:
         costs = np.stack([numbers, -numbers]) * given
         low, high = region.minima(costs, own, given, tol=tol).bounds * [1.0, -1.0]
         means = max(low, 0.0), min(high, 1.0)
-        both = [_least, _greatest]
-        chosen = [both[row](region, numbers, given, own, means, tol) for row in np.arange(2)[rows]]
+        asked = _Squares(region, numbers, given, own, tol)
+        both = [asked.least, asked.greatest]
+        chosen = [both[row](*means) for row in np.arange(2)[rows]]
         return Reached(
             np.concatenate([found.bounds for found in chosen]),
             np.concatenate([found.points for found in chosen]),
@@ -51,61 +52,55 @@ def range_of_variance(
     return np.clip([low, -high], 0.0, 0.25)
 
 
-def _squares(numbers: Floats, given: Booleans, centres: Floats) -> Floats:
-    """Squared distances from some centres, (m, a)."""
-    squares: Floats = given * (numbers - centres[:, None]) ** 2
-    return squares
+class _Squares(NamedTuple):
+    """Mean squares around centres, over a region."""
 
+    region: LikelihoodRegion
+    numbers: Floats
+    given: Booleans
+    drop: float
+    tol: float
 
-def _greatest(
-    region: LikelihoodRegion,
-    numbers: Floats,
-    given: Booleans,
-    drop: float,
-    means: tuple[float, float],
-    tol: float,
-) -> Reached:
-    """Bound the negative of the greatest variance from below."""
+    def minima(self, centres: Floats, sign: float = 1.0) -> Reached:
+        """Minimise the mean squares, or their negatives, around centres (m,)."""
+        squares = sign * self.given * (self.numbers - centres[:, None]) ** 2
+        return self.region.minima(squares, self.drop, self.given, tol=self.tol)
 
-    def at(centre: float) -> Reached:
-        return region.minima(-_squares(numbers, given, np.array([centre])), drop, given, tol=tol)
+    def greatest(self, low: float, high: float) -> Reached:
+        """Bound the negative of the greatest variance from below; the mean is in a range."""
 
-    if means[1] - means[0] <= _MEAN_TOL:
-        return at(sum(means) / 2.0)
-    best = minimize_scalar(
-        lambda centre: -at(centre).bounds[0],
-        bounds=means,
-        method="bounded",
-        options={"xatol": _MEAN_TOL * (means[1] - means[0])},
-    )
-    return at(float(best.x))
+        def at(centre: float) -> Reached:
+            return self.minima(np.array([centre]), -1.0)
 
+        if high - low <= _MEAN_TOL:
+            return at((low + high) / 2.0)
+        best = minimize_scalar(
+            lambda centre: -at(centre).bounds[0],
+            bounds=(low, high),
+            method="bounded",
+            options={"xatol": _MEAN_TOL * (high - low)},
+        )
+        return at(float(best.x))
 
-def _least(
-    region: LikelihoodRegion,
-    numbers: Floats,
-    given: Booleans,
-    drop: float,
-    means: tuple[float, float],
-    tol: float,
-) -> Reached:
-    """Bound the least variance from below, by ever finer grids where it may be."""
-    half = (means[1] - means[0]) / (2.0 * _CELLS)
-    centres = means[0] + half * (2.0 * np.arange(_CELLS, dtype=float) + 1.0)
-    best, left = np.inf, np.inf
-    while True:
-        found = region.minima(_squares(numbers, given, centres), drop, given, tol=tol)
-        shares = given * found.points
-        shares /= shares.sum(axis=1, keepdims=True)
-        variances = shares @ numbers**2 - (shares @ numbers) ** 2
-        first = int(variances.argmin())
-        if variances[first] < best:
-            best, point, zeros = variances[first], found.points[[first]], found.at_boundary[[first]]
-        bounds = found.bounds - half**2
-        kept = bounds < best - tol
-        left = min(left, bounds[~kept].min(initial=np.inf))
-        if not kept.any() or half**2 <= tol:
-            return Reached(np.minimum(best, min(left, bounds.min()))[None], point, zeros)
-        half /= _PARTS
-        steps = half * (2.0 * np.arange(_PARTS, dtype=float) + 1.0 - _PARTS)
-        centres = (centres[kept, None] + steps).ravel()
+    def least(self, low: float, high: float) -> Reached:
+        """Bound the least variance from below, by ever finer grids where it may be."""
+        half = (high - low) / (2.0 * _CELLS)
+        centres = low + half * (2.0 * np.arange(_CELLS, dtype=float) + 1.0)
+        best, left = np.inf, np.inf
+        while True:
+            found = self.minima(centres)
+            shares = self.given * found.points
+            shares /= shares.sum(axis=1, keepdims=True)
+            variances = shares @ self.numbers**2 - (shares @ self.numbers) ** 2
+            first = int(variances.argmin())
+            if variances[first] < best:
+                best, point = variances[first], found.points[[first]]
+                zeros = found.at_boundary[[first]]
+            bounds = found.bounds - half**2
+            kept = bounds < best - self.tol
+            left = min(left, bounds[~kept].min(initial=np.inf))
+            if not kept.any() or half**2 <= self.tol:
+                return Reached(np.minimum(best, min(left, bounds.min()))[None], point, zeros)
+            half /= _PARTS
+            steps = half * (2.0 * np.arange(_PARTS, dtype=float) + 1.0 - _PARTS)
+            centres = (centres[kept, None] + steps).ravel()

@@ -30,21 +30,11 @@ def is_quick(region: LikelihoodRegion, n_programs: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodRanges(ReadOnly, Ranges):
-    """What maximum likelihood says about some figures between 0 and 1.
+    """What maximum likelihood says about some figures between 0 and 1."""
 
-    Attributes
-    ----------
-    region : LikelihoodRegion or None
-        The likelihood; None for channels without a matrix.
-    values, errors : arrays of shape (k,)
-        The estimates and their standard errors.
-    unbiased : callable
-        Gives the estimates and errors by least squares, (k,) each.
-    """
-
-    region: LikelihoodRegion | None
-    values: Floats
-    errors: Floats
+    region: LikelihoodRegion | None  # the likelihood; None for channels without a matrix
+    values: Floats  # (k,), the estimates
+    errors: Floats  # (k,), their standard errors
     unbiased: Callable[[], tuple[Floats, Floats]]
     _found: dict[tuple[float, float, float, int], Floats] = field(
         default_factory=dict, init=False, repr=False
@@ -87,21 +77,11 @@ class LikelihoodRanges(ReadOnly, Ranges):
 
 @dataclass(frozen=True, eq=False)
 class CategoryRanges(LikelihoodRanges):
-    """What maximum likelihood says about the probabilities of some categories.
+    """What maximum likelihood says about the probabilities of some categories."""
 
-    Attributes
-    ----------
-    labels : array of shape (a,)
-        Category of each cell.
-    known : array of bool, shape (k,)
-        Whether the reports determine them.
-    basis : array of shape (a, r) or None
-        Basis of the row space of the mechanism; None without a matrix.
-    """
-
-    labels: NDArray[np.intp]
-    known: NDArray[np.bool_]
-    basis: Floats | None
+    labels: NDArray[np.intp]  # (a,), category of each cell
+    known: NDArray[np.bool_]  # (k,), whether the reports determine them
+    basis: Floats | None  # (a, r), basis of the row space of the mechanism; None without a matrix
 
     def _functions(self, categories: NDArray[np.intp]) -> Floats:
         return (self.labels == categories[:, None]).astype(float)
@@ -114,7 +94,7 @@ class CategoryRanges(LikelihoodRanges):
     def bounds(self, first: int) -> Floats:
         """Ranges of the first categories over the distributions of the same likelihood.
 
-        Shapes: returns (first, 2).
+        Shape: (first, 2).
         """
         assert self.region is not None and self.basis is not None
         found = np.stack([self.values[:first]] * 2, axis=1)
@@ -130,21 +110,11 @@ class CategoryRanges(LikelihoodRanges):
 
 @dataclass(frozen=True, eq=False)
 class NumberRanges(LikelihoodRanges):
-    """What maximum likelihood says about the mean or the variance of a number.
+    """What maximum likelihood says about the mean or the variance of a number."""
 
-    Attributes
-    ----------
-    numbers : array of shape (a,)
-        The number in each cell, between 0 and 1.
-    given : array of bool, shape (a,)
-        The cells that have a number.
-    squared : bool
-        Whether it is the variance, times 4.
-    """
-
-    numbers: Floats
-    given: Booleans
-    squared: bool
+    numbers: Floats  # (a,), the number in each cell, between 0 and 1
+    given: Booleans  # (a,), the cells that have a number
+    squared: bool  # whether it is the variance, times 4
 
     @property
     def n_programs(self) -> float:

@@ -30,21 +30,11 @@ _MOST_KEYS = 1 << 24  # combinations of categories that are counted in a table
 
 @dataclass(frozen=True)
 class Rows:
-    """A table of reports, or the distinct rows of one.
+    """A table of reports, or the distinct rows of one."""
 
-    Attributes
-    ----------
-    table : array or data frame
-        Two-dimensional.
-    weights : array-like of shape (n,), number or None
-        How many reports each row stands for; None for one.
-    are_distinct : bool
-        Whether these are the distinct rows of a lazy frame, in no order.
-    """
-
-    table: Any
-    weights: Any = None
-    are_distinct: bool = False
+    table: Any  # two-dimensional
+    weights: Any = None  # (n,), how many reports each row stands for; None for one
+    are_distinct: bool = False  # whether these are the distinct rows of a lazy frame, in no order
 
     def named(self, row: int) -> str:
         """Say in a message which row is meant."""
@@ -57,9 +47,7 @@ def read_rows(Y: Any, source: Source, encode: str, sample_weight: ArrayLike | No
     No more distinct rows are brought than there are symbols, and one: if there are more, one of
     them is no report.
 
-    Shapes: `sample_weight` (n,). Raises TypeError, ValueError if they are no table, or a lazy frame
-    with weights, or with other columns than reports have. Raises RuntimeError if an engine fails to
-    count the rows of a lazy frame.
+    Shapes: sample_weight (n,).
     """
     frame = lazy_frame(Y)
     if frame is None:
@@ -95,9 +83,7 @@ def _as_table(Y: Any) -> Any:
 def count_reports(rows: Rows, source: Source, encode: str) -> tuple[Floats, NDArray[np.intp]]:
     """Count how often each symbol was sent.
 
-    Returns `counts` (m,): number of reports of each kind; `kinds` (b,): which kind of report each
-    symbol is: m is less than b where several symbols are written as the same cell; else 0, 1, .
-    Raises TypeError, ValueError if they are not reports of the mechanism.
+    Shape: counts (m,), kinds (b,).
     """
     table = read_table(rows.table)
     n_symbols = source.mechanism.shape[0]

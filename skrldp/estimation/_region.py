@@ -9,7 +9,7 @@ import numpy as np
 
 from skrldp._typing import Booleans, Floats
 from skrldp.estimation._convex import Convex, Logarithms
-from skrldp.estimation._interior_point import State, minimise
+from skrldp.estimation._interior_point import State, interior, minimise
 
 __all__ = ["LikelihoodRegion", "Reached"]
 
@@ -18,7 +18,6 @@ _TOL_CENTRE = 1e-2
 _ROUGH = 1e-5  # the same, while only the drops are looked for
 _ZERO = 1e-5  # a probability that counts as zero
 _SCALE = 0.1  # of the first barrier parameter
-_HALVINGS = 60
 _TINY = 1e-200
 _ROUNDING = 1e-12  # share of symbols that were not seen
 _LEAST_NUMBER = 1e-3
@@ -28,27 +27,13 @@ _STEP = 0.05  # of the drop: what is added for few reports is a multiple of this
 
 
 class Reached(NamedTuple):
-    """Minima of m programs over a region.
+    """Minima of m programs over a region."""
 
-    Attributes
-    ----------
-    bounds : array of shape (m,)
-        At most the minima.
-    points : array of shape (m, a)
-        Where they are reached.
-    at_boundary : array of bool, shape (m,)
-        Whether that is at the boundary of what is possible.
-    drop : float
-        How far the log-likelihood might fall.
-    on_the_way : State or None
-        Where the iterations were shortly before.
-    """
-
-    bounds: Floats
-    points: Floats
-    at_boundary: Booleans
-    drop: float = 0.0
-    on_the_way: State | None = None
+    bounds: Floats  # (m,), at most the minima
+    points: Floats  # (m, a), where they are reached
+    at_boundary: Booleans  # (m,), whether that is at the boundary of what is possible
+    drop: float = 0.0  # how far the log-likelihood might fall
+    on_the_way: State | None = None  # where the iterations were shortly before
 
     def of(self, rows: Booleans) -> "Reached":
         """Keep some of the programs."""
@@ -59,27 +44,13 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodRegion:
-    """The distributions whose log-likelihood is within a given distance of the greatest.
+    """The distributions whose log-likelihood is within a given distance of the greatest."""
 
-    Attributes
-    ----------
-    matrix : array of shape (b, a)
-        Matrix of the mechanism, with the rows of the symbols that were seen.
-    counts : array of shape (b,)
-        Number of reports of each of these symbols.
-    distribution : array of shape (a,)
-        A distribution of greatest likelihood.
-    constraints : sequence of Convex
-        What else holds, as functions that are at most 0.
-    inside : array of shape (a,)
-        A positive distribution at which these functions are negative.
-    """
-
-    matrix: Floats
-    counts: Floats
-    distribution: Floats
-    constraints: Sequence[Convex]
-    inside: Floats
+    matrix: Floats  # (b, a), matrix of the mechanism, with the rows of the symbols that were seen
+    counts: Floats  # (b,), number of reports of each of these symbols
+    distribution: Floats  # (a,), a distribution of greatest likelihood
+    constraints: Sequence[Convex]  # what else holds, as functions that are at most 0
+    inside: Floats  # (a,), a positive distribution at which these functions are negative
 
     def _likelihood(self, drop: float) -> Logarithms:
         """At most 0 where the log-likelihood is at most `drop` below the greatest."""
@@ -104,12 +75,7 @@ class LikelihoodRegion:
 
     def _centre(self, constraints: Sequence[Convex]) -> Floats:
         """Find a point in the middle of the region: its analytic centre, roughly."""
-        share = 0.5
-        for _ in range(_HALVINGS):
-            start = share * self.inside + (1.0 - share) * self.distribution
-            if all(constraint.value(start[None])[0] < 0.0 for constraint in constraints):
-                break
-            share /= 2.0
+        start = interior(constraints, self.inside, self.distribution)
         found = minimise(np.zeros((1, len(start))), constraints, start, _TOL_CENTRE)
         return found.points[0]
 
@@ -153,7 +119,7 @@ class LikelihoodRegion:
     ) -> Floats:
         """Solve programs over the region, each with the drop that is due where its minimum is.
 
-        Returns (m,): lower bounds on the minima.
+        Shape: (m,).
         """
         first = drop if at_boundary is None else at_boundary
         if first == drop and not for_few:
@@ -180,7 +146,7 @@ class LikelihoodRegion:
     ) -> Reached:
         """Minimise linear functions over the region, divided by the probability of some cells.
 
-        Shapes: `costs` (m, a); `given` (a,).
+        Shapes: costs (m, a), given (a,).
         """
         constraints = [self._likelihood(drop), *self.constraints]
         if drop not in self._centres:

@@ -36,21 +36,11 @@ _INNER = 0.1  # of the tolerance: how exactly the weights are found
 
 
 class Restricted(NamedTuple):
-    """The most likely distribution of those in a set.
+    """The most likely distribution of those in a set."""
 
-    Attributes
-    ----------
-    distribution : array of shape (a,)
-        A distribution of X in the set.
-    log_likelihood : float
-        Of all reports together at that distribution, in nats.
-    upper_bound : float
-        A bound on the log-likelihood at every distribution in the set.
-    """
-
-    distribution: Floats
-    log_likelihood: float
-    upper_bound: float
+    distribution: Floats  # (a,), a distribution of X in the set
+    log_likelihood: float  # of all reports together at that distribution, in nats
+    upper_bound: float  # a bound on the log-likelihood at every distribution in the set
 
 
 def greatest_over_set(
@@ -58,10 +48,7 @@ def greatest_over_set(
 ) -> tuple[Floats, Floats]:
     """Greatest values of linear functions over the conditionals of each secret in its ball.
 
-    Shapes: `functions` (m, a). Returns `bounds` (m, a1): upper bounds on the expectation of each
-    function given each secret, rounding included. The greatest of a row bounds the function over
-    all distributions, whatever that of S is; `conditionals` (m, a1, a2): conditionals in the balls
-    that (nearly) attain them.
+    Shapes: functions (m, a) to bounds (m, a1), conditionals (m, a1, a2).
     """
     shape = joint.counts.shape
     q = functions.reshape(-1, shape[1])  # (m a1, a2)
@@ -106,8 +93,7 @@ def restricted_maximum(
 ) -> Restricted:
     """Maximise the log-likelihood of reports over the distributions of a set.
 
-    Shapes: `counts` (b,). Returns Restricted: its upper bound holds even if the rounds or the time
-    did not suffice for `tol`.
+    Shapes: counts (b,).
     """
     end = math.inf if time_limit is None else time.perf_counter() + time_limit
     n = float(counts.sum())

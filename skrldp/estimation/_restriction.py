@@ -7,29 +7,21 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.estimation._convex import Convex, Divergence, Logarithms, Means
+from skrldp.estimation._interior_point import interior
 from skrldp.joint import JointDistribution
 from skrldp.sets import ConditionalsSet, FittedSet, RenyiSet
 
 __all__ = ["Restriction", "restriction"]
 
 _LARGEST_EXPONENT = 500.0  # beyond it, a bound on a divergence says nothing
-_HALVINGS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Restriction:
-    """A convex set of distributions.
+    """A convex set of distributions."""
 
-    Attributes
-    ----------
-    constraints : sequence of Convex
-        Functions that are at most 0 in the set.
-    inside : array of shape (a,)
-        A positive distribution at which they are negative.
-    """
-
-    constraints: Sequence[Convex]
-    inside: Floats
+    constraints: Sequence[Convex]  # functions that are at most 0 in the set
+    inside: Floats  # (a,), a positive distribution at which they are negative
 
 
 def restriction(fitted: FittedSet, joint: JointDistribution) -> Restriction:
@@ -37,8 +29,6 @@ def restriction(fitted: FittedSet, joint: JointDistribution) -> Restriction:
 
     Of a likelihood-ratio set, the bounds on single conditionals are taken. What it says about pairs
     of them is not convex in the distribution of (S, U); without it the set is somewhat larger.
-
-    Raises ValueError if the set holds the public distribution alone, or is of an unknown kind.
     """
     if fitted.is_point:
         raise ValueError(
@@ -54,7 +44,9 @@ def restriction(fitted: FittedSet, joint: JointDistribution) -> Restriction:
         constraints = _conditionals(fitted, joint)
     else:
         raise ValueError(f"restrict_to cannot be a {type(fitted).__name__}.")
-    return Restriction(constraints, _inside(constraints, joint))
+    public = joint.probabilities.ravel()
+    even = np.full(len(public), 1.0 / len(public))
+    return Restriction(constraints, interior(constraints, even, public))
 
 
 def _ball(fitted: RenyiSet, centre: Floats) -> list[Convex]:
@@ -77,15 +69,3 @@ def _conditionals(fitted: ConditionalsSet, joint: JointDistribution) -> list[Con
             share = float(np.exp(seen @ np.log(seen) - budget))
             found.append(Means(s * a2 + np.arange(a2), own, share))
     return found
-
-
-def _inside(constraints: Sequence[Convex], joint: JointDistribution) -> Floats:
-    """Mix the public distribution with the uniform one, as much as the set allows."""
-    public = joint.probabilities.ravel()
-    share = 0.5
-    for _ in range(_HALVINGS):
-        point = share / len(public) + (1.0 - share) * public
-        if all(constraint.value(point[None])[0] < 0.0 for constraint in constraints):
-            break
-        share /= 2.0
-    return point

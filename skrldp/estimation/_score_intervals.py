@@ -26,15 +26,10 @@ __all__ = ["LeastSquaresRanges"]
 
 
 class Line(NamedTuple):
-    """What the expected square of the weight is at θ: level + slope · θ.
+    """What the expected square of the weight is at θ: level + slope · θ."""
 
-    Attributes
-    ----------
-    level, slope : arrays of shape (m,)
-    """
-
-    level: Floats
-    slope: Floats
+    level: Floats  # (m,)
+    slope: Floats  # (m,)
 
 
 def _around(fit: Fit) -> Floats:
@@ -46,7 +41,7 @@ def _around(fit: Fit) -> Floats:
 def line(fit: Fit, functions: Floats) -> Line:
     """Find the expected squares of the weights of linear functions.
 
-    Shapes: `functions` (m, a).
+    Shapes: functions (m, a).
     """
     around, squares = _around(fit), fit.weights.of(functions) ** 2
     given = np.stack([fit.channel.backward(row) for row in squares])  # in each cell, (m, a)
@@ -71,7 +66,7 @@ def of_cells(fit: Fit) -> Line:
 def score_intervals(values: Floats, found: Line, n: float, z: float) -> Floats:
     """Score intervals within 0 and 1; an estimate beyond counts as 0 or 1.
 
-    Shapes: `values` (m,); returns (m, 2).
+    Shapes: values (m,) to (m, 2).
     """
     at, ratio = np.clip(values, 0.0, 1.0), z**2 / n
     half = at + ratio * found.slope / 2.0
@@ -83,24 +78,12 @@ def score_intervals(values: Floats, found: Line, n: float, z: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresRanges(ReadOnly, Ranges):
-    """What least squares says about some figures between 0 and 1.
+    """What least squares says about some figures between 0 and 1."""
 
-    Attributes
-    ----------
-    fit : Fit
-        By least squares.
-    values : array of shape (k,)
-        The estimates.
-    labels : array of shape (a,), optional
-        Category of each cell, if the figures are the probabilities of categories.
-    function : array of shape (a,), optional
-        Coefficients of a linear function, if there is one figure.
-    """
-
-    fit: Fit
-    values: Floats
-    labels: NDArray[np.intp] | None = None
-    function: Floats | None = None
+    fit: Fit  # by least squares
+    values: Floats  # (k,), the estimates
+    labels: NDArray[np.intp] | None = None  # (a,), category of each cell, for categories
+    function: Floats | None = None  # (a,), the linear function, for one figure
 
     def score(self, z: float, first: int) -> Floats:
         """See :class:`Ranges`."""

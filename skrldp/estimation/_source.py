@@ -17,44 +17,22 @@ __all__ = ["Source", "as_strings", "read_mechanism", "read_source"]
 
 @dataclass(frozen=True)
 class Source:
-    """Where reports come from: a mechanism, and how it writes them.
+    """Where reports come from: a mechanism, and how it writes them."""
 
-    Attributes
-    ----------
-    mechanism : Mechanism
-        The mechanism that was sampled.
-    rows : list of tuple, length b, or None
-        What each symbol looks like in a table of cells; None if that is not known.
-    columns : tuple
-        Names of that table's columns; empty if not known.
-    names : tuple
-        Names of the columns that a sanitizer writes; empty if not known.
-    joint : JointDistribution or None
-        The public distribution that a sanitizer was fitted to; None if not known.
-    uncertainty : FittedSet or None
-        The set that its privacy is proven for; None if not known.
-    utility_uncertainty : FittedSet or None
-        The set of joint distributions that its utility is stated for; None if there is none.
-    """
-
-    mechanism: Mechanism
-    rows: list[tuple[Any, ...]] | None
-    columns: tuple[Any, ...]
-    names: tuple[Any, ...] = ()
-    joint: JointDistribution | None = None
-    uncertainty: FittedSet | None = None
-    utility_uncertainty: FittedSet | None = None
+    mechanism: Mechanism  # the mechanism that was sampled
+    rows: list[tuple[Any, ...]] | None  # each symbol in a table of cells; None if not known
+    columns: tuple[Any, ...]  # names of that table's columns; empty if not known
+    names: tuple[Any, ...] = ()  # names of the columns that a sanitizer writes; empty if not known
+    joint: JointDistribution | None = None  # the public distribution of a sanitizer
+    uncertainty: FittedSet | None = None  # the set of the privacy promise
+    utility_uncertainty: FittedSet | None = None  # the set of the promise of utility
 
 
 # -- the mechanism --------------------------------------------------------------------------------
 
 
 def read_source(mechanism: Any) -> Source:
-    """Make a source from a mechanism, its JSON, or a fitted sanitizer or pipeline.
-
-    Raises TypeError if it is none of these. Raises ValueError if the JSON is not a mechanism, or
-    the sanitizer is not fitted.
-    """
+    """Make a source from a mechanism, its JSON, or a fitted sanitizer or pipeline."""
     own, sanitizer = read_mechanism(mechanism)
     if sanitizer is None:
         return Source(own, *_written(own, None))
@@ -65,11 +43,7 @@ def read_source(mechanism: Any) -> Source:
 
 
 def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
-    """Read a mechanism alone, without how its reports are written.
-
-    Returns `sanitizer`: none if a mechanism or its JSON was given. Raises TypeError, ValueError as
-    by :func:`read_source`.
-    """
+    """Read a mechanism alone, without how its reports are written."""
     if isinstance(mechanism, str):
         mechanism = Mechanism.from_json(mechanism)
     if isinstance(mechanism, Mechanism):

@@ -1,0 +1,405 @@
+"""Reports of every form are counted alike; bad reports and parameters are refused."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from fits_of_counts import (
+    COUNTS,
+    DISTRIBUTION,
+    FINE,
+    TABLE,
+    fit_counts,
+    fit_distribution,
+    grr,
+    plain,
+    sanitizers,
+)
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+
+import skrldp.estimation
+from skrldp import (
+    FrequencyEstimator,
+    GRRSanitizer,
+    JointDistribution,
+    Mechanism,
+    NonRobustSanitizer,
+    RobustMSESanitizer,
+    client,
+)
+from skrldp.estimation._read_reports import Rows, count_reports, read_rows
+from skrldp.estimation._source import Source, read_source
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return sanitizers()
+
+
+# -- counting -------------------------------------------------------------------------------------
+
+
+def onehot(symbols, b):
+    return (np.asarray(symbols)[:, None] == np.arange(b)).astype(int)
+
+
+SYMBOLS = np.array([3, 0, 5, 5, 2, 1, 1, 1])
+CELLS = TABLE.iloc[SYMBOLS]
+FORMS = {
+    "list": SYMBOLS.tolist(),
+    "uint8": SYMBOLS.astype(np.uint8),
+    "column of floats": SYMBOLS[:, None].astype(float),
+    "objects": SYMBOLS.astype(object),
+    "big-endian": SYMBOLS.astype(">i4"),
+    "series": pd.Series(SYMBOLS),
+    "nullable series": pd.Series(SYMBOLS, dtype="Int64"),
+    "polars series": pl.Series(SYMBOLS),
+    "pandas": pd.DataFrame({"report": SYMBOLS}),
+    "polars": pl.DataFrame({"report": SYMBOLS}),
+    "pyarrow": pa.table({"report": SYMBOLS}),
+    "one-hot": onehot(SYMBOLS, 6),
+    "one-hot booleans": onehot(SYMBOLS, 6).astype(bool),
+    "one-hot frame": pd.DataFrame(onehot(SYMBOLS, 6), columns=[f"report_{y}" for y in range(6)]),
+    "cells": CELLS,
+    "cells in other order": CELLS[["visits", "ill"]],
+    "cells as objects": CELLS.to_numpy(object),
+    "cells as rows": CELLS.to_numpy(object).tolist(),
+    "cells in polars": pl.DataFrame(CELLS.to_dict("list")),
+    "categories": CELLS.astype({"ill": "category"}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_form_is_counted_alike(fitted, form, weighted):
+    weights = np.arange(8) if weighted else None
+    mechanism = fitted["grr"].mechanism_
+    estimator = FrequencyEstimator(mechanism).fit(FORMS[form], sample_weight=weights)
+    assert estimator.counts_.tolist() == np.bincount(SYMBOLS, weights, minlength=6).tolist()
+    assert estimator.n_reports_ == (28 if weighted else 8)
+
+
+@pytest.mark.parametrize("name", ["grr", "srr", "polyopt", "mse", "blind"])
+@pytest.mark.parametrize("encode", ["symbol", "onehot", "cells"])
+def test_reads_what_sanitizers_write(fitted, name, encode):
+    """Whatever the form, the distribution of the report is that of the mechanism."""
+    sanitizer = clone(fitted[name]).set_params(encode=encode, random_state=0)
+    sanitizer.fit(TABLE, sample_weight=COUNTS.ravel())
+    records = TABLE.iloc[np.repeat(np.arange(6), 50)]
+    for X in (records, records.to_numpy(object)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # an array after a frame
+            reports = sanitizer.transform(X)
+        ambiguous = name == "mse" and encode == "cells" and X is not records  # U is 1, 2 or 3
+        estimator = FrequencyEstimator(sanitizer, encode="cells" if ambiguous else "auto")
+        estimator.fit(reports)
+        symbols = sanitizer.set_params(encode="symbol").transform(records)
+        sanitizer.set_params(encode=encode)
+        source = read_source(sanitizer)
+        counts, kinds = count_reports(read_rows(symbols, source, "symbol", None), source, "symbol")
+        if encode == "cells":
+            merged = estimator._kinds
+            assert estimator.counts_.tolist() == np.bincount(merged, counts).tolist()
+        else:
+            assert estimator.counts_.tolist() == counts.tolist()
+            assert kinds.tolist() == list(range(len(counts)))
+
+
+def test_the_secret_need_not_be_the_first_column(monkeypatch):
+    """Reports as cells are counted in the order of the symbols, so that blocks stay blocks."""
+    from skrldp.mechanism import BlockForm
+
+    monkeypatch.setattr(BlockForm, "weights", property(lambda _: pytest.fail("matrix built")))
+    mechanism = Mechanism.from_blocks((0.4, 0.1, 0.12, 0.02), "abc", range(4))
+    mechanism = mechanism.named(None, [("u", False), ("s", True)])
+    codes = np.random.default_rng(0).integers(0, 12, 50)
+    rows = pd.DataFrame([mechanism.symbols[code][::-1] for code in codes], columns=["u", "s"])
+    estimator = FrequencyEstimator(mechanism).fit(rows)
+    assert estimator.counts_.tolist() == np.bincount(codes, minlength=12).tolist()
+    by_number = FrequencyEstimator(mechanism).fit(codes)
+    np.testing.assert_array_equal(estimator.frequencies_, by_number.frequencies_)
+
+
+def test_cells_that_stand_for_several_symbols(fitted):
+    """Two symbols that look alike are one: their rows of Q add up."""
+    sanitizer = clone(fitted["polyopt"]).set_params(encode="cells")
+    sanitizer.fit(TABLE, sample_weight=COUNTS.ravel())
+    mechanism = sanitizer.mechanism_
+    written = mechanism.likely_cells(sanitizer.joint_.probabilities)
+    assert len(set(written)) < len(written)
+    shares = mechanism.matrix @ DISTRIBUTION.ravel()
+    weights = np.round(FINE * shares)
+    estimator = FrequencyEstimator(sanitizer).fit(TABLE.iloc[written], sample_weight=weights)
+    merged = np.array([mechanism.matrix[written == cell].sum(axis=0) for cell in set(written)])
+    assert estimator.rank_ == np.linalg.matrix_rank(merged)
+    assert estimator.rank_ < fit_distribution(mechanism, DISTRIBUTION).rank_
+    known = estimator.identifiable_
+    np.testing.assert_allclose(estimator.frequencies_[known], DISTRIBUTION[known], atol=1e-9)
+    assert np.isnan(estimator.frequencies_[~known]).all() and (~known).any()
+
+
+def test_kinds_are_in_the_order_of_the_symbols():
+    source = Source(plain(grr(4)), [("b",), ("a",), ("b",), ("c",)], ("u",))
+    counts, kinds = count_reports(Rows([["a"], ["c"], ["c"], ["b"], ["a"]]), source, "cells")
+    assert kinds.tolist() == [0, 1, 0, 2]
+    assert counts.tolist() == [1, 2, 2]
+    source = Source(plain(grr(3)), [("x", 2), ("y", 1), ("x", 1)], ("u", "v"))
+    counts, kinds = count_reports(Rows([["x", 1], ["x", 1], ["x", 2]]), source, "cells")
+    assert kinds.tolist() == [0, 1, 2]
+    assert counts.tolist() == [1, 0, 2]
+
+
+def test_cells_of_a_bare_optimum_cannot_be_told_apart(fitted):
+    mechanism = fitted["polyopt"].mechanism_
+    with pytest.raises(ValueError, match="Pass the fitted sanitizer in its place"):
+        FrequencyEstimator(mechanism).fit(CELLS)
+    with pytest.raises(ValueError, match="Pass the fitted sanitizer in its place"):
+        FrequencyEstimator(mechanism, encode="cells").fit(CELLS)
+
+
+WAYS = {  # U, outputs, and whether a number could be a report's number and another one's value
+    "numbers in another order": ([0, 1, 2], [2, 1, 0], True),
+    "numbers that start at 1": ([1, 2, 3], None, True),
+    "numbers that are the reports' own": ([0, 1, 2], None, False),
+    "numbers above all reports'": ([10, 20, 30], [30, 20, 10], False),
+    "words": (["a", "b", "c"], None, False),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_from_a_fit_through_clients_to_estimates(way):
+    """Numbers of reports and their values are told apart, or an error asks which they are."""
+    values, outputs, ambiguous = WAYS[way]
+    rng = np.random.default_rng(0)
+    u = np.array(values, dtype=object)[rng.choice(3, size=4_000, p=[0.7, 0.1, 0.2])]
+    X = np.column_stack([rng.integers(0, 2, 4_000).astype(object), u])
+    distance = "hamming" if way == "words" else "squared"
+    sanitizer = RobustMSESanitizer(8.0, outputs=outputs, distance=distance, observe="nonsensitive")
+    mechanism = sanitizer.fit(X).mechanism_
+    text, truth = mechanism.to_json(), [np.mean(u == value) for value in values]
+
+    def shares(estimator):
+        return estimator.marginal(1).frequencies
+
+    device = client.load(text, random_state=1)
+    sources = (text, mechanism, sanitizer)
+    sent, written = device.report_many(X), sanitizer.transform(X)
+    for source in sources:
+        stated = FrequencyEstimator(source, encode=device.encode).fit(sent)
+        np.testing.assert_allclose(shares(stated), truth, atol=0.05)
+        if source is sanitizer or mechanism.symbols != (0, 1, 2):
+            stated = FrequencyEstimator(source, encode="cells").fit(written)
+            np.testing.assert_allclose(shares(stated), truth, atol=0.05)
+        named = FrequencyEstimator(source).fit(pd.DataFrame({"report": sent}))
+        np.testing.assert_allclose(shares(named), truth, atol=0.05)
+        for reports in (sent, written, sent.tolist()):
+            estimator = FrequencyEstimator(source)
+            if ambiguous:
+                with pytest.raises(ValueError, match=r"encode='symbol' for .* encode='cells' for"):
+                    estimator.fit(reports)
+            else:
+                np.testing.assert_allclose(shares(estimator.fit(reports)), truth, atol=0.05)
+    if way != "words":
+        mean = FrequencyEstimator(text, encode="symbol").fit(sent).mean(1).value
+        assert mean == pytest.approx(np.mean(u.astype(float)), abs=0.05 * max(values))
+
+
+def test_a_column_of_u_that_is_called_report():
+    mechanism = plain(grr(3)).named((2, 1, 0), [("s", True), ("report", False)])
+    with pytest.raises(ValueError, match="encode='symbol' for"):
+        FrequencyEstimator(mechanism).fit(pd.DataFrame({"report": [0, 1, 2]}))
+
+
+def test_values_some_of_which_are_numbers_of_symbols():
+    """Report 0 has the value 0, so no reading is wrong that is possible."""
+    mechanism = plain(grr(2)).named((0, 2), [("s", True), ("u", False)])
+    for reports in ([0, 2, 2], [0, 1, 1]):
+        assert FrequencyEstimator(mechanism).fit(reports).counts_.tolist() == [1, 2]
+    for reports, message in (
+        ([0, 1, 2], "row 2 of Y has a number that is no symbol"),
+        (["a"], "column 0 of Y has 1 row with .* in row 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            FrequencyEstimator(mechanism).fit(reports)
+
+
+def test_values_that_could_be_numbers_of_symbols():
+    mechanism = plain(grr(3)).named((1, 2, 3), [("s", True), ("u", False)])
+    with pytest.raises(ValueError, match=r"any of \['symbol', 'cells'\]: .* encode='cells'"):
+        FrequencyEstimator(mechanism).fit([1, 2, 1])
+    as_symbols = FrequencyEstimator(mechanism, encode="symbol").fit([1, 2, 1])
+    assert as_symbols.counts_.tolist() == [0, 2, 1]
+    as_values = FrequencyEstimator(mechanism, encode="cells").fit([1, 2, 1])
+    assert as_values.counts_.tolist() == [2, 1, 0]
+    named = FrequencyEstimator(mechanism).fit(pd.Series([1, 2, 1], name="u"))
+    assert named.counts_.tolist() == [2, 1, 0]
+
+
+BAD = {
+    "too large": ([0, 6], "row 1 of Y has a number .* 0 to 5"),
+    "negative": ([0, 1, -1], "row 2 of Y has a number"),
+    "fractions": ([0.5], "row 0 of Y has none"),
+    "missing": ([1.0, np.nan], "row 1 of Y has none. Drop rows"),
+    "null": (pd.Series([1, None], dtype="Int64"), "row 1 of Y has none"),
+    "words": (["a", "b"], "symbols must be whole numbers"),
+    "text": (["1", "2"], "symbols must be whole numbers, but Y holds other values"),
+    "none": ([], r"0 sample\(s\)"),
+    "two ones": (onehot([1, 2], 6) + onehot([2, 2], 6) * [[1], [0]], "but row 0 of Y has 2"),
+    "no one": (np.eye(6)[:2] * [[1], [0]], "single 1, but row 1 of Y has 0"),
+    "posteriors": (np.full((2, 6), 1 / 6), "whole numbers, but row 0"),
+    "width": (np.zeros((3, 4)), "Y has 4 columns, but a report .* or the 2 column"),
+    "category": (
+        [["no", 1], ["no", 9]],
+        "column 1 of Y has 1 row with .* in row 1",
+    ),
+    "names": (TABLE.rename(columns={"ill": "sick"}), r"\['ill', 'visits'\], but Y has 2: \['sick'"),
+    "scalar": (3, "Expected 2D array"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_reports(fitted, case):
+    reports, message = BAD[case]
+    estimator = FrequencyEstimator(fitted["grr"].mechanism_).fit(SYMBOLS)
+    before = vars(estimator).copy()
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(reports)
+    assert vars(estimator) == before  # nothing half-done
+
+
+def test_combinations_that_are_no_reports():
+    symbols = [("a", ("x", 1)), ("b", ("x", 2)), ("b", ("y", 2))]
+    mechanism = Mechanism.from_matrix(np.full((3, 6), 1 / 3), "ab", [s[1] for s in symbols])
+    mechanism = mechanism.named(symbols, [("u", False), ("s", True), ("v", False)])
+    rows = [["x", "a", 1], ["y", "b", 2], ["y", "b", 2]]
+    with pytest.raises(ValueError, match=r"any of \['onehot', 'cells'\]"):  # three of each
+        FrequencyEstimator(mechanism).fit(rows)
+    estimator = FrequencyEstimator(mechanism, encode="cells")
+    assert estimator.fit(rows).counts_.tolist() == [1, 0, 2]
+    with pytest.raises(ValueError, match="row 1 of Y is a combination"):
+        estimator.fit([["x", "a", 1], ["y", "a", 1]])
+
+
+def test_reports_of_another_mechanism():
+    mechanism = plain(np.vstack([grr(3), np.zeros(3)]))
+    with pytest.raises(ValueError, match=r"2 reports of symbol 3, .* never sends"):
+        FrequencyEstimator(mechanism).fit([0, 3, 1, 3])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, -1], "row 1 has"),
+        ([1, 0.5], "row 1 has"),
+        ([1, 2, 3], r"expected \(2,\)"),
+        ([0, 0], "there is no report"),
+    ],
+)
+def test_bad_weights(weights, message):
+    with pytest.raises(ValueError, match=message):
+        FrequencyEstimator(plain(grr(3))).fit([0, 1], sample_weight=weights)
+
+
+# -- scikit-learn's conventions -------------------------------------------------------------------
+
+
+def test_parameters(fitted):
+    mechanism = fitted["grr"].mechanism_
+    estimator = FrequencyEstimator(mechanism, "ml", tol=1e-6)
+    assert list(estimator.get_params()) == [
+        "encode", "max_iter", "mechanism", "method", "prior", "prior_weight", "public",
+        "restrict_to", "time_limit", "tol",
+    ]  # fmt: skip
+    assert estimator.get_params()["mechanism"] is mechanism
+    with pytest.raises(NotFittedError):
+        estimator.confidence_interval()
+    with pytest.raises(NotFittedError):
+        estimator.mean("visits")
+    copy = clone(estimator).set_params(method="least-squares").fit(SYMBOLS)
+    np.testing.assert_array_equal(
+        copy.frequencies_, FrequencyEstimator(mechanism).fit(SYMBOLS).frequencies_
+    )
+    assert not hasattr(estimator, "frequencies_")
+    assert repr(FrequencyEstimator("{}", "ml")) == "FrequencyEstimator(mechanism='{}', method='ml')"
+
+
+def test_a_covariance_that_is_too_large(monkeypatch, fitted):
+    monkeypatch.setattr(skrldp.estimation._categories, "_MOST_COVARIANCE", 12)
+    estimator = FrequencyEstimator(fitted["grr"]).fit(SYMBOLS)
+    assert estimator.covariance("ill").shape == (2, 2)
+    with pytest.raises(ValueError, match="covariance of 3 categories is too large"):
+        estimator.covariance("visits")
+
+
+def test_survives_pickling(fitted):
+    estimator = FrequencyEstimator(fitted["polyopt"], "ml").fit(SYMBOLS)
+    again = pickle.loads(pickle.dumps(estimator))
+    np.testing.assert_array_equal(again.std_error_, estimator.std_error_)
+    assert again.quantile("visits", 0.5).value == estimator.quantile("visits", 0.5).value
+
+
+def test_columns_of_reports(fitted):
+    estimator = FrequencyEstimator(fitted["grr"]).fit(CELLS)
+    assert estimator.n_features_in_ == 2
+    assert estimator.feature_names_in_.tolist() == ["ill", "visits"]
+    estimator.fit(SYMBOLS)
+    assert estimator.n_features_in_ == 1
+    assert not hasattr(estimator, "feature_names_in_")
+
+
+def test_who_made_the_reports(fitted):
+    sanitizer = fitted["grr"]
+    by = [sanitizer, sanitizer.mechanism_, sanitizer.mechanism_.to_json()]
+    estimates = [FrequencyEstimator(m).fit(SYMBOLS).frequencies_ for m in by]
+    np.testing.assert_array_equal(estimates[0], estimates[1])
+    np.testing.assert_array_equal(estimates[0], estimates[2])
+    with pytest.raises(ValueError, match=r"not fitted.*FrozenEstimator"):
+        clone(FrequencyEstimator(sanitizer)).fit(SYMBOLS)
+    frozen = clone(FrequencyEstimator(FrozenEstimator(sanitizer))).fit(SYMBOLS)
+    np.testing.assert_array_equal(frozen.frequencies_, estimates[0])
+    with pytest.raises(TypeError, match="or a fitted sanitizer, got ndarray"):
+        FrequencyEstimator(np.eye(3)).fit(SYMBOLS)
+    with pytest.raises(ValueError, match="not a mechanism"):
+        FrequencyEstimator("{}").fit(SYMBOLS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "em"}, "method='em' must be one of 'least-squares', 'ml'"),
+        ({"encode": "posterior"}, "encode='posterior' must be one of"),
+        ({"tol": 0}, "tol=0 must be a positive number"),
+        ({"tol": True}, "tol=True"),
+        ({"max_iter": 1.5}, "max_iter=1.5 must be a whole number"),
+        ({"prior": [1, 2]}, "prior must be None or a JointDistribution"),
+        ({"prior": JointDistribution([[1, 2, 3]])}, "a prior needs method='ml'"),
+        ({"prior": JointDistribution([[1, 2]]), "method": "ml"}, "the prior has other values"),
+    ],
+)
+def test_bad_parameters(options, message):
+    with pytest.raises(ValueError, match=message):
+        FrequencyEstimator(plain(grr(3)), **options).fit([0, 1])
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+def test_score_of_other_reports(fitted):
+    """Of all distributions the true one predicts reports best, and minus infinity is an answer."""
+    mechanism = plain(np.eye(3))
+    estimator = fit_counts(mechanism, [50, 50, 0])
+    assert estimator.score([0, 1]) == pytest.approx(np.log(0.5))
+    assert estimator.score([0, 2]) == -np.inf
+    assert (
+        FrequencyEstimator(GRRSanitizer(1.0, sensitive=0).fit(TABLE)).fit(SYMBOLS).score(CELLS) < 0
+    )
+    sanitizer = NonRobustSanitizer(1.0, sensitive=0).fit(TABLE, sample_weight=COUNTS.ravel())
+    estimator = fit_distribution(sanitizer.mechanism_, DISTRIBUTION, "ml")
+    report = sanitizer.mechanism_.matrix @ DISTRIBUTION.ravel()
+    weights = np.round(10**6 * report)
+    expected = weights @ np.log(report) / weights.sum()
+    assert estimator.score(range(len(weights)), sample_weight=weights) == pytest.approx(expected)
