@@ -30,7 +30,7 @@ from skrldp import (
 )
 from skrldp.design import Solution
 from skrldp.sampling import RandomStream
-from skrldp.sanitizers import _blocks, _optimal_base, _reports, codec_of
+from skrldp.sanitizers import _blocks, _optimal_base, _write_reports, codec_of
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(
@@ -408,7 +408,7 @@ def fits():
 
 @pytest.mark.parametrize("cls", SANITIZERS)
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("encode", [None, *_reports.ENCODINGS])
+@pytest.mark.parametrize("encode", [None, *_write_reports.ENCODINGS])
 def test_every_form_in_every_library(cls, library, encode, fits):
     X = frame_of(library)
     if (cls, library) not in fits:
@@ -473,13 +473,13 @@ def test_posterior_of_an_impossible_report_is_the_marginal():
     # A mechanism whose second report comes from a cell that the public table lacks.
     matrix = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0]]
     sanitizer.mechanism_ = Mechanism.from_matrix(matrix, ("n", "y"), ("a", "b"))
-    table = _reports.posterior(sanitizer.mechanism_, sanitizer.joint_, codec_of(sanitizer))
+    table = _write_reports.posterior(sanitizer.mechanism_, sanitizer.joint_, codec_of(sanitizer))
     np.testing.assert_allclose(table, [[3 / 8, 5 / 8, 4 / 8, 4 / 8]] * 2)
 
 
 def test_posterior_refuses_what_is_too_large(monkeypatch):
     sanitizer = SRRSanitizer(encode="posterior").fit(GOOD)
-    monkeypatch.setattr(_reports, "_MAX_WORK", 1)
+    monkeypatch.setattr(_write_reports, "_MAX_WORK", 1)
     with pytest.raises(ValueError, match="too large for 4 reports and 4 cells"):
         sanitizer.transform(GOOD)
 
