@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = [
     "ROWS",
     "ReadOnly",
+    "SetOnce",
     "chunks",
     "read_only",
     "real_numbers",
@@ -77,6 +78,21 @@ def read_only(value: Any) -> Any:
         value = value.copy()
         value.setflags(write=False)
     return value
+
+
+class SetOnce:
+    """Base of objects whose public attributes are set when they are made, and never again.
+
+    An object whose attributes were changed would state figures that do not hold for what it does.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute, unless it is a public one that is there."""
+        if not name.startswith("_") and name in vars(self):
+            raise AttributeError(
+                f"{name} of a {type(self).__name__} cannot be changed: make another one."
+            )
+        super().__setattr__(name, value)
 
 
 class ReadOnly:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skrldp.alphabet import brief, is_missing, listed
-from skrldp.batches._frames import as_frame
+from skrldp.batches._frames import as_arrow, as_frame
 
 __all__ = ["check_ids"]
 
@@ -47,7 +47,8 @@ def check_ids(frame: Any, id: str) -> None:
     """
     import narwhals.stable.v2 as nw
 
-    table = as_frame(_groupable(frame, id)).lazy()
+    own = as_frame(_groupable(frame, id))
+    table = own.lazy()
     schema = table.collect_schema()
     name = brief(repr(id))
     if id not in schema:
@@ -55,7 +56,18 @@ def check_ids(frame: Any, id: str) -> None:
             f"the table lacks the column {name} of the ids; it has {listed(list(schema))}."
         )
     dtype = schema[id]
-    if dtype.is_float() or dtype.is_decimal() or dtype.is_temporal() or dtype.is_nested():
+    pandas = own.implementation.is_pandas_like() and isinstance(own, nw.DataFrame)
+    if pandas and dtype in (nw.Object, nw.Categorical):  # may hold 7 and "7", which are one id
+        table = as_frame(_groupable(as_arrow(own.select(id)), id)).lazy()
+        dtype = table.collect_schema()[id]
+    objects = dtype == nw.Object and own.implementation.is_polars()
+    if (
+        objects
+        or dtype.is_float()
+        or dtype.is_decimal()
+        or dtype.is_temporal()
+        or dtype.is_nested()
+    ):
         raise ValueError(
             f"the ids in column {name} must be integers, strings or bytes, not {dtype}. (Missing "
             "ids make floats of integers in some libraries.)"
@@ -104,7 +116,12 @@ def _groupable(frame: Any, id: str) -> Any:
         frame = pa.Table.from_batches([frame])
     if isinstance(frame, pa.Table) and id in frame.column_names:
         dtype = frame.schema.field(id).type
+        held = dtype
         if isinstance(dtype, pa.BaseExtensionType):
+            held = dtype.storage_type
+        if pa.types.is_dictionary(dtype):  # whose entries may repeat
+            held = dtype.value_type
+        if held is not dtype:
             place = frame.column_names.index(id)
-            frame = frame.set_column(place, id, frame[id].cast(dtype.storage_type))
+            frame = frame.set_column(place, id, frame[id].cast(held))
     return frame

@@ -48,12 +48,12 @@ def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
 
 
 def as_arrow(frame: Any) -> Any:
-    """Convert a frame; the library's messages would quote values."""
+    """Convert a frame at hand; the library's messages would quote values."""
     with suppress(Exception):
-        return frame.to_arrow()
+        return _converted(frame)
     for name in frame.columns:
         try:
-            frame.select(name).to_arrow()
+            _converted(frame.select(name))
         except Exception:
             raise ValueError(
                 f"column {brief(repr(name))} holds values of several types, or of one that Arrow "
@@ -61,3 +61,11 @@ def as_arrow(frame: Any) -> Any:
                 "Nothing was reported."
             ) from None
     raise ValueError("Arrow cannot hold the table. Nothing was reported.")
+
+
+def _converted(frame: Any) -> Any:
+    import narwhals.stable.v2 as nw
+
+    if frame.implementation.is_polars() and nw.Object in frame.schema.values():
+        raise TypeError("polars gives memory addresses for Python objects")
+    return frame.to_arrow()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from skrldp._arrays import smallest_dtype
+from skrldp._arrays import SetOnce, smallest_dtype
 from skrldp._numbers import at_most
 from skrldp.alphabet import brief, listed
 from skrldp.batches._arrow import (
@@ -29,7 +29,7 @@ __all__ = ["Reporter"]
 _TYPES = [f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("u", "")]
 
 
-class Reporter:
+class Reporter(SetOnce):
     """A function from an iterator of Arrow record batches to one of reports, for engines.
 
     The report of a row is a function of the key, the row's id, its cell and the mechanism. So it is

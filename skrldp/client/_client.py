@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skrldp._arrays import SetOnce
 from skrldp._numbers import at_most
 from skrldp.client._fresh_reports import FreshReports
 from skrldp.client._memory import Memory
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Client"]
 
 
-class Client:
+class Client(SetOnce):
     """A mechanism as a device needs it; made by :func:`skrldp.client.load`.
 
     Attributes

@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skrldp._arrays import SetOnce
 from skrldp._numbers import at_most
 from skrldp._params import check_positive, is_whole
 from skrldp.client._memory import octets_of
@@ -28,7 +29,7 @@ _APPLICATION = 0x736B726C  # the file's type, as SQLite's header has it
 _PATIENCE = 60.0  # seconds to wait for another process that is counting
 
 
-class FreshReports:
+class FreshReports(SetOnce):
     """At most a stated number of fresh reports about each person, and none after that.
 
     The reports are counted in a file, which all clients and processes that report about the same

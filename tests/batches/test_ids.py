@@ -142,3 +142,38 @@ def test_ids_with_a_type_of_their_own():
     batches.check_ids(pa.table({"person": ids}), "person")
     with pytest.raises(ValueError, match="more than one row"):
         batches.check_ids(pa.table({"person": pa.concat_arrays([ids, ids])}), "person")
+
+
+def test_objects_of_polars_are_no_ids():
+    """Arrow would get their memory addresses, which are others in every process."""
+    ids = [uuid.UUID(int=number + 1) for number in range(3)]
+    table = pl.DataFrame(
+        {"person": ids, "age": [1, 1, 1], "ill": ["no"] * 3, "size": ["S"] * 3},
+        schema_overrides={"person": pl.Object},
+    )
+    with pytest.raises(ValueError, match="column 'person' holds values of several types, or of"):
+        reporter(dense())(table)
+    for frame in (table, table.lazy()):
+        with pytest.raises(ValueError, match="must be integers, strings or bytes, not Object"):
+            batches.check_ids(frame, "person")
+
+
+@pytest.mark.parametrize("kind", [object, "category"])
+def test_ids_of_several_types_are_refused(kind):
+    table = pd.DataFrame({"person": pd.Series(["7", 7], dtype=object).astype(kind)})
+    with pytest.raises(ValueError, match="column 'person' holds values of several types"):
+        batches.check_ids(table, "person")
+    batches.check_ids(pd.DataFrame({"person": pd.Series([8, 7], dtype=kind)}), "person")
+
+
+def test_entries_of_a_dictionary_that_repeat_are_one_id():
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", "a"]))
+    with pytest.raises(ValueError, match=r"more than one row: 'a' \(2 rows\)"):
+        batches.check_ids(pa.table({"person": twice}), "person")
+
+
+def test_reporters_cannot_be_changed():
+    """A changed number would be stated with the bound of another."""
+    own = reporter(dense())
+    with pytest.raises(AttributeError, match="mechanism of a Reporter cannot be changed"):
+        own.mechanism = dense()

@@ -302,7 +302,9 @@ def test_a_ledger_under_another_key_is_refused():
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("odd", [str.upper, lambda text: f"{text}  ", lambda text: None])
+@pytest.mark.parametrize(
+    "odd", [str.upper, lambda text: f"{text}  ", lambda text: f"{text}\n", lambda text: None]
+)
 def test_holders_that_were_changed_are_refused(library, odd):
     """As a table of a database may, or somebody's program: nobody would be known any more."""
     one, table = reporter(), records(np.arange(20), np.random.default_rng(0))
@@ -324,7 +326,7 @@ def test_a_person_is_one_whatever_the_ids_look_like():
         one(records(ids, rng).to_pandas()) for ids in (np.arange(20), np.arange(20).astype(str))
     )
     both = pd.concat([numbers, texts])
-    with pytest.raises(ValueError, match="column 'holder' has ids in more than one row"):
+    with pytest.raises(ValueError, match="column 'person' holds values of several types"):
         one.entries(both, one.schema().empty_table().to_pandas())
 
 
@@ -400,3 +402,11 @@ def test_bad_tables():
         one.reports(made, empty.drop(["key"]))
     with pytest.raises(TypeError, match=r"frames of one library.*got Table and DataFrame"):
         one.reports(made, pl.from_arrow(empty))
+
+
+def test_the_number_of_reports_cannot_be_changed():
+    one = reporter(max_reports=1)
+    for name, value in (("max_reports", 50), ("bound", 0.0), ("epoch", 1)):
+        with pytest.raises(AttributeError, match=f"{name} of a LedgerReporter cannot be changed"):
+            setattr(one, name, value)
+    assert "at most 1 in a ledger" in repr(one)

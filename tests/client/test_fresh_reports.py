@@ -205,3 +205,11 @@ def test_no_file_is_in_memory(tmp_path, monkeypatch):
             device.report(ROW, id="me")
         monkeypatch.chdir(tmp_path)
         assert counted(tmp_path / name) == [1]
+
+
+def test_the_number_of_reports_cannot_be_changed(path):
+    limit = FreshReports(1, path)
+    device = load(text_of(), limit=limit)
+    for changed, name in ((limit, "per_person"), (limit, "path"), (device, "mechanism")):
+        with pytest.raises(AttributeError, match=f"{name} of a .* cannot be changed"):
+            setattr(changed, name, 50)
