@@ -16,6 +16,7 @@ from skrldp.cli._figures import as_html, as_json, as_text
 from skrldp.cli._mechanism import read_mechanism
 from skrldp.cli._outputs import new_file
 from skrldp.mechanism import Guarantee, Mechanism
+from skrldp.sets import chance_of_missing
 
 __all__ = ["inspect"]
 
@@ -96,8 +97,7 @@ def _claims(claim: Guarantee, columns: Sequence[tuple[Any, bool]]) -> list[tuple
     lines = [("claimed", f"{figures}, for {over}")]
     around = claim.distributions
     if not isinstance(around, str) and around.beta is not None:
-        rule = "at most" if around.rule == "finite-sample" else "about"
-        misses = f"misses the true distribution with probability {rule} {around.beta:g}"
+        misses = f"misses the true distribution {chance_of_missing(around.rule, around.beta)}"
         lines.append(("this set", f"{misses}; {claim.condition}"))
     if claim.n_records is not None:
         lines.append(("public table", f"{claim.n_records:,} records"))

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from skrldp._numbers import at_most
+
 __all__ = ["ObjectiveBound", "distance_in_words", "least"]
 
 
@@ -30,16 +32,24 @@ def least(bounds: Iterable[ObjectiveBound]) -> ObjectiveBound:
     return min(bounds, key=lambda bound: bound.value)
 
 
-def distance_in_words(objective: float, bound: float, by: str, gap: float) -> str:
-    """Say how far an objective is from a bound, and from which.
+def distance_in_words(objective: float, bound: float, by: str) -> str:
+    """Say how far an objective is from the optimum at most, and by which bound.
+
+    The optimum is between the two. So the distance, as a share of the optimum, is at most the
+    distance as a share of the bound, if both have one sign.
 
     Examples
     --------
-    >>> distance_in_words(0.75, 1.0, "entropy of U", 0.25)
+    >>> distance_in_words(0.75, 1.0, "entropy of U")
     'at most 25% below the optimum (bound: entropy of U)'
     """
     origin = f" (bound: {by})" if by else ""
-    if gap <= _EQUAL:
+    distance = abs(objective - bound)
+    if distance <= _EQUAL * abs(bound):
         return f"optimal to six digits{origin}"
     side = "below" if objective < bound else "above"
-    return f"at most {100.0 * gap:.3g}% {side} the optimum{origin}"
+    if objective * bound > 0.0:
+        most = at_most(100.0 * distance / abs(bound), ".3g") + "%"
+    else:
+        most = at_most(distance, ".3g")
+    return f"at most {most} {side} the optimum{origin}"

@@ -83,7 +83,7 @@ class Solution(ReadOnly):
     @property
     def gap_in_words(self) -> str:
         """How far the objective is from the bound, and from which bound."""
-        return distance_in_words(self.objective, self.bound, self.bound_by, self.gap)
+        return distance_in_words(self.objective, self.bound, self.bound_by)
 
     @property
     def gap(self) -> float:

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import tomllib
+import warnings
 from dataclasses import replace
 
 import command_fixtures
@@ -20,7 +21,14 @@ import pytest
 from command_files import DAYS, DESIGN, ENDINGS, KEY, KEYED, read, table, write
 from conftest import ROOT
 
-from skrldp import FrequencyEstimator, Mechanism, SRRSanitizer
+from skrldp import (
+    FrequencyEstimator,
+    IRSanitizer,
+    LikelihoodRatioSet,
+    Mechanism,
+    PrivacyLeakWarning,
+    SRRSanitizer,
+)
 from skrldp.batches import Reporter, key_check
 from skrldp.cli import main
 
@@ -184,6 +192,17 @@ def test_certify_proves_what_else_is_promised(call, folder):
     code, out, _ = call("certify", "weak.json", "public.arrow")
     assert code == 1
     assert "NOT PROVEN" in out
+
+
+def test_inspect_never_states_less_than_beta(call, folder):
+    of = table().drop_columns(["person"])
+    around = LikelihoodRatioSet(beta=0.12345649)
+    fitted = IRSanitizer(eps=1.0, sensitive="ill", uncertainty=around)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        (folder / "own.json").write_text(fitted.fit(of).mechanism_.to_json())
+    code, out, _ = call("inspect", "own.json")
+    assert code == 0 and "with probability at most 0.1235;" in " ".join(out.split())
 
 
 def test_inspect(call, ready, designed):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution, RenyiBall
+from skrldp._numbers import at_most
 from skrldp.certificate import release
 from skrldp.design import information_bound
 from skrldp.design.closed_form import grr
@@ -183,7 +184,7 @@ def test_it_bounds_robust_designs(shape):
         assert robust.objective <= robust.bound <= bound.value
         robust = replace(robust, bound=bound.value, bound_by=bound.by)
         assert robust.gap_in_words == (
-            f"at most {100 * robust.gap:.3g}% below the optimum (bound: {AT_PUBLIC})"
+            f"at most {at_most(100 * robust.gap, '.3g')}% below the optimum (bound: {AT_PUBLIC})"
         )
 
 
