@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skrldp.alphabet import brief, is_missing, listed
+from skrldp.batches._arrow import pyarrow
 from skrldp.batches._frames import as_arrow, as_frame
 
 __all__ = ["check_ids"]
@@ -47,8 +48,7 @@ def check_ids(frame: Any, id: str) -> None:
     """
     import narwhals.stable.v2 as nw
 
-    own = as_frame(_groupable(frame, id))
-    table = own.lazy()
+    table = _groupable(frame, id).lazy()
     schema = table.collect_schema()
     name = brief(repr(id))
     if id not in schema:
@@ -56,11 +56,7 @@ def check_ids(frame: Any, id: str) -> None:
             f"the table lacks the column {name} of the ids; it has {listed(list(schema))}."
         )
     dtype = schema[id]
-    pandas = own.implementation.is_pandas_like() and isinstance(own, nw.DataFrame)
-    if pandas and dtype in (nw.Object, nw.Categorical):  # may hold 7 and "7", which are one id
-        table = as_frame(_groupable(as_arrow(own.select(id)), id)).lazy()
-        dtype = table.collect_schema()[id]
-    objects = dtype == nw.Object and own.implementation.is_polars()
+    objects = dtype == nw.Object and table.implementation.is_polars()
     if (
         objects
         or dtype.is_float()
@@ -107,11 +103,17 @@ def _is_no_id(own: Any) -> bool:
 
 
 def _groupable(frame: Any, id: str) -> Any:
-    """Return a table of Arrow in a form that its own functions take."""
-    if not type(frame).__module__.startswith("pyarrow"):
-        return frame
-    import pyarrow as pa
+    """Return a table whose ids are compared as reporters compare them.
 
+    Columns of pandas may hold 7 and "7", which are one id; entries of an Arrow dictionary may
+    repeat.
+    """
+    if not type(frame).__module__.startswith("pyarrow"):
+        table = as_frame(frame)
+        if not table.implementation.is_pandas_like() or id not in table.columns:
+            return table
+        frame = as_arrow(table.select(id))
+    pa = pyarrow()
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
     if isinstance(frame, pa.Table) and id in frame.column_names:
@@ -119,9 +121,9 @@ def _groupable(frame: Any, id: str) -> Any:
         held = dtype
         if isinstance(dtype, pa.BaseExtensionType):
             held = dtype.storage_type
-        if pa.types.is_dictionary(dtype):  # whose entries may repeat
+        elif pa.types.is_dictionary(dtype):
             held = dtype.value_type
         if held is not dtype:
             place = frame.column_names.index(id)
             frame = frame.set_column(place, id, frame[id].cast(held))
-    return frame
+    return as_frame(frame)

@@ -195,8 +195,6 @@ class LedgerReporter(Reporter):
 
         check_ids(candidates, self._id)
         made, past = self._frames(candidates, ledger)
-        if made.implementation.is_pandas_like():  # whose columns may have both 7 and "7"
-            check_ids(candidates, _HOLDER)
         own = (nw.col("digest") == self.digest) & (nw.col(_EPOCH) == self.epoch)
         counts = (
             past.with_columns(own.cast(nw.Int64()).alias("own"))

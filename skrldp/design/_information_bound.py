@@ -14,7 +14,7 @@ __all__ = ["AT_PUBLIC", "NEAR_PUBLIC", "information_bound"]
 
 AT_PUBLIC = "the optimum for the public distribution alone"
 NEAR_PUBLIC = f"an upper bound on {AT_PUBLIC}"
-_ALL = "entropy of the records"
+_ALL = "entropy of what is reported about"
 # Secrets that the linear program tells apart; the others are one. With the first the bound takes
 # less than a second, with the second milliseconds.
 _MOST_SECRETS, _MOST_SECRETS_QUICK = 50, 10

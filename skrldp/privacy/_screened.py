@@ -34,12 +34,12 @@ class Compared(Protocol):
 
     def closely(
         self,
-        v: Floats,
-        w: Floats,
+        part: Floats,
+        other: Floats,
         first: Indices,
         second: Indices,
         eps: Floats,
-        bound: Floats,
+        rough: Floats,
         above: float,
         conditionals: bool,
     ) -> tuple[Floats, Floats | None]: ...

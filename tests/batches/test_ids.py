@@ -164,6 +164,10 @@ def test_ids_of_several_types_are_refused(kind):
     with pytest.raises(ValueError, match="column 'person' holds values of several types"):
         batches.check_ids(table, "person")
     batches.check_ids(pd.DataFrame({"person": pd.Series([8, 7], dtype=kind)}), "person")
+    many = [*map(str, range(200)), 7]  # the first rows are all strings
+    table = pd.DataFrame({"person": pd.Series(many, dtype=object).astype(kind)})
+    with pytest.raises(ValueError, match="column 'person' holds values of several types"):
+        batches.check_ids(table, "person")
 
 
 def test_entries_of_a_dictionary_that_repeat_are_one_id():

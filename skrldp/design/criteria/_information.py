@@ -99,7 +99,9 @@ class Information(Expandable):
         of_records = information_bound(joint, requirements)
         if self.about is None:
             return of_records
-        return least([of_records, ObjectiveBound(entropy(self._reduced), "entropy of the records")])
+        return least(
+            [of_records, ObjectiveBound(entropy(self._reduced), "entropy of what is asked about")]
+        )
 
     def bound_at(self, distribution: Floats, value: float) -> float:
         r"""Bound the information of every mechanism at another distribution, in nats.
