@@ -7,28 +7,22 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from tables_of_libraries import NAN, SURVEY, learn_codec
 
-from skrldp.table import CellCodec, column_names, learn
+from skrldp.table import CellCodec
 from skrldp.table._columns import Column
-from skrldp.table._select import resolve_columns
 
 UTC = dt.timezone.utc  # noqa: UP017 (read by tests that compare zones)
-NAN = float("nan")
+
+
 DAY = dt.datetime(2024, 2, 29, 12, 30)
+
+
 NIGHT = dt.datetime(2024, 10, 27, 2, 30)
-
-
-def learn_codec(X, **options) -> CellCodec:
-    return learn(X, **options)[0]
 
 
 def encode(codec: CellCodec, X) -> np.ndarray:
     return codec.encode(X).cells(codec.n_values)
-
-
-# --- Tables of every library and dtype -----------------------------------------------------------
 
 
 def pandas_frame(dtype, values) -> Callable:
@@ -68,10 +62,19 @@ def array(values, dtype) -> Callable:
 
 
 SIZES = pd.CategoricalDtype(["small", "medium", "large", "unused"], ordered=True)
+
+
 COLOURS = pd.CategoricalDtype(["red", "blue", "green"])
+
+
 BINS = pd.CategoricalDtype(pd.interval_range(0, 3))
+
+
 DAYS = pd.CategoricalDtype(pd.DatetimeIndex([NIGHT, DAY]))
+
+
 PARIS_DAYS = pd.CategoricalDtype(DAYS.categories.tz_localize("Europe/Paris", ambiguous=False))
+
 
 TABLES = {
     "pandas category": pandas_frame(COLOURS, ["green", "red", None]),
@@ -166,6 +169,8 @@ DECLARED = {
     "polars Boolean": [False, True],
     "pyarrow bool": [False, True],
 }
+
+
 ONLY_PANDAS = (
     "pandas mixed",
     "pandas intervals",
@@ -260,9 +265,6 @@ def test_a_frame_reads_the_same_in_every_library(name):
         np.testing.assert_array_equal(encode(codec, decoded), expected)
 
 
-# --- Numbers -------------------------------------------------------------------------------------
-
-
 def test_numbers_match_by_value_and_strings_never():
     codec = learn_codec(pd.DataFrame({"s": [0, 1, 0, 1], "u": [0, 1, 2, 2]}))
     for dtype in ("float64", "int8", "Int64", "Float32", object):
@@ -329,13 +331,6 @@ def test_every_missing_value_is_one_category():
 def test_mixed_types_sort_by_type_then_text():
     codec = learn_codec([["n", "x"], ["y", 3], ["y", None], ["n", 10], ["n", 2.5]])
     assert codec.values == (2.5, 10, 3, "x", None)
-
-
-# --- Alphabets -----------------------------------------------------------------------------------
-
-SURVEY = pd.DataFrame(
-    {"a": ["x", "y", "y", "x"], "s": ["n", "y", "y", "n"], "t": [2, 1, 2, 2], "b": [1, 1, 2, 1]}
-)
 
 
 def test_several_columns_take_observed_combinations():
@@ -452,333 +447,3 @@ def test_decoding_other_numbers_of_rows():
 
 def test_column_is_a_plain_value():
     assert learn_codec(SURVEY).columns[0] == Column("a", ("x", "y"))
-
-
-# --- Against a plain Python encoder --------------------------------------------------------------
-
-SCALARS = st.sampled_from([0, 1, 2, -1, 0.5, True, False, "", "0", "1", "x", None, NAN, 1.0, -0.0])
-COLUMNS = {
-    "numpy": SCALARS,
-    "pandas": SCALARS,
-    "polars": st.sampled_from(["", "0", "x", "é", None]),
-    "pyarrow": st.sampled_from([0.5, -0.0, 0.0, 1.0, NAN, None]),
-}
-
-
-def make_table(library: str, rows: list[tuple]):
-    if library == "numpy":
-        table = np.empty((len(rows), len(rows[0])), dtype=object)
-        table[:] = rows
-        return table
-    columns = {f"c{i}": list(column) for i, column in enumerate(zip(*rows, strict=True))}
-    if library == "pandas":
-        return pd.DataFrame(columns, dtype=object)
-    module = pytest.importorskip(library)
-    return module.DataFrame(columns) if library == "polars" else module.table(columns)
-
-
-def naive(rows: list[tuple]) -> list[tuple]:
-    return [tuple(None if v is None or v != v else v for v in row) for row in rows]
-
-
-@pytest.mark.parametrize("library", COLUMNS)
-@settings(max_examples=30, deadline=None)
-@given(data=st.data())
-def test_agrees_with_dictionaries(library, data):
-    width = data.draw(st.integers(2, 4))
-    row = st.tuples(*[COLUMNS[library]] * width)
-    public = data.draw(st.lists(row, min_size=2, max_size=12))
-    private = data.draw(st.lists(row, min_size=1, max_size=12))
-    chosen = st.lists(st.integers(0, width - 1), min_size=1, max_size=width - 1, unique=True)
-    secret = sorted(data.draw(chosen))
-    others = [p for p in range(width) if p not in secret]
-
-    def part(rows, positions):
-        return [tuple(row[p] for p in positions) for row in naive(rows)]
-
-    known_s, known_u = set(part(public, secret)), set(part(public, others))
-    X = make_table(library, public)
-    if len(known_s) < 2 or len(known_u) < 2:
-        with pytest.raises(ValueError, match="has only one value"):
-            learn_codec(X, sensitive=secret)
-        return
-    codec = learn_codec(X, sensitive=secret)
-
-    def as_tuples(members, positions):
-        return [(m,) for m in members] if len(positions) == 1 else list(members)
-
-    secrets, values = as_tuples(codec.secrets, secret), as_tuples(codec.values, others)
-    assert set(secrets) == known_s and len(secrets) == len(known_s)
-    assert set(values) == known_u and len(values) == len(known_u)
-
-    Y = make_table(library, private)
-    if not set(part(private, secret)) <= known_s:
-        with pytest.raises(ValueError, match="unseen in fit"):
-            codec.encode(Y, unknown="mark")
-        return
-    codes = codec.encode(Y, unknown="mark")
-    assert [secrets[s] for s in codes.secrets] == part(private, secret)
-    found = [values[u] if u >= 0 else None for u in codes.values]
-    assert found == [u if u in known_u else None for u in part(private, others)]
-    if None in found:
-        with pytest.raises(ValueError, match="unseen in fit"):
-            codec.encode(Y)
-        with pytest.raises(ValueError, match="unknown value of U"):
-            codes.cells(codec.n_values)
-    else:
-        back = codec.decode(codec.encode(Y).cells(codec.n_values), like=Y)
-        again = codec.encode(back)
-        np.testing.assert_array_equal(again.secrets, codes.secrets)
-        np.testing.assert_array_equal(again.values, codes.values)
-
-
-# --- Unknown values ------------------------------------------------------------------------------
-
-
-def test_unknown_values_are_marked_or_refused():
-    codec = learn_codec(SURVEY[["s", "a"]])
-    X = pd.DataFrame({"s": ["n", "y", "y", "n"], "a": ["x", "q", None, "y"]})
-    assert codec.encode(X, unknown="mark").values.tolist() == [0, -1, -1, 1]
-    with pytest.raises(
-        ValueError,
-        match=r"column 'a' has 2 rows with a value unseen in fit \(not shown; rows 1, 2 of 4\); "
-        r"known are 'x', 'y'\. .*`categories`.*unknown='impute'",
-    ):
-        codec.encode(X)
-    with pytest.raises(ValueError, match="unknown must be 'error', 'mark' or 'other'"):
-        codec.encode(X, unknown="ignore")
-
-
-def test_unknown_secrets_are_always_refused():
-    codec = learn_codec(SURVEY[["s", "a"]])
-    X = pd.DataFrame({"s": ["n", "maybe", "maybe"], "a": ["x", "x", "x"]})
-    for unknown in ("error", "mark"):
-        with pytest.raises(
-            ValueError, match=r"column 's' has 2 rows .*'n', 'y'.*protect"
-        ) as caught:
-            codec.encode(X, unknown=unknown)
-        assert "maybe" not in str(caught.value)
-
-
-def test_a_few_rows_are_named():
-    codec = learn_codec(SURVEY[["s", "b"]])
-    X = pd.DataFrame({"s": "n", "b": np.arange(100) % 12 + 1})
-    with pytest.raises(ValueError, match=r"82 rows .*rows 2, 3, .*, 9, \.\.\. of 100"):
-        codec.encode(X)
-
-
-def test_unknown_combinations():
-    codec = learn_codec(SURVEY, sensitive=["s", "t"])
-    new_value = pd.DataFrame({"a": ["x"], "s": ["y"], "t": [1], "b": [2]})
-    assert codec.encode(new_value, unknown="mark").values.tolist() == [-1]
-    with pytest.raises(
-        ValueError,
-        match=r"columns 'a', 'b': 1 row with a combination of values unseen in fit "
-        r"\(not shown; row 0 of 1\); .*categories='product'",
-    ):
-        codec.encode(new_value)
-    new_secret = pd.DataFrame({"a": ["x"], "s": ["n"], "t": [1], "b": [1]})
-    with pytest.raises(ValueError, match=r"columns 's', 't'.*to protect it") as caught:
-        codec.encode(new_secret, unknown="mark")
-    assert "('n', 1)" not in str(caught.value)
-
-
-def test_missing_without_a_category():
-    codec = learn_codec(np.array([[0.0, 1.0], [1.0, 2.0]]))
-    with pytest.raises(ValueError, match=r"column 1 has 2 rows with a value unseen in fit .*None"):
-        codec.encode(np.array([[0, NAN], [1, NAN]]))
-
-
-# --- Bad input -----------------------------------------------------------------------------------
-
-GOOD = np.array([[0, 1], [1, 2], [0, 1]])
-
-
-class Sparse:
-    nnz = 0
-
-    def toarray(self):
-        raise AssertionError
-
-
-@pytest.mark.parametrize(
-    ("X", "error", "message"),
-    [
-        (np.zeros((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1"),
-        (pd.DataFrame({"a": [], "b": []}), ValueError, r"0 sample\(s\) \(shape=\(0, 2\)\)"),
-        (np.zeros((3, 0)), ValueError, r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
-        (
-            np.zeros(3),
-            ValueError,
-            "Expected 2D array, got 1D array instead.*\n?.*Reshape your data",
-        ),
-        (pd.Series([1, 2]), ValueError, "Expected 2D array, got 1D array instead"),
-        (np.zeros((2, 2, 2)), ValueError, "Expected 2D array, got 3D"),
-        ([[1, 2], [3]], ValueError, "inhomogeneous|Expected 2D"),
-        (Sparse(), TypeError, "sparse.*dense.*toarray"),
-        (GOOD + 1j, ValueError, "Complex data not supported"),
-        (GOOD[:, :1] + 1j, ValueError, "Complex data not supported"),
-        (pd.DataFrame({"s": [0, 1], "u": [1j, 0]}), ValueError, "Complex.* in column 'u'"),
-        (np.zeros(2, dtype=[("s", int), ("u", int)]), TypeError, "structured arrays"),
-        (pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"]), ValueError, r"duplicate.*\['a'\]"),
-        (np.array([[0, np.inf], [1, 0]]), ValueError, "contains infinity, in column 1"),
-        (pd.DataFrame({"s": [0, 1], "u": [0, -np.inf]}), ValueError, "infinity, in column 'u'"),
-        (np.array([[0, [1]], [1, {}]], dtype=object), TypeError, "column 1 .*cannot be categories"),
-        (GOOD[:, :1], ValueError, r"1 feature\(s\)"),
-        (GOOD[:1], ValueError, r"S \(column 0\) has only one value \(n_samples=1\)"),
-        (GOOD[[0, 2]], ValueError, "only one value, so there is nothing to protect"),
-        (
-            np.array([[0, 1], [1, 1]]),
-            ValueError,
-            r"U \(column 1\) has only one value.*nothing to r",
-        ),
-    ],
-)
-def test_bad_tables(X, error, message):
-    with pytest.raises(error, match=message):
-        learn_codec(X)
-
-
-def test_bad_tables_of_other_libraries():
-    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
-    with pytest.raises(ValueError, match="duplicate"):
-        learn_codec(pa.table([[1, 2], [1, 2]], names=["a", "a"]))
-    frame = pl.DataFrame({"a": [1, 2], "b": [[1], [2]]})
-    with pytest.raises(TypeError, match=r"column 'b' .*cannot be categories"):
-        learn_codec(frame)
-    infinite = pl.DataFrame({"a": [1, 2], "b": [1.0, np.inf]})
-    with pytest.raises(ValueError, match="infinity, in column 'b'"):
-        learn_codec(infinite)
-
-
-def test_all_columns_sensitive():
-    with pytest.raises(ValueError, match=r"2 feature\(s\), all sensitive"):
-        learn_codec(GOOD, sensitive=[0, 1])
-
-
-@pytest.mark.parametrize(
-    ("categories", "message"),
-    [
-        ("automatic", "categories must be 'auto', 'product', a list or a dict, got 'automatic'"),
-        (2, "categories must be 'auto', 'product', a list or a dict, got 2"),
-        (["auto", {1, 2}], "categories of column 1 must be 'auto' or a list"),
-        (["auto"], "lists 1 alphabets, but the table has 2 columns"),
-        ({"z": [1]}, r"keys that are no columns: \['z'\]"),
-        (["auto", "ab"], "categories of column 1 must be 'auto' or a list, got 'ab'"),
-        (["auto", []], "categories of column 1 are empty"),
-        (["auto", [1, 2, 1.0]], r"categories of column 1 list \[1\] more than once"),
-        (["auto", [1, np.inf]], "infinity, in the categories of column 1"),
-        (["auto", [1, 3]], "column 1 of the public data has 1 row with value 2 that `categories`"),
-    ],
-)
-def test_bad_categories(categories, message):
-    with pytest.raises(ValueError, match=message):
-        learn_codec(GOOD, categories=categories)
-
-
-def test_too_many_cells():
-    X = np.stack([np.arange(4000) % 2, np.arange(4000)], axis=1)
-    message = (
-        r"at least 8,000 cells, more than 5,000\. Levels per column: 1: 4,000; 0: 2; their product "
-        r"is 8,000\. .*KBinsDiscretizer.* Ask Ann\.$"
-    )
-    with pytest.raises(ValueError, match=message):
-        learn_codec(X, max_cells=5000, advice="Ask Ann.")
-    ids = np.arange(300_000)
-    with pytest.raises(
-        ValueError,
-        match=r"100,000 distinct values at most\. Levels per column: 'id': more than 100,000; "
-        r"'zip': 3,000; 's': 2; their product is more than 600,006,000\. .*KBins",
-    ):
-        learn_codec(pd.DataFrame({"s": ids % 2, "zip": ids % 3000, "id": ids / 7}))
-    declared = pd.DataFrame({"s": [0, 1, 1], "u": pd.Categorical([5, 7, 7], range(9999))})
-    with pytest.raises(
-        ValueError, match=r"'u': 9,999 \(2 of them used\).*remove_unused_categories"
-    ):
-        learn_codec(declared, max_cells=5000)
-    many = pd.DataFrame(np.stack([ids[:100]] * 40, axis=1) % 10, columns=list(map(str, range(40))))
-    with pytest.raises(ValueError, match=r"; 30 more columns; their product is about 1e40"):
-        learn_codec(many, categories="product")
-    wide = pd.DataFrame({"s": ids[:400] % 2, "b": ids[:400], "c": ids[:400]})
-    with pytest.raises(ValueError, match="at least 160,000 cells"):
-        learn_codec(wide, categories={"b": ids[:400]}, max_cells=10_000)
-    with pytest.raises(ValueError, match="at least 400 cells"):
-        learn_codec(wide, max_cells=300)
-
-
-def test_columns_must_be_those_of_fit():
-    codec = learn_codec(SURVEY)
-    with pytest.raises(
-        ValueError,
-        match=r"feature names should match.*\nFeature names unseen.*\n"
-        r"- z\nFeature names seen at fit time, yet now missing:\n- b",
-    ):
-        codec.encode(SURVEY.rename(columns={"b": "z"}))
-    with pytest.raises(ValueError, match="in the same order as they were in fit"):
-        codec.encode(SURVEY[["s", "a", "t", "b"]])
-    with pytest.raises(ValueError, match="now missing:\n- b"):
-        codec.encode(SURVEY[["a", "s", "t"]])
-    with pytest.raises(ValueError, match="X has 3 features, but this sanitizer was fitted with 4"):
-        codec.encode(SURVEY.to_numpy()[:, :3])
-    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
-        codec.encode(SURVEY[:0])
-
-
-def test_bad_cells():
-    codec = learn_codec(GOOD)
-    for cells in ([-1], [4], [0.0], [True]):
-        with pytest.raises(ValueError, match="cell codes must be integers from 0 to 3"):
-            codec.decode(cells, like=GOOD)
-    with pytest.raises(ValueError, match="part must be"):
-        codec.decode([0], like=GOOD, part="sensitive")
-
-
-# --- Choosing columns ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("sensitive", "positions"),
-    [
-        ("s", (1,)),
-        (2, (2,)),
-        (-1, (3,)),
-        (np.int64(2), (2,)),
-        (["t", "s"], (1, 2)),
-        (("s", 0), (0, 1)),
-        ([1, -3], (1,)),
-        (pd.Index(["b"]), (3,)),
-        (np.array([True, False, False, True]), (0, 3)),
-        (slice(1, 3), (1, 2)),
-        (slice("s", "b"), (1, 2, 3)),
-        (slice(None, "s"), (0, 1)),
-        (lambda X: X.columns[X.dtypes == "int64"], (2, 3)),
-        (lambda X: slice(0, 1), (0,)),
-        (lambda X: [False, True, False, False], (1,)),
-    ],
-)
-def test_sensitive_columns(sensitive, positions):
-    assert resolve_columns(SURVEY, sensitive) == positions
-
-
-@pytest.mark.parametrize(
-    ("sensitive", "error", "message"),
-    [
-        ("z", ValueError, r"column 'z' not found; the columns are \['a', 's', 't', 'b'\]"),
-        (4, ValueError, "column 4 not found"),
-        (-5, ValueError, "column -5 not found"),
-        ([], ValueError, "selects no column"),
-        ([True, False], ValueError, "mask of 2 values, but there are 4 columns"),
-        (True, TypeError, "must be a column name or position"),
-        (1.5, TypeError, "must be a column name or position"),
-        ([None], TypeError, "must be a column name or position"),
-    ],
-)
-def test_bad_sensitive_columns(sensitive, error, message):
-    with pytest.raises(error, match=message):
-        resolve_columns(SURVEY, sensitive)
-
-
-def test_column_names():
-    assert column_names(SURVEY) == ["a", "s", "t", "b"]
-    assert column_names(GOOD) == [0, 1]
-    assert column_names([[1, "a"]]) == [0, 1]

@@ -1,0 +1,130 @@
+"""Records and tables that a client refuses, and what the messages say."""
+
+import sqlite3
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from client_records import ROWS, by_name, dense
+
+from skrldp import (
+    Mechanism,
+)
+from skrldp.client import load
+
+# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (
+            {"age": 1, "size": "S"},
+            "the record lacks the column 'ill'; the mechanism needs 'age', 'ill'",
+        ),
+        ({}, "lacks the column 'age'"),
+        (defaultdict(lambda: 1), "lacks the column 'age'"),
+        (
+            (1, "no"),
+            "the record has 2 values, but the mechanism has 3 columns: 'age', 'ill', 'size'",
+        ),
+        ((1, "no", "S", 4), "has 4 values"),
+        ("abc", "the record is of type str; it must be a dict"),
+        (5, "is of type int"),
+        (None, "is of type NoneType"),
+        (np.ones((3, 1)), r"has shape \(3, 1\), but is one row"),
+        (
+            (1, "perhaps", "S"),
+            r"column 'ill': .* the value \(not shown\) of record 0 .*knows 'no', 'yes', None",
+        ),
+        ((9, "no", "S"), r"column 'age': .*not shown.*knows 1, 2, 3\.5"),
+        ((1, "no", "XL"), r"column 'size': .*not shown.* knows 'S', 'M', None"),
+        ((1, "no", None), r"columns 'age', 'size': .*not shown.*each value, but not together"),
+        ((1, "no", ["S"]), "column 'size' holds values that cannot be categories"),
+        ((1, "no", np.array(["S"])), "column 'size' holds values that cannot be categories"),
+    ],
+)
+def test_bad_records(record, message):
+    client = load(dense().to_json())
+    with pytest.raises(ValueError, match=message) as caught:
+        client.report(record)
+    assert str(caught.value).endswith("Nothing was reported.")
+
+
+def test_messages_are_short_whatever_was_loaded():
+    """Names and categories are somebody else's text, and values a person's."""
+    long = "x" * 10**6
+    mechanism = Mechanism.from_matrix(np.full((1, 4), 1.0), (f"s{long}", "no"), (f"u{long}", "no"))
+    client = load(mechanism.named(None, [(f"S{long}", True), (f"U{long}", False)]).to_json())
+    for record in ({}, (1,), (long, "no"), ("no", long), ("no", [long]), 5):
+        for report, what in ((client.report, record), (client.report_many, [record])):
+            with pytest.raises(ValueError) as caught:
+                report(what)
+            assert len(str(caught.value)) < 3000
+
+
+def test_unknown_values_are_counted_and_placed():
+    client = load(dense().to_json())
+    for bad in ([(1, "?", "S"), (1, "!", "S")], [(1, "no", "?"), (1, "no", "!")]):
+        message = r"value \(not shown\) of records 2, 3 \(2 of 4 records\)"
+        with pytest.raises(ValueError, match=message) as caught:
+            client.report_many([*ROWS, *bad])
+        assert "?" not in str(caught.value) and "!" not in str(caught.value)
+    many = np.array([[1, "no", f"size {n}"] for n in range(1000)], dtype=object)
+    with pytest.raises(ValueError, match=r"records 0, .*, 7, \.\.\. \(1,000 of 1,000") as caught:
+        client.report_many(many)
+    assert "size 7" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([*ROWS, (1, "no")], "record 2 has 2 values"),
+        ([*ROWS, "abc"], "record 2 is of type str"),
+        ([*by_name(ROWS), {"age": 1}], "record 2 lacks the column 'ill'"),
+        ({"age": [1], "ill": ["no", "no"], "size": ["S"]}, "columns differ in length"),
+        ({"age": 1, "ill": "no", "size": "S"}, "column 'age' is no column"),
+        ({"age": [1], "ill": ["no"]}, "the table lacks the column 'size'"),
+        (pd.DataFrame({"age": [1]}), "the table lacks the column 'ill'"),
+        (
+            pd.DataFrame([[1, 1, "no", "S"]], columns=["age", "age", "ill", "size"]),
+            "'age' is no column",
+        ),
+        (pl.DataFrame(by_name(ROWS)).lazy(), "a data frame with its rows in memory"),
+        (np.zeros((2, 4)), "the array has 4 values, but the mechanism has 3 columns"),
+        (np.zeros(3), "an array of records must have shape"),
+        (np.zeros((2, 3), dtype=complex), "dtype complex128"),
+        (np.ma.masked_array(np.zeros((2, 3))), "masked arrays are not supported"),
+        ({"age": np.ma.masked_array([1]), "ill": ["no"], "size": ["S"]}, "masked arrays"),
+        ((row for row in ROWS), "records must be a list of dicts or tuples"),
+        ("abc", "records must be a list"),
+        (7, "records must be a list"),
+        (None, "records must be a list"),
+    ],
+)
+def test_bad_tables(records, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        load(dense().to_json()).report_many(records)
+    assert str(caught.value).endswith("Nothing was reported.")
+
+
+def test_all_or_none():
+    """A bad record leaves no trace: the bits that follow are those that would have come."""
+    client, other = (load(dense().to_json(), random_state=1) for _ in range(2))
+    for records in ([*ROWS, (1, "?", "S")], [*ROWS, (1, "no")]):
+        with pytest.raises(ValueError, match="Nothing was reported"):
+            client.report_many(records)
+    with pytest.raises(ValueError, match="id is of no use"):
+        client.report_many(ROWS, ids=[1, 2])
+    np.testing.assert_array_equal(client.report_many(ROWS * 50), other.report_many(ROWS * 50))
+
+
+def test_rows_of_a_database():
+    database = sqlite3.connect(":memory:")
+    database.row_factory = sqlite3.Row
+    row = database.execute("select 1 as age, 'no' as ill, 'S' as size").fetchone()
+    database.close()
+    assert load(dense().to_json()).report(row) in range(4)

@@ -1,0 +1,132 @@
+"""The page of the JSON format: its sixty lines, its example, its fields."""
+
+import doctest
+import inspect
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from client_records import FORMS, by_name, dense, reader, rows_of
+from conftest import ROOT
+
+from skrldp import (
+    Mechanism,
+    SRRSanitizer,
+)
+
+# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def tiny(form):
+    """Mechanisms of few bits, whose draws can all be tried."""
+    document = json.loads(FORMS[form]().to_json())
+    if form == "blocks":
+        document.update(denominator_bits=6, blocks=[64 - 4 * 3 - 2 * 8 - 8 * 1, 3, 8, 1])
+        return document, 6
+    rng = np.random.default_rng(0)
+    n_symbols, width = np.shape(document["weights"])
+    document["weights"] = (rng.multinomial(64, np.ones(n_symbols) / 4, size=width).T << 28).tolist()
+    return document, 6
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sixty_lines_sample_exactly(form):
+    """Every draw there is, in steps where all weights are multiples of a step."""
+    document, bits = tiny(form)
+    mechanism = Mechanism.from_json(json.dumps(document))
+    sixty = reader()
+    step = 2 ** (mechanism.denominator_bits - bits)
+    doc = sixty.load(json.dumps(document))
+    rows, cells = rows_of(40)
+    for record, cell in zip(by_name(rows), cells, strict=True):
+        counts = [0] * mechanism.shape[0]
+        for draw in range(2**bits):
+            first = sixty.report(doc, record, lambda n, d=draw: d * step)
+            assert first == sixty.report(doc, record, lambda n, d=draw: (d + 1) * step - 1)
+            counts[first] += step
+        assert counts == mechanism.weights[:, cell].tolist()
+
+
+def test_sixty_lines_run_by_themselves():
+    lines = (ROOT / "examples" / "reader.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 60
+    record = json.dumps({"age": 1, "ill": None, "size": "S"})
+    for form in FORMS:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", str(ROOT / "examples" / "reader.py"), record],
+            input=FORMS[form]().to_json().encode(),
+            capture_output=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert int(done.stdout) in range(FORMS[form]().shape[0])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda d: d.update(version=4),
+        lambda d: d["weights"][0].__setitem__(0, d["weights"][0][0] + 1),
+        lambda d: d["weights"].pop(),
+        lambda d: d["weights"][1].pop(),
+        lambda d: [row.pop() for row in d["weights"]],
+        lambda d: d["weights"][0].__setitem__(0, float(d["weights"][0][0])),
+        lambda d: d["weights"].append([-w for w in d["weights"][0]]),
+        lambda d: d.update(weights=[]),
+    ],
+)
+def test_sixty_lines_check(damage):
+    document = json.loads(dense().to_json())
+    damage(document)
+    with pytest.raises(ValueError, match=r"mechanism|weights|zip"):
+        reader().load(json.dumps(document))
+
+
+def test_sixty_lines_refuse_what_is_unknown():
+    sixty, doc = reader(), json.loads(dense().to_json())
+    for record in ({"age": 1, "ill": "?", "size": "S"}, {"age": 9, "ill": "no", "size": "S"}):
+        with pytest.raises(ValueError, match="not in list"):
+            sixty.report(doc, record)
+    with pytest.raises(KeyError):
+        sixty.report(doc, {"age": 1, "ill": "no"})
+    assert "randbelow" in str(inspect.signature(sixty.report))
+
+
+def blocks_of(language):
+    page = (ROOT / "docs" / "client.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
+
+
+def test_the_pages_code_runs_as_printed():
+    session = "\n".join(blocks_of("python"))
+    test = doctest.DocTestParser().get_doctest(session, {}, "client.md", "client.md", 0)
+    assert len(test.examples) > 20
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_the_pages_json_is_a_mechanism():
+    (text,) = blocks_of("json")
+    mechanism = Mechanism.from_json(text)
+    canonical = json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False)
+    assert mechanism.to_json() == canonical
+    X = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "visits": ["rare", "often"] * 2})
+    made = (
+        SRRSanitizer(eps=1.0, sensitive="ill").fit(X, sample_weight=[70, 100, 260, 570]).mechanism_
+    )
+    assert np.abs(made.weights - mechanism.weights).max() <= 16  # as libraries compute exp
+    assert (made.columns, made.cells, made.symbols) == (
+        mechanism.columns, mechanism.cells, mechanism.symbols,
+    )  # fmt: skip
+
+
+def test_the_page_names_every_field_in_the_canonical_order():
+    page = (ROOT / "docs" / "client.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(?:…)?(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)))
+    (text,) = blocks_of("json")
+    for document in [json.loads(text), *(json.loads(form().to_json()) for form in FORMS.values())]:
+        fields = [*document, *document.pop("guarantee", {})]
+        assert sorted(fields, key=named.index) == fields

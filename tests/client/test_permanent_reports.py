@@ -1,0 +1,208 @@
+"""Permanent reports of a client: one person, one report, with a key and an id.
+
+Statistical tests have a fixed key; each would fail right code with probability 1e-9 for a random
+one.
+"""
+
+import copy
+import hashlib
+import hmac
+import math
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from client_records import FALSE_ALARM, FORMS, KEY, ROWS, blind, blocks, chi_square, dense, rows_of
+from scipy import stats
+
+from skrldp import (
+    Mechanism,
+)
+from skrldp.client import load
+from skrldp.client._client import Client
+
+# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def permanent(mechanism, key=KEY):
+    return load(mechanism.to_json(), memoize=key)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_person_gives_the_same_report(form):
+    mechanism = FORMS[form]()
+    rows, _ = rows_of(5000)
+    ids = [f"person {n}" for n in range(5000)]
+    client = permanent(mechanism)
+    reports = client.report_many(rows, ids=ids)
+    np.testing.assert_array_equal(permanent(mechanism).report_many(rows, ids=ids), reports)
+    order = np.random.default_rng(0).permutation(5000)
+    shuffled = client.report_many([rows[n] for n in order], ids=[ids[n] for n in order])
+    np.testing.assert_array_equal(shuffled, reports[order])
+    for n in (0, 1, 4095, 4096, 4999):
+        assert client.report(rows[n], id=ids[n]) == reports[n]
+    assert len(set(client.report_many([rows[0]] * 9, ids=[ids[0]] * 9).tolist())) == 1
+
+
+def independent(first, second, n):
+    """P-value of the hypothesis that two sequences of symbols are independent."""
+    table = np.zeros((n, n))
+    np.add.at(table, (first, second), 1)
+    table = table[np.ix_(table.any(axis=1), table.any(axis=0))]
+    return stats.chi2_contingency(table).pvalue
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_permanent_reports_have_the_distribution_of_fresh_ones(form):
+    """Over persons; and independent between records, keys and mechanisms of one person."""
+    mechanism, n = FORMS[form](), 20_000
+    b, ids = mechanism.shape[0], range(n)
+    client = permanent(mechanism)
+    base = client.report_many([(2, None, "S")] * n, ids=ids)
+    assert chi_square(base, mechanism.matrix[:, 2 * 5 + 2], b) > FALSE_ALARM
+    other = mechanism.named(None, [("age", False), ("sick", True), ("size", False)])
+    for reports in (
+        client.report_many([(1, None, "M")] * n, ids=ids),  # the record changed
+        permanent(mechanism, KEY[::-1]).report_many([(2, None, "S")] * n, ids=ids),
+        permanent(other).report_many([(2, None, "S")] * n, ids=ids),
+        client.report_many([(2, None, "S")] * n, ids=[str(person) for person in ids]),
+    ):
+        assert independent(base, reports, b) > FALSE_ALARM
+    assert independent(base, base, b) < FALSE_ALARM
+
+
+def test_a_blind_mechanisms_permanent_report_is_of_u_alone():
+    client = permanent(blind())
+    assert {client.report((2, s, "S"), id=b"x") for s in ("no", "yes", None)} == {
+        client.report((2, "S"), id=b"x")
+    }
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_bits_are_those_that_are_described(form):
+    """The sampler's bits are the bytes of HMAC-SHA256, worked out here by the definition."""
+    mechanism = FORMS[form]()
+    digest = bytes.fromhex(mechanism.digest)
+    domain = b"skrldp permanent report, version 1\0"
+    derived = hmac.new(KEY, domain + digest, hashlib.sha256).digest()
+    written = {
+        "é": b"s\xc3\xa9",
+        b"\x00": b"b\x00",
+        -12: b"i-12",
+        2**70: b"i1180591620717411303424",
+    }
+    rows, cells = rows_of(40)
+    cells = cells % 5 if form == "blind" else cells
+    for row, cell in zip(rows, cells, strict=True):
+        for person, octets in written.items():
+            message = int(cell).to_bytes(8, "big") + octets
+            tape = list(hmac.new(derived, message, hashlib.sha256).digest())
+
+            def fill(out, tape=tape):
+                octets = bytes(tape[: out.itemsize])
+                del tape[: out.itemsize]
+                out[...] = int.from_bytes(octets, "little")
+
+            expected = mechanism.form.sampler.sample([cell], SimpleNamespace(fill=fill))[0]
+            assert permanent(mechanism).report(row, id=person) == expected
+
+
+def test_permanent_reports_outlive_releases():
+    """If these reports change, everyone's do: that would be another version of the domain."""
+    matrix = [[0.5, 0.25, 0.125, 0.25], [0.25, 0.25, 0.75, 0.5], [0.25, 0.5, 0.125, 0.25]]
+    mechanism = Mechanism.from_matrix(matrix, ("a", "b"), (0, 1)).named(
+        None, [("s", True), ("u", False)]
+    )
+    rows = [("b", 0)] * 24
+    reports = permanent(mechanism).report_many(rows, ids=range(24))
+    assert "".join(map(str, reports)) == "121110111001010010011110"
+
+
+def test_ids_are_told_apart_by_type():
+    client = permanent(dense())
+    rows, n = [(2, None, "S")], 2000
+    numbers = client.report_many(rows * n, ids=range(n))
+    for ids in ([str(i) for i in range(n)], [str(i).encode() for i in range(n)]):
+        assert np.any(client.report_many(rows * n, ids=ids) != numbers)
+    for ids in (np.arange(n), pd.Series(range(n)), [np.int8(i % 100) for i in range(100)]):
+        found = client.report_many(rows * len(ids), ids=ids)
+        np.testing.assert_array_equal(found, numbers[: len(ids)])
+
+
+@pytest.mark.parametrize("bad", [None, True, 1.0, ("a",), "\ud800", math.nan])
+def test_bad_ids(bad):
+    client = permanent(dense())
+    with pytest.raises(ValueError, match=r"an id must be|surrogate|need an id"):
+        client.report(ROWS[0], id=bad)
+    with pytest.raises(ValueError, match=r"an id must be|surrogate"):
+        client.report_many(ROWS, ids=["fine", bad])
+
+
+def test_ids_go_with_permanent_reports():
+    client = permanent(dense())
+    with pytest.raises(ValueError, match="need an id for each record"):
+        client.report_many(ROWS)
+    with pytest.raises(ValueError, match="2 records, but 3 ids"):
+        client.report_many(ROWS, ids=[1, 2, 3])
+    with pytest.raises(ValueError, match="one id for each record, not a single str"):
+        client.report_many(ROWS, ids="ab")
+    with pytest.raises(ValueError, match="make them permanent by load"):
+        load(dense().to_json()).report(ROWS[0], id="me")
+
+
+@pytest.mark.parametrize(
+    ("key", "error", "message"),
+    [
+        (bytes(15), ValueError, "at least 16 bytes, got 15: make one with secrets.token_bytes"),
+        (b"", ValueError, "got 0"),
+        ("a" * 32, TypeError, "a key of bytes, got str"),
+        (True, TypeError, "got bool"),
+        (bytearray(32), TypeError, "got bytearray"),
+    ],
+)
+def test_bad_keys(key, error, message):
+    with pytest.raises(error, match=message):
+        load(dense().to_json(), memoize=key)
+
+
+def test_another_mechanism_is_refused():
+    mechanism = dense()
+    digest = mechanism.digest
+    assert load(mechanism.to_json(), digest=digest).digest == digest
+    assert load(mechanism.to_json().encode(), digest=digest, memoize=KEY).digest == digest
+    text = mechanism.to_json().replace('"S"', '"s"')
+    for wrong in (digest, digest.upper(), "", digest[:-1], f"{digest} "):
+        with pytest.raises(ValueError, match=r"this is another mechanism: its digest is [0-9a-f]"):
+            load(text, digest=wrong)
+    for wrong in (digest.encode(), 0, False, [digest]):
+        with pytest.raises(TypeError, match="digest must be a str"):
+            load(mechanism.to_json(), digest=wrong)
+
+
+def test_a_key_leaves_nothing_to_chance():
+    assert load(dense().to_json(), memoize=bytes(16)).report(ROWS[0], id=1) in range(4)
+    with pytest.raises(ValueError, match="take no random_state"):
+        load(dense().to_json(), memoize=KEY, random_state=0)
+
+
+def test_the_key_is_not_written_with_the_client():
+    """Pickles are stored and sent; a permanent client is loaded anew, with its key."""
+    client = permanent(dense())
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match="load it again, with its key"):
+            pickle.dumps(client, protocol)
+    twin = copy.deepcopy(client)  # which stays in memory
+    assert twin.report(ROWS[0], id=1) == client.report(ROWS[0], id=1)
+    fresh = pickle.loads(pickle.dumps(load(dense().to_json())))
+    assert fresh.digest == client.digest and fresh.report(ROWS[0]) in range(4)
+
+
+def test_a_client_in_words():
+    client = permanent(dense())
+    assert repr(client) == f"Client(4 permanent reports, no claim, digest {client.digest[:12]})"
+    assert "KEY" not in repr(client) and KEY.hex() not in repr(vars(client))
+    assert isinstance(client, Client) and client.eps is None
+    assert "Client(15 fresh reports" in repr(load(blocks().to_json()))

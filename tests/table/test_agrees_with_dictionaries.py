@@ -1,0 +1,139 @@
+"""Cells of tables against dictionaries of rows; unknown and missing values."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tables_of_libraries import NAN, SURVEY, learn_codec
+
+SCALARS = st.sampled_from([0, 1, 2, -1, 0.5, True, False, "", "0", "1", "x", None, NAN, 1.0, -0.0])
+
+
+COLUMNS = {
+    "numpy": SCALARS,
+    "pandas": SCALARS,
+    "polars": st.sampled_from(["", "0", "x", "é", None]),
+    "pyarrow": st.sampled_from([0.5, -0.0, 0.0, 1.0, NAN, None]),
+}
+
+
+def make_table(library: str, rows: list[tuple]):
+    if library == "numpy":
+        table = np.empty((len(rows), len(rows[0])), dtype=object)
+        table[:] = rows
+        return table
+    columns = {f"c{i}": list(column) for i, column in enumerate(zip(*rows, strict=True))}
+    if library == "pandas":
+        return pd.DataFrame(columns, dtype=object)
+    module = pytest.importorskip(library)
+    return module.DataFrame(columns) if library == "polars" else module.table(columns)
+
+
+def naive(rows: list[tuple]) -> list[tuple]:
+    return [tuple(None if v is None or v != v else v for v in row) for row in rows]
+
+
+@pytest.mark.parametrize("library", COLUMNS)
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_agrees_with_dictionaries(library, data):
+    width = data.draw(st.integers(2, 4))
+    row = st.tuples(*[COLUMNS[library]] * width)
+    public = data.draw(st.lists(row, min_size=2, max_size=12))
+    private = data.draw(st.lists(row, min_size=1, max_size=12))
+    chosen = st.lists(st.integers(0, width - 1), min_size=1, max_size=width - 1, unique=True)
+    secret = sorted(data.draw(chosen))
+    others = [p for p in range(width) if p not in secret]
+
+    def part(rows, positions):
+        return [tuple(row[p] for p in positions) for row in naive(rows)]
+
+    known_s, known_u = set(part(public, secret)), set(part(public, others))
+    X = make_table(library, public)
+    if len(known_s) < 2 or len(known_u) < 2:
+        with pytest.raises(ValueError, match="has only one value"):
+            learn_codec(X, sensitive=secret)
+        return
+    codec = learn_codec(X, sensitive=secret)
+
+    def as_tuples(members, positions):
+        return [(m,) for m in members] if len(positions) == 1 else list(members)
+
+    secrets, values = as_tuples(codec.secrets, secret), as_tuples(codec.values, others)
+    assert set(secrets) == known_s and len(secrets) == len(known_s)
+    assert set(values) == known_u and len(values) == len(known_u)
+
+    Y = make_table(library, private)
+    if not set(part(private, secret)) <= known_s:
+        with pytest.raises(ValueError, match="unseen in fit"):
+            codec.encode(Y, unknown="mark")
+        return
+    codes = codec.encode(Y, unknown="mark")
+    assert [secrets[s] for s in codes.secrets] == part(private, secret)
+    found = [values[u] if u >= 0 else None for u in codes.values]
+    assert found == [u if u in known_u else None for u in part(private, others)]
+    if None in found:
+        with pytest.raises(ValueError, match="unseen in fit"):
+            codec.encode(Y)
+        with pytest.raises(ValueError, match="unknown value of U"):
+            codes.cells(codec.n_values)
+    else:
+        back = codec.decode(codec.encode(Y).cells(codec.n_values), like=Y)
+        again = codec.encode(back)
+        np.testing.assert_array_equal(again.secrets, codes.secrets)
+        np.testing.assert_array_equal(again.values, codes.values)
+
+
+def test_unknown_values_are_marked_or_refused():
+    codec = learn_codec(SURVEY[["s", "a"]])
+    X = pd.DataFrame({"s": ["n", "y", "y", "n"], "a": ["x", "q", None, "y"]})
+    assert codec.encode(X, unknown="mark").values.tolist() == [0, -1, -1, 1]
+    with pytest.raises(
+        ValueError,
+        match=r"column 'a' has 2 rows with a value unseen in fit \(not shown; rows 1, 2 of 4\); "
+        r"known are 'x', 'y'\. .*`categories`.*unknown='impute'",
+    ):
+        codec.encode(X)
+    with pytest.raises(ValueError, match="unknown must be 'error', 'mark' or 'other'"):
+        codec.encode(X, unknown="ignore")
+
+
+def test_unknown_secrets_are_always_refused():
+    codec = learn_codec(SURVEY[["s", "a"]])
+    X = pd.DataFrame({"s": ["n", "maybe", "maybe"], "a": ["x", "x", "x"]})
+    for unknown in ("error", "mark"):
+        with pytest.raises(
+            ValueError, match=r"column 's' has 2 rows .*'n', 'y'.*protect"
+        ) as caught:
+            codec.encode(X, unknown=unknown)
+        assert "maybe" not in str(caught.value)
+
+
+def test_a_few_rows_are_named():
+    codec = learn_codec(SURVEY[["s", "b"]])
+    X = pd.DataFrame({"s": "n", "b": np.arange(100) % 12 + 1})
+    with pytest.raises(ValueError, match=r"82 rows .*rows 2, 3, .*, 9, \.\.\. of 100"):
+        codec.encode(X)
+
+
+def test_unknown_combinations():
+    codec = learn_codec(SURVEY, sensitive=["s", "t"])
+    new_value = pd.DataFrame({"a": ["x"], "s": ["y"], "t": [1], "b": [2]})
+    assert codec.encode(new_value, unknown="mark").values.tolist() == [-1]
+    with pytest.raises(
+        ValueError,
+        match=r"columns 'a', 'b': 1 row with a combination of values unseen in fit "
+        r"\(not shown; row 0 of 1\); .*categories='product'",
+    ):
+        codec.encode(new_value)
+    new_secret = pd.DataFrame({"a": ["x"], "s": ["n"], "t": [1], "b": [1]})
+    with pytest.raises(ValueError, match=r"columns 's', 't'.*to protect it") as caught:
+        codec.encode(new_secret, unknown="mark")
+    assert "('n', 1)" not in str(caught.value)
+
+
+def test_missing_without_a_category():
+    codec = learn_codec(np.array([[0.0, 1.0], [1.0, 2.0]]))
+    with pytest.raises(ValueError, match=r"column 1 has 2 rows with a value unseen in fit .*None"):
+        codec.encode(np.array([[0, NAN], [1, NAN]]))

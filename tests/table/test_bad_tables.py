@@ -1,0 +1,198 @@
+"""Tables, categories and columns that are refused, and what the messages say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tables_of_libraries import SURVEY, learn_codec
+
+from skrldp.table import column_names
+from skrldp.table._select import resolve_columns
+
+GOOD = np.array([[0, 1], [1, 2], [0, 1]])
+
+
+class Sparse:
+    nnz = 0
+
+    def toarray(self):
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        (np.zeros((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1"),
+        (pd.DataFrame({"a": [], "b": []}), ValueError, r"0 sample\(s\) \(shape=\(0, 2\)\)"),
+        (np.zeros((3, 0)), ValueError, r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
+        (
+            np.zeros(3),
+            ValueError,
+            "Expected 2D array, got 1D array instead.*\n?.*Reshape your data",
+        ),
+        (pd.Series([1, 2]), ValueError, "Expected 2D array, got 1D array instead"),
+        (np.zeros((2, 2, 2)), ValueError, "Expected 2D array, got 3D"),
+        ([[1, 2], [3]], ValueError, "inhomogeneous|Expected 2D"),
+        (Sparse(), TypeError, "sparse.*dense.*toarray"),
+        (GOOD + 1j, ValueError, "Complex data not supported"),
+        (GOOD[:, :1] + 1j, ValueError, "Complex data not supported"),
+        (pd.DataFrame({"s": [0, 1], "u": [1j, 0]}), ValueError, "Complex.* in column 'u'"),
+        (np.zeros(2, dtype=[("s", int), ("u", int)]), TypeError, "structured arrays"),
+        (pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"]), ValueError, r"duplicate.*\['a'\]"),
+        (np.array([[0, np.inf], [1, 0]]), ValueError, "contains infinity, in column 1"),
+        (pd.DataFrame({"s": [0, 1], "u": [0, -np.inf]}), ValueError, "infinity, in column 'u'"),
+        (np.array([[0, [1]], [1, {}]], dtype=object), TypeError, "column 1 .*cannot be categories"),
+        (GOOD[:, :1], ValueError, r"1 feature\(s\)"),
+        (GOOD[:1], ValueError, r"S \(column 0\) has only one value \(n_samples=1\)"),
+        (GOOD[[0, 2]], ValueError, "only one value, so there is nothing to protect"),
+        (
+            np.array([[0, 1], [1, 1]]),
+            ValueError,
+            r"U \(column 1\) has only one value.*nothing to r",
+        ),
+    ],
+)
+def test_bad_tables(X, error, message):
+    with pytest.raises(error, match=message):
+        learn_codec(X)
+
+
+def test_bad_tables_of_other_libraries():
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    with pytest.raises(ValueError, match="duplicate"):
+        learn_codec(pa.table([[1, 2], [1, 2]], names=["a", "a"]))
+    frame = pl.DataFrame({"a": [1, 2], "b": [[1], [2]]})
+    with pytest.raises(TypeError, match=r"column 'b' .*cannot be categories"):
+        learn_codec(frame)
+    infinite = pl.DataFrame({"a": [1, 2], "b": [1.0, np.inf]})
+    with pytest.raises(ValueError, match="infinity, in column 'b'"):
+        learn_codec(infinite)
+
+
+def test_all_columns_sensitive():
+    with pytest.raises(ValueError, match=r"2 feature\(s\), all sensitive"):
+        learn_codec(GOOD, sensitive=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("categories", "message"),
+    [
+        ("automatic", "categories must be 'auto', 'product', a list or a dict, got 'automatic'"),
+        (2, "categories must be 'auto', 'product', a list or a dict, got 2"),
+        (["auto", {1, 2}], "categories of column 1 must be 'auto' or a list"),
+        (["auto"], "lists 1 alphabets, but the table has 2 columns"),
+        ({"z": [1]}, r"keys that are no columns: \['z'\]"),
+        (["auto", "ab"], "categories of column 1 must be 'auto' or a list, got 'ab'"),
+        (["auto", []], "categories of column 1 are empty"),
+        (["auto", [1, 2, 1.0]], r"categories of column 1 list \[1\] more than once"),
+        (["auto", [1, np.inf]], "infinity, in the categories of column 1"),
+        (["auto", [1, 3]], "column 1 of the public data has 1 row with value 2 that `categories`"),
+    ],
+)
+def test_bad_categories(categories, message):
+    with pytest.raises(ValueError, match=message):
+        learn_codec(GOOD, categories=categories)
+
+
+def test_too_many_cells():
+    X = np.stack([np.arange(4000) % 2, np.arange(4000)], axis=1)
+    message = (
+        r"at least 8,000 cells, more than 5,000\. Levels per column: 1: 4,000; 0: 2; their product "
+        r"is 8,000\. .*KBinsDiscretizer.* Ask Ann\.$"
+    )
+    with pytest.raises(ValueError, match=message):
+        learn_codec(X, max_cells=5000, advice="Ask Ann.")
+    ids = np.arange(300_000)
+    with pytest.raises(
+        ValueError,
+        match=r"100,000 distinct values at most\. Levels per column: 'id': more than 100,000; "
+        r"'zip': 3,000; 's': 2; their product is more than 600,006,000\. .*KBins",
+    ):
+        learn_codec(pd.DataFrame({"s": ids % 2, "zip": ids % 3000, "id": ids / 7}))
+    declared = pd.DataFrame({"s": [0, 1, 1], "u": pd.Categorical([5, 7, 7], range(9999))})
+    with pytest.raises(
+        ValueError, match=r"'u': 9,999 \(2 of them used\).*remove_unused_categories"
+    ):
+        learn_codec(declared, max_cells=5000)
+    many = pd.DataFrame(np.stack([ids[:100]] * 40, axis=1) % 10, columns=list(map(str, range(40))))
+    with pytest.raises(ValueError, match=r"; 30 more columns; their product is about 1e40"):
+        learn_codec(many, categories="product")
+    wide = pd.DataFrame({"s": ids[:400] % 2, "b": ids[:400], "c": ids[:400]})
+    with pytest.raises(ValueError, match="at least 160,000 cells"):
+        learn_codec(wide, categories={"b": ids[:400]}, max_cells=10_000)
+    with pytest.raises(ValueError, match="at least 400 cells"):
+        learn_codec(wide, max_cells=300)
+
+
+def test_columns_must_be_those_of_fit():
+    codec = learn_codec(SURVEY)
+    with pytest.raises(
+        ValueError,
+        match=r"feature names should match.*\nFeature names unseen.*\n"
+        r"- z\nFeature names seen at fit time, yet now missing:\n- b",
+    ):
+        codec.encode(SURVEY.rename(columns={"b": "z"}))
+    with pytest.raises(ValueError, match="in the same order as they were in fit"):
+        codec.encode(SURVEY[["s", "a", "t", "b"]])
+    with pytest.raises(ValueError, match="now missing:\n- b"):
+        codec.encode(SURVEY[["a", "s", "t"]])
+    with pytest.raises(ValueError, match="X has 3 features, but this sanitizer was fitted with 4"):
+        codec.encode(SURVEY.to_numpy()[:, :3])
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        codec.encode(SURVEY[:0])
+
+
+def test_bad_cells():
+    codec = learn_codec(GOOD)
+    for cells in ([-1], [4], [0.0], [True]):
+        with pytest.raises(ValueError, match="cell codes must be integers from 0 to 3"):
+            codec.decode(cells, like=GOOD)
+    with pytest.raises(ValueError, match="part must be"):
+        codec.decode([0], like=GOOD, part="sensitive")
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "positions"),
+    [
+        ("s", (1,)),
+        (2, (2,)),
+        (-1, (3,)),
+        (np.int64(2), (2,)),
+        (["t", "s"], (1, 2)),
+        (("s", 0), (0, 1)),
+        ([1, -3], (1,)),
+        (pd.Index(["b"]), (3,)),
+        (np.array([True, False, False, True]), (0, 3)),
+        (slice(1, 3), (1, 2)),
+        (slice("s", "b"), (1, 2, 3)),
+        (slice(None, "s"), (0, 1)),
+        (lambda X: X.columns[X.dtypes == "int64"], (2, 3)),
+        (lambda X: slice(0, 1), (0,)),
+        (lambda X: [False, True, False, False], (1,)),
+    ],
+)
+def test_sensitive_columns(sensitive, positions):
+    assert resolve_columns(SURVEY, sensitive) == positions
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "error", "message"),
+    [
+        ("z", ValueError, r"column 'z' not found; the columns are \['a', 's', 't', 'b'\]"),
+        (4, ValueError, "column 4 not found"),
+        (-5, ValueError, "column -5 not found"),
+        ([], ValueError, "selects no column"),
+        ([True, False], ValueError, "mask of 2 values, but there are 4 columns"),
+        (True, TypeError, "must be a column name or position"),
+        (1.5, TypeError, "must be a column name or position"),
+        ([None], TypeError, "must be a column name or position"),
+    ],
+)
+def test_bad_sensitive_columns(sensitive, error, message):
+    with pytest.raises(error, match=message):
+        resolve_columns(SURVEY, sensitive)
+
+
+def test_column_names():
+    assert column_names(SURVEY) == ["a", "s", "t", "b"]
+    assert column_names(GOOD) == [0, 1]
+    assert column_names([[1, "a"]]) == [0, 1]
