@@ -268,7 +268,7 @@ def _estimate(
     of: o.Of = None,
     column: o.ReportColumn = "report",
     counts: o.Counts = None,
-    method: o.How = o.Method.least_squares,
+    method: o.How = o.Method.ml,
     level: o.Level = 0.95,
     in_format: o.InFormat = None,
     delimiter: o.Delimiter = None,

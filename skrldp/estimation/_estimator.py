@@ -46,12 +46,14 @@ class FrequencyEstimator(
         it), which also knows how it writes symbols as cells. (scikit-learn's ``clone`` unfits a
         sanitizer; wrap it in :class:`~sklearn.frozen.FrozenEstimator` if this estimator is to be
         cloned.)
-    method : {"least-squares", "ml"}, default="least-squares"
-        "least-squares" is unbiased, and estimates may be negative. "ml" is maximum likelihood.
+    method : {"ml", "least-squares"}, default="ml"
+        "ml" is maximum likelihood: a distribution, and never less exact with many reports.
+        "least-squares" is exactly unbiased; estimates may be negative, and their errors many times
+        larger where symbols are rare.
     prior : JointDistribution, optional
         Public records to count beside the reports, if both come from one distribution: the estimate
         is the mode of the posterior under a Dirichlet distribution with parameters ``prior_weight *
-        counts + 1``. Needs ``method="ml"``.
+        counts + 1``. Only with ``method="ml"``.
     prior_weight : float, default=1.0
         Between 0 and 1: how much of a report each public record counts for (a *power prior*,
         Ibrahim and Chen 2000). Less than 1 if the public records come from a similar distribution
@@ -60,7 +62,8 @@ class FrequencyEstimator(
         Maximise the likelihood only over an uncertainty set around the public distribution, such
         as the sanitizer's ``uncertainty_``, which its privacy rests on anyway. Intervals then lie
         in it too. If the set misses the true distribution, as it may with its probability beta,
-        they may be wrong: a 95 % interval may hold in 95 % less beta only. Needs ``method="ml"``.
+        they may be wrong: a 95 % interval may hold in 95 % less beta only. Only with
+        ``method="ml"``.
     public : JointDistribution, optional
         The public distribution that `restrict_to` is around; that of the sanitizer if `mechanism`
         is one.
@@ -175,7 +178,7 @@ class FrequencyEstimator(
     def __init__(
         self,
         mechanism: Any,
-        method: str = "least-squares",
+        method: str = "ml",
         *,
         prior: Any = None,
         prior_weight: float = 1.0,
@@ -263,9 +266,10 @@ class FrequencyEstimator(
         found.identifiable_ = identifiable.reshape(shape).copy()
         found.frequencies_, found.std_error_ = frequencies.reshape(shape), errors.reshape(shape)
         found.gap_, found.n_iter_ = gap, n_iter
-        # The only assignment: a fit that fails or is interrupted leaves the estimator as it was.
-        kept = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}
-        self.__dict__ = {**kept, **{name: read_only(it) for name, it in vars(found).items()}}
+        # Only here does the estimator change: a fit that fails leaves it as it was.
+        fitted = {name: read_only(value) for name, value in vars(found).items()}
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(fitted)
         return self
 
     def _channel_of(self, mechanism: Mechanism, kinds: NDArray[np.intp]) -> Channel:

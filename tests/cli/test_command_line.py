@@ -76,7 +76,7 @@ def test_reports_and_estimates(call, ready, designed, ending):
     mechanism = Mechanism.from_json(designed)
     own = FrequencyEstimator(mechanism, encode="symbol").fit(expected["report"].to_numpy())
     frame = own.marginal("ill").to_frame().reset_index()
-    assert rows == frame.to_dict("records")
+    assert rows == frame.astype(object).where(frame.notna(), None).to_dict("records")
     more = ("--of", "visits", "--of", "zip", "--method", "ml", "--level", "0.9", "-o", "e.json")
     assert call("estimate", "mechanism.json", f"out.{ending}", *more) == (0, "", "")
     figures = json.loads((ready / "e.json").read_text())

@@ -31,10 +31,11 @@ def plain(matrix, a1=None):
     return Mechanism.from_matrix(matrix, range(a1), range(np.shape(matrix)[1] // a1))
 
 
-def fit_counts(mechanism, counts, *args, **options):
+def fit_counts(mechanism, counts, method="least-squares", **options):
+    """Fit by least squares, whose figures are linear in the counts, unless asked otherwise."""
     options = {"encode": "symbol"} | options
     symbols = np.arange(len(counts))
-    return FrequencyEstimator(mechanism, *args, **options).fit(symbols, sample_weight=counts)
+    return FrequencyEstimator(mechanism, method, **options).fit(symbols, sample_weight=counts)
 
 
 def fit_distribution(mechanism, distribution, *args, **options):

@@ -31,7 +31,7 @@ def sanitizer():
 
 
 def estimated(sanitizer, counts):
-    estimator = FrequencyEstimator(sanitizer, encode="symbol")
+    estimator = FrequencyEstimator(sanitizer, "least-squares", encode="symbol")
     return estimator.fit(range(len(counts)), sample_weight=counts)
 
 
@@ -46,7 +46,7 @@ def test_it_is_the_mean_where_none_is_unbiased(sanitizer):
     assert low < truth < high and found.value == pytest.approx((low + high) / 2.0)
     assert high - low < 0.15  # in stars, from 1 to 5
     assert found.bias > 0.0 and "Rényi" in found.within
-    alone = FrequencyEstimator(sanitizer.mechanism_, encode="symbol")
+    alone = FrequencyEstimator(sanitizer.mechanism_, "least-squares", encode="symbol")
     alone.fit(range(len(counts)), sample_weight=counts)
     assert np.isnan(alone.mean(1).value)  # no public table
     same = alone.bounded_mean(1, RenyiBall(1.0, radius="finite-sample"), joint=sanitizer.joint_)

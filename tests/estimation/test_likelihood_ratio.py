@@ -188,7 +188,7 @@ def test_what_is_not_identifiable_has_bounds_widened_by_sampling_error():
 
 def test_intervals_that_cannot_be_had():
     mechanism = Mechanism.from_matrix(np.eye(3), [0], range(3))
-    plain = FrequencyEstimator(mechanism, encode="symbol").fit(range(3))
+    plain = FrequencyEstimator(mechanism, "least-squares", encode="symbol").fit(range(3))
     with pytest.raises(ValueError, match=r"likelihood ratio need FrequencyEstimator.*method='ml'"):
         plain.confidence_interval(method="likelihood-ratio")
     with pytest.raises(ValueError, match="method='exact' must be one of"):

@@ -60,7 +60,7 @@ def test_wilsons_interval_of_a_share_with_an_error():
 
 
 def squares(mechanism, counts):
-    estimator = FrequencyEstimator(mechanism, encode="symbol")
+    estimator = FrequencyEstimator(mechanism, "least-squares", encode="symbol")
     return estimator.fit(np.arange(len(counts)), sample_weight=counts)
 
 

@@ -74,7 +74,7 @@ def assert_unbiased(values, errors, truth):
 @pytest.mark.parametrize("name", ["PolyOpt", "blind"])
 def test_least_squares(mechanisms, name):
     mechanism = mechanisms[name]
-    estimator = FrequencyEstimator(mechanism, encode="symbol")
+    estimator = FrequencyEstimator(mechanism, "least-squares", encode="symbol")
     cells, values, means, medians, together = [], [], [], [], []
     for symbols, counts in samples(mechanism, 2_000):
         estimator.fit(symbols, sample_weight=counts)
@@ -148,7 +148,7 @@ def test_fewer_reports_than_one_would_like(mechanisms):
     """With 60 reports of six symbols, intervals hold less often than they say, but not much."""
     mechanism, found = mechanisms["GRR"], []
     for symbols, counts in samples(mechanism, 60, repeat=1_000, seed=4):
-        estimator = FrequencyEstimator(mechanism, encode="symbol")
+        estimator = FrequencyEstimator(mechanism, "least-squares", encode="symbol")
         found.append(estimator.fit(symbols, sample_weight=counts).confidence_interval())
     assert covers(found, DISTRIBUTION).mean(axis=0).min() > 0.88
 

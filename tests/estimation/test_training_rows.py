@@ -27,8 +27,8 @@ def grr():
     return GRRSanitizer(2.0, sensitive="ill").fit(TABLE, sample_weight=COUNTS)
 
 
-def estimate(mechanism, reports, **options):
-    estimator = FrequencyEstimator(mechanism, encode="symbol", **options)
+def estimate(mechanism, reports, method="least-squares", **options):
+    estimator = FrequencyEstimator(mechanism, method, encode="symbol", **options)
     return estimator.fit(np.arange(len(reports)), sample_weight=np.round(reports))
 
 
