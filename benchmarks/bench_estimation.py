@@ -14,6 +14,7 @@ import warnings
 
 import cvxpy as cp
 import numpy as np
+from sklearn.base import clone
 
 from skrldp import FrequencyEstimator, Mechanism
 
@@ -119,8 +120,9 @@ def errors(n, repeat):
     distribution = np.array([0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02, 0.0])
     p, q = mechanism.matrix[0, 0], mechanism.matrix[0, 1]
     symbols = np.arange(k)
+    estimator = FrequencyEstimator(mechanism, "least-squares", encode="symbol")
     fits = [
-        FrequencyEstimator(mechanism, encode="symbol").fit(symbols, sample_weight=counts)
+        clone(estimator).fit(symbols, sample_weight=counts)
         for counts in rng.multinomial(n, mechanism.matrix @ distribution, size=repeat)
     ]
     found = np.array([fit.frequencies_[0] for fit in fits])
@@ -137,7 +139,7 @@ def errors(n, repeat):
             f"{said[x]:8.5f} {theory:8.5f} {covered[x]:8.1%}"
         )
     reports = rng.choice(k, size=100 * n, p=mechanism.matrix @ distribution)
-    ours, _ = seconds(lambda: FrequencyEstimator(mechanism).fit(reports))
+    ours, _ = seconds(lambda: FrequencyEstimator(mechanism, "least-squares").fit(reports))
     print(f"  {len(reports):,} reports: ours {ours:.4f} s, with errors", end="")
     try:
         module = importlib.import_module("multi_freq_ldpy.pure_frequency_oracles.GRR")

@@ -169,7 +169,7 @@ def ways(sanitizer, symbols, test):
     every = pd.DataFrame(list(joint.values), columns=[*FEATURES, "label"])
     rows = {way: (every, share * n) for way, share in found.items()}
     with contextlib.suppress(ValueError):  # the frequencies are not determined
-        rows["squares"] = fit()
+        rows["squares"] = fit(method="least-squares")
     rows["likelihood"] = fit(method="ml")
     rows["light prior"] = fit(method="ml", prior=light)
     rows["prior"] = fit(method="ml", prior=joint)

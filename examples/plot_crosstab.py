@@ -62,7 +62,8 @@ columns = ["pays", "visits"]
 truth = private.groupby(columns).size() / len(private)
 cells = np.array(sanitizers["GRR"].mechanism_.cells, dtype=object)
 counted = pd.Series([cells[report][1] for report in reports["GRR"]["report"]]).value_counts()
-crosstab = FrequencyEstimator(sanitizers["GRR"]).fit(reports["GRR"]).marginal(columns)
+linear = FrequencyEstimator(sanitizers["GRR"], method="least-squares").fit(reports["GRR"])
+crosstab = linear.marginal(columns)
 frame = crosstab.to_frame()
 frame.insert(0, "truth", truth)
 frame.insert(1, "counted", counted / len(private))
@@ -78,7 +79,7 @@ print(frame.drop(columns="identifiable").round(3).to_string())
 questions = {"pays x visits": columns, "health x visits": ["health", "visits"]}
 print(f"{'':<10}{'reports':>8}" + "".join(f"{question:>18}" for question in questions))
 for name, sanitizer in sanitizers.items():
-    estimator = FrequencyEstimator(sanitizer).fit(reports[name])
+    estimator = FrequencyEstimator(sanitizer, method="least-squares").fit(reports[name])
     known = [estimator.marginal(question).identifiable for question in questions.values()]
     told = [f"{sum(cells)} of {len(cells)} cells" for cells in known]
     print(f"{name:<10}{sanitizer.mechanism_.shape[0]:>8}" + "".join(f"{each:>18}" for each in told))
@@ -99,9 +100,10 @@ def of_public(question):
     return shares.to_numpy(), np.sqrt(shares * (1 - shares) / len(public)).to_numpy()
 
 
-def of_reports(name, question, **options):
+def of_reports(name, question, method="least-squares", prior=None):
     """Estimate from reports."""
-    estimate = FrequencyEstimator(sanitizers[name], **options).fit(reports[name]).marginal(question)
+    estimator = FrequencyEstimator(sanitizers[name], method=method, prior=prior)
+    estimate = estimator.fit(reports[name]).marginal(question)
     return estimate.frequencies, estimate.std_error
 
 

@@ -105,17 +105,18 @@ figure.colorbar(image, ax=panels, label="share of the reports", shrink=0.8)
 # reports says by how much. An estimate of the distribution of the records corrects this if the
 # reports determine it. RobustMSE's reports do not determine it by themselves, because there are
 # fewer symbols than cells in the table. (PolyOpt's do not either, if several symbols are written as
-# the same cell.) Then ``FrequencyEstimator.mean`` bounds the bias: how far can the mean of the
-# reports be off at any distribution of the confidence set? For RobustMSE this is the set that its
-# distance is stated for, and the bound is small. For PolyOpt it is the set that privacy is stated
-# for, which says nothing about the share of people in poor health, and the bound is large. The
-# public records, used as a ``prior``, determine the rest too. That assumes that all records come
-# from one population, as they do here.
+# the same cell.) Then the mean by least squares comes with a bound on its bias: how far can the
+# mean of the reports be off at any distribution of the confidence set? For RobustMSE this is the
+# set that its distance is stated for, and the bound is small. For PolyOpt it is the set that
+# privacy is stated for, which says nothing about the share of people in poor health, and the bound
+# is large. The public records, used as a ``prior``, determine the rest too. That assumes that all
+# records come from one population, as they do here.
 
 truth = private["visits"].mean()
 estimates = {"public records alone": (np.nan, public["visits"].mean(), public["visits"].sem())}
 for name, sanitizer in sanitizers.items():
-    alone = FrequencyEstimator(sanitizer).fit(reports[name]).mean("visits")
+    linear = FrequencyEstimator(sanitizer, method="least-squares")
+    alone = linear.fit(reports[name]).mean("visits")
     estimator = FrequencyEstimator(sanitizer, method="ml", prior=sanitizer.joint_)
     found = estimator.fit(reports[name]).mean("visits")
     estimates[name] = reports[name]["visits"].mean(), found.value, found.std_error

@@ -76,17 +76,17 @@ for name, text in published.items():
 # --------------
 # Reports alone determine only what the mechanism reports on. GRR reports on everything. IR here
 # reports on the harmless columns only, because the best way to divide its ε leaves nothing for the
-# affair. Estimates that the reports do not determine are NaN. PolyOpt's reports determine nearly
-# everything in principle, but some combinations so weakly that the public table is needed as well.
-# As ``prior`` it counts as additional records from the same distribution.
+# affair. Least squares gives NaN for what the reports do not determine. PolyOpt's reports determine
+# nearly everything in principle, but some combinations so weakly that the public table is needed as
+# well. As ``prior`` it counts as additional records from the same distribution.
 
 prior = sanitizers["PolyOpt"].joint_
 estimators = {
-    "IR": FrequencyEstimator(published["IR"]).fit(reports["IR"]),
+    "IR": FrequencyEstimator(published["IR"], method="least-squares").fit(reports["IR"]),
     "PolyOpt + public": FrequencyEstimator(published["PolyOpt"], method="ml", prior=prior).fit(
         reports["PolyOpt"]
     ),
-    "GRR": FrequencyEstimator(published["GRR"]).fit(reports["GRR"]),
+    "GRR": FrequencyEstimator(published["GRR"], method="least-squares").fit(reports["GRR"]),
     "GRR + public": FrequencyEstimator(published["GRR"], method="ml", prior=prior).fit(
         reports["GRR"]
     ),

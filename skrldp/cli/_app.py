@@ -280,7 +280,8 @@ def _estimate(
     """Estimate how frequent values are among the records, from their reports.
 
     Writes a row for each combination of values: its frequency, standard error and confidence
-    interval. They are empty where the reports do not determine the frequency.
+    interval. A frequency that the reports do not determine is one of several: the interval holds
+    them all, and the error is empty. By least squares, all are empty then.
     """
     from skrldp.cli._estimate import estimate
 

@@ -52,8 +52,8 @@ class Observe(StrEnum):
 class Method(StrEnum):
     """How frequencies are estimated."""
 
-    least_squares = "least-squares"
     ml = "ml"
+    least_squares = "least-squares"
 
 
 def _argument(name: str, words: str) -> Any:
@@ -361,7 +361,7 @@ ReportColumn = Annotated[
     str, typer.Option("--report-column", metavar="COLUMN", help="The column of the reports.")
 ]
 How = Annotated[
-    Method, typer.Option("--method", help="Unbiased least squares, or maximum likelihood (ml).")
+    Method, typer.Option("--method", help="Maximum likelihood (ml), or unbiased least squares.")
 ]
 Level = Annotated[float, typer.Option("--level", metavar="PROBABILITY", help="Confidence level.")]
 Digest = Annotated[

@@ -9,13 +9,8 @@ import polars as pl
 import pytest
 from client_records import ROWS, by_name, dense
 
-from skrldp import (
-    Mechanism,
-)
+from skrldp import Mechanism
 from skrldp.client import load
-
-# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.mark.parametrize(

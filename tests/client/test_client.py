@@ -50,6 +50,9 @@ from skrldp.table import Grouping, learn
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
+# Records are read as the sanitizer reads them
+
+
 def test_it_is_found_where_it_is_looked_for():
     code = "import skrldp; print(skrldp.client.load.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
@@ -287,6 +290,9 @@ def test_without_column_names():
     assert client.report_many([{"secret": "a", "value": ("y", 2)}]).tolist() == [1]
 
 
+# The whole way
+
+
 @pytest.mark.parametrize(
     ("observe", "n_sensitive", "library"),
     [
@@ -352,6 +358,9 @@ def test_fresh_reports_have_the_distribution(form):
     assert len({fresh.report(row[0]) for _ in range(300)}) > 1
 
 
+# Secrets that are not to be looked at
+
+
 class Sealed(dict):
     """A record whose secret must not be read."""
 
@@ -376,6 +385,9 @@ def test_a_blind_mechanism_never_looks_at_the_secret():
         ValueError, match="lacks the column 'size'; the mechanism needs 'age', 'size'"
     ):
         client.report({"age": 2, "ill": "no"})
+
+
+# NumPy alone
 
 
 ALONE = """

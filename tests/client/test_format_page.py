@@ -18,9 +18,6 @@ from skrldp import (
     SRRSanitizer,
 )
 
-# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 def tiny(form):
     """Mechanisms of few bits, whose draws can all be tried."""

@@ -17,14 +17,9 @@ import pytest
 from client_records import FALSE_ALARM, FORMS, KEY, ROWS, blind, blocks, chi_square, dense, rows_of
 from scipy import stats
 
-from skrldp import (
-    Mechanism,
-)
+from skrldp import Mechanism
 from skrldp.client import load
 from skrldp.client._client import Client
-
-# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def permanent(mechanism, key=KEY):

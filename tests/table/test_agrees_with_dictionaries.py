@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables_of_libraries import NAN, SURVEY, learn_codec
+from survey_table import NAN, SURVEY, learn_codec
 
 SCALARS = st.sampled_from([0, 1, 2, -1, 0.5, True, False, "", "0", "1", "x", None, NAN, 1.0, -0.0])
 
@@ -83,6 +83,9 @@ def test_agrees_with_dictionaries(library, data):
         again = codec.encode(back)
         np.testing.assert_array_equal(again.secrets, codes.secrets)
         np.testing.assert_array_equal(again.values, codes.values)
+
+
+# --- Unknown values ------------------------------------------------------------------------------
 
 
 def test_unknown_values_are_marked_or_refused():

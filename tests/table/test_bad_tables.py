@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tables_of_libraries import SURVEY, learn_codec
+from survey_table import SURVEY, learn_codec
 
 from skrldp.table import column_names
 from skrldp.table._select import resolve_columns
@@ -148,6 +148,9 @@ def test_bad_cells():
             codec.decode(cells, like=GOOD)
     with pytest.raises(ValueError, match="part must be"):
         codec.decode([0], like=GOOD, part="sensitive")
+
+
+# --- Choosing columns ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

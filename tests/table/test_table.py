@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-from tables_of_libraries import NAN, SURVEY, learn_codec
+from survey_table import NAN, SURVEY, learn_codec
 
 from skrldp.table import CellCodec
 from skrldp.table._columns import Column
@@ -23,6 +23,9 @@ NIGHT = dt.datetime(2024, 10, 27, 2, 30)
 
 def encode(codec: CellCodec, X) -> np.ndarray:
     return codec.encode(X).cells(codec.n_values)
+
+
+# --- Tables of every library and dtype -----------------------------------------------------------
 
 
 def pandas_frame(dtype, values) -> Callable:
@@ -265,6 +268,9 @@ def test_a_frame_reads_the_same_in_every_library(name):
         np.testing.assert_array_equal(encode(codec, decoded), expected)
 
 
+# --- Numbers -------------------------------------------------------------------------------------
+
+
 def test_numbers_match_by_value_and_strings_never():
     codec = learn_codec(pd.DataFrame({"s": [0, 1, 0, 1], "u": [0, 1, 2, 2]}))
     for dtype in ("float64", "int8", "Int64", "Float32", object):
@@ -331,6 +337,9 @@ def test_every_missing_value_is_one_category():
 def test_mixed_types_sort_by_type_then_text():
     codec = learn_codec([["n", "x"], ["y", 3], ["y", None], ["n", 10], ["n", 2.5]])
     assert codec.values == (2.5, 10, 3, "x", None)
+
+
+# --- Alphabets -----------------------------------------------------------------------------------
 
 
 def test_several_columns_take_observed_combinations():
