@@ -103,7 +103,7 @@ def design(name, eps, kind, region="joint", robust=True, **limits):
     """Fit PolyOpt, or the optimum at the public distribution alone, in this process."""
     counts = counts_of(name)
     if robust:
-        sanitizer = PolyOptSanitizer(eps, uncertainty=SETS[kind](), region=region, **limits)
+        sanitizer = PolyOptSanitizer(eps, uncertainty=SETS[kind](region=region), **limits)
     else:
         sanitizer = NonRobustSanitizer(eps)
     sanitizer, seconds = fitted(sanitizer, counts)

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from scipy.stats import binom
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
@@ -63,9 +64,9 @@ COLUMNS = [
 # -- the mechanisms -------------------------------------------------------------------------------
 
 
-def _polyopt(**options):
+def _polyopt(smoothing=0.5, **closely):
     return lambda eps, ball, limit: PolyOptSanitizer(
-        eps, uncertainty=ball, time_limit=limit, **options
+        eps, uncertainty=clone(ball).set_params(**closely), time_limit=limit, smoothing=smoothing
     )
 
 

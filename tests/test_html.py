@@ -10,6 +10,7 @@ from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
     JointDistribution,
+    LikelihoodRatioSet,
     Mechanism,
     PolyOptSanitizer,
     RenyiBall,
@@ -52,7 +53,9 @@ def shown():
     grr = GRRSanitizer(1.0, random_state=0).fit(X, sample_weight=COUNTS)
     mechanism = grr.mechanism_.named(None, list(zip(names, (True, False), strict=True)))
     estimator = FrequencyEstimator(mechanism).fit(range(6), sample_weight=COUNTS)
-    blind = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive")
+    blind = PolyOptSanitizer(
+        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+    )
     blind = blind.fit(X, sample_weight=COUNTS)
     joint = JointDistribution([[7, 10], [26, 57]])
     uniform = np.full((2, 4), 0.5)

@@ -91,7 +91,11 @@ def test_a_search_of_sanitizers():
 
 
 @pytest.mark.parametrize(
-    "sanitizer", [PolyOptSanitizer(region="lower"), RobustMSESanitizer(region="lower")]
+    "sanitizer",
+    [
+        PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower")),
+        RobustMSESanitizer(uncertainty=LikelihoodRatioSet(region="lower")),
+    ],
 )
 def test_a_search_in_a_pipeline_with_other_parameters(sanitizer):
     pipe = Pipeline([("same", FunctionTransformer()), ("priv", sanitizer)])
@@ -201,7 +205,9 @@ def test_smallest_n_is_the_least():
         smallest_n(sanitizer, 1e-200)
     with pytest.raises(ValueError, match="give distribution="):
         smallest_n(sanitizer.mechanism_, 0.1)
-    blind = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive").fit(X)
+    blind = PolyOptSanitizer(
+        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+    ).fit(X)
     with pytest.raises(ValueError, match="do not determine 2 of the 2 shares"):
         smallest_n(blind, 0.1, part="sensitive")
 
@@ -240,5 +246,7 @@ def test_a_search_by_expected_error():
         neg_std_error_scorer(summary="mean")
     with pytest.raises(ValueError, match="n=0 must be a whole number of reports"):
         neg_std_error_scorer(n=0)
-    blind = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive").fit(X)
+    blind = PolyOptSanitizer(
+        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+    ).fit(X)
     assert np.isnan(neg_std_error_scorer(part="sensitive")(blind, X))

@@ -24,7 +24,7 @@ def uncertainty_of(uncertainty: str | None, beta: float | None) -> Any:
         if beta is not None:
             raise CommandError(f"--beta does not go with --uncertainty {uncertainty}.")
         return AllDistributions() if uncertainty == "all" else RenyiBall(radius=0.0)
-    own = {} if beta is None else {"beta": beta}
+    own: Any = {} if beta is None else {"beta": beta}
     if uncertainty == "renyi":
         return RenyiBall(**own)
     return None if not own and uncertainty is None else LikelihoodRatioSet(**own)

@@ -18,7 +18,7 @@ of U, or of each sensitive column by itself) is one more entry.
 """
 
 from skrldp.privacy._balls import JointRegion, ProductRegion
-from skrldp.privacy._build import REGIONS, privacy_region
+from skrldp.privacy._build import privacy_region
 from skrldp.privacy._layout import Layout
 from skrldp.privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
 from skrldp.privacy._promise import Promise, Statement
@@ -30,7 +30,6 @@ from skrldp.privacy._screened_maximum import screened_maxima
 from skrldp.privacy._worst_pairs import WorstPairs, odds_factor
 
 __all__ = [
-    "REGIONS",
     "BoxRegion",
     "JointRegion",
     "Layout",

@@ -7,11 +7,9 @@ from skrldp.privacy._balls import JointRegion, ProductRegion
 from skrldp.privacy._layout import Layout
 from skrldp.privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
 from skrldp.privacy._region import Region
-from skrldp.sets import FittedSet
+from skrldp.sets import REGIONS, FittedSet
 
-__all__ = ["REGIONS", "privacy_region"]
-
-REGIONS = ("joint", "product", "box", "lower")
+__all__ = ["privacy_region"]
 
 
 def privacy_region(
@@ -45,7 +43,8 @@ def privacy_region(
             raise ValueError(
                 f"region='joint' needs alpha >= 1/2, got alpha={uncertainty.alpha}: below, what "
                 "the ball allows for two conditionals together is not convex, and a bound from "
-                "duality would be loose. Use region='product', 'box' or 'lower', or a larger alpha."
+                "duality would be loose. Use RenyiBall(alpha, region='product'), 'box' or 'lower', "
+                "or a larger alpha."
             )
         return JointRegion(*arguments)
     ball = ProductRegion(*arguments)

@@ -12,10 +12,11 @@ from skrldp.design.criteria import Variance
 from skrldp.design.objectives.criterion import SOLVERS_OF_MIXTURES
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution
-from skrldp.privacy import REGIONS, Promise, Requirements
+from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._checks import check_smoothing
 from skrldp.sanitizers._fitted_state import Designed, FromFit
 from skrldp.sanitizers._optimal_base import OptimalSanitizer
+from skrldp.sanitizers._promised import design_requirements
 from skrldp.sets import FittedSet
 from skrldp.targets import WeightedFunctions, functions_of
 
@@ -87,10 +88,6 @@ class AOptimalSanitizer(OptimalSanitizer):
         table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
         The promise is the same, but there are fewer mechanisms to choose from, so the utility is
         smaller.
-    region : {"joint", "product", "box", "lower"}, default="joint"
-        How closely the privacy constraints follow the set of distributions. "joint" is exact; the
-        others are more conservative, each more than the one before, and easier to solve. "lower" is
-        the one in the paper.
     solver : {"auto", "vertices", "columns", "decomposition"}, default="auto"
         How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
         global optimum, for about ten cells and polyhedral regions. "decomposition" solves linear
@@ -261,7 +258,6 @@ class AOptimalSanitizer(OptimalSanitizer):
         uncertainty: Any = None,
         targets: Any = "nonsensitive",
         observe: str = "all",
-        region: str = "joint",
         solver: str = "auto",
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
@@ -291,7 +287,6 @@ class AOptimalSanitizer(OptimalSanitizer):
         self.eps_known = eps_known
         self.protect = protect
         self.observe = observe
-        self.region = region
         self.solver = solver
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -303,11 +298,10 @@ class AOptimalSanitizer(OptimalSanitizer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("observe", self.observe, OBSERVED)
-        check_choice("region", self.region, REGIONS)
         check_smoothing(self.smoothing)
 
     def _design(self, promise: Promise, record: Record) -> Designed:
-        requirements = promise.requirements(self.region)
+        requirements = design_requirements(promise, self.uncertainty)
         criterion = self._criterion(promise.joint, requirements, record)
         design = self._optimum(promise, requirements, criterion)
         if not np.isfinite(design.solution.objective):

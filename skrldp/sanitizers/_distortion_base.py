@@ -22,7 +22,7 @@ from skrldp.privacy import Promise
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_outputs
 from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
-from skrldp.sanitizers._promised import drawn_from
+from skrldp.sanitizers._promised import design_requirements, drawn_from
 from skrldp.sanitizers._utility_set import (
     PUBLIC_ALONE,
     fit_utility_set,
@@ -65,7 +65,7 @@ class DistortionSanitizer(BaseSanitizer):
         uncertainty = self._uncertainty_set().fit_set(joint)
         _, useful = self._utility_set(joint, uncertainty)
         useful = useful if self.robust_utility else useful.public_alone
-        requirements, limit = promise.requirements(self.region), self.time_limit
+        requirements, limit = design_requirements(promise, self.uncertainty), self.time_limit
         if limit is not None:  # leave time for repair and proof, but no more than half
             limit = max(limit - expected_seconds(requirements), limit / 2.0)
         solution = solve(

@@ -8,10 +8,11 @@ from skrldp._params import OBSERVED, check_choice
 from skrldp.alphabet import Record
 from skrldp.design.criteria import Criterion, Information, LeastInformation
 from skrldp.joint import JointDistribution
-from skrldp.privacy import REGIONS, Promise, Requirements
+from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._checks import check_smoothing
 from skrldp.sanitizers._fitted_state import Designed
 from skrldp.sanitizers._optimal_base import OptimalSanitizer
+from skrldp.sanitizers._promised import design_requirements
 
 __all__ = ["PolyOptSanitizer"]
 
@@ -84,13 +85,6 @@ class PolyOptSanitizer(OptimalSanitizer):
         table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
         The promise is the same, but there are fewer mechanisms to choose from, so the utility is
         smaller.
-    region : {"joint", "product", "box", "lower"}, default="joint"
-        How closely the privacy constraints follow the set of distributions. "joint" is exact; the
-        others are more conservative, each more than the one before, and easier to solve. "lower" is
-        the one in the paper.
-    same_secret : bool, default=False
-        Also compare a secret with itself under two distributions, as the paper does. It is not part
-        of the promise and only costs utility.
     solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
         How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
         global optimum, for about ten cells and polyhedral regions. "columns" generates vertices as
@@ -246,8 +240,6 @@ class PolyOptSanitizer(OptimalSanitizer):
         uncertainty: Any = None,
         objective: str = "I(X;Y)",
         observe: str = "all",
-        region: str = "joint",
-        same_secret: bool = False,
         solver: str = "auto",
         max_iter: int | None = 10_000,
         time_limit: float | None = None,
@@ -277,8 +269,6 @@ class PolyOptSanitizer(OptimalSanitizer):
         self.eps_known = eps_known
         self.protect = protect
         self.observe = observe
-        self.region = region
-        self.same_secret = same_secret
         self.solver = solver
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -290,7 +280,6 @@ class PolyOptSanitizer(OptimalSanitizer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("observe", self.observe, OBSERVED)
-        check_choice("region", self.region, REGIONS)
         check_smoothing(self.smoothing)
         check_choice("objective", self.objective, OBJECTIVES)
         if self.objective == LEAST and self.observe == "nonsensitive":
@@ -300,7 +289,7 @@ class PolyOptSanitizer(OptimalSanitizer):
             )
 
     def _design(self, promise: Promise, record: Record) -> Designed:
-        requirements = promise.requirements(self.region, self.same_secret)
+        requirements = design_requirements(promise, self.uncertainty)
         return self._optimum(promise, requirements, self._criterion(promise.joint, requirements))
 
     def _criterion(self, joint: JointDistribution, requirements: Requirements) -> Criterion:

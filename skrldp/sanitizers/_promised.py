@@ -12,7 +12,7 @@ from skrldp._params import LEAST_EPS, check_choice, check_eps, is_finite, is_num
 from skrldp._typing import Floats
 from skrldp.alphabet import plain_name, spent_on_values
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Promise
+from skrldp.privacy import Promise, Requirements
 from skrldp.sets import FittedSet
 from skrldp.table import CellCodec, Grouping, resolve_columns
 
@@ -20,6 +20,7 @@ __all__ = [
     "MOST_EPS",
     "PROTECT",
     "check_promise",
+    "design_requirements",
     "drawn_from",
     "eps_of_pairs",
     "greatest_eps",
@@ -57,10 +58,10 @@ def check_promise(sanitizer: Any) -> None:
             f"eps must be a number for {type(sanitizer).__name__}: one for each pair of secrets is "
             "for PolyOptSanitizer, RobustMSESanitizer and NonRobustSanitizer."
         )
-    elif getattr(sanitizer, "same_secret", False):
+    elif getattr(sanitizer.uncertainty, "same_secret", False):
         raise ValueError(
-            "same_secret=True needs a number for eps: a secret that is compared with itself is no "
-            "pair with an ε of its own."
+            "RenyiBall(same_secret=True) needs a number for eps: a secret that is compared with "
+            "itself is no pair with an ε of its own."
         )
     for name in ("eps_all", "eps_known"):
         value = getattr(sanitizer, name, None)
@@ -132,6 +133,12 @@ def _most_values(joint: JointDistribution, codec: CellCodec) -> list[int | None]
         others = codec.frequencies.product([p for p in codec.sensitive if p != place])
         found.append(None if others is None else joint.most_values * others)
     return found
+
+
+def design_requirements(promise: Promise, around: Any) -> Requirements:
+    """List what rows of a design must satisfy, as closely as an uncertainty set states."""
+    same_secret = getattr(around, "same_secret", False)
+    return promise.requirements(getattr(around, "region", "joint"), same_secret)
 
 
 def protects_each(sanitizer: Any) -> bool:

@@ -4,7 +4,6 @@ from typing import Any
 
 from skrldp._params import OBSERVED, check_choice, check_flag
 from skrldp.design.objectives.distortion import SOLVERS
-from skrldp.privacy import REGIONS
 from skrldp.sanitizers._checks import check_limits, check_tolerance
 from skrldp.sanitizers._distortion_base import DistortionSanitizer
 from skrldp.sanitizers._utility_set import check_utility_uncertainty
@@ -109,9 +108,6 @@ class RobustMSESanitizer(DistortionSanitizer):
         table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
         The promise is the same, but there are fewer mechanisms to choose from, so the utility is
         smaller.
-    region : {"joint", "product", "box", "lower"}, default="joint"
-        How closely the privacy constraints follow the set of distributions. "joint" is exact; the
-        others are more conservative, each more than the one before.
     solver : {"auto", "cuts", "conic"}, default="auto"
         "cuts", which "auto" takes, follows a central path, and then adds violated constraints to a
         linear program until its value is close to a proven lower bound. "conic" is a corrected
@@ -275,7 +271,6 @@ class RobustMSESanitizer(DistortionSanitizer):
         distance: Any = "auto",
         outputs: Any = None,
         observe: str = "all",
-        region: str = "joint",
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int | None = 10_000,
@@ -310,7 +305,6 @@ class RobustMSESanitizer(DistortionSanitizer):
         self.distance = distance
         self.outputs = outputs
         self.observe = observe
-        self.region = region
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -324,7 +318,6 @@ class RobustMSESanitizer(DistortionSanitizer):
         check_flag("robust_utility", self.robust_utility)
         check_flag("robust_privacy", self.robust_privacy)
         check_choice("observe", self.observe, OBSERVED)
-        check_choice("region", self.region, REGIONS)
         check_choice("solver", self.solver, SOLVERS)
         check_tolerance(self.tol)
         check_limits(self)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skrldp.sets._conditionals_set import ConditionalsSet
-from skrldp.sets._fitted_set import FittedSet, chance_of_missing
+from skrldp.sets._fitted_set import REGIONS, FittedSet, chance_of_missing
 from skrldp.sets._likelihood_ratio_budgets import (
     budgets_up_to,
     likelihood_ratio_budgets,
@@ -21,6 +21,7 @@ from skrldp.sets._rare_cells import estimated_miss
 from skrldp.sets._renyi_set import RenyiSet
 
 __all__ = [
+    "REGIONS",
     "AllDistributions",
     "ConditionalsSet",
     "FittedSet",

@@ -6,7 +6,9 @@ from skrldp._numbers import at_most
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
 
-__all__ = ["UNSEEN", "FittedSet", "chance_of_missing"]
+__all__ = ["REGIONS", "UNSEEN", "FittedSet", "chance_of_missing"]
+
+REGIONS = ("joint", "product", "box", "lower")  # how closely a design follows a set
 
 # Share of records that stands for the limit 0, in which a secret without records may have any
 # conditional at no cost. It moves a divergence by about as much; twice as much would by twice.

@@ -5,10 +5,11 @@ from typing import Any, Literal, cast
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_beta, is_finite
+from skrldp._params import check_beta, check_choice, is_finite
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
 from skrldp.sets._conditionals_set import ConditionalsSet
+from skrldp.sets._fitted_set import REGIONS
 from skrldp.sets._likelihood_ratio_budgets import (
     MOST_VALUES,
     budgets_up_to,
@@ -51,6 +52,11 @@ class LikelihoodRatioSet(BaseEstimator):
         set allows otherwise, for each secret. It is enough if no probability of a value given a
         secret has fallen by more than a factor of :math:`e^\delta`. The set then has
         :math:`G_s \le c_1 + N_s\delta` and :math:`G_s + G_t \le c_2 + (N_s + N_t)\delta`.
+    region : {"joint", "product", "box", "lower"}, default="joint"
+        How closely the constraints of a design follow the set: "joint" is exact; each of the others
+        is more conservative than the one before and easier to solve. A proof is about the set
+        itself, whatever the region. :class:`~skrldp.PolyOptSanitizer`,
+        :class:`~skrldp.AOptimalSanitizer` and :class:`~skrldp.RobustMSESanitizer` use it.
 
     Attributes
     ----------
@@ -68,11 +74,17 @@ class LikelihoodRatioSet(BaseEstimator):
     """
 
     def __init__(
-        self, beta: float = 0.05, *, radius: str | float = "finite-sample", drift: float = 0.0
+        self,
+        beta: float = 0.05,
+        *,
+        radius: str | float = "finite-sample",
+        drift: float = 0.0,
+        region: str = "joint",
     ) -> None:
         self.beta = beta
         self.radius = radius
         self.drift = drift
+        self.region = region
 
     def fit_set(self, joint: JointDistribution) -> ConditionalsSet:
         """Make the set around a public distribution.
@@ -92,6 +104,7 @@ class LikelihoodRatioSet(BaseEstimator):
         ValueError
             If a parameter is out of its range.
         """
+        check_choice("region", self.region, REGIONS)
         drift = _at_least_zero(self.drift)
         if isinstance(self.radius, str) and self.radius in _RULES:
             rule = cast("Rule", self.radius)

@@ -5,9 +5,10 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from skrldp._params import check_beta, check_positive
+from skrldp._params import check_beta, check_choice, check_flag, check_positive
 from skrldp.alphabet import spent_on_values
 from skrldp.joint import JointDistribution
+from skrldp.sets._fitted_set import REGIONS
 from skrldp.sets._radii import chi2_radius, finite_sample_radius, given_radius
 from skrldp.sets._renyi_set import RenyiSet
 
@@ -34,6 +35,15 @@ class RenyiBall(BaseEstimator):
         and a fit warns where rare cells make it miss more often than ``beta`` says.
         ``"finite-sample"`` (alpha = 1 only) holds for every number of records, at about twice
         the radius. A number is the radius B itself, in nats, and ``beta`` is not used.
+    region : {"joint", "product", "box", "lower"}, default="joint"
+        How closely the constraints of a design follow the set: "joint" is exact; each of the others
+        is more conservative than the one before and easier to solve. "lower" is
+        that of the Entropy paper. A proof is about the set itself, whatever the region.
+        :class:`~skrldp.PolyOptSanitizer`, :class:`~skrldp.AOptimalSanitizer` and
+        :class:`~skrldp.RobustMSESanitizer` use it.
+    same_secret : bool, default=False
+        Also compare a secret with itself under two distributions of the ball in these designs, as
+        Entropy Definition 3 does. It is not part of the promise and only costs utility.
 
     Attributes
     ----------
@@ -47,11 +57,19 @@ class RenyiBall(BaseEstimator):
     """
 
     def __init__(
-        self, alpha: float = 2.0, *, beta: float = 0.05, radius: str | float = "chi2"
+        self,
+        alpha: float = 2.0,
+        *,
+        beta: float = 0.05,
+        radius: str | float = "chi2",
+        region: str = "joint",
+        same_secret: bool = False,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
         self.radius = radius
+        self.region = region
+        self.same_secret = same_secret
 
     def radius_for(self, n: int, n_cells: int) -> float:
         """Radius B of the ball for a table of n records over n_cells cells.
@@ -112,6 +130,8 @@ class RenyiBall(BaseEstimator):
         >>> round(ball.radius, 4), ball.rule, ball.beta, ball.n_records
         (0.0752, 'chi2', 0.05, 100)
         """
+        check_choice("region", self.region, REGIONS)
+        check_flag("same_secret", self.same_secret)
         own, (a1, n_values), by_rule = self, joint.counts.shape, isinstance(self.radius, str)
         if self.radius == "finite-sample":
             n_values = joint.most_values

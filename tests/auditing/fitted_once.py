@@ -5,6 +5,7 @@ import functools
 import warnings
 
 import numpy as np
+from regions import lower
 
 from skrldp import (
     PolyOptSanitizer,
@@ -20,7 +21,7 @@ ROWS = [[s, u] for s in range(2) for u in range(3)]
 @functools.cache
 def designed(base, **parameters):
     if base is PolyOptSanitizer:
-        parameters.setdefault("region", "lower")  # no clock ends its design
+        parameters = lower(parameters)  # no clock ends its design
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return base(**parameters).fit(ROWS, sample_weight=COUNTS.ravel())

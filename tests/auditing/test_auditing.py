@@ -20,6 +20,7 @@ from skrldp import (
     GRRSanitizer,
     IRSanitizer,
     JointDistribution,
+    LikelihoodRatioSet,
     Mechanism,
     NonRobustSanitizer,
     PolyOptSanitizer,
@@ -345,7 +346,9 @@ def test_distributions_of_a_sanitizer():
 
 def test_secrets_without_mass_are_left_out():
     rows = [[s, u] for s in range(3) for u in range(2)]
-    sanitizer = PolyOptSanitizer(region="lower").fit(rows, sample_weight=[9, 4, 5, 8, 0, 0])
+    sanitizer = PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower")).fit(
+        rows, sample_weight=[9, 4, 5, 8, 0, 0]
+    )
     distribution = np.array([[0.5, 0.0], [0.0, 0.5], [0.0, 0.0]])
     found = audit(sanitizer, n=5_000, distribution=distribution, level=0.999, random_state=0)
     assert found.passed and set(found.secrets) == {0, 1}

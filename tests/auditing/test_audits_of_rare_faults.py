@@ -134,8 +134,7 @@ class SeededIfShort:
 @pytest.mark.parametrize("fault", [RawIfShort, SeededIfShort])
 def test_faults_of_short_calls_are_found(base, fault):
     """Misses: below 1e-3 (50 single records, and eight seeds in turn)."""
-    options = {"region": "lower"} if base is PolyOptSanitizer else {}
-    found = faults(audit(fitted(fault, base, **options), n=4_000, random_state=0))
+    found = faults(audit(fitted(fault, base), n=4_000, random_state=0))
     assert set(found) == {"calls"}
     assert "do not follow the mechanism" in found["calls"] or "apart get too" in found["calls"]
 

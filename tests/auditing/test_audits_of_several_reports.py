@@ -14,6 +14,7 @@ import pytest
 from skrldp import (
     GRRSanitizer,
     JointDistribution,
+    LikelihoodRatioSet,
     Mechanism,
     PolyOptSanitizer,
     RenyiBall,
@@ -40,7 +41,7 @@ def fitted(cls, **parameters):
 
 @pytest.fixture(scope="module")
 def polyopt():
-    return fitted(PolyOptSanitizer, region="lower")
+    return fitted(PolyOptSanitizer, uncertainty=LikelihoodRatioSet(region="lower"))
 
 
 def in_order(matrix, k):

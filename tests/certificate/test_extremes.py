@@ -8,8 +8,8 @@ import pytest
 from conftest import excess
 
 from skrldp import AllDistributions, JointDistribution, RenyiBall, certify
-from skrldp.privacy import REGIONS, _region, _screened, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy import _region, _screened, privacy_region
+from skrldp.sets import REGIONS, RenyiSet
 
 EVEN = JointDistribution([[5, 5], [5, 5]])
 

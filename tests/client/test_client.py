@@ -36,6 +36,7 @@ from hypothesis import strategies as st
 import skrldp
 from skrldp import (
     GRRSanitizer,
+    LikelihoodRatioSet,
     Mechanism,
     PolyOptSanitizer,
     PrivacyLeakWarning,
@@ -314,7 +315,7 @@ def test_from_fit_to_report(observe, n_sensitive, library):
         1.0,
         sensitive=place,
         observe=observe,
-        region="lower",
+        uncertainty=LikelihoodRatioSet(region="lower"),
         random_state=7,
         time_limit=0.1,
     )

@@ -25,7 +25,6 @@ from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import extreme_conditionals, facets
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.privacy import (
-    REGIONS,
     LowerRegion,
     Promise,
     Requirement,
@@ -34,7 +33,7 @@ from skrldp.privacy import (
     repair,
 )
 from skrldp.sampling import RandomStream
-from skrldp.sets import RenyiSet
+from skrldp.sets import REGIONS, RenyiSet
 
 KINDS = [*REGIONS, "simplex", "point"]
 POLYHEDRAL = ["box", "lower", "simplex", "point"]

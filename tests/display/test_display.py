@@ -9,6 +9,7 @@ import pytest
 from conftest import on_the_boundary, radius_of_secret, renyi, set_probability
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from regions import lower
 from scipy.optimize import linprog
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -22,6 +23,7 @@ from skrldp import (
     IRSanitizer,
     JointDistribution,
     LeakageDisplay,
+    LikelihoodRatioSet,
     Mechanism,
     MechanismDisplay,
     NonRobustSanitizer,
@@ -57,7 +59,7 @@ def _close():
 
 def fitted(cls, rows=ROWS, counts=COUNTS, **parameters):
     if cls in (PolyOptSanitizer, RobustMSESanitizer):
-        parameters.setdefault("region", "lower")
+        parameters = lower(parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return cls(**parameters).fit(rows, sample_weight=counts)
@@ -597,7 +599,10 @@ def test_axes_and_secrets_of_uncertainty():
 
 
 def test_curves_are_those_of_the_sanitizers(monkeypatch, capsys):
-    sanitizers = {"polyopt": PolyOptSanitizer(region="lower", eps=9), "_srr": SRRSanitizer()}
+    sanitizers = {
+        "polyopt": PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower"), eps=9),
+        "_srr": SRRSanitizer(),
+    }
     drawn = PrivacyUtilityDisplay.from_estimator(
         sanitizers, ROWS, sample_weight=COUNTS, eps=(2.0, 0.5), verbose=1
     )
@@ -611,7 +616,7 @@ def test_curves_are_those_of_the_sanitizers(monkeypatch, capsys):
         eps, utility = drawn.curves[name]
         assert eps.tolist() == [0.5, 2.0]
         for level, value in zip(eps, utility, strict=True):
-            parameters = template.get_params() | {"eps": level}
+            parameters = template.get_params(deep=False) | {"eps": level}
             again = fitted(type(template), **parameters)
             assert value == pytest.approx(again.normalized_mutual_information_, rel=1e-9)
         assert np.array_equal(line.get_xydata(), np.stack([eps, utility], axis=1))
@@ -627,7 +632,7 @@ def test_curves_are_those_of_the_sanitizers(monkeypatch, capsys):
 
 
 def test_distances_have_curves_of_their_own(monkeypatch):
-    template = RobustMSESanitizer(region="lower")
+    template = RobustMSESanitizer(uncertainty=LikelihoodRatioSet(region="lower"))
     drawn = PrivacyUtilityDisplay.from_estimator(
         template, ROWS, sample_weight=COUNTS, eps=[0.5, 1.0]
     )

@@ -8,6 +8,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skrldp import (
     EstimationErrorDisplay,
     GRRSanitizer,
+    LikelihoodRatioSet,
     PolyOptSanitizer,
     SRRSanitizer,
     expected_std_error,
@@ -29,7 +30,9 @@ def _close():
 
 @pytest.fixture(scope="module")
 def sanitizers():
-    blind = PolyOptSanitizer(1.0, region="lower", observe="nonsensitive")
+    blind = PolyOptSanitizer(
+        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+    )
     return {
         "SRR": SRRSanitizer(1.0).fit(ROWS, sample_weight=COUNTS),
         "U alone": blind.fit(ROWS, sample_weight=COUNTS),

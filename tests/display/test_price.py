@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from regions import lower
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -12,6 +13,7 @@ from skrldp import (
     GRRSanitizer,
     IRSanitizer,
     LeakageDisplay,
+    LikelihoodRatioSet,
     MechanismDisplay,
     PolyOptSanitizer,
     PriceDisplay,
@@ -53,7 +55,7 @@ def legend_of(drawn):
 
 
 def polyopt(**parameters):
-    return PolyOptSanitizer(**{"region": "lower", "solver": "vertices", **parameters})
+    return PolyOptSanitizer(**{"solver": "vertices", **lower(parameters)})
 
 
 # --- PriceDisplay --------------------------------------------------------------------------------
@@ -97,7 +99,7 @@ def test_a_price_curve_is_what_fits_give(capsys):
 
 
 def test_distances_have_a_price_too():
-    template = RobustMSESanitizer({(0, 1): 0.7}, region="lower")
+    template = RobustMSESanitizer({(0, 1): 0.7}, uncertainty=LikelihoodRatioSet(region="lower"))
     drawn = price({"by pair": template, "one": RobustMSESanitizer(1.0)}, eps_all=[1.0, 3.0])
     assert drawn.points == {} and drawn.eps is None
     assert drawn.ax_.get_ylabel() == "expected distance of the report from U"
@@ -238,7 +240,9 @@ def test_changes_of_many_secrets():
 def test_pairs_that_are_not_compared_are_not_called_bounded():
     rows = [[s, u] for s in range(3) for u in range(2)]
     eps = {(0, 1): np.inf, (0, 2): 1.0, (1, 2): 0.5}
-    sanitizer = fitted(RobustMSESanitizer(eps, region="lower"), rows)
+    sanitizer = fitted(
+        RobustMSESanitizer(eps, uncertainty=LikelihoodRatioSet(region="lower")), rows
+    )
     worst = LeakageDisplay.from_estimator(sanitizer, distribution="worst")
     attained = sanitizer.certificate_.eps_attained
     assert np.nanmax(np.log(worst.worst)) == pytest.approx(attained, abs=1e-9)
@@ -252,7 +256,9 @@ def test_pairs_that_are_not_compared_are_not_called_bounded():
 def test_columns_that_are_protected_each_by_itself_are_shown_so():
     rows = [[s, t, u] for s in "ab" for t in "xyz" for u in range(2)]
     counts = np.random.default_rng(0).integers(50, 400, len(rows))
-    template = RobustMSESanitizer(sensitive=[0, 1], protect="each", region="lower")
+    template = RobustMSESanitizer(
+        sensitive=[0, 1], protect="each", uncertainty=LikelihoodRatioSet(region="lower")
+    )
     sanitizer = fitted(template, rows, counts)
     of_each = sanitizer.certificate_.each
     for column, names in (("0", ("a", "b")), ("1", ("x", "y", "z"))):

@@ -8,6 +8,7 @@ import pandas as pd
 from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
+    LikelihoodRatioSet,
     Mechanism,
     PolyOptSanitizer,
     RobustMSESanitizer,
@@ -54,7 +55,16 @@ def sanitizers():
     return {
         "grr": fit(GRRSanitizer(1.0, sensitive=0)),
         "srr": fit(SRRSanitizer(1.0, sensitive=0)),
-        "polyopt": fit(PolyOptSanitizer(1.0, sensitive=0, region="lower")),
+        "polyopt": fit(
+            PolyOptSanitizer(1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower"))
+        ),
         "mse": fit(RobustMSESanitizer(1.0, sensitive=0)),
-        "blind": fit(PolyOptSanitizer(1.0, sensitive=0, region="lower", observe="nonsensitive")),
+        "blind": fit(
+            PolyOptSanitizer(
+                1.0,
+                sensitive=0,
+                uncertainty=LikelihoodRatioSet(region="lower"),
+                observe="nonsensitive",
+            )
+        ),
     }

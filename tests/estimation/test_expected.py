@@ -13,6 +13,7 @@ from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
     JointDistribution,
+    LikelihoodRatioSet,
     Mechanism,
     PolyOptSanitizer,
     SRRSanitizer,
@@ -128,7 +129,12 @@ def test_means(method):
     stated = estimated(sanitizer.mechanism_, sanitizer.joint_.probabilities, method).mean("visits")
     expected = expected_std_error_of_mean(sanitizer, FINE, "visits", method=method)
     assert expected == pytest.approx(stated.std_error, rel=1e-6)
-    blind = PolyOptSanitizer(1.0, sensitive="visits", region="lower", observe="nonsensitive")
+    blind = PolyOptSanitizer(
+        1.0,
+        sensitive="visits",
+        uncertainty=LikelihoodRatioSet(region="lower"),
+        observe="nonsensitive",
+    )
     blind.fit(TABLE, sample_weight=COUNTS.ravel())
     assert expected_std_error_of_mean(blind, 100, "visits") == np.inf
 

@@ -18,6 +18,7 @@ from scipy.stats import norm
 from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
+    LikelihoodRatioSet,
     Mechanism,
     PolyOptSanitizer,
 )
@@ -238,7 +239,9 @@ def test_quantiles_without_noise(q):
 
 def test_numbers_that_are_not_determined(fitted):
     X = pd.DataFrame([(s, u) for s in (0, 1) for u in (1, 2)], columns=["s", "u"])
-    sanitizer = PolyOptSanitizer(1.0, sensitive=0, region="lower", observe="nonsensitive")
+    sanitizer = PolyOptSanitizer(
+        1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+    )
     sanitizer.fit(X, sample_weight=[300, 100, 200, 400])
     counts = np.full(sanitizer.mechanism_.shape[0], 50)
     for method in ("least-squares", "ml"):

@@ -10,11 +10,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
+    LikelihoodRatioSet,
     PolyOptSanitizer,
     RobustMSESanitizer,
     SRRSanitizer,
@@ -28,9 +30,11 @@ SANITIZERS = {
     "GRR": GRRSanitizer(2.0, sensitive=0),
     "SRR": SRRSanitizer(2.0, sensitive=0),
     "IR": IRSanitizer(2.0, sensitive=0),
-    "PolyOpt": PolyOptSanitizer(2.0, sensitive=0, region="lower"),
+    "PolyOpt": PolyOptSanitizer(2.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower")),
     "RobustMSE": RobustMSESanitizer(2.0, sensitive=0),
-    "blind": PolyOptSanitizer(2.0, sensitive=0, region="lower", observe="nonsensitive"),
+    "blind": PolyOptSanitizer(
+        2.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+    ),
 }
 
 
@@ -157,7 +161,7 @@ def test_fewer_reports_than_one_would_like(mechanisms):
 @pytest.mark.parametrize("name", ["SRR", "IR", "PolyOpt", "RobustMSE"])
 def test_from_records_to_estimates(name, encode):
     """True records, really reported: within four standard errors of what they were."""
-    sanitizer = SANITIZERS[name].__class__(**SANITIZERS[name].get_params())
+    sanitizer = clone(SANITIZERS[name])
     sanitizer.set_params(encode=encode, random_state=5).fit(TABLE, sample_weight=COUNTS)
     codes = np.random.default_rng(5).choice(6, size=20_000, p=DISTRIBUTION.ravel())
     reports = sanitizer.transform(TABLE.iloc[codes])

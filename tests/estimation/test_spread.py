@@ -12,6 +12,7 @@ from skrldp import (
     AOptimalSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
+    LikelihoodRatioSet,
     Mechanism,
     PolyOptSanitizer,
     SRRSanitizer,
@@ -28,8 +29,10 @@ X = [[s, u] for s in (0, 1) for u in (0, 1, 2)]
 SANITIZERS = {
     "GRR": GRRSanitizer(1.0),
     "SRR": SRRSanitizer(1.0),
-    "PolyOpt": PolyOptSanitizer(1.0, region="lower"),
-    "A-optimal": AOptimalSanitizer(1.0, targets="all", region="lower"),
+    "PolyOpt": PolyOptSanitizer(1.0, uncertainty=LikelihoodRatioSet(region="lower")),
+    "A-optimal": AOptimalSanitizer(
+        1.0, targets="all", uncertainty=LikelihoodRatioSet(region="lower")
+    ),
 }
 PARTS = ("all", "nonsensitive", "sensitive")
 

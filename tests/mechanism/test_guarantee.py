@@ -425,9 +425,15 @@ def is_a(u, y):
 @pytest.mark.parametrize(
     ("sanitizer", "kind", "source"),
     [
-        (PolyOptSanitizer(region="lower", uncertainty=RenyiBall()), "renyi", ("chi2", 0.05)),
         (
-            PolyOptSanitizer(region="lower", observe="nonsensitive"),
+            PolyOptSanitizer(uncertainty=RenyiBall(region="lower")),
+            "renyi",
+            ("chi2", 0.05),
+        ),
+        (
+            PolyOptSanitizer(
+                uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+            ),
             "likelihood-ratio",
             ("finite-sample", 0.05),
         ),
@@ -447,7 +453,7 @@ def is_a(u, y):
             ("given", None),  # the proof is for the public distribution alone
         ),
         (
-            PolyOptSanitizer(region="lower", uncertainty=LikelihoodRatioSet(0.01, drift=0.001)),
+            PolyOptSanitizer(uncertainty=LikelihoodRatioSet(0.01, drift=0.001, region="lower")),
             "likelihood-ratio",
             ("finite-sample", 0.01),
         ),
@@ -488,7 +494,9 @@ def test_the_guarantee_is_the_certificate(sanitizer, kind, source):
 
 def test_no_counts_are_written_but_their_total():
     counts = [199, 101, 47, 103, 151, 257]
-    found = PolyOptSanitizer(region="lower").fit(X[:6], sample_weight=counts)
+    found = PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower")).fit(
+        X[:6], sample_weight=counts
+    )
     document = json.loads(found.mechanism_.to_json())
     assert document["guarantee"]["n_records"] == 858
     whole = set(document["guarantee"])

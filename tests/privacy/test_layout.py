@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.privacy import REGIONS, Layout, SimplexRegion, privacy_region
-from skrldp.sets import RenyiSet
+from skrldp.privacy import Layout, SimplexRegion, privacy_region
+from skrldp.sets import REGIONS, RenyiSet
 
 
 @st.composite

@@ -97,7 +97,7 @@ def test_all_solvers_hold_it(kind):
     solvers = ("columns", "alternation") if kind is PolyOptSanitizer else ("cuts", "conic")
     options = {"uncertainty": RenyiBall(), "eps_all": 2.5}
     if kind is PolyOptSanitizer:  # over the joint ball both take seconds
-        options["region"] = "lower"
+        options["uncertainty"] = RenyiBall(region="lower")
     values = [utility(fitted(kind, solver=solver, **options)) for solver in solvers]
     assert values == pytest.approx([values[0]] * len(values), rel=0.03)
     if kind is PolyOptSanitizer:  # the optimum over lower bounds, by enumeration
@@ -106,7 +106,7 @@ def test_all_solvers_hold_it(kind):
         assert utility(best) >= max(values) - 1e-6
         return
     for region in ("product", "lower", "box"):
-        sanitizer = fitted(kind, region=region, **options)
+        sanitizer = fitted(kind, **options | {"uncertainty": RenyiBall(region=region)})
         assert sanitizer.certificate_.eps_all <= 2.5
         assert utility(sanitizer) <= max(values) + 1e-4
 
@@ -259,8 +259,8 @@ def test_figures_without_some_pairs_say_so():
         assert "of the pairs compared" in repr(proof)
         assert "not about" in proof._repr_html_()
         assert np.isinf(proof.eps_pairs).any()
-    with pytest.raises(ValueError, match="same_secret=True needs a number for eps"):
-        PolyOptSanitizer(eps, sensitive=0, same_secret=True).fit(rows)
+    with pytest.raises(ValueError, match=r"same_secret=True\) needs a number for eps"):
+        PolyOptSanitizer(eps, sensitive=0, uncertainty=RenyiBall(same_secret=True)).fit(rows)
     with pytest.raises(TypeError, match="RobustMSESanitizer: give its `mechanism_`"):
         certify(sanitizer, sanitizer.uncertainty_, sanitizer.joint_)
 

@@ -12,6 +12,7 @@ from skrldp import (
     AllDistributions,
     GRRSanitizer,
     IRSanitizer,
+    LikelihoodRatioSet,
     NonRobustSanitizer,
     PolyOptSanitizer,
     RobustMSESanitizer,
@@ -29,8 +30,12 @@ SANITIZERS = {
     "SRR": SRRSanitizer(2.0),
     "IR": IRSanitizer(2.0),
     "IR optimal": IRSanitizer(2.0, underlying="optimal", uncertainty=AllDistributions()),
-    "PolyOpt": PolyOptSanitizer(2.0, region="lower", time_limit=0.05),
-    "PolyOpt on U": PolyOptSanitizer(2.0, region="lower", time_limit=0.05, observe="nonsensitive"),
+    "PolyOpt": PolyOptSanitizer(
+        2.0, uncertainty=LikelihoodRatioSet(region="lower"), time_limit=0.05
+    ),
+    "PolyOpt on U": PolyOptSanitizer(
+        2.0, uncertainty=LikelihoodRatioSet(region="lower"), time_limit=0.05, observe="nonsensitive"
+    ),
     "NonRobust": NonRobustSanitizer(2.0, time_limit=0.1),
     "RobustMSE": RobustMSESanitizer(2.0, distance="hamming", time_limit=0.1),
 }

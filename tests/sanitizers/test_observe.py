@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from regions import lower
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
@@ -40,7 +41,8 @@ def rows_of(counts):
 
 def make(cls, eps=0.7, **parameters):
     if cls is PolyOptSanitizer:
-        for name, value in (("region", "lower"), ("smoothing", 0.0), ("time_limit", 0.05)):
+        parameters = lower(parameters)
+        for name, value in (("smoothing", 0.0), ("time_limit", 0.05)):
             parameters.setdefault(name, value)  # quick, and global where vertices are listed
     else:
         parameters.setdefault("distance", "hamming")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from skrldp import (
+    AOptimalSanitizer,
     CertificateError,
     GRRSanitizer,
     IRSanitizer,
@@ -25,7 +26,7 @@ ROWS = [[s, u] for s in range(2) for u in range(3)]
 @pytest.mark.parametrize(
     ("cls", "module", "options"),
     [
-        (PolyOptSanitizer, _optimal_base, {"region": "lower", "smoothing": 0.0}),
+        (PolyOptSanitizer, _optimal_base, {"smoothing": 0.0}),
         (RobustMSESanitizer, _distortion_base, {"distance": "hamming"}),
     ],
 )
@@ -40,7 +41,7 @@ def test_values_are_only_drawn_where_that_is_proven(monkeypatch, cls, module, op
     monkeypatch.setattr(module, "release", telling)
     for handle_unknown in ("impute", "error"):
         options["handle_unknown"] = handle_unknown
-        ball = RenyiBall(radius=1e-3)
+        ball = RenyiBall(radius=1e-3, region="lower")
         found = cls(0.7, observe="nonsensitive", uncertainty=ball, **options)
         found.fit(ROWS, sample_weight=COUNTS.ravel())
         assert found.certificate_.holds(0.7)
@@ -74,12 +75,12 @@ def test_a_guarantee_says_what_is_proven_not_what_was_asked():
     [
         (IRSanitizer, {}),
         (IRSanitizer, {"underlying": "optimal"}),
-        (PolyOptSanitizer, {"region": "lower", "time_limit": None}),
+        (PolyOptSanitizer, {"time_limit": None}),
         (RobustMSESanitizer, {"distance": "hamming"}),
     ],
 )
 def test_the_certificate_is_for_the_set_that_was_asked_for(cls, options):
-    ball = RenyiBall(radius=0.02)
+    ball = RenyiBall(radius=0.02, region="lower")
     found = cls(0.7, uncertainty=ball, **options).fit(ROWS, sample_weight=COUNTS.ravel())
     around = found.certificate_.uncertainty
     assert around == ball.fit_set(found.joint_) and around.radius == 0.02
@@ -100,3 +101,18 @@ def test_reports_are_drawn_anew():
     grr = GRRSanitizer(0.7, encode="symbol").fit(ROWS)
     first, second = (grr.transform(ROWS * 50) for _ in range(2))
     assert (first != second).any()  # the same with probability 1e-60 or less
+
+
+@pytest.mark.parametrize("cls", [RobustMSESanitizer, AOptimalSanitizer])
+def test_a_secret_is_compared_with_itself_in_every_design_that_is_asked_to(cls):
+    """Such mechanisms are among the others, and privacy is proven for the same set."""
+    rows, counts = [[s, u] for s in range(2) for u in range(3)], [60, 30, 25, 20, 45, 30]
+
+    def fitted(**papers):
+        ball = RenyiBall(radius=0.1, **papers)
+        return cls(1.0, uncertainty=ball).fit(rows, sample_weight=counts)
+
+    free, papers = fitted(), fitted(same_secret=True)
+    assert papers.certificate_.holds(1.0)
+    assert papers.certificate_.uncertainty == free.certificate_.uncertainty
+    assert papers.solution_.objective > 1.01 * free.solution_.objective

@@ -395,7 +395,7 @@ def test_no_distribution_of_the_set_leaks_or_distorts_more(problem):
 def test_below_one_half_each_conditional_alone():
     with pytest.raises(ValueError, match=r"region='joint' needs alpha >= 1/2.*region='product'"):
         fit(SPARSE, uncertainty=RenyiBall(0.3, radius=0.02))
-    found = fit(SPARSE, 1.0, uncertainty=RenyiBall(0.3, radius=0.02), region="product")
+    found = fit(SPARSE, 1.0, uncertainty=RenyiBall(0.3, radius=0.02, region="product"))
     assert found.certificate_.holds(1.0)
     cells, distribution = by_cell(found, squared), found.joint_.probabilities.ravel()
     worst = found.worst_case_distribution_.ravel()
@@ -412,7 +412,9 @@ def test_below_one_half_each_conditional_alone():
 def test_more_cautious_regions_cost_more(robust_utility):
     values = []
     for region in ("joint", "product", "box", "lower"):
-        found = fit(SPARSE, 1.0, region=region, robust_utility=robust_utility)
+        found = fit(
+            SPARSE, 1.0, uncertainty=RenyiBall(region=region), robust_utility=robust_utility
+        )
         assert found.certificate_.holds(1.0)
         values.append(found.worst_case_distortion_ if robust_utility else found.distortion_)
     assert all(a <= b * (1 + TOL) for a, b in itertools.pairwise(values))
@@ -441,7 +443,7 @@ def test_a_release_costs_what_its_design_costs():
     """A ball of order below 1/2, and two cells that differ in the last digit."""
     counts = [[0, 2, 1, 0], [0, 2, 1, 1], [0, 2, 0, 1], [0, 1, 0, 2]]
     found = fit(
-        counts, 2.5, uncertainty=RenyiBall(0.3, radius=0.05), region="box", distance="hamming"
+        counts, 2.5, uncertainty=RenyiBall(0.3, radius=0.05, region="box"), distance="hamming"
     )
     assert found.worst_case_distortion_ == pytest.approx(found.solution_.objective, rel=1e-3)
 
@@ -668,7 +670,10 @@ def wrong_table(value):
         ({"time_limit": 0}, "time_limit=0 must be a positive number of seconds, or None"),
         ({"time_limit": "60 s"}, "time_limit='60 s' must be a positive number of seconds"),
         ({"solver": "simplex"}, "solver='simplex' must be one of 'auto', 'cuts', 'conic'"),
-        ({"region": "ball"}, "region='ball' must be one of 'joint', 'product', 'box', 'lower'"),
+        (
+            {"uncertainty": RenyiBall(region="ball")},
+            "region='ball' must be one of 'joint', 'product', 'box', 'lower'",
+        ),
         ({"uncertainty": RenyiBall}, r"the class RenyiBall: write uncertainty=RenyiBall\(\)"),
         ({"encode": "values"}, "encode='values' must be one of 'symbol', 'onehot', 'posterior'"),
     ],
@@ -1150,7 +1155,7 @@ def breaks(u, y):
         ({"distance": breaks}, Odd),
         ({"uncertainty": RenyiBall(0.2, radius=0.1)}, ValueError),
         (
-            {"solver": "conic", "uncertainty": RenyiBall(3.0), "region": "box"},
+            {"solver": "conic", "uncertainty": RenyiBall(3.0, region="box")},
             (ValueError, SkrldpError),
         ),
     ],
@@ -1230,7 +1235,13 @@ def test_clone_and_parameters():
     assert copy.get_params() == found.get_params() and not hasattr(copy, "mechanism_")
     assert copy.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel()).distortion_ == found.distortion_
     names = RobustMSESanitizer(uncertainty=RenyiBall()).get_params()
-    assert {"robust_utility", "robust_privacy", "distance", "outputs", "region"} <= set(names)
+    assert {
+        "robust_utility",
+        "robust_privacy",
+        "distance",
+        "outputs",
+        "uncertainty__region",
+    } <= set(names)
     again = RobustMSESanitizer().set_params(**{k: v for k, v in names.items() if "__" not in k})
     assert again.set_params(uncertainty__beta=0.3).get_params()["uncertainty__beta"] == 0.3
     arrays = RobustMSESanitizer(distance=np.eye(3), outputs=np.arange(3))

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from regions import lower
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -131,12 +132,12 @@ def test_the_first_column_is_named_in_a_warning():
 @pytest.mark.parametrize("cls", SANITIZERS)
 def test_who_says_it_is_not_warned(cls):
     quick = {"time_limit": 0.5} if hasattr(cls(), "time_limit") else {}
-    quick |= {"region": "lower"} if cls in (AOptimalSanitizer, PolyOptSanitizer) else {}
-    ball = {} if cls is NonRobustSanitizer else {"uncertainty": RenyiBall()}
+    quick |= lower({}) if cls in (AOptimalSanitizer, PolyOptSanitizer) else {}
+    ball = {} if cls is NonRobustSanitizer else {"uncertainty": RenyiBall(region="lower")}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyLeakWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # of the limit, which is short
-        cls(**quick, **ball).fit(RECORDS)  # arrays have no names
+        cls(**quick | ball).fit(RECORDS)  # arrays have no names
         cls(sensitive=0, **quick).fit(FRAME)
     assert [w for w in caught if "first column" in str(w.message)] == []
     with warnings.catch_warnings(record=True) as caught:

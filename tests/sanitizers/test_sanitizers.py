@@ -9,6 +9,7 @@ import pytest
 import sklearn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from regions import lower
 from scipy.stats import chi2
 from sklearn.exceptions import NotFittedError
 
@@ -47,12 +48,12 @@ N_ROWS = 60
 GOOD = np.array([[0, 1], [1, 2], [0, 2], [1, 1]] * 10)
 
 
-def make(cls, **parameters):
+def make(cls, exact=False, **parameters):
     """A sanitizer that is quick to fit."""
     if cls in OPTIMA:
         parameters.setdefault("time_limit", 0.2)
-    if cls in LISTED:
-        parameters.setdefault("region", "lower")  # whose vertices are listed
+    if cls in LISTED and not exact:
+        parameters = lower(parameters)  # whose vertices are listed
     if cls is RobustMSESanitizer:
         parameters.setdefault("distance", "hamming")  # for values of any kind
     return cls(**parameters)
@@ -104,12 +105,8 @@ def test_certificate_never_exceeds_eps(cls, data):
     counts[0] += 1
     eps = data.draw(st.floats(0.05, 4.0))
     X = [[s, u] for s in range(a1) for u in range(a2)]
-    region = (
-        {"region": data.draw(st.sampled_from(["joint", "lower"]))}
-        if cls is PolyOptSanitizer
-        else {}
-    )
-    sanitizer = fitted(make(cls, eps=eps, **region), X, sample_weight=counts)
+    exact = cls is PolyOptSanitizer and data.draw(st.booleans())
+    sanitizer = fitted(make(cls, exact, eps=eps), X, sample_weight=counts)
     certificate, mechanism = sanitizer.certificate_, sanitizer.mechanism_
     assert certificate.eps_attained <= certificate.eps <= eps
     assert mechanism.leakage(certificate.distribution) <= eps + 1e-12
@@ -123,8 +120,8 @@ def test_extreme_eps(cls, eps):
         with pytest.raises(InfeasibleError, match="whose reports determine all targets"):
             fitted(make(cls, eps=eps), GOOD)
         return
-    joint = {"region": "joint"} if cls is PolyOptSanitizer else {}  # for any eps
-    sanitizer = fitted(make(cls, eps=eps, **joint), GOOD)
+    exact = cls is PolyOptSanitizer  # for any eps
+    sanitizer = fitted(make(cls, exact, eps=eps), GOOD)
     assert sanitizer.certificate_.holds(eps)
     if eps > 10 and cls in CLOSED_FORMS:
         assert sanitizer.normalized_mutual_information_ > 0.999
@@ -264,9 +261,8 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
 
     solve = _optimal_base.solve
     monkeypatch.setattr(_optimal_base, "solve", spy)
-    PolyOptSanitizer(0.7, region="lower", same_secret=True, solver="columns", time_limit=0.5).fit(
-        GOOD
-    )
+    papers = RenyiBall(radius=0.001, region="lower", same_secret=True)
+    PolyOptSanitizer(0.7, uncertainty=papers, solver="columns", time_limit=0.5).fit(GOOD)
     one, options = calls[0]
     assert type(one.region).__name__ == "LowerRegion" and one.region.same_secret
     assert one.eps == 0.7
@@ -667,7 +663,10 @@ def test_eps_is_a_number_or_has_one_for_each_pair(cls):
         ),
         (GRRSanitizer(uncertainty=RenyiBall), r"write uncertainty=RenyiBall\(\)"),
         (IRSanitizer(uncertainty=RenyiBall(radius="finite-sample")), "alpha=1 only"),
-        (PolyOptSanitizer(region="ball"), "region='ball' must be one of 'joint', 'product'"),
+        (
+            PolyOptSanitizer(uncertainty=RenyiBall(region="ball")),
+            "region='ball' must be one of 'joint', 'product'",
+        ),
         (PolyOptSanitizer(uncertainty=RenyiBall(0.3)), "region='joint' needs alpha >= 1/2"),
         (PolyOptSanitizer(solver="magic"), "solver='magic' must be one of 'auto'"),
         (PolyOptSanitizer(time_limit=0), "time_limit=0 must be a positive number"),

@@ -134,7 +134,7 @@ def test_fitted_attributes_of_a_sanitizers_copy():
     ):
         before = dict(vars(given))
         copy = (
-            PolyOptSanitizer(region="lower", uncertainty=given, categories=[[0, 1], [0, 1]])
+            PolyOptSanitizer(uncertainty=given, categories=[[0, 1], [0, 1]])
             .fit(rows, sample_weight=[7, 10, 26, 57])
             .uncertainty_
         )

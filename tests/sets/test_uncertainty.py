@@ -181,7 +181,9 @@ def test_the_refusal_names_the_mend():
 
 def test_it_is_a_parameter_object():
     ball = RenyiBall(1.5, beta=0.01, radius=0.3)
-    assert ball.get_params() == {"alpha": 1.5, "beta": 0.01, "radius": 0.3}
+    assert ball.get_params() == {
+        "alpha": 1.5, "beta": 0.01, "radius": 0.3, "region": "joint", "same_secret": False
+    }  # fmt: skip
     copy = clone(ball).set_params(beta=0.2)
     assert (copy.alpha, copy.beta, ball.beta) == (1.5, 0.2, 0.01)
     with pytest.raises(TypeError):

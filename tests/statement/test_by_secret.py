@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from skrldp import AllDistributions, IRSanitizer, PolyOptSanitizer, SRRSanitizer, privacy_report
+from skrldp import (
+    AllDistributions,
+    IRSanitizer,
+    LikelihoodRatioSet,
+    PolyOptSanitizer,
+    SRRSanitizer,
+    privacy_report,
+)
 from skrldp.information import mutual_information
 from skrldp.statement import _by_secret, _several
 
@@ -36,7 +43,9 @@ def words(report):
 
 def test_a_group_about_which_little_is_told_is_warned_of():
     counts = CONDITIONALS * [[400], [40], [4]]
-    report = report_of(PolyOptSanitizer, counts, eps=0.3, region="lower")
+    report = report_of(
+        PolyOptSanitizer, counts, eps=0.3, uncertainty=LikelihoodRatioSet(region="lower")
+    )
     share, whole = (
         report.normalized_information_by_secret,
         report.normalized_information_given_secret,

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from regions import lower
 
 from skrldp import (
     IRSanitizer,
@@ -47,7 +48,7 @@ OF_THREE = [120, 60, 90, 50, 140, 80]
 
 def fitted(cls=PolyOptSanitizer, rows=THREE, counts=OF_THREE, **parameters):
     if cls is PolyOptSanitizer:
-        parameters = {"region": "lower", "time_limit": 0.1} | parameters
+        parameters = {"time_limit": 0.1} | lower(parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return cls(**parameters).fit(rows, sample_weight=counts)

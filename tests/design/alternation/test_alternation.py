@@ -22,7 +22,6 @@ from skrldp.design.objectives.criterion import solve
 from skrldp.design.rows import Cones
 from skrldp.information import block_information, entropy, mutual_information
 from skrldp.privacy import (
-    REGIONS,
     JointRegion,
     LowerRegion,
     ProductRegion,
@@ -32,7 +31,7 @@ from skrldp.privacy import (
     privacy_region,
     repair,
 )
-from skrldp.sets import RenyiSet
+from skrldp.sets import REGIONS, RenyiSet
 
 TABLE = [[90, 40, 310], [400, 250, 140], [30, 5, 77]]
 EMPTY = [[90, 0, 310], [400, 250, 0], [0, 5, 77]]

@@ -8,6 +8,7 @@ import pytest
 from skrldp import (
     IRSanitizer,
     JointDistribution,
+    LikelihoodRatioSet,
     NonRobustSanitizer,
     PolyOptSanitizer,
     RobustMSESanitizer,
@@ -21,10 +22,14 @@ COUNTS = np.array([[46, 11, 8], [43, 2, 30]])
 ROWS = np.column_stack([index.ravel() for index in np.indices(COUNTS.shape)])
 FITS = {
     "joint": PolyOptSanitizer(1.0, sensitive=0),
-    "lower": PolyOptSanitizer(1.0, sensitive=0, region="lower"),
-    "box": PolyOptSanitizer(1.0, sensitive=0, region="box"),
-    "large eps": PolyOptSanitizer(12.0, sensitive=0, region="lower"),  # no products there
-    "blind": PolyOptSanitizer(1.0, sensitive=0, region="lower", observe="nonsensitive"),
+    "lower": PolyOptSanitizer(1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower")),
+    "box": PolyOptSanitizer(1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="box")),
+    "large eps": PolyOptSanitizer(
+        12.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower")
+    ),  # no products there
+    "blind": PolyOptSanitizer(
+        1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+    ),
     "public": NonRobustSanitizer(1.0, sensitive=0),
     "ir": IRSanitizer(1.0, sensitive=0, underlying="optimal"),
     "mse": RobustMSESanitizer(1.0, sensitive=0),
@@ -46,7 +51,12 @@ def test_defaults_need_no_cddlib(no_cddlib, name):
 
 def region_of(radius=0.01, observe="all"):
     joint = JointDistribution(COUNTS)
-    return privacy_region(joint, RenyiSet(2.0, radius), region="lower", observe=observe)
+    return privacy_region(
+        joint,
+        RenyiSet(2.0, radius),
+        region="lower",
+        observe=observe,
+    )
 
 
 def test_vertices_need_it_only_where_products_do_not_list_them(no_cddlib):
