@@ -38,6 +38,7 @@ _HOMES = {
     "SRRSanitizer": "sanitizers",
     "SkrldpError": "exceptions",
     "SolverError": "exceptions",
+    "SurveyDesign": "surveys",
     "UncertaintyDisplay": "display",
     "audit": "auditing",
     "certify": "certificate",
@@ -74,6 +75,7 @@ __all__ = [
     "SRRSanitizer",
     "SkrldpError",
     "SolverError",
+    "SurveyDesign",
     "UncertaintyDisplay",
     "audit",
     "certify",
@@ -118,6 +120,7 @@ if TYPE_CHECKING:
     )
     from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
     from skrldp.statement import PrivacyReport, privacy_report
+    from skrldp.surveys import SurveyDesign
 
 
 def __getattr__(name: str) -> Any:

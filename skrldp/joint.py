@@ -13,6 +13,7 @@ from skrldp._params import check_choice, is_whole
 from skrldp._typing import Floats
 from skrldp.alphabet import SOURCES
 from skrldp.information import conditionals_of, entropy
+from skrldp.surveys import SurveyTotals
 
 __all__ = ["JointDistribution", "as_counts"]
 
@@ -40,6 +41,9 @@ class JointDistribution(ReadOnly):
         The most values of U that confidence sets are to allow for: more than are listed if the
         population may have others. None are those listed, and another one where `alphabet` is
         "frequent": what no record has.
+    survey : SurveyTotals, optional
+        Weighted totals of the cells, where the records are a survey's: all distributions are then
+        those of the totals, while `counts` and `n` are still about records.
 
     Raises
     ------
@@ -60,6 +64,7 @@ class JointDistribution(ReadOnly):
     values: tuple[Any, ...]
     alphabet: str | None = None
     most_values: int = 0
+    survey: SurveyTotals | None = None
 
     def __init__(
         self,
@@ -69,6 +74,7 @@ class JointDistribution(ReadOnly):
         *,
         alphabet: str | None = None,
         most_values: int | None = None,
+        survey: SurveyTotals | None = None,
     ) -> None:
         if alphabet is not None:
             check_choice("alphabet", alphabet, SOURCES)
@@ -110,6 +116,9 @@ class JointDistribution(ReadOnly):
                 f"{len(others)}, the number of values of U."
             )
         object.__setattr__(self, "most_values", int(most_values))
+        if survey is not None and not np.array_equal(survey.totals > 0, whole.ravel() > 0):
+            raise ValueError("the survey's totals are not those of these cells, in this order.")
+        object.__setattr__(self, "survey", survey)
 
     @classmethod
     def from_codes(
@@ -155,9 +164,16 @@ class JointDistribution(ReadOnly):
         return int(self.counts.sum())
 
     @cached_property
+    def people(self) -> NDArray[np.int64]:
+        """Whole numbers in proportion to the distribution, (a1, a2): `counts`, or as weighted."""
+        if self.survey is None:
+            return self.counts
+        return read_only(self.survey.shares.reshape(self.counts.shape))
+
+    @cached_property
     def probabilities(self) -> Floats:
         """Empirical distribution of (S, U), shape (a1, a2); read-only."""
-        return read_only(self.counts / self.n)
+        return read_only(self.people / self.people.sum())
 
     def smoothed(self, records: float) -> Floats:
         """Distribution of (S, U) after adding records, spread evenly over all cells.
@@ -172,18 +188,25 @@ class JointDistribution(ReadOnly):
         array of shape (a1, a2)
         """
         share = 1.0 / (1.0 + records)  # so that nothing overflows
-        weights = share * self.counts + records * share / self.counts.size
+        counts = self.counts if self.survey is None else self.n * self.probabilities
+        weights = share * counts + records * share / self.counts.size
         return weights / weights.sum()
 
     @cached_property
     def marginal(self) -> Floats:
         """Empirical distribution of S, shape (a1,); read-only."""
-        return read_only(self.counts.sum(axis=1) / self.n)
+        return read_only(self.people.sum(axis=1) / self.people.sum())
 
     @cached_property
     def conditionals(self) -> Floats:
         """Empirical conditionals of U given S, (a1, a2); uniform for unseen secrets; read-only."""
-        return read_only(conditionals_of(self.counts, unseen=1.0 / self.counts.shape[1]))
+        return read_only(conditionals_of(self.people, unseen=1.0 / self.counts.shape[1]))
+
+    @property
+    def record_shares(self) -> Floats:
+        """Share of the records that each secret has, shape (a1,): `marginal`, unless weighted."""
+        shares: Floats = self.counts.sum(axis=1) / self.n
+        return shares
 
     @property
     def entropy(self) -> float:
@@ -224,8 +247,8 @@ def as_counts(
         row = int(np.argmax(wrong))
         raise ValueError(
             f"sample_weight must be counts (whole numbers >= 0), but row {row} has "
-            f"{weights[row]!r}. The result depends on the number of records, so other weights "
-            "have no meaning here."
+            f"{weights[row]!r}. The result depends on the number of records, so survey weights are "
+            "no counts: give sanitizers survey=SurveyDesign(weights=...), with a column of them."
         )
     if numbers.sum() > _MOST_RECORDS:
         raise ValueError("sample_weight sums to more than 2**53 records.")

@@ -35,9 +35,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "alphabet": set(),
     "table": {"alphabet"},
     "information": set(),
-    "joint": {"alphabet", "information"},
+    "surveys": set(),
+    "joint": {"alphabet", "information", "surveys"},
     "support_function": set(),
-    "sets": {"alphabet", "joint", "support_function"},
+    "sets": {"alphabet", "joint", "support_function", "surveys"},
     "privacy": {"joint", "support_function", "sets"},
     "design": {"_highs", "information", "joint", "privacy", "sets", "support_function"},
     "targets": {"alphabet"},
@@ -46,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "certificate": {"alphabet", "information", "joint", "mechanism", "privacy", "sets"},
     "sanitizers": {
         "alphabet", "certificate", "design", "information", "joint", "mechanism", "privacy",
-        "sampling", "sets", "table", "targets",
+        "sampling", "sets", "surveys", "table", "targets",
     },
     "client": {"alphabet", "mechanism", "sampling"},
     "batches": {"alphabet", "client", "mechanism", "sampling"},
@@ -68,7 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "model_selection": {"estimation", "sanitizers"},
     "cli": {
         "alphabet", "auditing", "batches", "certificate", "client", "estimation", "joint",
-        "mechanism", "privacy", "sanitizers", "sets", "statement",
+        "mechanism", "privacy", "sanitizers", "sets", "statement", "surveys",
     },
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ import typer
 
 from skrldp.cli import _ledger_options as lo
 from skrldp.cli import _options as o
+from skrldp.cli import _survey_options as so
 from skrldp.cli._errors import exit_code_of
 from skrldp.cli._formats import Asked
 
@@ -78,6 +79,10 @@ def _design(
     counts: o.Counts = None,
     categories: o.Categories = None,
     min_frequency: o.MinFrequency = None,
+    weights: so.Weights = None,
+    strata: so.Strata = None,
+    clusters: so.Clusters = None,
+    max_weight: so.MaxWeight = None,
     text: o.Text = None,
     eps_all: o.EpsAll = None,
     known: o.Known = None,
@@ -124,6 +129,12 @@ def _design(
             text=text or (),
             parameters=parameters,
             stated_set={"uncertainty": uncertainty, "beta": beta},
+            survey={
+                "weights": weights,
+                "strata": strata,
+                "clusters": clusters,
+                "max_weight": max_weight,
+            },
             page=html,
             kind=Asked(in_format, delimiter),
             force=force,

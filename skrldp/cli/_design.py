@@ -45,6 +45,7 @@ def design(
     text: Sequence[str],
     parameters: Mapping[str, Any],
     stated_set: Mapping[str, Any],
+    survey: Mapping[str, Any],
     page: str | None,
     kind: Asked,
     force: bool,
@@ -52,9 +53,13 @@ def design(
     in_json: bool,
 ) -> None:
     """Design a mechanism from a public table, write it, and print its privacy report."""
+    drawn = {name: value for name, value in survey.items() if value is not None}
     designer = _designer(sanitizer, sensitive, categories, parameters, stated_set)
+    if drawn:
+        designer.set_params(**_of_survey(drawn, counts, stated_set))
+    of_design = [drawn[name] for name in ("weights", "strata", "clusters") if name in drawn]
     inputs = [public, categories]
-    wanted = [*sensitive, *columns] if columns else None
+    wanted = [*sensitive, *columns, *of_design] if columns else None
     if output == page:
         raise CommandError("the mechanism and the page need different names.")
     with contextlib.ExitStack() as stack:
@@ -68,6 +73,10 @@ def design(
         check_delimiter(kind, own)
         table, weights = count_rows(public, own, wanted, text=text, counts=counts, quiet=quiet)
         _check_columns(table.column_names, sensitive, public)
+        if drawn:  # the rows again: each is a record, with its weight
+            import numpy as np
+
+            table, weights = table.take(np.repeat(np.arange(len(weights)), weights)), None
         designer.set_params(verbose=int(for_people(quiet)))
         with contextlib.redirect_stdout(sys.stderr):  # what `verbose` prints is no result
             designer.fit(table, sample_weight=weights)
@@ -83,6 +92,25 @@ def design(
         print(as_json(figures), file=told)
     elif not (output == STANDARD and quiet):
         print(found, file=told)
+
+
+def _of_survey(
+    drawn: Mapping[str, Any], counts: str | None, stated_set: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Make the design of a survey that options state, and the set that goes with it."""
+    from skrldp.sets import LikelihoodRatioSet
+    from skrldp.surveys import SurveyDesign
+
+    beta = {} if stated_set["beta"] is None else {"beta": stated_set["beta"]}
+    found: dict[str, Any] = {}
+    if stated_set["uncertainty"] in (None, "likelihood-ratio") and "max_weight" not in drawn:
+        found["uncertainty"] = LikelihoodRatioSet(radius="asymptotic", **beta)
+    if counts is not None:
+        raise CommandError("--counts does not go with a survey's design, which is about records.")
+    try:
+        return found | {"survey": SurveyDesign(**drawn)}
+    except ValueError as error:
+        raise CommandError(f"--weights, --strata, --clusters: {error}") from None
 
 
 def _designer(

@@ -100,7 +100,7 @@ def _on_secrets(joint: JointDistribution, requirements: Requirements) -> Require
 
 def _response(joint: JointDistribution, one: Requirement, limits: Limits) -> _Response:
     """Find the best report of S alone."""
-    counts = joint.counts.sum(axis=1)
+    counts = joint.people.sum(axis=1)
     seen = counts > 0
     of_values = joint.entropy - entropy(joint.marginal)
     if one.region.compared is None and np.ndim(one.eps) == 0:

@@ -144,13 +144,13 @@ class GroupUtilityDisplay:
         first = next(iter(fitted.values())).joint_
         for name, one in fitted.items():
             same = one.joint_.secrets == first.secrets and one.joint_.values == first.values
-            if not (same and np.array_equal(one.joint_.counts, first.counts)):
+            if not (same and np.array_equal(one.joint_.people, first.people)):
                 raise ValueError(
                     f"{name!r} was fitted to another table than {next(iter(fitted))!r}, or reads "
                     "it otherwise: fit them to one table, with the same sensitive= and categories."
                 )
         told = {
-            name: shares_of_entropy(one.information_by_secret_, first.counts)
+            name: shares_of_entropy(one.information_by_secret_, first.people)
             for name, one in fitted.items()
         }
         return cls(

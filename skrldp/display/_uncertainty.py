@@ -80,9 +80,10 @@ class UncertaintyDisplay:
             uncertainty = uncertainty.fit_set(joint)
         self.joint = joint
         self.uncertainty: FittedSet = uncertainty
-        self._budgets = uncertainty.single_budgets(joint.marginal)
+        self._weights = uncertainty.secret_weights(joint)
+        self._budgets = uncertainty.single_budgets(self._weights)
         self.lower, self.upper = cell_bounds(
-            joint.conditionals, joint.marginal, uncertainty.alpha, self._budgets
+            joint.conditionals, self._weights, uncertainty.alpha, self._budgets
         )
 
     @classmethod
@@ -292,7 +293,7 @@ class UncertaintyDisplay:
 
     def _shapes(self, places: list[int]) -> list[Shape]:
         joint, names = self.joint, texts(self.joint.secrets)
-        p, weight, budgets = joint.conditionals, joint.marginal, self._budgets
+        p, weight, budgets = joint.conditionals, self._weights, self._budgets
         return [
             Shape(
                 f"given {names[s]}",

@@ -56,6 +56,7 @@ def greatest_over_set(
     found = np.zeros_like(q)
     found[np.arange(len(q)), q.argmax(axis=1)] = 1.0
     bound = q.max(axis=1)
+    weights = fitted_set.secret_weights(joint)
     budgets, free = _budgets(fitted_set, joint)
     point = ~free & (budgets <= 0)
     fixed = point[secret]
@@ -64,7 +65,7 @@ def greatest_over_set(
     ball = ~(free | point)[secret]
     if ball.any():
         s = secret[ball]
-        problem = q[ball, None], joint.conditionals[s, None], joint.marginal[s, None]
+        problem = q[ball, None], joint.conditionals[s, None], weights[s, None]
         best = support(*problem, fitted_set.alpha, budgets[s])
         bound[ball] = best.bound
         attained = worst_conditionals(*problem, fitted_set.alpha, budgets[s], best.slack)
@@ -74,10 +75,11 @@ def greatest_over_set(
 
 def _budgets(fitted_set: FittedSet, joint: JointDistribution) -> tuple[Floats, Booleans]:
     """Return what each conditional may take, and which secrets may have any conditional."""
-    budgets = fitted_set.single_budgets(joint.marginal)
-    free = joint.marginal <= 0
+    weights = fitted_set.secret_weights(joint)
+    budgets = fitted_set.single_budgets(weights)
+    free = weights <= 0
     some = ~free & (budgets > 0)
-    free[some] = np.isinf(conditional_radius(joint.marginal[some], fitted_set.alpha, budgets[some]))
+    free[some] = np.isinf(conditional_radius(weights[some], fitted_set.alpha, budgets[some]))
     return budgets, free
 
 
@@ -131,14 +133,15 @@ def restricted_maximum(
 def _start(fitted_set: FittedSet, joint: JointDistribution) -> Floats:
     """For each secret the public conditional, and one with mass in every cell it may have."""
     a1, a2 = joint.counts.shape
+    weights = fitted_set.secret_weights(joint)
     budgets, free = _budgets(fitted_set, joint)
     even = np.full((a1, a2), 1.0 / a2)
     ball = np.flatnonzero(~free & (budgets > 0))
     if ball.size:
-        around = joint.conditionals[ball, None], joint.marginal[ball, None], fitted_set.alpha
+        around = joint.conditionals[ball, None], weights[ball, None], fitted_set.alpha
         even[ball] = pull_in(even[ball, None], *around, budgets[ball])[:, 0]
     wide = np.flatnonzero(free | (budgets > 0))
-    public = np.flatnonzero(joint.marginal > 0)
+    public = np.flatnonzero(weights > 0)
     parts = [(public, joint.conditionals[public]), (wide, even[wide])]
     return np.concatenate([_atoms(*part, a1) for part in parts])
 

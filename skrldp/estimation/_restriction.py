@@ -61,9 +61,10 @@ def _conditionals(fitted: ConditionalsSet, joint: JointDistribution) -> list[Con
     """w_s D(P̂_s ‖ R_s) <= b_s, which is Π_u x_u^{p_u} >= e^{-H - b_s / w_s} Σ_u x_u."""
     found: list[Convex] = []
     a2 = joint.conditionals.shape[1]
-    budgets = fitted.single_budgets(joint.marginal)
-    for s in np.flatnonzero(joint.marginal > 0):
-        own, budget = joint.conditionals[s], float(budgets[s] / joint.marginal[s])
+    weights = fitted.secret_weights(joint)
+    budgets = fitted.single_budgets(weights)
+    for s in np.flatnonzero(weights > 0):
+        own, budget = joint.conditionals[s], float(budgets[s] / weights[s])
         if budget < _LARGEST_EXPONENT:
             seen = own[own > 0]
             share = float(np.exp(seen @ np.log(seen) - budget))

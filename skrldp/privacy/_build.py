@@ -33,7 +33,8 @@ def privacy_region(
     check_choice("observe", observe, OBSERVED)
     a1, a2 = joint.counts.shape
     layout = layout or Layout.plain(a1, a2, observe)
-    arguments = joint.conditionals, joint.marginal, uncertainty, same_secret, layout, compared
+    weights = uncertainty.secret_weights(joint)
+    arguments = joint.conditionals, weights, uncertainty, same_secret, layout, compared
     if uncertainty.is_point:
         return PointRegion(*arguments)
     if uncertainty.is_everything:

@@ -90,7 +90,7 @@ class Statement:
 
         Shapes: returns (a1, a2).
         """
-        counts = public.counts.ravel()
+        counts = public.people.ravel()
         together = np.bincount(self.cells, counts, self.joint.counts.size)[self.cells]
         number = np.bincount(self.cells, minlength=self.joint.counts.size)[self.cells]
         share = np.where(together > 0, counts / np.maximum(together, 1.0), 1.0 / number)
@@ -269,7 +269,8 @@ def _arranged(
     cells = group * size + place
     counts = np.bincount(cells, joint.counts.ravel(), n_groups * size).reshape(n_groups, size)
     most = None if most_values is None else max(most_values, size)
-    table = JointDistribution(counts, alphabet=joint.alphabet, most_values=most)
+    survey = None if joint.survey is None else joint.survey.arranged(cells, n_groups * size)
+    table = JointDistribution(counts, alphabet=joint.alphabet, most_values=most, survey=survey)
     owner = np.arange(n_groups)
     layout = Layout(parts, owner, a1 * a2)
     if observe != "all":  # secrets that are not observed share the part of what is known

@@ -44,6 +44,7 @@ from skrldp.sanitizers._promised import (
 )
 from skrldp.sanitizers._records import UNKNOWN, check_columns, impute, public_joint
 from skrldp.sanitizers._snapshot import snapshot
+from skrldp.sanitizers._surveys import check_survey, read_survey, records_of, told_of_survey
 from skrldp.sanitizers._warnings import (
     warn_of_first_column,
     warn_of_limits,
@@ -71,6 +72,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
     # `fit` stores its results in one object, `_fitted`; these attributes read it.
     joint_ = FromFit("joint")
+    survey_ = FromFit("survey")
     uncertainty_ = FromFit("uncertainty")
     mechanism_ = FromFit("mechanism")
     certificate_ = FromFit("certificate")
@@ -90,6 +92,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         eps: Any = 1.0,
         *,
         sensitive: Any = None,
+        survey: Any = None,
         categories: Any = "auto",
         min_frequency: float | str | None = None,
         max_categories: int | None = None,
@@ -102,6 +105,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     ) -> None:
         self.eps = eps
         self.sensitive = sensitive
+        self.survey = survey
         self.categories = categories
         self.min_frequency = min_frequency
         self.max_categories = max_categories
@@ -135,6 +139,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         check_choice("handle_unknown", self.handle_unknown, UNKNOWN)
         if self.uncertainty is not None:
             check_uncertainty(self.uncertainty)
+        check_survey(self)
         check_seed(self.random_state)
         check_verbose(self.verbose)
 
@@ -185,6 +190,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         """
         self._check_parameters()
         uncertainty = self._uncertainty_set()
+        X, survey = read_survey(self, X, sample_weight, uncertainty)
         codec, codes = learn(
             X,
             sensitive=0 if self.sensitive is None else self.sensitive,
@@ -197,7 +203,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         )
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
-        joint = public_joint(codec, codes, sample_weight)
+        joint = public_joint(codec, codes, sample_weight, getattr(survey, "records", None))
         around = uncertainty.fit_set(joint)
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
@@ -208,6 +214,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
 
         promise = promise_of(self, joint, self._private_set(around), private_set, codec, known)
         warn_of_weak_sets(around, joint, promise.statements)
+        survey_told = told_of_survey(survey, joint, around, codes)
         warn_of_rare_values(promise, codec.frequencies)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
         design = self._design(promise, named_record(joint, names))
@@ -233,14 +240,10 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             known=tuple(codec.columns[place].name for place in known),
             figures=figures,
             asked=snapshot(self),
+            survey=survey_told,
         )
         if self.verbose:
-            print(
-                f"{type(self).__name__}: {parts_of(names)}, {joint!r}, "
-                f"{mechanism.shape[0]} reports, "
-                f"{design.solution.status} in {design.solution.seconds:.2f} s, "
-                f"{words}, {design.certificate!r}"
-            )
+            print(f"{type(self).__name__}: {parts_of(names)}, {fitted.in_words}, {words}")
         # The only assignment: a fit that fails or is interrupted leaves the estimator as it was.
         self._fitted = fitted
         return self
@@ -310,7 +313,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             If the columns are not those seen in `fit`, or a value is unknown. No record is
             reported then.
         """
-        fitted = self._state()
+        fitted, X = self._state(), records_of(self, X)
         codes = self._encode(X, fitted)
         cells = codes.cells(fitted.codec.n_values)
         reports = fitted.mechanism.sample(cells, self.random_state)
@@ -344,7 +347,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
                 "handle_unknown='impute' was set after fit, which counted unknown values of U as "
                 "'other': fit again."
             )
-        codes, counts = encode(X, unknown="mark"), fitted.joint.counts
+        codes, counts = encode(X, unknown="mark"), fitted.joint.people
         if not fitted.may_impute and codes.values.min(initial=0) < 0:
             raise ValueError(
                 "X has values of U unseen in fit, and handle_unknown='impute' was set after fit. "
@@ -383,7 +386,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def _distribution_of(
         self, X: Any, sample_weight: ArrayLike | None, fitted: Fitted
     ) -> JointDistribution:
-        codes = self._encode(X, fitted, secrets=True)
+        codes = self._encode(records_of(self, X), fitted, secrets=True)
         names = fitted.codec.secrets, fitted.codec.values
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
 

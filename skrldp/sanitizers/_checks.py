@@ -177,8 +177,9 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> Floats | None:
             "stands for. If they are, pass a table of distinct rows: add up the counts of "
             "equal rows first (in pandas, table.value_counts(dropna=False) of all records, or "
             "table.groupby(columns, dropna=False)['count'].sum()). Survey weights, which say how "
-            "many people a record represents, are not supported, added up or not: the set of "
-            "distributions would be far too small. Leave them out."
+            "many people a record represents, are a column of the table: "
+            "survey=SurveyDesign(weights=...). Taken for counts, they would make the set of "
+            "distributions far too small."
         )
     return weights
 

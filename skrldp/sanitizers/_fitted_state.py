@@ -17,6 +17,7 @@ from skrldp.design import Solution
 from skrldp.information import shares_of_entropy
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
+from skrldp.surveys import SurveySummary
 from skrldp.table import CellCodec
 
 __all__ = ["Designed", "Fitted", "FromFit", "columns_of", "information_of", "named_record"]
@@ -93,6 +94,8 @@ class Fitted(ReadOnly):
         The parameters that the design depends on, as they were in `fit`.
     reported_itself : bool
         Whether `fit_transform` reported the very table of the fit.
+    survey : SurveySummary or None
+        How the design of a survey was taken into account; None if the table is none.
     """
 
     columns: Any = field(repr=False)
@@ -105,6 +108,13 @@ class Fitted(ReadOnly):
     figures: Mapping[str, Any] = field(default_factory=dict)
     asked: Mapping[str, Any] = field(default_factory=dict, repr=False)
     reported_itself: bool = False
+    survey: SurveySummary | None = None
+
+    @property
+    def in_words(self) -> str:
+        """The table, the design and the proof, in a few words."""
+        found = f"{self.joint!r}, {self.mechanism.shape[0]} reports, {self.certificate!r}"
+        return f"{found}, {self.solution.status} in {self.solution.seconds:.2f} s"
 
     @property
     def names(self) -> Any:
@@ -134,7 +144,7 @@ class Fitted(ReadOnly):
     @cached_property
     def normalized_information_by_secret(self) -> Floats:
         """The same divided by H(U | S=s); NaN where that is 0 or the secret has no records."""
-        return read_only(shares_of_entropy(self.information_by_secret, self.joint.counts)[0])
+        return read_only(shares_of_entropy(self.information_by_secret, self.joint.people)[0])
 
 
 class FromFit:

@@ -102,6 +102,8 @@ def _stated(around: FittedSet) -> StatedRenyiSet | StatedLikelihoodRatioSet | Li
     if around.is_everything:
         return "all"
     rule, beta = str(around.rule), around.beta
+    if rule == "survey":  # whoever has the counts alone cannot make this set again
+        rule, beta = "given", None
     if isinstance(around, RenyiSet):
         figures = float(around.alpha), float(around.radius)
         return StatedRenyiSet(*figures, rule, beta, around.n_values)

@@ -13,6 +13,7 @@ from skrldp.joint import JointDistribution
 from skrldp.mechanism import check_categories
 from skrldp.sampling import RandomStream
 from skrldp.sanitizers._checks import check_weights
+from skrldp.surveys import SurveyRecords, SurveyTotals
 from skrldp.table import CellCodec, Codes, column_names
 
 __all__ = ["UNKNOWN", "check_columns", "impute", "public_joint"]
@@ -20,7 +21,9 @@ __all__ = ["UNKNOWN", "check_columns", "impute", "public_joint"]
 UNKNOWN = ("error", "impute", "infrequent_if_exist")
 
 
-def public_joint(codec: CellCodec, codes: Codes, sample_weight: Any) -> JointDistribution:
+def public_joint(
+    codec: CellCodec, codes: Codes, sample_weight: Any, records: SurveyRecords | None = None
+) -> JointDistribution:
     """Count the public records of each cell, of categories that clients can have.
 
     Shapes: `sample_weight` (n,). Raises ValueError if the weights cannot be counts. Raises
@@ -33,12 +36,13 @@ def public_joint(codec: CellCodec, codes: Codes, sample_weight: Any) -> JointDis
     if codes.counted is not None:
         weights = codes.counted
     counts = np.bincount(cells, weights, codec.n_cells).reshape(codec.n_secrets, codec.n_values)
+    source, most, survey = codec.source, codec.most_values, None
+    if records is not None:
+        survey = SurveyTotals.of(records, cells, codec.n_cells)
+        if source != "declared":  # no number of dependent records is known to be enough
+            source, most = "learned", None
     return JointDistribution(
-        counts,
-        codec.secrets,
-        codec.values,
-        alphabet=codec.source,
-        most_values=codec.most_values,
+        counts, codec.secrets, codec.values, alphabet=source, most_values=most, survey=survey
     )
 
 

@@ -43,6 +43,10 @@ class RobustMSESanitizer(DistortionSanitizer):
         The columns of the secret S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
         first column; if the columns have names, a warning then states which one is protected.
+    survey : SurveyDesign, optional
+        How the public records were drawn, if they are those of a survey: columns of weights, strata
+        and clusters, which are neither S nor U; positions of `sensitive` and `known` are those of
+        the other columns. None: the records are independent and alike.
     known : str, int, list or callable, optional
         Columns of U that observers know of a person, selected as `sensitive` is. Privacy then holds
         within each of their values as well, over the set of the conditionals of the rest of U.
@@ -257,6 +261,7 @@ class RobustMSESanitizer(DistortionSanitizer):
         *,
         eps_all: float | None = None,
         sensitive: Any = None,
+        survey: Any = None,
         known: Any = None,
         eps_known: float | None = None,
         protect: str = "jointly",
@@ -285,6 +290,7 @@ class RobustMSESanitizer(DistortionSanitizer):
         super().__init__(
             eps,
             sensitive=sensitive,
+            survey=survey,
             categories=categories,
             min_frequency=min_frequency,
             max_categories=max_categories,

@@ -28,6 +28,10 @@ class SRRSanitizer(BaseSanitizer):
         The columns of the secret S, by name or position, as in
         :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
         first column; if the columns have names, a warning then states which one is protected.
+    survey : SurveyDesign, optional
+        How the public records were drawn, if they are those of a survey: columns of weights, strata
+        and clusters, which are neither S nor U; positions of `sensitive` and `known` are those of
+        the other columns. None: the records are independent and alike.
     categories : "auto", "product", list or dict, default="auto"
         Alphabets of the columns: a list with one for each column in the table's order, or a dict
         that names some of the columns. They may hold values that the public table lacks. "auto"

@@ -88,7 +88,7 @@ def _ball_beside(private: FittedSet, joint: JointDistribution) -> tuple[RenyiBal
     if private.beta is None:
         ball = RenyiBall(alpha=1.0, radius=private.pair)
     else:
-        rule = "chi2" if private.rule == "asymptotic" else "finite-sample"
+        rule = "chi2" if private.rule in ("asymptotic", "survey") else "finite-sample"
         ball = RenyiBall(alpha=1.0, beta=private.beta, radius=rule)
     found = ball.fit_set(joint)
     return ball, replace(found, radius=found.radius + private.drift)

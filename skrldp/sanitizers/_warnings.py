@@ -17,6 +17,7 @@ from skrldp.table import Frequencies
 
 __all__ = [
     "explain_rare_cells",
+    "warn_of_few_clusters",
     "warn_of_first_column",
     "warn_of_limits",
     "warn_of_rare_values",
@@ -27,6 +28,7 @@ __all__ = [
 # estimates from a table are too inexact, and sets that are nearly right would be warned of.
 _TOO_OFTEN = 2.0
 _FEW_RECORDS = 10  # in a cell
+_FEW_CLUSTERS = 10  # of a survey
 _ROOM = __name__.rpartition(".")[0]
 
 
@@ -75,6 +77,14 @@ def warn_of_rare_values(promise: Promise, frequencies: Frequencies) -> None:
     stated = [one.uncertainty.beta for one in promise.statements]
     if promise.joint.alphabet != "learned" or all(beta is None for beta in stated):
         return
+    if promise.joint.survey is not None:
+        _warn(
+            "the values of U were learned from the records of a survey. How often the confidence "
+            "set then misses the true distribution is not known: declare the values that there can "
+            "be (categories=, an ordered category, or an Enum).",
+            PrivacyLeakWarning,
+        )
+        return
     found = "; ".join(_rare_in_words(*rare, frequencies.least) for rare in frequencies.rare)
     _warn(
         f"the values of U were learned from the counted records, and {found}. Values that few "
@@ -96,6 +106,21 @@ def _rare_in_words(names: Sequence[Any], n_rare: int, least: int) -> str:
         return f"{which} values grouped as 'other', which does not take unknown values"
     what = "value" if is_one else "combination"
     return f"{which} {n_rare:,} {what}{'s' * (n_rare > 1)} with fewer than {least} records"
+
+
+def warn_of_few_clusters(clusters: Any, secrets: Sequence[Any], degrees: int) -> None:
+    """Warn where a survey has too few clusters for its covariance to be reliable."""
+    few = [i for i, number in enumerate(clusters) if 0 < number < _FEW_CLUSTERS]
+    if few or degrees < _FEW_CLUSTERS:
+        which = ", ".join(f"{clusters[i]} for {secrets[i]!r}" for i in few[:3])
+        _warn(
+            f"the survey has few clusters ({degrees:,} degrees of freedom"
+            f"{'; with records of a secret: ' + which if few else ''}), and its estimated "
+            f"covariance needs {_FEW_CLUSTERS} at the least: the confidence set may miss the true "
+            "distribution more often than beta says. SurveyDesign(max_weight=...) with "
+            "LikelihoodRatioSet(radius='finite-sample') holds for any number.",
+            PrivacyLeakWarning,
+        )
 
 
 def warn_of_first_column(names: Sequence[Any]) -> None:

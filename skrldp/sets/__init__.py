@@ -19,6 +19,7 @@ from skrldp.sets._multinomial_tails import tail_bound
 from skrldp.sets._radii import chi2_radius, finite_sample_radius
 from skrldp.sets._rare_cells import estimated_miss
 from skrldp.sets._renyi_set import RenyiSet
+from skrldp.sets._survey_budgets import effective_records
 
 __all__ = [
     "REGIONS",
@@ -31,6 +32,7 @@ __all__ = [
     "budgets_up_to",
     "chance_of_missing",
     "chi2_radius",
+    "effective_records",
     "estimated_miss",
     "finite_sample_radius",
     "likelihood_ratio_budgets",

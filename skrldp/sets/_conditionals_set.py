@@ -71,6 +71,10 @@ class ConditionalsSet(FittedSet):
                 "take at least as much as one."
             )
 
+    def secret_weights(self, joint: JointDistribution) -> Floats:
+        """Return the secrets' shares of the records, on which likelihood ratios depend."""
+        return joint.record_shares
+
     def single_budgets(self, marginal: Floats) -> Floats:
         """Return the single budget, with what the drift adds for each secret."""
         return self.single + self.drift * np.asarray(marginal)
@@ -109,16 +113,17 @@ class ConditionalsSet(FittedSet):
 
         What a distribution says about a secret of probability zero counts for nothing.
         """
-        taken = np.zeros(len(joint.marginal))
+        weights = self.secret_weights(joint)
+        taken = np.zeros(len(weights))
         held = distribution.sum(axis=1) > 0
-        for s in np.flatnonzero(held & (joint.marginal > 0)):
+        for s in np.flatnonzero(held & (weights > 0)):
             conditional = distribution[s] / distribution[s].sum()
-            taken[s] = joint.marginal[s] * divergence(joint.conditionals[s], conditional, 1.0)
-        if np.any(taken > self.single_budgets(joint.marginal)):
+            taken[s] = weights[s] * divergence(joint.conditionals[s], conditional, 1.0)
+        if np.any(taken > self.single_budgets(weights)):
             return False
         first, second = np.triu_indices(len(taken), 1)
         pairs = np.stack([first, second], axis=1)
-        return bool(np.all(taken[pairs].sum(axis=1) <= self.pair_budgets(joint.marginal[pairs])))
+        return bool(np.all(taken[pairs].sum(axis=1) <= self.pair_budgets(weights[pairs])))
 
     def distribution_with(
         self, joint: JointDistribution, conditionals: Floats, secrets: Indices
@@ -127,11 +132,11 @@ class ConditionalsSet(FittedSet):
 
         Shapes: `conditionals` (a1, a2); returns (a1, a2).
         """
-        marginal, completed = joint.marginal.copy(), joint.conditionals.copy()
+        marginal, completed = self.secret_weights(joint).copy(), joint.conditionals.copy()
         completed[secrets] = conditionals[secrets]
         seen = np.unique(secrets[marginal[secrets] > 0])
         if len(seen) and not self.is_everything:
-            weight, public = joint.marginal[seen][None], joint.conditionals[seen][None]
+            weight, public = marginal[seen][None], joint.conditionals[seen][None]
             own = self.single_budgets(weight)
             radius = self.pair_budgets(weight) if len(seen) == 2 else own[:, 0]
             completed[seen] = pull_in(completed[seen][None], public, weight, 1.0, radius, own)[0]

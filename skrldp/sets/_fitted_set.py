@@ -42,8 +42,8 @@ class FittedSet(ABC):
     alpha : float
         Order of the divergence.
     rule : str or None
-        Where the budgets come from: ``"chi2"``, ``"asymptotic"``, ``"finite-sample"`` or
-        ``"given"``; None for all distributions.
+        Where the budgets come from: ``"chi2"``, ``"asymptotic"``, ``"finite-sample"``,
+        ``"survey"`` or ``"given"``; None for all distributions.
     beta : float or None
         Probability with which a set made by this rule misses the true distribution; None for given
         radii and for all distributions.
@@ -59,6 +59,10 @@ class FittedSet(ABC):
     beta: float | None
     n_records: int | None
     n_values: int | None
+
+    def secret_weights(self, joint: JointDistribution) -> Floats:
+        """Return the weights w of the secrets: their probabilities, shape (a1,)."""
+        return joint.marginal
 
     @abstractmethod
     def single_budgets(self, marginal: Floats) -> Floats:

@@ -19,7 +19,7 @@ from scipy.special import bdtrc, chdtrc
 
 from skrldp.sets._multinomial_tails import LARGE, tail_bound
 
-__all__ = ["MOST_VALUES", "budgets_up_to", "likelihood_ratio_budgets"]
+__all__ = ["MOST_VALUES", "budgets_up_to", "likelihood_ratio_budgets", "mean_width"]
 
 Tail = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
@@ -117,7 +117,7 @@ def _budgets(counts: tuple[int, ...], n_values: int, beta: float, rule: str) -> 
     for ratio in ratios:
         pair = _pair_bound(tails, ratio, beta, _ROUGH, 1e-3, near=pair)
         roots.append(pair)
-    best = int(np.argmin([_mean_width(*row) for row in zip(ratios, roots, strict=True)]))
+    best = int(np.argmin([mean_width(*row) for row in zip(ratios, roots, strict=True)]))
     ratio = float(ratios[best])
     pair = _pair_bound(tails, ratio, beta, _FINE, 1e-10, near=roots[best])
     surplus = 1e-9  # the root may lie on either side
@@ -249,7 +249,7 @@ def _joint_failure(
     return float(failure + more)
 
 
-def _mean_width(ratio: float, pair: float) -> float:
+def mean_width(ratio: float, pair: float) -> float:
     """Mean over directions in the quarter plane of the support function of the deviations' set.
 
     The set is ``x, y >= 0, x^2, y^2 <= 2 single, x^2 + y^2 <= 2 pair``: a disc, cut straight.

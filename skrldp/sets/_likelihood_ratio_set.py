@@ -16,6 +16,7 @@ from skrldp.sets._likelihood_ratio_budgets import (
     likelihood_ratio_budgets,
 )
 from skrldp.sets._radii import given_radius
+from skrldp.sets._survey_budgets import NOT_INDEPENDENT, survey_budgets
 
 __all__ = ["LikelihoodRatioSet"]
 
@@ -43,7 +44,8 @@ class LikelihoodRatioSet(BaseEstimator):
         ``"finite-sample"`` holds for every number of records and every distribution, with
         constants that are proven (docs/proofs.md). ``"asymptotic"`` is what they tend to with many
         records of each cell, some 1.2 to 1.6 times smaller; a fit warns where rare cells make it
-        miss more often than ``beta`` says. A number is the radius of the ball that any two
+        miss more often than ``beta`` says.
+        Of a survey it is corrected for the design. A number is the radius of the ball that any two
         conditionals share, in nats of the joint distribution: :math:`w_s D_s + w_t D_t` is at most
         the radius, with the public probabilities w of the secrets. ``beta`` is then not used.
     drift : float, default=0.0
@@ -109,6 +111,11 @@ class LikelihoodRatioSet(BaseEstimator):
         if isinstance(self.radius, str) and self.radius in _RULES:
             rule = cast("Rule", self.radius)
             n, beta = joint.n, check_beta("beta", self.beta)
+            if joint.survey is not None:
+                if rule == "finite-sample":
+                    raise ValueError(NOT_INDEPENDENT)
+                single, pair = survey_budgets(joint, beta)
+                return ConditionalsSet(single / n, pair / n, drift, "survey", beta, n)
             single, pair, n_values = _budgets(joint, beta, rule)
             if math.isinf(single):
                 return ConditionalsSet(single, pair, drift, None, None, n, n_values)

@@ -11,6 +11,7 @@ from skrldp.joint import JointDistribution
 from skrldp.sets._fitted_set import REGIONS
 from skrldp.sets._radii import chi2_radius, finite_sample_radius, given_radius
 from skrldp.sets._renyi_set import RenyiSet
+from skrldp.sets._survey_budgets import survey_radius
 
 __all__ = ["AllDistributions", "RenyiBall"]
 
@@ -132,6 +133,8 @@ class RenyiBall(BaseEstimator):
         """
         check_choice("region", self.region, REGIONS)
         check_flag("same_secret", self.same_secret)
+        if joint.survey is not None and isinstance(self.radius, str):
+            return self._around_survey(joint)
         own, (a1, n_values), by_rule = self, joint.counts.shape, isinstance(self.radius, str)
         if self.radius == "finite-sample":
             n_values = joint.most_values
@@ -146,6 +149,17 @@ class RenyiBall(BaseEstimator):
             joint.n,
             n_values if n_values > joint.counts.shape[1] else None,
         )
+
+    def _around_survey(self, joint: JointDistribution) -> RenyiSet:
+        """Make the ball of order 1 whose radius is corrected for a survey's design."""
+        if self.alpha != 1.0 or self.radius != "chi2":
+            raise ValueError(
+                "of a survey, whose records are not independent, the ball needs alpha=1 and "
+                "radius='chi2', or a radius that is given: use "
+                "LikelihoodRatioSet(radius='asymptotic') or RenyiBall(alpha=1)."
+            )
+        beta = check_beta("beta", self.beta)
+        return RenyiSet(1.0, survey_radius(joint, beta), "survey", beta, joint.n)
 
 
 class AllDistributions(BaseEstimator):

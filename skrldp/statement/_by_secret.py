@@ -22,7 +22,7 @@ def figures_by_secret(fitted: Any) -> dict[str, Any]:
     Returns dict: fields of PrivacyReport by name.
     """
     joint, told = fitted.joint_, fitted.information_by_secret_
-    shares, whole = shares_of_entropy(told, joint.counts)
+    shares, whole = shares_of_entropy(told, joint.people)
     return {
         "secrets": joint.secrets,
         "records_by_secret": joint.counts.sum(axis=1),

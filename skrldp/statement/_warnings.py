@@ -106,7 +106,10 @@ def _told(eps: float) -> str:
 def notes_of(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     """Say what else is worth knowing."""
     said = []
-    if report.coverage == "asymptotic":
+    survey = getattr(fitted, "survey_", None)
+    if survey is not None:
+        said.append(f"The public table is {survey.describe()}.")
+    elif report.coverage == "asymptotic":
         beta = at_most(report.beta or 0.0, ".4g")
         said.append(
             f"The radius is asymptotic: beta = {beta} is what it tends to with many "

@@ -12,6 +12,12 @@ Categories are plain Python scalars and compare as such: see :mod:`skrldp.alphab
 from skrldp.table._codec import CellCodec
 from skrldp.table._codes import Codes
 from skrldp.table._columns import encode_column
+from skrldp.table._design_columns import (
+    column_reader,
+    row_contents,
+    take_rows,
+    without_columns,
+)
 from skrldp.table._frequencies import Frequencies
 from skrldp.table._grouping import Grouping
 from skrldp.table._lazy import distinct_rows, lazy_names
@@ -25,6 +31,7 @@ __all__ = [
     "Frequencies",
     "Grouping",
     "column_names",
+    "column_reader",
     "distinct_rows",
     "encode_column",
     "lazy_frame",
@@ -32,4 +39,7 @@ __all__ = [
     "learn",
     "read_table",
     "resolve_columns",
+    "row_contents",
+    "take_rows",
+    "without_columns",
 ]

@@ -141,7 +141,7 @@ def optimal_reporting(
         return plain
     eps = requirements.least_eps
     parts = [eps * part for part in _FIRST_SPLITS]
-    secrets = LocalReports(joint.counts.sum(axis=1), parts)
+    secrets = LocalReports(joint.people.sum(axis=1), parts)
     kind = _SharedBudget if budget == "theorem5" else OwnBudgets
     values = kind(joint, requirements, parts)
     tried = 0
@@ -224,7 +224,7 @@ class _SharedBudget:
         self, joint: JointDistribution, requirements: Requirements, parts: list[float]
     ) -> None:
         self.delta = value_budget(requirements, "theorem5")
-        counts = joint.counts.sum(axis=0)
+        counts = joint.people.sum(axis=0)
         self.local = LocalReports(counts, [self.delta(part) for part in parts])
 
     def reports(self, first: Floats, secret_eps: float, leak: float) -> dict[str, Floats]:
@@ -251,8 +251,8 @@ class OwnBudgets:
         limits: Limits | None = None,
     ) -> None:
         self.requirements, self.limits = requirements, limits or Limits()
-        self.counts = joint.counts.sum(axis=0)
-        self.distribution = self.counts / joint.n
+        self.counts = joint.people.sum(axis=0)
+        self.distribution = self.counts / self.counts.sum()
         size = len(self.counts)
         self.pairs = max(requirements.n_pairs, 1)
         self.all = 2**size * min(self.pairs, _PAIRS_THAT_COUNT) <= _LISTED

@@ -46,7 +46,7 @@ def quick_reporting(
         of_values = values.reports(np.ones((1, a1)), 0.0, eps).values()
         public = joint.probabilities.sum(axis=0)
         return max(of_values, key=lambda report: mutual_information(report, public))
-    secrets = LocalReports(joint.counts.sum(axis=1), [eps])
+    secrets = LocalReports(joint.people.sum(axis=1), [eps])
     search = _SPLITS if joint.counts.size <= _FEW_CELLS else _ENDS
 
     def split(parts: Floats) -> list[ProductReporting]:

@@ -1,0 +1,128 @@
+"""Public tables that are surveys: their design, apart from the records."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skrldp.joint import JointDistribution
+from skrldp.sanitizers._warnings import warn_of_few_clusters
+from skrldp.sets import FittedSet, effective_records
+from skrldp.surveys import (
+    SurveyDesign,
+    SurveyRecords,
+    SurveySummary,
+    independent_part,
+)
+from skrldp.table import (
+    Codes,
+    column_names,
+    column_reader,
+    lazy_frame,
+    row_contents,
+    take_rows,
+    without_columns,
+)
+
+__all__ = ["Survey", "check_survey", "read_survey", "records_of", "told_of_survey"]
+
+_LAZY = (
+    "survey= needs the rows of the public table, and this is a lazy frame: collect it, with the "
+    "columns of the record and of the design alone."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """A survey's records, weighted, and what is told of them."""
+
+    summary: SurveySummary
+    records: SurveyRecords | None  # None: those kept are independent
+
+
+def check_survey(sanitizer: Any) -> None:
+    """Refuse what is no survey's design, and what a design does not go with."""
+    if sanitizer.survey is None:
+        return
+    if not isinstance(sanitizer.survey, SurveyDesign):
+        raise ValueError(
+            f"survey={sanitizer.survey!r} must be None or a SurveyDesign, as in "
+            "SurveyDesign(weights='weight', clusters='household')."
+        )
+
+
+def read_survey(
+    sanitizer: Any, X: Any, sample_weight: Any, uncertainty: Any
+) -> tuple[Any, Survey | None]:
+    """Read the design of a public table; return the records, without its columns.
+
+    For an exact set an independent part of the records is kept, and they are as any others. Raises
+    ValueError if a column is missing or wrong, or the design lacks what an exact set needs.
+    """
+    design = sanitizer.survey
+    if design is None:
+        return X, None
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight= are counts of equal records, and survey= is about single ones: give "
+            "one row for each record, with its weight in a column of the design."
+        )
+    if lazy_frame(X) is not None:
+        raise ValueError(_LAZY)
+    records = design.read(column_reader(X, "survey"))
+    rest = without_columns(X, design.columns, "survey")
+    exact = getattr(uncertainty, "radius", None) == "finite-sample"
+    summary = SurveySummary(
+        design, exact, len(records), len(records), records.n_clusters, records.degrees
+    )
+    if not exact:
+        if sanitizer.alphabet_fraction is not None:
+            raise ValueError(
+                "alphabet_fraction= sets records aside one by one, which are not independent in a "
+                "survey: declare the values of U (categories=, an ordered category, or an Enum)."
+            )
+        return rest, Survey(summary, records)
+    if design.max_weight is None:
+        raise ValueError(
+            f"{type(uncertainty).__name__}(radius='finite-sample') keeps an independent part of a "
+            "survey's records, for which the greatest weight that the design could give must be "
+            "known: SurveyDesign(max_weight=...). If it is not, use "
+            "LikelihoodRatioSet(radius='asymptotic'), which corrects for weights, strata and "
+            "clusters as their number grows."
+        )
+    kept = independent_part(records, design.max_weight, row_contents(X))
+    if not kept.any():
+        raise ValueError(
+            f"of {len(kept):,} records none was kept, as max_weight={design.max_weight:g} is far "
+            "above their weights. Use LikelihoodRatioSet(radius='asymptotic')."
+        )
+    return take_rows(rest, kept), Survey(replace(summary, n_records=int(kept.sum())), None)
+
+
+def records_of(sanitizer: Any, X: Any) -> Any:
+    """Return private records without the columns of a survey's design, which they need not have."""
+    design = sanitizer.survey
+    if design is None or lazy_frame(X) is not None:
+        return X
+    names = column_names(X)
+    if any(isinstance(name, str) and name not in names for name in design.columns):
+        return X
+    whole = sanitizer.n_features_in_ + len(design.columns)
+    return without_columns(X, design.columns, "survey") if len(names) == whole else X
+
+
+def told_of_survey(
+    survey: Survey | None, joint: JointDistribution, around: FittedSet, codes: Codes
+) -> SurveySummary | None:
+    """Return the summary, with effective numbers of records where the set depends on them.
+
+    Warns PrivacyLeakWarning where there are too few clusters for an estimated covariance.
+    """
+    if survey is None or survey.records is None or around.rule != "survey":
+        return None if survey is None else survey.summary
+    records, a1 = survey.records, len(joint.secrets)
+    pairs = np.unique(records.clusters.astype(np.int64) * a1 + codes.secrets)
+    clusters = np.bincount(pairs % a1, minlength=a1)
+    warn_of_few_clusters(clusters.tolist(), joint.secrets, records.degrees)
+    found = zip(joint.secrets, effective_records(joint).tolist(), strict=True)
+    return replace(survey.summary, effective=tuple(found))

@@ -1,0 +1,174 @@
+"""How large the likelihood-ratio statistics of a survey can be: Rao and Scott's second order.
+
+With n_s records of secret s, ``2 G_s = 2 n_s KL(p_s || R_s)`` is about a sum of chi-squared
+variables, weighted with the eigenvalues of the estimates' covariance, in units of that of n_s
+independent records. Such a sum with the trace T and the sum of squares Q of these eigenvalues is
+about T times an F variable of T²/Q and (T²/Q) df degrees of freedom.
+
+The estimated covariance is blind to what was not drawn, so T is no less than Kish's effect of the
+weights allows; and few records in a cell make the statistics larger than they are with many, so the
+bounds are multiplied by what that costs with independent records.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import fdtri
+
+from skrldp._typing import Floats
+from skrldp.joint import JointDistribution
+from skrldp.sets._likelihood_ratio_budgets import mean_width, likelihood_ratio_budgets
+from skrldp.sets._radii import chi2_radius, finite_sample_radius
+
+__all__ = ["NOT_INDEPENDENT", "effective_records", "survey_budgets", "survey_radius"]
+
+NOT_INDEPENDENT = (
+    "radius='finite-sample' is for independent records, and these are a survey's. A sanitizer with "
+    "survey=SurveyDesign(max_weight=...) keeps an independent part of them; or use "
+    "LikelihoodRatioSet(radius='asymptotic'), which takes the design into account."
+)
+
+
+def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]:
+    """Bounds on the statistics of single secrets and of pairs, at joint error about beta.
+
+    Secrets depend on one another, so beta is divided among all bounds. Among bounds of the single
+    secrets, of the pairs, and of both, those of the least mean width are taken.
+
+    Returns `single, pair`: in nats, multiplied by records. Raises ValueError if the table has too
+    many cells for a covariance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp.surveys import SurveyRecords, SurveyTotals
+    >>> cells = np.repeat(range(4), [70, 100, 260, 570])
+    >>> records = SurveyRecords(np.ones(1000), np.zeros(1000, int), np.arange(1000))
+    >>> survey = SurveyTotals.of(records, cells, 4)
+    >>> joint = JointDistribution([[70, 100], [260, 570]], survey=survey)
+    >>> print("%.2f %.2f" % survey_budgets(joint, 0.05))
+    4.43 4.43
+    """
+    records, values = joint.counts.sum(axis=1), joint.most_values
+    seen = np.flatnonzero(records)
+    trace, squares = _effects(joint)
+    if values <= 1:
+        return 0.0, 0.0
+
+    def single_at(error: float) -> float:
+        return max(_bound(trace[s], squares[s, s], joint, error) for s in seen)
+
+    def pair_at(error: float) -> float:
+        found = [
+            _bound(
+                trace[s] + trace[t], squares[s, s] + squares[t, t] + 2 * squares[s, t], joint, error
+            )
+            for s in seen
+            for t in seen
+            if s < t
+        ]
+        return max(found)
+
+    own = likelihood_ratio_budgets(records, values, beta, "finite-sample")
+    usual = likelihood_ratio_budgets(records, values, beta, "asymptotic")
+    if len(seen) == 1:
+        bound = single_at(beta) * max(own[0] / usual[0], 1.0)
+        return bound, bound
+    few = max(own[1] / usual[1], 1.0)
+    pairs = len(seen) * (len(seen) - 1) // 2
+    alone, both = single_at(beta / len(seen)), pair_at(beta / pairs)
+    halves = single_at(beta / 2 / len(seen)), pair_at(beta / 2 / pairs)
+    tried = [(alone, 2.0 * alone), (both, both), (min(halves), halves[1])]
+    single, pair = min(tried, key=lambda found: mean_width(max(found[0] / found[1], 0.5), found[1]))
+    return single * few, min(pair, 2.0 * single) * few
+
+
+def effective_records(joint: JointDistribution) -> Floats:
+    """How many independent records tell as much of each secret's conditional, shape (a1,)."""
+    trace, _ = _effects(joint)
+    records = joint.counts.sum(axis=1)
+    free = max(joint.most_values - 1, 1)
+    found: Floats = records / np.where(trace > 0, trace / free, 1.0)
+    return found
+
+
+def survey_radius(joint: JointDistribution, beta: float) -> float:
+    """Radius of the Kullback-Leibler ball around a survey's distribution, at error about beta."""
+    survey, n, size = joint.survey, joint.n, joint.counts.size
+    assert survey is not None
+    share = joint.probabilities.ravel()
+    apart = _apart(_covariance(joint), share[None], np.array([survey.totals.sum()]))[0, :, 0, :]
+    units = _units(n, share)
+    matrix = apart * units[:, None] * units
+    least = n * survey.squares.sum() / survey.totals.sum() ** 2 * (size - 1)
+    trace, squares = float(np.trace(matrix)), float((matrix**2).sum())
+    factor = max(least / trace, 1.0)
+    few = finite_sample_radius(beta, n, size) / chi2_radius(1.0, beta, n, size)
+    return _bound(factor * trace, factor**2 * squares, joint, beta) / n * max(few, 1.0)
+
+
+def _covariance(joint: JointDistribution) -> Floats:
+    assert joint.survey is not None
+    if joint.survey.covariance is None:
+        raise ValueError(
+            f"a survey's confidence set is for at most 2,000 cells, and the table has "
+            f"{joint.counts.size:,}. Use fewer columns, or fewer categories."
+        )
+    return joint.survey.covariance
+
+
+def _apart(covariance: Floats, shares: Floats, totals: Floats) -> Floats:
+    """Covariance of shares within groups, linearised: (t_u - p_u sum t) / T of each group.
+
+    Shapes: `covariance` (g k, g k); `shares` (g, k); `totals` (g,); returns (g, k, g, k).
+    """
+    g, k = shares.shape
+    found = covariance.reshape(g, k, g, k)
+    found = found - shares[:, :, None, None] * found.sum(axis=1, keepdims=True)
+    found = found - shares * found.sum(axis=3, keepdims=True)
+    inverse = np.where(totals > 0, 1.0 / np.where(totals > 0, totals, 1.0), 0.0)
+    result: Floats = found * inverse[:, None, None, None] * inverse[:, None]
+    return result
+
+
+def _units(n: Any, share: Floats) -> Floats:
+    """Return what makes the covariance of n independent records a projection."""
+    return np.where(share > 0, np.sqrt(n / np.where(share > 0, share, 1.0)), 0.0)
+
+
+def _effects(joint: JointDistribution) -> tuple[Floats, Floats]:
+    """Traces of the secrets' blocks of the standardised covariance, and sums of their squares.
+
+    Shapes: returns (a1,) and (a1, a1).
+    """
+    survey, (a1, a2) = joint.survey, joint.counts.shape
+    assert survey is not None
+    records = joint.counts.sum(axis=1)
+    totals = survey.totals.reshape(a1, a2).sum(axis=1)
+    shares = np.where(records[:, None] > 0, joint.conditionals, 0.0)
+    units = _units(records[:, None], shares)
+    matrix = _apart(_covariance(joint), shares, totals)
+    matrix = matrix * units[:, :, None, None] * units
+    trace = np.einsum("susu->s", matrix)
+    squares = (matrix**2).sum(axis=(1, 3))
+    weights = survey.squares.reshape(a1, a2).sum(axis=1)
+    kish = np.divide(records * weights, totals**2, out=np.zeros(a1), where=totals > 0)
+    least = kish * (joint.most_values - 1)
+    for s in np.flatnonzero(records):
+        if trace[s] <= 0.0:  # nothing varies: as if all values had this effect alike
+            trace[s], squares[s, s] = least[s], least[s] ** 2 / max(joint.most_values - 1, 1)
+        factor = max(least[s] / trace[s], 1.0) if trace[s] > 0 else 1.0
+        trace[s] *= factor
+        squares[s] *= factor
+        squares[:, s] *= factor  # the block of s with itself twice
+    return trace, squares
+
+
+def _bound(trace: float, squares: float, joint: JointDistribution, error: float) -> float:
+    """Bound half of the weighted sum of chi-squared variables, but for this error."""
+    assert joint.survey is not None
+    if trace <= 0.0:
+        return 0.0
+    degrees = trace**2 / squares
+    quantile = fdtri(degrees, degrees * joint.survey.degrees, 1.0 - error)
+    return float(trace * quantile / 2.0)

@@ -1,0 +1,206 @@
+"""How the records of a public table were drawn, as people who run surveys state it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skrldp._params import check_choice, check_flag, check_positive
+from skrldp.surveys._records import SurveyRecords, codes_of
+
+__all__ = ["SINGLETONS", "SurveyDesign"]
+
+SINGLETONS = ("error", "center", "certainty")
+
+
+@dataclass(frozen=True)
+class SurveyDesign:
+    r"""The design of a survey: columns of the public table that say how its records were drawn.
+
+    Sanitizers take it as ``survey=``. These columns are then neither S nor U, and private records
+    do not need them.
+
+    Parameters
+    ----------
+    weights : str or int, optional
+        Column of sampling weights: how many people a record stands for. Positive numbers, which
+        need not be whole. None: all records have the same weight.
+    strata : str or int, optional
+        Column of strata, within which records or clusters were drawn independently of one another.
+    clusters : str or int, optional
+        Column of primary sampling units, such as households, schools or places. None: records were
+        drawn one by one.
+    nest : bool, default=False
+        Whether the clusters' codes begin anew in each stratum. If not, as in R's ``survey``, a code
+        in two strata is an error.
+    singleton : {"error", "center", "certainty"}, default="error"
+        What to do with a stratum of one cluster, of which no variance can be estimated: refuse it;
+        take its distance from the mean of all clusters, which is cautious (R: "adjust"); or take it
+        for drawn with certainty, so that it adds no variance.
+    replicate_weights : sequence of str or int, optional
+        Columns of replicate weights (balanced repeated replication, jackknife, bootstrap), from
+        which variances are estimated in place of `strata` and `clusters`.
+    scale : float, optional
+        What the sum of squared deviations of the replicates is multiplied by: 1/R for R balanced
+        half samples, 1/(R (1 - k)²) with Fay's k, (R - 1)/R for the jackknife.
+    max_weight : float, optional
+        The greatest weight that the design could give a record; with `clusters`, the greatest sum
+        of weights that it could give a cluster. It must be known from the design: the greatest of
+        the table will not do. The exact sets (``radius="finite-sample"``) need it.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or two do not go together.
+
+    Notes
+    -----
+    ``LikelihoodRatioSet(radius="asymptotic")`` estimates the covariance of all conditionals, by
+    Taylor linearisation or from replicate weights, and corrects the likelihood-ratio statistics by
+    Rao and Scott's second order.
+
+    ``LikelihoodRatioSet(radius="finite-sample")`` keeps a part of the records, each with a
+    probability in proportion to its weight, and of each cluster one at most. If records (or
+    clusters) were drawn independently, with probabilities inverse to their weights, this part is an
+    independent sample of the population, and the set holds for any number of records.
+
+    References
+    ----------
+    J. N. K. Rao and A. J. Scott, *On chi-squared tests for multiway contingency tables with cell
+    proportions estimated from survey data*, Annals of Statistics 12, 1984.
+
+    Examples
+    --------
+    >>> SurveyDesign(weights="weight", strata="region", clusters="school")
+    SurveyDesign(weights='weight', strata='region', clusters='school')
+    """
+
+    weights: Any = None
+    strata: Any = None
+    clusters: Any = None
+    nest: bool = False
+    singleton: str = "error"
+    replicate_weights: Sequence[Any] | None = None
+    scale: float | None = None
+    max_weight: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a table."""
+        check_flag("nest", self.nest)
+        check_choice("singleton", self.singleton, SINGLETONS)
+        if self.replicate_weights is not None:
+            if isinstance(self.replicate_weights, str) or len(self.replicate_weights) < 2:
+                raise ValueError("replicate_weights must be a list of at least two columns.")
+            object.__setattr__(self, "replicate_weights", tuple(self.replicate_weights))
+            if self.scale is None:
+                raise ValueError(
+                    "replicate_weights need scale: 1/R for R balanced half samples, (R - 1)/R for "
+                    "the jackknife, 1/(R (1 - k)**2) with Fay's k."
+                )
+            if self.strata is not None or self.clusters is not None:
+                raise ValueError(
+                    "replicate_weights already say what strata and clusters there were: leave "
+                    "strata and clusters out, or replicate_weights."
+                )
+        elif self.scale is not None:
+            raise ValueError("scale is for replicate_weights, which are not given.")
+        if not self.columns:
+            raise ValueError(
+                "a survey's design needs a column: weights, strata, clusters or replicate_weights."
+            )
+        for name in ("scale", "max_weight"):
+            if getattr(self, name) is not None:
+                check_positive(name, getattr(self, name))
+        if self.nest and (self.strata is None or self.clusters is None):
+            raise ValueError("nest=True is about codes of clusters within strata: name both.")
+
+    def __repr__(self) -> str:
+        own = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        usual = {name: field.default for name, field in self.__dataclass_fields__.items()}
+        stated = (f"{name}={value!r}" for name, value in own.items() if value != usual[name])
+        return f"SurveyDesign({', '.join(stated)})"
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """The columns of the public table that it names, each once."""
+        single = (self.weights, self.strata, self.clusters)
+        named = [*(c for c in single if c is not None), *(self.replicate_weights or ())]
+        return tuple(dict.fromkeys(named))
+
+    def read(self, column: Callable[[Any], np.ndarray]) -> SurveyRecords:
+        """Read the design of each record.
+
+        Parameters
+        ----------
+        column : callable
+            Given a column that the design names, returns its values, an array of shape (n,).
+
+        Returns
+        -------
+        SurveyRecords
+
+        Raises
+        ------
+        ValueError
+            If weights are not positive numbers, a stratum or a cluster is missing, a cluster is in
+            two strata, or a stratum has one cluster and `singleton` is "error".
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> sample = pd.DataFrame({"weight": [1.5, 2.5, 1.0], "school": ["a", "a", "b"]})
+        >>> records = SurveyDesign(weights="weight", clusters="school").read(sample.get)
+        >>> records.weights.tolist(), records.clusters.tolist()
+        ([1.5, 2.5, 1.0], [0, 0, 1])
+        """
+        weights = None if self.weights is None else _numbers(self.weights, column, positive=True)
+        strata = None if self.strata is None else codes_of("stratum", self.strata, column)
+        clusters = None if self.clusters is None else codes_of("cluster", self.clusters, column)
+        replicates = None
+        if self.replicate_weights is not None:
+            own = [_numbers(name, column, positive=False) for name in self.replicate_weights]
+            replicates = np.stack(own, axis=1)
+        given = next(a for a in (weights, strata, clusters, replicates) if a is not None)
+        n = len(given)
+        if strata is not None and clusters is not None:
+            clusters = _within(strata, clusters, nest=self.nest)
+        return SurveyRecords(
+            np.ones(n) if weights is None else weights,
+            np.zeros(n, dtype=np.intp) if strata is None else strata,
+            np.arange(n) if clusters is None else clusters,
+            self.singleton,
+            replicates,
+            self.scale,
+        )
+
+
+def _numbers(name: Any, column: Callable[[Any], np.ndarray], *, positive: bool) -> np.ndarray:
+    """Return a column of weights; replicate weights may be 0."""
+    try:
+        values = np.asarray(column(name), dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {name!r} of weights must hold numbers.") from None
+    wrong = ~np.isfinite(values) | (values < 0) | (positive & (values == 0))
+    if wrong.any():
+        what = "positive numbers" if positive else "numbers of at least 0"
+        raise ValueError(
+            f"column {name!r} of weights must hold {what}, but {int(wrong.sum()):,} of "
+            f"{len(values):,} are not, the first in row {int(np.argmax(wrong))}. Records of weight "
+            "0, or without a weight, stand for nobody: drop them."
+        )
+    return values
+
+
+def _within(strata: np.ndarray, clusters: np.ndarray, *, nest: bool) -> np.ndarray:
+    """Return codes of clusters, each in one stratum."""
+    both = strata.astype(np.int64) * (int(clusters.max()) + 1) + clusters
+    found, codes = np.unique(both, return_inverse=True)
+    spanning = len(found) - len(np.unique(clusters))
+    if spanning and not nest:
+        raise ValueError(
+            f"{spanning:,} codes of clusters are in more than one stratum. If codes begin anew in "
+            "each stratum, say nest=True; if not, a cluster that spans strata cannot have been "
+            "drawn within one."
+        )
+    return codes

@@ -1,0 +1,74 @@
+"""Columns of a table that say how its rows were drawn, apart from the record itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp.alphabet import plain
+from skrldp.table._read import Table, read_table
+from skrldp.table._select import resolve_columns
+
+__all__ = ["column_reader", "row_contents", "take_rows", "without_columns"]
+
+
+def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
+    """Return a function that gives the values of a column, by name or position.
+
+    The function raises ValueError if there is no such column.
+    """
+    table = read_table(X)
+
+    def read(name: Any) -> NDArray[Any]:
+        (place,) = resolve_columns(X, [name], what)
+        if table.is_array:
+            column: NDArray[Any] = np.asarray(table.source[:, place])
+            return column
+        values: NDArray[Any] = table.source[:, place].to_numpy()
+        return values
+
+    return read
+
+
+def without_columns(X: Any, names: Sequence[Any], what: str) -> Any:
+    """Return a table without some columns, in its own library."""
+    places = set(resolve_columns(X, list(names), what))
+    table = read_table(X)
+    if table.is_array:
+        kept = [place for place in range(len(table.names)) if place not in places]
+        return table.source[:, kept]
+    left = [name for place, name in enumerate(table.names) if place not in places]
+    return table.source.select(left).to_native()
+
+
+def take_rows(X: Any, kept: NDArray[np.bool_]) -> Any:
+    """Return some rows of a table, in its own library."""
+    table = read_table(X)
+    if table.is_array:
+        return table.source[kept]
+    return table.source[np.flatnonzero(kept).tolist(), :].to_native()
+
+
+def row_contents(X: Any) -> list[bytes]:
+    """Write each row as bytes that do not depend on other rows, nor on the library.
+
+    Two rows have the same bytes if their values are the same.
+    """
+    table = read_table(X)
+    columns = [_column_contents(table, place) for place in range(len(table.names))]
+    return [b"".join(row) for row in zip(*columns, strict=True)]
+
+
+def _column_contents(table: Table, place: int) -> list[bytes]:
+    positions, distinct = table.factorize(place, slice(0, table.n_rows))
+    written = [_written(plain(value)) for value in distinct]
+    missing = _written(None)
+    return [missing if place < 0 else written[place] for place in positions.tolist()]
+
+
+def _written(value: Any) -> bytes:
+    text = f"{type(value).__name__} {value!r}".encode()
+    return len(text).to_bytes(8, "big") + text

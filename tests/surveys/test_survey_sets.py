@@ -1,0 +1,180 @@
+"""Sets for surveys: their budgets by another route, and coverage by simulation.
+
+False alarms of the simulations: below 1e-6, with fixed seeds.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
+from skrldp.sets import effective_records, likelihood_ratio_budgets
+from skrldp.surveys import SurveyRecords, SurveyTotals
+
+
+def drawn(rng, clusters, size, correlation, weights, share):
+    """Records of clusters whose own distributions differ, and their cells."""
+    spread = (1.0 - correlation) / max(correlation, 1e-9)
+    own = rng.dirichlet(share * spread, size=clusters) if correlation else [share] * clusters
+    cells = np.concatenate([rng.choice(len(share), size=size, p=p) for p in own])
+    weight = rng.choice(weights, size=cells.size).astype(float)
+    code = np.repeat(np.arange(clusters), size)
+    return SurveyRecords(weight, np.zeros(cells.size, dtype=int), code), cells
+
+
+def joint_of(records, cells, shape, **options):
+    counts = np.bincount(cells, minlength=np.prod(shape)).reshape(shape)
+    survey = SurveyTotals.of(records, cells, counts.size)
+    return JointDistribution(counts, survey=survey, **options)
+
+
+def design_effects(records, cells, shape, secrets):
+    """Eigenvalues of the standardised covariance of some conditionals, cluster by cluster."""
+    a2 = shape[1]
+    s, u = np.divmod(cells, a2)
+    residuals, units = [], []
+    for secret in secrets:
+        own = (s == secret) * records.weights
+        total, n = own.sum(), (s == secret).sum()
+        for value in range(a2):
+            share = own[u == value].sum() / total
+            if share > 0:
+                residuals.append(own * ((u == value) - share) / total)
+                units.append(np.sqrt(n / share))
+    z = np.array([np.bincount(records.clusters, r, records.n_clusters) for r in residuals])
+    covariance = 0.0
+    of_stratum = np.zeros(records.n_clusters, dtype=int)
+    of_stratum[records.clusters] = records.strata
+    for h in np.unique(of_stratum):
+        part = z[:, of_stratum == h]
+        part = part - part.mean(axis=1, keepdims=True)
+        covariance = covariance + part @ part.T * part.shape[1] / (part.shape[1] - 1)
+    scale = np.array(units)
+    return np.linalg.eigvalsh(covariance * scale[:, None] * scale)
+
+
+@pytest.mark.parametrize("strata", [1, 3])
+def test_budgets_by_eigenvalues(strata):
+    """Rao and Scott's second order, from residuals of each record, for two secrets."""
+    rng = np.random.default_rng(strata)
+    share = np.array([3, 5, 2, 4, 1, 5]) / 20
+    records, cells = drawn(rng, 60, 30, 0.1, [1, 2, 4], share)
+    own = SurveyRecords(records.weights, records.clusters % strata, records.clusters)
+    joint = joint_of(own, cells, (2, 3))
+    delta = design_effects(own, cells, (2, 3), [0, 1])
+    degrees = delta.sum() ** 2 / (delta**2).sum()
+    expected = delta.sum() * stats.f.isf(0.05, degrees, degrees * (60 - strata)) / 2
+    records_of = joint.counts.sum(axis=1)
+    few, many = (
+        likelihood_ratio_budgets(records_of, 3, 0.05, rule)[1]
+        for rule in ("finite-sample", "asymptotic")
+    )
+    found = LikelihoodRatioSet(radius="asymptotic").fit_set(joint)
+    n = joint.n
+    alone = [design_effects(own, cells, (2, 3), [s]) for s in (0, 1)]
+    assert found.rule == "survey" and found.beta == 0.05
+    assert found.pair * n <= expected * few / many * (1 + 1e-9)
+    effects = [own.sum() / 2 for own in alone]
+    np.testing.assert_allclose(effective_records(joint), records_of / effects)
+    if found.single == found.pair:
+        assert found.pair * n == pytest.approx(expected * few / many, rel=1e-9)
+
+
+def test_independent_records_have_the_usual_effects():
+    """Weights of 1 and no clusters: about as many effective records as there are."""
+    rng = np.random.default_rng(0)
+    records, cells = drawn(rng, 20_000, 1, 0.0, [1], np.array([3, 5, 2, 4, 1, 5]) / 20)
+    joint = joint_of(records, cells, (2, 3))
+    np.testing.assert_allclose(effective_records(joint), joint.counts.sum(axis=1), rtol=1e-3)
+    assert np.array_equal(joint.people / joint.people.sum(), joint.probabilities)
+    np.testing.assert_allclose(joint.probabilities, joint.counts / joint.n, rtol=1e-9)
+
+
+def test_copies_of_records_add_nothing():
+    """Each record twice, in one cluster: the effective numbers are those of single records."""
+    rng = np.random.default_rng(1)
+    records, cells = drawn(rng, 5_000, 1, 0.0, [1, 3], np.array([3, 5, 2, 4]) / 14)
+    once = joint_of(records, cells, (2, 2))
+    twice = SurveyRecords(
+        np.tile(records.weights, 2), np.tile(records.strata, 2), np.tile(records.clusters, 2)
+    )
+    again = joint_of(twice, np.tile(cells, 2), (2, 2))
+    np.testing.assert_allclose(effective_records(again), effective_records(once), rtol=1e-3)
+    np.testing.assert_allclose(again.probabilities, once.probabilities, rtol=1e-11)
+
+
+def test_replicates_of_a_jackknife_are_linearisation():
+    rng = np.random.default_rng(2)
+    records, cells = drawn(rng, 40, 10, 0.1, [1, 2], np.array([3, 5, 2, 4]) / 14)
+    left = np.array([records.weights * (records.clusters != k) * 40 / 39 for k in range(40)]).T
+    jackknife = SurveyRecords(
+        records.weights, records.strata, records.clusters, replicates=left, scale=39 / 40
+    )
+    one, two = (joint_of(r, cells, (2, 2)).survey for r in (records, jackknife))
+    # The replicates' totals are linear in the clusters', apart from their mean.
+    assert one.degrees == two.degrees == 39
+    np.testing.assert_allclose(two.covariance, one.covariance, rtol=1e-9)
+
+
+CASES = {
+    "clusters": (40, 25, 0.05, [1], (2, 5)),
+    "large clusters": (30, 50, 0.1, [1], (2, 5)),
+    "weights": (1_500, 1, 0.0, [1, 4], (2, 5)),
+    "all of them": (60, 20, 0.1, [1, 4], (3, 4)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_set_covers_where_the_usual_one_does_not(name):
+    """150 tables each; true coverage .975 or more, so 130 are reached but for 1e-6."""
+    clusters, size, correlation, weights, shape = CASES[name]
+    rng = np.random.default_rng(list(CASES).index(name))
+    share = rng.permutation(np.linspace(1, 3, np.prod(shape)))
+    share /= share.sum()
+    truth = share.reshape(shape)
+    around = LikelihoodRatioSet(radius="asymptotic")
+    held = usual = 0
+    for _ in range(150):
+        records, cells = drawn(rng, clusters, size, correlation, weights, share)
+        joint = joint_of(records, cells, shape)
+        bare = JointDistribution(joint.counts)
+        held += around.fit_set(joint).contains(joint, truth)
+        usual += around.fit_set(bare).contains(joint, truth)
+    assert held >= 135
+    assert usual < held - 10
+
+
+def test_a_ball_of_joint_distributions_covers_too():
+    rng, share = np.random.default_rng(5), np.array([3, 5, 2, 4, 1, 5]) / 20
+    held = 0
+    for _ in range(150):
+        records, cells = drawn(rng, 50, 20, 0.05, [1, 2], share)
+        joint = joint_of(records, cells, (2, 3))
+        ball = RenyiBall(alpha=1.0).fit_set(joint)
+        held += ball.contains(joint, share.reshape(2, 3))
+    assert held >= 135
+
+
+@pytest.mark.parametrize(
+    ("uncertainty", "message"),
+    [
+        (LikelihoodRatioSet(), "is for independent records, and these are a survey's"),
+        (RenyiBall(), "the ball needs alpha=1 and radius='chi2'"),
+        (RenyiBall(alpha=1.0, radius="finite-sample"), "the ball needs alpha=1"),
+    ],
+)
+def test_sets_for_independent_records_refuse_surveys(uncertainty, message):
+    records, cells = drawn(np.random.default_rng(0), 50, 20, 0.05, [1], np.ones(4) / 4)
+    with pytest.raises(ValueError, match=message):
+        uncertainty.fit_set(joint_of(records, cells, (2, 2)))
+
+
+def test_secrets_that_are_rearranged_have_the_same_covariance():
+    rng = np.random.default_rng(3)
+    records, cells = drawn(rng, 30, 20, 0.1, [1, 2], np.ones(6) / 6)
+    totals = SurveyTotals.of(records, cells, 6)
+    merged = np.array([0, 1, 0, 2, 2, 1])
+    direct = SurveyTotals.of(records, merged[cells], 3)
+    found = totals.arranged(merged, 3)
+    for name in ("totals", "squares", "covariance"):
+        np.testing.assert_allclose(getattr(found, name), getattr(direct, name), atol=1e-9)

@@ -1,0 +1,269 @@
+"""Sanitizers fitted to surveys: columns of the design, both kinds of sets, what is told.
+
+Coverage of the exact set is simulated with fixed seeds; false alarms below 1e-6.
+"""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+from skrldp import (
+    AllDistributions,
+    AOptimalSanitizer,
+    GRRSanitizer,
+    IRSanitizer,
+    JointDistribution,
+    LikelihoodRatioSet,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    PrivacyLeakWarning,
+    RobustMSESanitizer,
+    SurveyDesign,
+    certify,
+    privacy_report,
+)
+from skrldp.surveys import SurveyRecords, independent_part
+
+SHARE = np.array([[0.3, 0.1], [0.15, 0.45]])
+VALUES = {"ill": ["no", "yes"], "visits": ["few", "many"]}
+ASYMPTOTIC = LikelihoodRatioSet(radius="asymptotic")
+DESIGN = SurveyDesign(weights="weight", clusters="place")
+
+
+def survey(clusters=80, size=15, seed=0, library="pandas"):
+    rng = np.random.default_rng(seed)
+    own = rng.dirichlet(SHARE.ravel() * 15, size=clusters)
+    cells = np.concatenate([rng.choice(4, size=size, p=p) for p in own])
+    columns = {
+        "weight": rng.choice([1.0, 2.5], size=cells.size),
+        "ill": np.array(["no", "yes"])[cells // 2],
+        "place": np.repeat(np.arange(clusters), size),
+        "visits": np.array(["few", "many"])[cells % 2],
+    }
+    return pd.DataFrame(columns) if library == "pandas" else pl.DataFrame(columns)
+
+
+def make(cls, uncertainty=ASYMPTOTIC, **options):
+    options = {"survey": DESIGN, "categories": VALUES, "sensitive": "ill"} | options
+    if cls is RobustMSESanitizer:
+        options["distance"] = "hamming"
+    return cls(1.0, uncertainty=uncertainty, **options)
+
+
+@pytest.mark.parametrize(
+    "cls", [PolyOptSanitizer, AOptimalSanitizer, RobustMSESanitizer, IRSanitizer]
+)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_every_sanitizer_takes_a_survey(cls, library):
+    table = survey(library=library)
+    found = make(cls, random_state=0).fit(table)
+    assert found.certificate_.holds(1.0) and found.certificate_.uncertainty.rule == "survey"
+    assert [name for name, _ in found.mechanism_.columns] == ["ill", "visits"]
+    frame = pd.DataFrame({name: table[name].to_numpy() for name in ("weight", "ill", "visits")})
+    weighted = frame.pivot_table("weight", "ill", "visits", aggfunc="sum").to_numpy()
+    np.testing.assert_allclose(found.joint_.probabilities, weighted / weighted.sum(), rtol=1e-9)
+    # Private records need no columns of the design, and those that have them are reported alike.
+    private = table[["ill", "visits"]]
+    again, whole = found.transform(private), clone(found).fit(table).transform(table)
+    assert np.array_equal(np.asarray(again), np.asarray(whole))
+    claim = found.mechanism_.guarantee.distributions
+    assert (claim.rule, claim.beta) == ("given", None)  # clients cannot make this set again
+
+
+def test_the_proof_is_over_the_whole_set():
+    """Distributions of the corrected set, some outside the usual one, are all private."""
+    table = survey()
+    found = make(PolyOptSanitizer).fit(table)
+    around, joint = found.certificate_.uncertainty, found.joint_
+    usual = ASYMPTOTIC.fit_set(JointDistribution(joint.counts))
+    rng, outside = np.random.default_rng(0), 0
+    for _ in range(2_000):
+        conditionals = rng.dirichlet([30, 30], size=2) * 0.3 + joint.conditionals * 0.7
+        distribution = conditionals * joint.marginal[:, None]
+        if around.contains(joint, distribution):
+            outside += not usual.contains(joint, distribution)
+            assert found.mechanism_.leakage(distribution) <= 1.0
+    assert outside > 50
+    again = certify(found.mechanism_, ASYMPTOTIC, joint)
+    assert again.eps == pytest.approx(found.certificate_.eps, abs=1e-9)
+    naive = make(PolyOptSanitizer, survey=None).fit(table[["ill", "visits"]])
+    assert certify(naive.mechanism_, around, joint).eps > 1.05  # what silence would have cost
+
+
+def test_known_columns_have_the_design_too():
+    table = survey().assign(sex=np.random.default_rng(1).choice(["f", "m"], 1_200))
+    values = VALUES | {"sex": ["f", "m"]}
+    found = make(PolyOptSanitizer, known="sex", categories=values).fit(table)
+    assert found.certificate_.known.uncertainty.rule == "survey"
+    assert found.certificate_.known.eps <= 1.0
+
+
+def test_what_is_told_of_a_survey():
+    found = make(PolyOptSanitizer).fit(survey())
+    told = found.survey_
+    assert (told.n_rows, told.n_clusters, told.degrees) == (1_200, 80, 79)
+    (no, few), (yes, many) = told.effective
+    assert (no, yes) == ("no", "yes") and 50 < few < 450 and 50 < many < 700
+    note = next(n for n in privacy_report(found).notes if "survey" in n)
+    assert "79 degrees of freedom" in note and "SurveyDesign(weights='weight'" in note
+    assert make(PolyOptSanitizer, survey=None).fit(survey()[["ill", "visits"]]).survey_ is None
+
+
+def test_an_exact_set_keeps_an_independent_part():
+    table = survey()
+    design = SurveyDesign(weights="weight", clusters="place", max_weight=60.0)
+    exact = make(IRSanitizer, LikelihoodRatioSet(), survey=design).fit(table)
+    summary, joint = exact.survey_, exact.joint_
+    assert summary.exact and joint.survey is None and joint.n == summary.n_records < 80
+    assert exact.certificate_.uncertainty.rule == "finite-sample"
+    mixed = table.sample(frac=1.0, random_state=0)
+    again = clone(exact).fit(pl.DataFrame(mixed.to_dict("list")))
+    assert np.array_equal(again.joint_.counts, joint.counts)  # whatever the rows' order
+    assert again.mechanism_.digest == exact.mechanism_.digest
+    assert "independent sample of the population if clusters" in summary.describe()
+
+
+def test_records_that_are_kept_are_a_sample_of_the_population():
+    """People of one kind are drawn four times as often; those kept are not. 1e-6 by a binomial."""
+    rng = np.random.default_rng(0)
+    kind = rng.random(40_000) < 0.5
+    chosen = kind[rng.random(kind.size) < np.where(kind, 0.8, 0.2)]
+    weights = np.where(chosen, 1.25, 5.0)
+    n = len(chosen)
+    records = SurveyRecords(weights, np.zeros(n, int), np.arange(n))
+    content = [b"%d %d" % (place, one) for place, one in enumerate(chosen)]
+    kept = independent_part(records, 5.0, content)
+    assert abs(chosen.mean() - 0.8) < 0.02
+    assert abs(chosen[kept].mean() - 0.5) < 5 * 0.5 / np.sqrt(kept.sum())
+    assert kept.sum() == pytest.approx(weights.sum() / 5.0, rel=0.05)
+
+
+def test_of_a_cluster_one_record_is_kept_in_proportion_to_its_weight():
+    rng = np.random.default_rng(0)
+    n = 20_000
+    clusters = np.repeat(np.arange(n // 2), 2)
+    weights = np.tile([1.0, 3.0], n // 2)
+    content = [rng.bytes(8) for _ in range(n)]
+    kept = independent_part(SurveyRecords(weights, np.zeros(n, int), clusters), 8.0, content)
+    per_cluster = np.bincount(clusters[kept], minlength=n // 2)
+    assert per_cluster.max() == 1
+    light, heavy = kept[::2].mean(), kept[1::2].mean()
+    assert light == pytest.approx(1 / 8, abs=5 * np.sqrt(1 / 8 / n * 2))
+    assert heavy == pytest.approx(3 / 8, abs=5 * np.sqrt(1 / 4 / n * 2))
+
+
+@pytest.mark.parametrize(
+    ("change", "design", "message"),
+    [
+        ({"weight": -1.0}, {}, "column 'weight' of weights must hold positive numbers"),
+        ({"weight": np.nan}, {}, "of weights must hold positive numbers, but 1,200 of 1,200"),
+        ({"weight": "much"}, {}, "column 'weight' of weights must hold numbers"),
+        ({"place": None}, {}, "column 'place' lacks the cluster of 1,200 of 1,200 records"),
+        ({"area": range(1_200)}, {"strata": "area"}, "80 codes of clusters|codes of clusters are"),
+        ({}, {"clusters": "town"}, "survey column 'town' not found; the columns are"),
+        ({"area": lambda t: t["place"]}, {"strata": "area"}, "as many strata as clusters"),
+        (
+            {"area": lambda t: t["place"] // 3},
+            {"strata": "area", "clusters": "place"},
+            None,
+        ),
+        (
+            {"area": lambda t: np.maximum(t["place"] - 1, 0)},
+            {"strata": "area"},
+            "as many strata as clusters|strata have one cluster",
+        ),
+    ],
+)
+def test_designs_that_are_wrong_are_refused(change, design, message):
+    table = survey().assign(**change)
+    stated = SurveyDesign(**{"weights": "weight", "clusters": "place"} | design)
+    sanitizer = make(IRSanitizer, survey=stated)
+    if message is None:
+        assert sanitizer.fit(table).survey_.degrees == 80 - 27
+        return
+    with pytest.raises(ValueError, match=message):
+        sanitizer.fit(table)
+    assert not hasattr(sanitizer, "mechanism_")
+
+
+def test_strata_of_one_cluster():
+    table = survey().assign(area=lambda t: np.minimum(t["place"], 39) // 39)
+    table.loc[table["place"] == 0, "area"] = 7
+    pairs = {}
+    for singleton in ("center", "certainty"):
+        design = SurveyDesign(
+            weights="weight", strata="area", clusters="place", singleton=singleton
+        )
+        found = make(IRSanitizer, survey=design).fit(table)
+        pairs[singleton] = found.certificate_.uncertainty.pair
+    assert pairs["center"] > pairs["certainty"]
+    with pytest.raises(ValueError, match="1 of 3 strata have one cluster"):
+        make(IRSanitizer, survey=SurveyDesign(strata="area", clusters="place")).fit(
+            table.drop(columns="weight")
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"uncertainty": LikelihoodRatioSet()}, r"SurveyDesign\(max_weight=...\). If it is not"),
+        ({"survey": "weight"}, "survey='weight' must be None or a SurveyDesign"),
+        ({"alphabet_fraction": 0.2, "handle_unknown": "infrequent_if_exist"}, "one by one"),
+        (
+            {
+                "uncertainty": LikelihoodRatioSet(),
+                "survey": SurveyDesign(weights="weight", clusters="place", max_weight=10.0),
+            },
+            "max_weight=10 is less than a cluster's sum of weights",
+        ),
+    ],
+)
+def test_what_a_survey_does_not_go_with(options, message):
+    options = {"uncertainty": ASYMPTOTIC} | options
+    with pytest.raises(ValueError, match=message):
+        make(IRSanitizer, **options).fit(survey())
+    with pytest.raises(ValueError, match="sample_weight= are counts of equal records"):
+        make(IRSanitizer).fit(survey(), sample_weight=np.ones(1_200))
+    with pytest.raises(ValueError, match="this is a lazy frame"):
+        make(IRSanitizer).fit(survey(library="polars").lazy())
+
+
+@pytest.mark.parametrize(
+    ("design", "message"),
+    [
+        ({}, "a survey's design needs a column"),
+        ({"replicate_weights": ["a", "b"]}, "replicate_weights need scale"),
+        ({"replicate_weights": "a", "scale": 1.0}, "a list of at least two columns"),
+        (
+            {"replicate_weights": ["a", "b"], "scale": 1.0, "strata": "c"},
+            "leave strata and clusters",
+        ),
+        ({"weights": "w", "scale": 1.0}, "scale is for replicate_weights"),
+        ({"weights": "w", "singleton": "adjust"}, "singleton='adjust' must be one of 'error'"),
+        ({"weights": "w", "nest": True}, "nest=True is about codes of clusters within strata"),
+        ({"weights": "w", "max_weight": 0}, "max_weight=0 must be a positive finite number"),
+    ],
+)
+def test_designs_that_contradict_themselves(design, message):
+    with pytest.raises(ValueError, match=message):
+        SurveyDesign(**design)
+
+
+def test_learned_values_and_few_clusters_are_warned_of():
+    with pytest.warns(PrivacyLeakWarning, match="learned from the records of a survey"):
+        found = make(IRSanitizer, categories="auto").fit(survey())
+    assert found.joint_.alphabet == "learned"
+    with pytest.warns(PrivacyLeakWarning, match=r"few clusters \(7 degrees of freedom"):
+        make(IRSanitizer).fit(survey(clusters=8, size=200))
+
+
+def test_baselines_weigh_records_and_promise_what_they_promise():
+    table = survey()
+    for cls, options in ((GRRSanitizer, {}), (IRSanitizer, {"uncertainty": AllDistributions()})):
+        found = make(cls, **{"uncertainty": None} | options).fit(table)
+        assert found.certificate_.uncertainty.is_everything and found.joint_.survey is not None
+    with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
+        weighted = make(NonRobustSanitizer).fit(table)
+    assert weighted.certificate_.holds(1.0)
