@@ -17,7 +17,7 @@ from scipy.special import fdtri
 
 from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
-from skrldp.sets._likelihood_ratio_budgets import mean_width, likelihood_ratio_budgets
+from skrldp.sets._likelihood_ratio_budgets import likelihood_ratio_budgets, mean_width
 from skrldp.sets._radii import chi2_radius, finite_sample_radius
 
 __all__ = ["NOT_INDEPENDENT", "effective_records", "survey_budgets", "survey_radius"]
