@@ -41,7 +41,7 @@ from skrldp import (
     SRRSanitizer,
     expected_std_error,
 )
-from skrldp.design import _run as run
+from skrldp.design.run import _limits as run
 
 ADULT = {
     "sex x occupation": ("sex", "occupation"),

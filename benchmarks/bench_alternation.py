@@ -14,8 +14,6 @@ from bench_large import ADULT, adult_file, counts_of
 from threadpoolctl import threadpool_limits
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Limits
 from skrldp.design.alternation import Annealing, Run, starts
 from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.alternation import _annealing as annealing
@@ -23,10 +21,12 @@ from skrldp.design.alternation import _starts as first_mechanisms
 from skrldp.design.alternation._alternate import gather
 from skrldp.design.criteria import Information
 from skrldp.design.criteria import _information as decoders
-from skrldp.design.cutting_planes import minimise
 from skrldp.design.interior_point import _central_path as central_path
 from skrldp.design.interior_point import _part as parts
 from skrldp.design.interior_point._pair_block import PairBlock
+from skrldp.design.least_cost import minimise
+from skrldp.design.programs import ExpectedCost
+from skrldp.design.run import Limits
 from skrldp.information import entropy, mutual_information
 from skrldp.privacy import Requirements, privacy_region, repair
 from skrldp.sets import RenyiSet

@@ -18,7 +18,9 @@ from statsmodels.datasets import fair
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.design.bounds import MOST_PRICED_CELLS, merged_bound, priced_bound
 from skrldp.design.criteria import Information
-from skrldp.design.objectives import criterion
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
+from skrldp.design.objectives import _criterion_problem as problems
 from skrldp.privacy import Requirements, privacy_region
 
 SMALL = [("sex", "race"), ("race", "sex")]
@@ -43,9 +45,9 @@ def line(name, counts, eps, kind, solves, seconds):
     requirements = Requirements.of(privacy_region(joint, around), eps)
     few = counts.size <= MOST_PRICED_CELLS
     general = Information(joint.probabilities.ravel()).bound(joint, requirements).value
-    criterion.MOST_PRICED_CELLS = 0  # the design alone, first
+    problems.MOST_PRICED_CELLS = 0  # the design alone, first
     start = time.process_time()
-    design = criterion.solve(joint, requirements, time_limit=seconds)
+    design = solve(CriterionProblem(joint), requirements, time_limit=seconds)
     fit = time.process_time() - start
     start = time.process_time()
     if few:

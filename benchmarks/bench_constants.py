@@ -19,9 +19,14 @@ from threadpoolctl import threadpool_limits
 
 import skrldp.design
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design.cutting_planes import _minimise as search
-from skrldp.design.objectives import criterion, distortion
-from skrldp.design.objectives.distortion import distance_matrix, expected_distance
+from skrldp.design.engine import solve
+from skrldp.design.least_cost import _minimise as search
+from skrldp.design.objectives import (
+    CriterionProblem,
+    DistanceProblem,
+    distance_matrix,
+    expected_distance,
+)
 from skrldp.design.subset import optimal_reporting
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet
@@ -46,14 +51,14 @@ def asked(joint, kind="joint", eps=1.0):
 
 
 def information(joint, kind, solver):
-    found = criterion.solve(joint, asked(joint, kind), solver=solver, time_limit=None)
+    found = solve(CriterionProblem(joint), asked(joint, kind), solver=solver, time_limit=None)
     return found.objective
 
 
 def distance(joint, kind, robust=True):
     table = distance_matrix("squared", joint.values, joint.values)
     cost = expected_distance(joint, table, ball(joint) if robust else RenyiSet(2.0, 0.0))
-    return -distortion.solve(cost, asked(joint, kind, 0.5), time_limit=None).objective
+    return -solve(DistanceProblem(cost), asked(joint, kind, 0.5), time_limit=None).objective
 
 
 def by_cuts(joint):

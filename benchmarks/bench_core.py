@@ -28,7 +28,8 @@ from skrldp import (
 )
 from skrldp.certificate import release
 from skrldp.design.closed_form import block_matrix, independent_reporting
-from skrldp.design.objectives.criterion import solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
 from skrldp.privacy import Promise, Requirements, privacy_region
 from skrldp.sets import RenyiSet
 from skrldp.table import learn
@@ -71,7 +72,7 @@ def designs():
         radius = RenyiBall().radius_for(joint.n, joint.counts.size)
         lower = privacy_region(joint, RenyiSet(2.0, radius), region="lower")
         for solver in ("vertices", "columns"):
-            solution = solve(joint, Requirements.of(lower, 0.75), solver=solver)
+            solution = solve(CriterionProblem(joint), Requirements.of(lower, 0.75), solver=solver)
             what = f"PolyOpt {solver}, lower bounds, {name}, eps=0.75"
             line(what, f"{solution.seconds:.2f} s", f"I = {solution.objective:.6f}")
 

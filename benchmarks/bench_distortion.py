@@ -18,11 +18,11 @@ import pytest
 
 from skrldp import JointDistribution, RenyiBall, SolverError
 from skrldp.certificate import certify
-from skrldp.design._conic import solve_conic
-from skrldp.design._run import Limits
-from skrldp.design.cutting_planes import _minimise as search
-from skrldp.design.cutting_planes import minimise
-from skrldp.design.objectives.distortion import distance_matrix, expected_distance
+from skrldp.design.least_cost import _minimise as search
+from skrldp.design.least_cost import minimise
+from skrldp.design.least_cost._conic import solve_conic
+from skrldp.design.objectives import distance_matrix, expected_distance
+from skrldp.design.run import Limits
 from skrldp.privacy import Requirements, privacy_region, repair
 from skrldp.sets import RenyiSet
 

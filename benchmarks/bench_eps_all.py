@@ -30,7 +30,7 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.design import _run as run
+from skrldp.design.run import _limits as run
 from skrldp.information import mutual_information
 
 ADULT = {

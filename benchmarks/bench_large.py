@@ -33,9 +33,9 @@ from skrldp import (
     RenyiBall,
     SRRSanitizer,
 )
-from skrldp.design._run import Limits
 from skrldp.design.alternation import alternate
 from skrldp.design.criteria import Information
+from skrldp.design.run import Limits
 from skrldp.information import entropy, mutual_information
 from skrldp.privacy import Requirements, privacy_region
 

@@ -12,7 +12,8 @@ import time
 import numpy as np
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design.objectives.criterion import solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
 from skrldp.design.rows import _choose_cone as choice
 from skrldp.exceptions import SolverError
 from skrldp.privacy import Requirements, privacy_region
@@ -33,9 +34,9 @@ def tables(count):
         yield joint, Requirements.of(region, EPS[seed % 5])
 
 
-def timed(*arguments, **options):
+def timed(joint, requirements, **options):
     start = time.process_time()
-    value = solve(*arguments, time_limit=None, **options).objective
+    value = solve(CriterionProblem(joint), requirements, time_limit=None, **options).objective
     return value, time.process_time() - start
 
 

@@ -334,7 +334,7 @@ sys.meta_path.insert(0, Refuse())
 # Designs and proofs need no estimator; the solvers' own libraries they may load.
 PLAIN = """
 import skrldp.certificate
-import skrldp.design.objectives.distortion, skrldp.design.objectives.criterion
+import skrldp.design.engine
 """
 ACTIONS = {
     "import": "import skrldp",
@@ -465,7 +465,7 @@ def test_a_new_room_needs_a_place():
 @pytest.mark.parametrize(
     ("module", "target", "taken"),
     [
-        ("design.rows._cone", "skrldp.design._run.Limits", False),
+        ("design.rows._cone", "skrldp.design.run.Limits", False),
         ("design.rows._cone", "skrldp.design.rows._facets.facets", False),
         ("design.objectives.distortion", "skrldp.design.rows._facets.facets", True),
         ("design.objectives.distortion", "skrldp.design.rows.facets", False),

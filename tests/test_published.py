@@ -7,7 +7,8 @@ from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design.closed_form import grr, independent_reporting, srr, theorem5_distance
-from skrldp.design.objectives.criterion import solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy import Promise, Requirements, privacy_region
 from skrldp.sets import RenyiSet
@@ -54,7 +55,9 @@ def test_example_2():
 @pytest.mark.parametrize("solver", ["vertices", "columns"])
 def test_example_3(solver):
     region = region_of(JOINT, "lower", same_secret=True)
-    found = solve(JOINT, Requirements.of(region, EPS), solver=solver, time_limit=None)
+    found = solve(
+        CriterionProblem(JOINT), Requirements.of(region, EPS), solver=solver, time_limit=None
+    )
     assert found.objective == pytest.approx(0.4228, abs=5e-5)
     assert found.matrix.sum(axis=0) == pytest.approx(1.0)
     matrix = found.matrix[found.matrix.sum(axis=1) > 1e-6]
@@ -71,9 +74,9 @@ def test_example_3(solver):
 
 
 def test_example_3_without_the_same_secret():
-    distinct = solve(JOINT, Requirements.of(region_of(JOINT, "lower"), EPS))
+    distinct = solve(CriterionProblem(JOINT), Requirements.of(region_of(JOINT, "lower"), EPS))
     assert distinct.objective == pytest.approx(0.5630, abs=5e-5)
-    exact = solve(JOINT, Requirements.of(region_of(JOINT), EPS), time_limit=None)
+    exact = solve(CriterionProblem(JOINT), Requirements.of(region_of(JOINT), EPS), time_limit=None)
     assert exact.objective >= 0.5930
     assert exact.objective == pytest.approx(0.5936, abs=3e-4)
     for found in (distinct, exact):
@@ -123,7 +126,7 @@ def test_adult_by_enumeration(adult, row):
     assert joint.n == 32_561
     a1, a2 = joint.counts.shape
     listed = [
-        solve(joint, Requirements.of(region, eps), solver="vertices")
+        solve(CriterionProblem(joint), Requirements.of(region, eps), solver="vertices")
         for region in (
             region_of(joint, "lower", same_secret=True),
             region_of(joint, "lower"),
@@ -158,7 +161,7 @@ def test_adult_at_the_public_distribution(adult, row):
     sensitive, other, eps = row
     joint = JointDistribution(adult(sensitive, other))
     promise = Promise.of(joint, RenyiSet(2.0, 0.0), eps)
-    found = solve(joint, promise.requirements())
+    found = solve(CriterionProblem(joint), promise.requirements())
     assert found.objective / joint.entropy == pytest.approx(AT_PUBLIC[row], abs=2e-6)
     assert found.objective <= found.bound <= found.objective * (1.0 + 2e-6)
     mechanism, certificate = release(found.matrix, promise)
@@ -176,7 +179,7 @@ def test_adult_on_the_exact_ball(adult, row):
     sensitive, other, eps = row
     joint = JointDistribution(adult(sensitive, other))
     region, expected = region_of(joint), ADULT[row]
-    found = solve(joint, Requirements.of(region, eps), time_limit=None)
+    found = solve(CriterionProblem(joint), Requirements.of(region, eps), time_limit=None)
     normalised = found.objective / joint.entropy
     assert normalised >= expected[5] * (1.0 - 1e-3)
     assert expected[4] * (1.0 - 1e-4) < normalised < expected[6]

@@ -9,7 +9,7 @@ from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.alphabet import Record
 from skrldp.design.criteria import Variance
-from skrldp.design.objectives.criterion import SOLVERS_OF_MIXTURES
+from skrldp.design.objectives import SOLVERS_OF_MIXTURES
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Promise, Requirements

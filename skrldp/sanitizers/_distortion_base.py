@@ -10,10 +10,11 @@ from skrldp._numbers import at_most
 from skrldp.alphabet import Record
 from skrldp.certificate import expected_seconds, release
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.objectives.distortion import (
+from skrldp.design.engine import solve
+from skrldp.design.objectives import (
+    DistanceProblem,
     distance_matrix,
     expected_distance,
-    solve,
     suited_distance,
 )
 from skrldp.exceptions import PrivacyLeakWarning
@@ -69,15 +70,17 @@ class DistortionSanitizer(BaseSanitizer):
         if limit is not None:  # leave time for repair and proof, but no more than half
             limit = max(limit - expected_seconds(requirements), limit / 2.0)
         solution = solve(
-            expected_distance(joint, distance, useful, observe=self.observe),
+            DistanceProblem(
+                expected_distance(joint, distance, useful, observe=self.observe),
+                gap=self.tol,
+                simple=lambda: closed_forms(joint, requirements),
+            ),
             requirements,
             solver=self.solver,
-            gap=self.tol,
             time_limit=limit,
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-            simple=lambda: closed_forms(joint, requirements),
             warm=None if known is None else known_rows(known, joint, self.observe),
         )
         assert solution.matrix is not None  # only closed forms have none

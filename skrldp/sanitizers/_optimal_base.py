@@ -3,7 +3,8 @@
 from skrldp._params import check_choice
 from skrldp.certificate import expected_seconds, release
 from skrldp.design.criteria import Criterion
-from skrldp.design.objectives.criterion import SOLVERS, solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import SOLVERS, CriterionProblem
 from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_limits
@@ -40,9 +41,8 @@ class OptimalSanitizer(BaseSanitizer):
         if limit is not None:  # leave time for repair and proof, but no more than half
             limit = max(limit - expected_seconds(promise.requirements()), limit / 2.0)
         solution = solve(
-            joint,
+            CriterionProblem(joint, criterion),
             requirements,
-            criterion=criterion,
             solver=self.solver,
             time_limit=limit,
             max_iter=self.max_iter,

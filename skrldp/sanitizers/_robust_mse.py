@@ -3,7 +3,7 @@
 from typing import Any
 
 from skrldp._params import OBSERVED, check_choice, check_flag
-from skrldp.design.objectives.distortion import SOLVERS
+from skrldp.design.objectives import SOLVERS_OF_DISTANCES
 from skrldp.sanitizers._checks import check_limits, check_tolerance
 from skrldp.sanitizers._distortion_base import DistortionSanitizer
 from skrldp.sanitizers._utility_set import check_utility_uncertainty
@@ -324,7 +324,7 @@ class RobustMSESanitizer(DistortionSanitizer):
         check_flag("robust_utility", self.robust_utility)
         check_flag("robust_privacy", self.robust_privacy)
         check_choice("observe", self.observe, OBSERVED)
-        check_choice("solver", self.solver, SOLVERS)
+        check_choice("solver", self.solver, SOLVERS_OF_DISTANCES)
         check_tolerance(self.tol)
         check_limits(self)
         check_warm_start(self)

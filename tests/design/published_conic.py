@@ -7,12 +7,12 @@ the solver's residuals are large changes of the mechanism. Tests and benchmarks 
 import numpy as np
 import pytest
 
-from skrldp.design import _conic as conic
+from skrldp.design.least_cost import _conic as conic
 from skrldp.privacy import JointRegion
 
 
 def solve_published(cost, requirements):
-    """Minimise as :func:`skrldp.design._conic.solve_conic` does, with Clarabel's own tolerances."""
+    """Minimise as ``solve_conic`` does, with Clarabel's own tolerances."""
     region = requirements.only.region
     balls = [region.alpha] if isinstance(region, JointRegion) else []
     balls += [cost.alpha] if 0.0 < cost.radius < np.inf else []

@@ -13,16 +13,20 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution, Mechanism
 from skrldp.certificate import release
 from skrldp.certificate._release import may_stand_in
-from skrldp.design._run import Limits
+from skrldp.design.engine import solve
 from skrldp.design.interior_point import pair_function
 from skrldp.design.interior_point._pair_block import PairBlock
-from skrldp.design.objectives.criterion import solve as most_information
-from skrldp.design.objectives.distortion import distance_matrix, expected_distance
-from skrldp.design.objectives.distortion import solve as closest
+from skrldp.design.objectives import (
+    CriterionProblem,
+    DistanceProblem,
+    distance_matrix,
+    expected_distance,
+)
 from skrldp.design.rows import _cone as cone_module
 from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
 from skrldp.design.rows._facets import extreme_conditionals, facets
+from skrldp.design.run import Limits
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.privacy import (
     LowerRegion,
@@ -195,7 +199,7 @@ def test_closest_reports_by_a_plain_linear_program(kind, table):
     values = range(joint.counts.shape[1])
     distance, region = distance_matrix("squared", values, values), region_of(joint, kind)
     cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
-    found = closest(cost, Requirements.of(region, 0.5))
+    found = solve(DistanceProblem(cost), Requirements.of(region, 0.5))
     assert found.objective == pytest.approx(tied_program(joint, region, distance.T, 0.5), rel=TOL)
     assert found.matrix.shape == distance.T.shape and found.gap <= TOL
 
@@ -234,7 +238,9 @@ def test_closest_reports_over_the_ball_by_a_conic_program(table):
     cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
     expected = tied_conic(joint, distance.T, 0.5, 0.02)
     for solver in ("cuts", "conic"):
-        found = closest(cost, Requirements.of(region_of(joint, "joint"), 0.5), solver=solver)
+        found = solve(
+            DistanceProblem(cost), Requirements.of(region_of(joint, "joint"), 0.5), solver=solver
+        )
         assert found.objective == pytest.approx(expected, rel=2e-4)
 
 
@@ -251,8 +257,10 @@ def test_seeing_less_is_never_better(kind, alpha):
         values = range(counts.shape[1])
         distance = distance_matrix("squared", values, values)
         all_, alone = (
-            closest(
-                expected_distance(joint, distance, RenyiSet(alpha, radius), observe=observe),
+            solve(
+                DistanceProblem(
+                    expected_distance(joint, distance, RenyiSet(alpha, radius), observe=observe)
+                ),
                 Requirements.of(region_of(joint, kind, alpha=alpha, observe=observe), 0.5),
             )
             for observe in OBSERVED[::-1]
@@ -314,8 +322,10 @@ def test_vertices_and_columns_agree(kind, table, cdd):
 def test_seeing_less_tells_less(kind):
     joint = JointDistribution(TABLES[2])  # the others take seconds
     all_, alone = (
-        most_information(
-            joint, Requirements.of(region_of(joint, kind, observe=o), 0.7), time_limit=None
+        solve(
+            CriterionProblem(joint),
+            Requirements.of(region_of(joint, kind, observe=o), 0.7),
+            time_limit=None,
         )
         for o in OBSERVED[::-1]
     )
@@ -335,8 +345,11 @@ def test_for_all_distributions_it_is_plain_local_privacy_of_u(eps, solver, reque
     best = -linprog(
         -row_information(patterns, distribution), A_eq=patterns.T, b_eq=np.ones(len(distribution))
     ).fun
-    found = most_information(
-        joint, Requirements.of(region_of(joint, "simplex"), eps), solver=solver, time_limit=None
+    found = solve(
+        CriterionProblem(joint),
+        Requirements.of(region_of(joint, "simplex"), eps),
+        solver=solver,
+        time_limit=None,
     )
     assert found.objective == pytest.approx(best, rel=1e-5)
     assert np.all(found.matrix.max(axis=1) <= np.exp(eps) * found.matrix.min(axis=1) * (1 + 1e-6))
@@ -348,11 +361,13 @@ def test_what_is_independent_of_s_is_told(counts):
     joint = JointDistribution(counts)
     distribution, values = joint.probabilities.sum(axis=0), range(len(counts[0]))
     region = region_of(joint, "point")
-    found = most_information(joint, Requirements.of(region, 0.1))
+    found = solve(CriterionProblem(joint), Requirements.of(region, 0.1))
     assert found.objective == pytest.approx(entropy(distribution), rel=1e-6)
     distance = distance_matrix("squared", values, values)
-    closest_ = closest(
-        expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive"),
+    closest_ = solve(
+        DistanceProblem(
+            expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
+        ),
         Requirements.of(region, 0.1),
     )
     assert closest_.objective <= 1e-8
@@ -366,21 +381,27 @@ def test_one_value_or_one_secret(counts, kind, request):
     solver = "vertices" if kind in POLYHEDRAL else "columns"
     if solver == "vertices":
         request.getfixturevalue("cdd")
-    found = most_information(joint, Requirements.of(region, 0.5), solver=solver, time_limit=None)
+    found = solve(
+        CriterionProblem(joint), Requirements.of(region, 0.5), solver=solver, time_limit=None
+    )
     distribution = joint.probabilities.sum(axis=0)
     expected = entropy(distribution) if len(counts) == 1 else 0.0
     assert found.objective == pytest.approx(expected, abs=1e-7)
     distance = distance_matrix("squared", range(len(distribution)), range(len(distribution)))
     cost = expected_distance(joint, distance, RenyiSet(2.0, 0.02), observe="nonsensitive")
-    assert closest(cost, Requirements.of(region, 0.5)).objective == pytest.approx(0.0, abs=1e-9)
+    assert solve(DistanceProblem(cost), Requirements.of(region, 0.5)).objective == pytest.approx(
+        0.0, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("kind", REGIONS)
 def test_an_unseen_secret_may_have_any_distribution(kind):
     joint = JointDistribution([[30, 40, 50], [0, 0, 0]])
-    found = most_information(joint, Requirements.of(region_of(joint, kind), 0.5), time_limit=None)
-    widest = most_information(
-        joint, Requirements.of(region_of(joint, "simplex"), 0.5), time_limit=None
+    found = solve(
+        CriterionProblem(joint), Requirements.of(region_of(joint, kind), 0.5), time_limit=None
+    )
+    widest = solve(
+        CriterionProblem(joint), Requirements.of(region_of(joint, "simplex"), 0.5), time_limit=None
     )
     assert widest.objective * (1.0 - TOL) <= found.objective
     _, certificate = release(
@@ -436,7 +457,7 @@ def test_no_distribution_of_the_ball_leaks_more(alpha):
     region = region_of(joint, "joint", alpha=alpha, radius=radius)
     cost = expected_distance(joint, distance, RenyiSet(alpha, radius), observe="nonsensitive")
     mechanism, certificate = release(
-        closest(cost, Requirements.of(region, eps)).matrix,
+        solve(DistanceProblem(cost), Requirements.of(region, eps)).matrix,
         Promise.of(joint, RenyiSet(alpha, radius), eps, observe="nonsensitive"),
     )
     distributions = on_the_boundary(

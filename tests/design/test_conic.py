@@ -7,11 +7,11 @@ from published_conic import solve_published
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design import _conic as conic
-from skrldp.design._conic import solve_conic
-from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Limits
-from skrldp.design.cutting_planes import minimise
+from skrldp.design.least_cost import _conic as conic
+from skrldp.design.least_cost import minimise
+from skrldp.design.least_cost._conic import solve_conic
+from skrldp.design.programs import ExpectedCost
+from skrldp.design.run import Limits
 from skrldp.exceptions import SolverError
 from skrldp.privacy import JointRegion, Promise, Requirements, privacy_region, repair
 from skrldp.sets import RenyiSet

@@ -7,7 +7,7 @@ from conftest import on_the_boundary, optimum, random_directions, renyi
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp.design._expected_cost import ExpectedCost
+from skrldp.design.programs import ExpectedCost
 
 ALPHAS = (0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
 

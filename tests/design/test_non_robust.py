@@ -14,8 +14,9 @@ from skrldp.certificate import release
 from skrldp.design import information_bound
 from skrldp.design.closed_form import grr
 from skrldp.design.criteria import Information
-from skrldp.design.non_robust import coupled
-from skrldp.design.objectives.criterion import solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
+from skrldp.design.objectives._non_robust import coupled
 from skrldp.design.subset import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import entropy, mutual_information
@@ -36,7 +37,7 @@ def promise_of(counts, eps, **options):
 
 
 def best(promise, **options):
-    return solve(promise.joint, promise.requirements(), **options)
+    return solve(CriterionProblem(promise.joint), promise.requirements(), **options)
 
 
 def assert_kept(found, promise):
@@ -180,7 +181,7 @@ def test_it_bounds_robust_designs(shape):
     assert rough.value <= point.objective * 1.1
     if shape[0] == 2:
         assert bound.by == AT_PUBLIC
-        robust = solve(joint, requirements, solver="alternation", max_iter=200)
+        robust = solve(CriterionProblem(joint), requirements, solver="alternation", max_iter=200)
         assert robust.objective <= robust.bound <= bound.value
         robust = replace(robust, bound=bound.value, bound_by=bound.by)
         assert robust.gap_in_words == (
@@ -195,6 +196,6 @@ def test_several_secrets_have_bounds_of_their_own():
     jointly = Promise.of(joint, POINT, 0.4).requirements()
     bound = information_bound(joint, each).value
     assert information_bound(joint, jointly).value < bound < joint.entropy
-    found = solve(joint, each, time_limit=None, solver="columns")
+    found = solve(CriterionProblem(joint), each, time_limit=None, solver="columns")
     assert found.objective <= bound
     assert mutual_information(found.matrix, joint.probabilities.ravel()) <= bound

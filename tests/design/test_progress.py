@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from skrldp import JointDistribution
-from skrldp.design import _run as run
 from skrldp.design.criteria import Information
-from skrldp.design.objectives import criterion
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
+from skrldp.design.objectives import _criterion_problem as problems
+from skrldp.design.run import _progress as run
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet
 
@@ -68,12 +70,12 @@ def test_nothing_is_written_unasked(capsys):
 def test_stages_before_the_search_are_named(lines, monkeypatch):
     joint = JointDistribution(np.random.default_rng(0).integers(5, 90, (3, 4)))
     asked = Requirements.of(privacy_region(joint, RenyiSet(1.0, 0.01)), 0.5)
-    original = criterion.quick_reporting
+    original = problems.quick_reporting
 
     def slow(*arguments):
         lines("independent reports", times=2)
         return original(*arguments)
 
-    monkeypatch.setattr(criterion, "quick_reporting", slow)
-    criterion.solve(joint, asked, time_limit=_LONG, max_iter=3, verbose=1)
+    monkeypatch.setattr(problems, "quick_reporting", slow)
+    solve(CriterionProblem(joint), asked, time_limit=_LONG, max_iter=3, verbose=1)
     assert not any(thread.name == "skrldp" for thread in threading.enumerate())

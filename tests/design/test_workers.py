@@ -5,7 +5,7 @@ from threading import Barrier, get_ident
 
 import pytest
 
-from skrldp.design._workers import Workers
+from skrldp.design.run import Workers
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._run import Limits
 from skrldp.design.alternation._annealing import Annealing, Callback, distinct_reports
 from skrldp.design.alternation._runs import Plan, Run, affordable, anneal_each
 from skrldp.design.criteria import Expandable
+from skrldp.design.run import Limits
 from skrldp.privacy import Requirements, repair
 
 __all__ = ["alternate", "gather"]

@@ -3,7 +3,7 @@ r"""Deterministic annealing: one way down the central path, while a decoder foll
 A *decoder* w gives a posterior distribution of X for each report. For every decoder,
 :math:`I(X;Y) \ge \mathbb E \log(w_Y(X)/P_X)`, with equality at the true posterior. So a mechanism
 that maximises the right-hand side, which is a linear program over private mechanisms
-(:mod:`skrldp.design.cutting_planes`), followed by its posterior, followed by the next mechanism and
+(:mod:`skrldp.design.least_cost`), followed by its posterior, followed by the next mechanism and
 so on, never loses information: a Blahut-Arimoto step, whose first half is a program of the kind
 that RobustMSE solves. Solved to the end each time, these programs go from vertex to vertex and
 soon reach a local optimum. Here the decoder is updated after every Newton step instead, while the
@@ -26,11 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Limits
-from skrldp.design._workers import Workers
 from skrldp.design.criteria import Expandable
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
+from skrldp.design.programs import ExpectedCost
+from skrldp.design.run import Limits, Workers
 from skrldp.privacy import (
     JointRegion,
     LowerRegion,

@@ -8,11 +8,10 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from skrldp._typing import Floats
-from skrldp.design._run import Limits
-from skrldp.design._workers import Workers
 from skrldp.design.alternation._annealing import Annealing, Callback
 from skrldp.design.alternation._starts import starts
 from skrldp.design.criteria import Expandable
+from skrldp.design.run import Limits, Workers
 from skrldp.privacy import Requirements
 
 __all__ = ["Plan", "Run", "affordable", "anneal_each"]

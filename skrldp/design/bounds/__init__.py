@@ -1,6 +1,15 @@
-"""How far a robust mechanism is from the best one: upper bounds that are proven by pricing."""
+"""How far a mechanism is from the best one: upper bounds by entropies, and by pricing of rows."""
 
+from skrldp.design.bounds._information_bound import AT_PUBLIC, NEAR_PUBLIC, information_bound
 from skrldp.design.bounds._merged_bound import merged_bound
 from skrldp.design.bounds._priced_bound import MOST_PRICED_CELLS, PricedBound, priced_bound
 
-__all__ = ["MOST_PRICED_CELLS", "PricedBound", "merged_bound", "priced_bound"]
+__all__ = [
+    "AT_PUBLIC",
+    "MOST_PRICED_CELLS",
+    "NEAR_PUBLIC",
+    "PricedBound",
+    "information_bound",
+    "merged_bound",
+    "priced_bound",
+]

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._run import Limits
 from skrldp.design.bounds._priced_bound import proven, relaxation_of
+from skrldp.design.run import Limits
 from skrldp.information import entropy
 from skrldp.joint import JointDistribution
 from skrldp.privacy import ProductRegion, Requirements

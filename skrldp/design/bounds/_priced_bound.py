@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._master_program import RowMixture, used
-from skrldp.design._run import Limits
 from skrldp.design.bounds._relaxation import Relaxation
 from skrldp.design.bounds._search import search
+from skrldp.design.programs import RowMixture, used
+from skrldp.design.run import Limits
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirement, Requirements
 

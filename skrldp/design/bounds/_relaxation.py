@@ -22,9 +22,9 @@ from scipy.special import xlogy
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
-from skrldp.design._constraints import Cuts
 from skrldp.design.bounds._box import Box, Priced
 from skrldp.design.bounds._ranges import Ranges
+from skrldp.design.programs import Cuts
 from skrldp.information import row_information
 from skrldp.privacy import Requirement, Requirements
 

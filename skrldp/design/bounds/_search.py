@@ -7,9 +7,9 @@ from itertools import count
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._run import Limits
 from skrldp.design.bounds._box import Box, Priced
 from skrldp.design.bounds._relaxation import Relaxation
+from skrldp.design.run import Limits
 
 __all__ = ["Search", "search"]
 

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._bound import ObjectiveBound
-from skrldp.design._master_program import used
+from skrldp.design.programs import used
+from skrldp.design.run import ObjectiveBound
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirements
 

@@ -4,10 +4,10 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from skrldp._typing import Floats, Indices
-from skrldp.design._bound import ObjectiveBound, least
-from skrldp.design._information_bound import information_bound
-from skrldp.design._master_program import RowMixture
+from skrldp.design.bounds import information_bound
 from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
+from skrldp.design.programs import RowMixture
+from skrldp.design.run import ObjectiveBound, least
 from skrldp.information import (
     entropy,
     mutual_information,

@@ -4,8 +4,8 @@ import numpy as np
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Floats, Indices
-from skrldp.design._bound import ObjectiveBound
 from skrldp.design.criteria._criterion import Expandable, Expansion, Mixture, Optimum
+from skrldp.design.run import ObjectiveBound
 from skrldp.information import entropy, row_information, row_information_gradient
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirements

@@ -13,9 +13,9 @@ private rows. A row v has the price :math:`v^T G v / (v \cdot \pi)` with
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._bound import ObjectiveBound
 from skrldp.design.criteria._criterion import Criterion, Mixture
 from skrldp.design.criteria._variance_mixture import VarianceMixture
+from skrldp.design.run import ObjectiveBound
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirements
 

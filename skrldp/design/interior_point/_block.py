@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from skrldp._typing import Floats
-from skrldp.design._constraints import Cuts
+from skrldp.design.programs import Cuts
 
 __all__ = ["Block", "Kind", "by_row", "dual_step"]
 

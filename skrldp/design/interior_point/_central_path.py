@@ -32,14 +32,13 @@ from functools import partial
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._constraints import Cuts
-from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._workers import Workers
 from skrldp.design.interior_point._block import Block, Kind
 from skrldp.design.interior_point._newton_system import Coupling, Curvature
 from skrldp.design.interior_point._pair_functions import concave_mean
 from skrldp.design.interior_point._part import Part, parts_of
 from skrldp.design.interior_point._step_lengths import farthest, step_lengths
+from skrldp.design.programs import Cuts, ExpectedCost
+from skrldp.design.run import Workers
 
 __all__ = ["CentralPath"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from skrldp._typing import Floats
-from skrldp.design._workers import Workers
+from skrldp.design.run import Workers
 
 __all__ = ["Coupling", "Curvature", "inverses"]
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._constraints import Cuts
 from skrldp.design.interior_point._block import Block, Kind, by_row, dual_step
 from skrldp.design.interior_point._pair_functions import Groups, PairFunction, sum_last
+from skrldp.design.programs import Cuts
 from skrldp.privacy import Requirement
 
 __all__ = ["PairBlock"]

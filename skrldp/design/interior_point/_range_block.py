@@ -12,9 +12,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from skrldp._typing import Floats
-from skrldp.design._constraints import Cuts
 from skrldp.design.interior_point._block import Block, Kind, by_row, dual_step
 from skrldp.design.interior_point._newton_system import inverses
+from skrldp.design.programs import Cuts
 from skrldp.privacy import Requirement
 
 __all__ = ["RangeBlock"]

@@ -7,10 +7,10 @@ maximised on its own, with its own barrier parameter and its own step length.
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._workers import Workers
 from skrldp.design.interior_point._block import Block
 from skrldp.design.interior_point._part import Part, parts_of
 from skrldp.design.interior_point._step_lengths import step_lengths
+from skrldp.design.run import Workers
 
 __all__ = ["RowPaths"]
 

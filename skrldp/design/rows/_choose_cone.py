@@ -4,11 +4,11 @@ from functools import cached_property
 
 import numpy as np
 
-from skrldp.design._run import Limits
 from skrldp.design.interior_point import Block, path_blocks
 from skrldp.design.rows._cone import CompactCone, Cone, PrivacyCone
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone, product_cone
+from skrldp.design.run import Limits
 from skrldp.privacy import Requirements
 
 __all__ = ["SEARCH_TOLERANCES", "Cones"]

@@ -3,9 +3,9 @@
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._run import Limits
 from skrldp.design.criteria import Mixture
 from skrldp.design.interior_point import Block, RowPaths
+from skrldp.design.run import Limits
 
 __all__ = ["CLIMBED", "climb_paths"]
 

@@ -14,15 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._bound import ObjectiveBound
-from skrldp.design._master_program import LEAST_GAIN
-from skrldp.design._run import Limits, Solution, ended_by
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Information, Mixture, Optimum
+from skrldp.design.programs import LEAST_GAIN
 from skrldp.design.rows._choose_cone import SEARCH_TOLERANCES, Cones
 from skrldp.design.rows._climbs import CLIMBED, climb_paths
 from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone
+from skrldp.design.run import Limits, ObjectiveBound, Solution, ended_by
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirements, repair
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
-from skrldp.design._constraints import Cuts
-from skrldp.design._run import Limits
+from skrldp.design.programs import Cuts
 from skrldp.design.rows._ranges import beside, lower_rows, range_rows
+from skrldp.design.run import Limits
 from skrldp.privacy import LowerRegion, Requirement, Requirements, lifted
 
 __all__ = ["CompactCone", "Cone", "PrivacyCone", "unit_rows"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._constraints import Cuts
+from skrldp.design.programs import Cuts
 from skrldp.privacy import (
     BoxRegion,
     LowerRegion,

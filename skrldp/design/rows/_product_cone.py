@@ -20,9 +20,9 @@ from math import comb, prod
 import numpy as np
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._run import Limits
 from skrldp.design.rows._cone import Cone
 from skrldp.design.rows._facets import extreme_conditionals, is_polyhedral
+from skrldp.design.run import Limits
 from skrldp.exceptions import SolverError
 from skrldp.privacy import Requirements
 

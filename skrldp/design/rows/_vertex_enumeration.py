@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from skrldp._typing import Floats, Indices
-from skrldp.design._master_program import LEAST_GAIN, RowMixture, used
-from skrldp.design._run import Limits, Solution
 from skrldp.design.criteria import Criterion, Information
+from skrldp.design.programs import LEAST_GAIN, RowMixture, used
 from skrldp.design.rows._choose_cone import Cones
 from skrldp.design.rows._cone import unit_rows
 from skrldp.design.rows._facets import facet_count, facets, is_polyhedral
 from skrldp.design.rows._product_cone import MOST_LISTED_CELLS
+from skrldp.design.run import Limits, Solution
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirements

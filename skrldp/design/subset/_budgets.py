@@ -6,7 +6,7 @@ import numpy as np
 
 from skrldp._arrays import chunks
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.design._value_budgets import least_odds
+from skrldp.design.closed_form import least_odds
 from skrldp.privacy import Region, SimplexRegion, odds_factor, screened_maxima
 
 __all__ = ["by_value", "secrets_of", "set_drops"]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._master_program import LEAST_GAIN, used
+from skrldp.design.programs import LEAST_GAIN, used
 from skrldp.design.subset._partitions import first_sets
 from skrldp.design.subset._set_mixture import SetMixture
 from skrldp.design.subset._sets import best_sets, simple_sets

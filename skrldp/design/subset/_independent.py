@@ -17,8 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._master_program import used
-from skrldp.design._run import Limits
 from skrldp.design.closed_form import (
     IndependentReporting,
     SplitSearch,
@@ -27,6 +25,8 @@ from skrldp.design.closed_form import (
     response_matrix,
     value_budget,
 )
+from skrldp.design.programs import used
+from skrldp.design.run import Limits
 from skrldp.design.subset._budgets import by_value, secrets_of, set_drops
 from skrldp.design.subset._extremal import optimal_response
 from skrldp.design.subset._partitions import first_sets

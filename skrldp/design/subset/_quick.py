@@ -3,8 +3,8 @@
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._run import Limits
 from skrldp.design.closed_form import SplitSearch, about_whole_secrets, best_split
+from skrldp.design.run import Limits
 from skrldp.design.subset._independent import LocalReports, OwnBudgets, ProductReporting, best_pair
 from skrldp.information import mutual_information
 from skrldp.joint import JointDistribution

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
-from skrldp.design._master_program import RowMixture, used
+from skrldp.design.programs import RowMixture, used
 from skrldp.design.subset._partitions import MANY_VALUES
 from skrldp.design.subset._sets import set_rows
 from skrldp.information import row_information

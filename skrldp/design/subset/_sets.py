@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._master_program import LEAST_GAIN
+from skrldp.design.programs import LEAST_GAIN
 from skrldp.design.subset._branching import best_set
 from skrldp.information import most_of_small_shares
 

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
-from skrldp.design._run import Limits
-from skrldp.design._workers import Workers
 from skrldp.design.alternation import Annealing, Run, alternate, starts
 from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.alternation import _annealing as annealing
@@ -18,8 +16,10 @@ from skrldp.design.alternation._alternate import gather
 from skrldp.design.alternation._annealing import distinct_reports, path_requirements
 from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.criteria import Information
-from skrldp.design.objectives.criterion import solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
 from skrldp.design.rows import Cones
+from skrldp.design.run import Limits, Workers
 from skrldp.information import block_information, entropy, mutual_information
 from skrldp.privacy import (
     JointRegion,
@@ -180,7 +180,10 @@ def test_the_public_distribution_alone_and_all_distributions(radius):
     )
     found = max(run.value for run in runs)
     best = solve(
-        JointDistribution(TABLE), Requirements.of(region, 1.0), solver="vertices", time_limit=None
+        CriterionProblem(JointDistribution(TABLE)),
+        Requirements.of(region, 1.0),
+        solver="vertices",
+        time_limit=None,
     )
     assert 0.97 * best.objective <= found <= best.objective * (1.0 + 1e-9)
 
@@ -197,8 +200,8 @@ def test_what_is_shown_on_the_way_is_private_and_rises():
 
 def test_the_end_of_a_path_is_stationary():
     """With its own decoder, no private mechanism is clearly better than the one found."""
-    from skrldp.design._expected_cost import ExpectedCost
-    from skrldp.design.cutting_planes import minimise
+    from skrldp.design.least_cost import minimise
+    from skrldp.design.programs import ExpectedCost
 
     region, distribution = region_of(TABLE), distribution_of(TABLE)
     run = one_path(TABLE, region, 1.0, factor=0.9)
@@ -373,7 +376,9 @@ def test_auto_is_no_worse_than_its_parts(kind):
     cones = Cones(Requirements.of(region, 1.0), Limits(None))
     assert cones.by_paths is (kind == "curved")
     found = {
-        solver: solve(joint, Requirements.of(region, 1.0), solver=solver, time_limit=None)
+        solver: solve(
+            CriterionProblem(joint), Requirements.of(region, 1.0), solver=solver, time_limit=None
+        )
         for solver in ("auto", "alternation", "columns")
     }
     assert found["alternation"].solver == "alternation"
@@ -400,8 +405,15 @@ def test_large_table_is_certified_and_far_better_than_the_closed_forms():
 def test_one_secret_and_one_value():
     for counts in ([[4, 9, 2]], [[4], [9], [2]]):
         joint, region = JointDistribution(counts), region_of(counts)
-        found = solve(joint, Requirements.of(region, 1.0), solver="alternation", time_limit=None)
+        found = solve(
+            CriterionProblem(joint),
+            Requirements.of(region, 1.0),
+            solver="alternation",
+            time_limit=None,
+        )
         private = repair(found.matrix, Requirements.of(region, 1.0))
         assert mutual_information(private, distribution_of(counts)) <= found.bound + 1e-9
-        best = solve(joint, Requirements.of(region, 1.0), solver="columns", time_limit=None)
+        best = solve(
+            CriterionProblem(joint), Requirements.of(region, 1.0), solver="columns", time_limit=None
+        )
         assert found.objective >= 0.97 * best.objective

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from skrldp.design._run import Limits
-from skrldp.design._workers import Workers
 from skrldp.design.alternation import _runs as runs
 from skrldp.design.alternation._runs import Plan, Run
 from skrldp.design.criteria import Information
+from skrldp.design.run import Limits, Workers
 
 PLANS = [Plan(16, 0.9, seed) for seed in range(3)]
 CELLS = Information(np.full(100, 0.01))

@@ -10,7 +10,8 @@ from skrldp.design.bounds._box import Box
 from skrldp.design.bounds._priced_bound import relaxation_of
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Information
-from skrldp.design.objectives.criterion import solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
 from skrldp.information import mutual_information
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Layout, Requirements, privacy_region
@@ -33,7 +34,7 @@ def problem(counts, eps, kind="likelihood ratios", region="joint", **layout):
 @pytest.mark.parametrize(("name", "eps"), [("2x3", 0.4), ("3x2", 1.5), ("with an empty cell", 1.5)])
 def test_the_optimum_by_vertices_is_met(name, eps):
     joint, requirements = problem(TABLES[name], eps, region="box")
-    optimum = solve(joint, requirements, solver="vertices")
+    optimum = solve(CriterionProblem(joint), requirements, solver="vertices")
     assert optimum.status == "optimal"
     uninformed = np.ones((1, joint.counts.size))  # it finds all rows by itself
     found = priced_bound(joint, requirements, uninformed, goal=GOAL, solves=3_000)
@@ -120,7 +121,7 @@ def test_a_bound_that_comes_down_too_slowly_is_given_up():
 
 def test_designs_state_it():
     joint, requirements = problem(TABLES["2x3"], 1.0)
-    found = solve(joint, requirements)
+    found = solve(CriterionProblem(joint), requirements)
     assert found.status == "converged"
     assert found.objective <= found.bound <= found.objective * 1.0011
 

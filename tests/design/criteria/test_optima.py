@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design import decomposition
 from skrldp.design.alternation import _alternate as alternation
+from skrldp.design.alternation import _decomposition as decomposition
+from skrldp.design.alternation import set_indicators
 from skrldp.design.criteria import Expandable, Information, LeastInformation, Variance
 from skrldp.design.criteria import _variance_mixture as mixture_module
-from skrldp.design.decomposition import set_indicators
-from skrldp.design.objectives.criterion import solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet
 
@@ -38,7 +39,9 @@ def test_rows_that_made_room_for_others_come_back(monkeypatch):
     for most in (3_000, 120):
         monkeypatch.setattr(mixture_module, "_MOST_ROWS", (most, 0))
         monkeypatch.setattr(mixture_module, "_KEPT", (60, 0))
-        best.append(solve(joint, requirements, criterion=criterion, solver="vertices").objective)
+        best.append(
+            solve(CriterionProblem(joint, criterion), requirements, solver="vertices").objective
+        )
     assert best[1] == pytest.approx(best[0], rel=1e-6)
 
 
@@ -47,18 +50,20 @@ def test_every_solver_finds_what_the_vertices_prove(name, monkeypatch):
     monkeypatch.setattr(alternation, "_RUNS", ((16, 0.8),))
     monkeypatch.setattr(decomposition, "_PATIENCE", 3)
     criterion, requirements = CRITERIA[name], requirements_of(JOINT)
-    best = solve(JOINT, requirements, criterion=criterion, solver="vertices")
+    best = solve(CriterionProblem(JOINT, criterion), requirements, solver="vertices")
     optimum = criterion.value(best.matrix)
     assert best.status == "optimal"
     assert criterion.sense * (best.bound - best.objective) >= -1e-9
     assert best.objective == pytest.approx(best.bound, rel=0.02)  # smoothing differs little
-    found = solve(JOINT, requirements, criterion=criterion, solver="columns", time_limit=None)
+    found = solve(
+        CriterionProblem(JOINT, criterion), requirements, solver="columns", time_limit=None
+    )
     value = criterion.value(found.matrix)
     assert optimum * (1.0 - 1e-3 * criterion.sense) <= value <= optimum + 2e-4 * abs(optimum)
     # One run of annealing is a local search. What is mixed with the closed forms, which are private
     # over the set itself, may be better than lower bounds allow.
     solver = "alternation" if isinstance(criterion, Expandable) else "decomposition"
-    found = solve(JOINT, requirements, criterion=criterion, solver=solver, time_limit=None)
+    found = solve(CriterionProblem(JOINT, criterion), requirements, solver=solver, time_limit=None)
     assert criterion.value(found.matrix) >= optimum * (1.0 - 0.02 * criterion.sense)
     held = requirements.heights(found.matrix)
     assert held.max() <= 1e-9
@@ -69,16 +74,18 @@ def test_what_is_independent_of_the_secret_is_told_as_it_is():
     shares = np.array([0.2, 0.5, 0.3])
     requirements = requirements_of(joint, radius=0.0, eps=0.5)
     whole = joint.probabilities.ravel()
-    of_u = solve(joint, requirements, criterion=Variance(whole, OF_U), solver="vertices")
+    of_u = solve(CriterionProblem(joint, Variance(whole, OF_U)), requirements, solver="vertices")
     assert of_u.objective == pytest.approx(1.0 - shares @ shares, rel=1e-4)
     about_u = Information(whole, np.tile(np.arange(3), 2), "I(U;Y)")
-    told = solve(joint, requirements, criterion=about_u, solver="vertices")
+    told = solve(CriterionProblem(joint, about_u), requirements, solver="vertices")
     assert told.objective == pytest.approx(-shares @ np.log(shares))
-    least = solve(joint, requirements, criterion=LeastInformation(whole, 2), solver="vertices")
+    least = solve(
+        CriterionProblem(joint, LeastInformation(whole, 2)), requirements, solver="vertices"
+    )
     assert least.objective == pytest.approx(1.0)
     # The secret itself: Warner's randomised response, whatever U is.
     of_s = Variance(whole, np.repeat(np.eye(2), 3, axis=1))
-    found = solve(joint, requirements, criterion=of_s, solver="vertices").objective
+    found = solve(CriterionProblem(joint, of_s), requirements, solver="vertices").objective
     p = 1.0 / (1.0 + np.exp(-0.5))
     reported = 0.4 * p + 0.6 * (1.0 - p)
     assert found == pytest.approx(2 * reported * (1.0 - reported) / (2 * p - 1) ** 2, rel=1e-4)

@@ -5,10 +5,10 @@ import pytest
 from conftest import optimum
 
 from skrldp import JointDistribution
-from skrldp.design._run import Limits
+from skrldp.design.alternation import decompose
 from skrldp.design.criteria import Variance
-from skrldp.design.decomposition import decompose
 from skrldp.design.rows import generate_columns
+from skrldp.design.run import Limits
 from skrldp.exceptions import SolverError
 from skrldp.privacy import Requirements, privacy_region, repair
 from skrldp.sets import RenyiSet

@@ -7,12 +7,12 @@ import pytest
 from conftest import optimum
 
 from skrldp import JointDistribution
-from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._workers import Workers
 from skrldp.design.interior_point import CentralPath, path_blocks
 from skrldp.design.interior_point import _newton_system as newton
 from skrldp.design.interior_point._newton_system import Coupling, inverses
+from skrldp.design.programs import ExpectedCost
 from skrldp.design.rows._facets import facets
+from skrldp.design.run import Workers
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet
 

@@ -11,13 +11,13 @@ from conftest import excess, optimum
 from scipy.optimize import linprog, minimize
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._workers import Workers
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
 from skrldp.design.interior_point import _part as part_module
 from skrldp.design.interior_point._newton_system import Coupling, inverses
 from skrldp.design.interior_point._pair_block import PairBlock
 from skrldp.design.interior_point._pair_functions import concave_mean
+from skrldp.design.programs import ExpectedCost
+from skrldp.design.run import Workers
 from skrldp.privacy import Layout, LowerRegion, Promise, Requirement, Requirements, privacy_region
 from skrldp.sets import ConditionalsSet, RenyiSet
 

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design._constraints import Cuts
-from skrldp.design._run import Limits
 from skrldp.design.closed_form import closed_forms
-from skrldp.design.cutting_planes import CutProgram, minimise
-from skrldp.design.cutting_planes import _minimise as search_module
-from skrldp.design.cutting_planes._program import weak_duality
-from skrldp.design.objectives.distortion import distance_matrix, expected_distance, solve
+from skrldp.design.engine import solve
+from skrldp.design.least_cost import CutProgram, minimise
+from skrldp.design.least_cost import _minimise as search_module
+from skrldp.design.least_cost._program import weak_duality
+from skrldp.design.objectives import DistanceProblem, distance_matrix, expected_distance
+from skrldp.design.programs import Cuts
+from skrldp.design.run import Limits
 from skrldp.privacy import Layout, Requirements, privacy_region
 from skrldp.sets import ConditionalsSet, RenyiSet
 from skrldp.support_function import divergence
@@ -197,9 +198,9 @@ def test_time_runs_out():
         assert found.status == "time_limit" and found.unfinished
         assert found.message.startswith("The time limit ended the search at a relative gap of ")
         check(found, cost, region, 0.5)
-    rough = solve(cost, Requirements.of(region, 0.5), time_limit=1e-9)
+    rough = solve(DistanceProblem(cost), Requirements.of(region, 0.5), time_limit=1e-9)
     assert rough.status == "time_limit"
-    fine = solve(cost, Requirements.of(region, 0.5))
+    fine = solve(DistanceProblem(cost), Requirements.of(region, 0.5))
     assert rough.objective >= fine.objective and rough.bound <= fine.bound
 
 
@@ -208,8 +209,8 @@ def test_outputs_of_no_use_are_left_out():
     far = np.vstack([cost.cost, cost.cost.max(axis=0) + 1e12, cost.cost[1]])
     more = type(cost)(far, cost.distribution)
     plain, found = (
-        solve(cost, Requirements.of(region, 0.5)),
-        solve(more, Requirements.of(region, 0.5)),
+        solve(DistanceProblem(cost), Requirements.of(region, 0.5)),
+        solve(DistanceProblem(more), Requirements.of(region, 0.5)),
     )
     assert found.matrix.shape == far.shape and not found.matrix[4:].any()
     assert found.objective == plain.objective
@@ -218,7 +219,7 @@ def test_outputs_of_no_use_are_left_out():
 def test_second_route_of_the_estimators_solver():
     cost, region = program(COUNTS, "RURP")
     conic, cuts = (
-        solve(cost, Requirements.of(region, 0.5), solver=name, gap=1e-5)
+        solve(DistanceProblem(cost, gap=1e-5), Requirements.of(region, 0.5), solver=name)
         for name in ("conic", "cuts")
     )
     check(conic, cost, region, 0.5)
@@ -239,7 +240,7 @@ def test_second_route_for_sets_of_conditionals(observe, useful, seed):
     values = []
     for pair, drift in ((0.008, 0.0), (0.011, 0.0), (0.016, 0.0), (0.011, 0.004)):
         region = privacy_region(joint, ConditionalsSet(0.008, pair, drift), observe=observe)
-        conic = solve(cost, Requirements.of(region, 1.0), solver="conic")
+        conic = solve(DistanceProblem(cost), Requirements.of(region, 1.0), solver="conic")
         for central in (True, False) if drift else (True,):
             found = search(cost, region, 1.0, central, gap=1e-5, limits=Limits(None))
             check(found, cost, region, 1.0)
@@ -253,7 +254,9 @@ def test_second_route_for_sets_of_conditionals(observe, useful, seed):
 def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):
     """Its linear program has what time is left; without it the bound is a simpler one."""
     cost, region = program(COUNTS, "RURP")
-    full = solve(cost, Requirements.of(region, 0.5), solver="conic", time_limit=600.0)
+    full = solve(
+        DistanceProblem(cost), Requirements.of(region, 0.5), solver="conic", time_limit=600.0
+    )
     asked = []
 
     def out_of_time(program, seconds=None):
@@ -261,7 +264,9 @@ def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):
         raise TimeoutError
 
     monkeypatch.setattr(CutProgram, "solve", out_of_time)
-    found = solve(cost, Requirements.of(region, 0.5), solver="conic", time_limit=600.0)
+    found = solve(
+        DistanceProblem(cost), Requirements.of(region, 0.5), solver="conic", time_limit=600.0
+    )
     assert 0.0 < asked[0] <= 600.0
     assert (found.status, found.unfinished) == ("time_limit", True)
     assert found.message.startswith("The time limit ended the linear program of the lower bound")
@@ -320,8 +325,8 @@ def test_a_search_without_time_takes_what_needs_none():
     )
     asked = Requirements.of(privacy_region(joint, RenyiSet(1.0, 0.001)), 1.0)
     forms = closed_forms(joint, asked)
-    plain = solve(cost, asked, time_limit=1e-6)
-    found = solve(cost, asked, time_limit=1e-6, simple=lambda: forms)
+    plain = solve(DistanceProblem(cost), asked, time_limit=1e-6)
+    found = solve(DistanceProblem(cost, simple=lambda: forms), asked, time_limit=1e-6)
     assert found.objective < 0.95 * plain.objective  # a constant
     check(found, cost, asked.items[0].region, 1.0)
     told = [form * joint.probabilities.ravel() @ cost.cost.T for form in forms]

@@ -9,12 +9,13 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
-from skrldp.design._run import Limits
 from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.criteria import Information
-from skrldp.design.objectives.criterion import SOLVERS, solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import SOLVERS, CriterionProblem
 from skrldp.design.rows import _column_generation as columns_module
 from skrldp.design.rows import generate_columns
+from skrldp.design.run import Limits
 from skrldp.design.subset import optimal_reporting, quick_reporting
 from skrldp.design.subset._extremal import optimal_response
 from skrldp.exceptions import SolverError
@@ -48,7 +49,9 @@ def optimum(counts, eps, kind="joint", **options):
         region = privacy_region(joint, RenyiSet(2.0, np.inf if kind == "simplex" else 0.0))
     else:
         region = region_of(joint, kind)
-    return solve(joint, Requirements.of(region, eps), time_limit=None, **options).objective
+    return solve(
+        CriterionProblem(joint), Requirements.of(region, eps), time_limit=None, **options
+    ).objective
 
 
 # -- reference values -----------------------------------------------------------------------------
@@ -59,13 +62,16 @@ def optimum(counts, eps, kind="joint", **options):
 def test_enumerated_optima(case, key, same_secret):
     joint = JointDistribution(case["counts"])
     region = region_of(joint, "lower", same_secret=same_secret)
-    listed = solve(joint, Requirements.of(region, case["eps"]), solver="vertices")
+    listed = solve(CriterionProblem(joint), Requirements.of(region, case["eps"]), solver="vertices")
     assert listed.objective == pytest.approx(case[key], abs=1e-5)
     assert listed.status == "optimal"
     if (len(case["counts"]) < len(case["counts"][0])) is same_secret:  # each once takes seconds
         return
     generated = solve(
-        joint, Requirements.of(region, case["eps"]), solver="columns", time_limit=None
+        CriterionProblem(joint),
+        Requirements.of(region, case["eps"]),
+        solver="columns",
+        time_limit=None,
     )
     assert generated.objective == pytest.approx(case[key], rel=1e-4)
     assert generated.objective <= listed.objective * (1.0 + 1e-7)
@@ -77,7 +83,7 @@ def test_enumerated_optima(case, key, same_secret):
 def test_exact_ball(case):
     joint = JointDistribution(case["counts"])
     region = region_of(joint)
-    found = solve(joint, Requirements.of(region, case["eps"]), time_limit=None)
+    found = solve(CriterionProblem(joint), Requirements.of(region, case["eps"]), time_limit=None)
     assert found.solver == "columns"
     assert found.objective >= case["exact_ball_at_least"] * (1.0 - 5e-4)
     assert found.objective >= case["distinct_secrets"] * (1.0 - 1e-4)
@@ -98,14 +104,14 @@ def test_exact_ball(case):
 def test_unknown_solver():
     joint = JointDistribution(EXAMPLE)
     with pytest.raises(ValueError, match=r"solver='simplex' must be one of 'auto', 'vertices'"):
-        solve(joint, Requirements.of(region_of(joint), 1.0), solver="simplex")
+        solve(CriterionProblem(joint), Requirements.of(region_of(joint), 1.0), solver="simplex")
     assert SOLVERS == ("auto", "vertices", "columns", "alternation")
 
 
 def test_a_failure_names_the_problem():
     joint = JointDistribution(SMALL)
     with pytest.raises(SolverError) as found:
-        solve(joint, Requirements.of(region_of(joint), 0.25), solver="vertices")
+        solve(CriterionProblem(joint), Requirements.of(region_of(joint), 0.25), solver="vertices")
     for part in (
         *("eps=0.25", "JointRegion", "2 secrets x 3 values", "solver='vertices'"),
         *("no finite list of vertices", "Try solver='columns'"),
@@ -117,11 +123,11 @@ def test_a_failure_names_the_problem():
 def test_verbose(capsys, solver):
     joint = JointDistribution(EXAMPLE)
     region = region_of(joint, "lower")
-    silent = solve(joint, Requirements.of(region, 0.5), solver=solver)
+    silent = solve(CriterionProblem(joint), Requirements.of(region, 0.5), solver=solver)
     assert capsys.readouterr().out == ""
-    solve(joint, Requirements.of(region, 0.5), solver=solver, verbose=1)
+    solve(CriterionProblem(joint), Requirements.of(region, 0.5), solver=solver, verbose=1)
     out = capsys.readouterr().out
-    assert f"[skrldp] {solver}: I(X;Y) {silent.objective:.5g} nats ({silent.status})" in out
+    assert f"[skrldp] {solver}: I(X;Y) {silent.objective:.5g} nats ({silent.status}, gap" in out
     assert silent.message in out
 
 
@@ -134,12 +140,17 @@ def test_auto():
         (large, "lower", "columns"),
     ):
         assert (
-            solve(case, Requirements.of(region_of(case, kind), 0.5), time_limit=None).solver
+            solve(
+                CriterionProblem(case), Requirements.of(region_of(case, kind), 0.5), time_limit=None
+            ).solver
             == solver
         )
     for radius, solver in ((0.0, "coupling"), (np.inf, "vertices")):
         region = privacy_region(joint, RenyiSet(2.0, radius))
-        assert solve(joint, Requirements.of(region, 0.5), time_limit=0.0).solver == solver
+        assert (
+            solve(CriterionProblem(joint), Requirements.of(region, 0.5), time_limit=0.0).solver
+            == solver
+        )
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.3])
@@ -148,7 +159,7 @@ def test_what_there_is_when_time_is_up(limit):
     rng = np.random.default_rng(0)
     joint = JointDistribution(rng.integers(0, 300, size=(8, 10)))
     region, eps = region_of(joint), 0.8
-    found = solve(joint, Requirements.of(region, eps), time_limit=limit)
+    found = solve(CriterionProblem(joint), Requirements.of(region, eps), time_limit=limit)
     assert found.status == "time_limit"
     known = independent_reporting(joint, Requirements.of(region, eps)).information
     assert found.objective >= known * (1.0 - 1e-7)
@@ -164,7 +175,12 @@ def test_deterministic():
     for solver in ("vertices", "columns"):
         region = region_of(joint, "lower")
         first, second = (
-            solve(joint, Requirements.of(region, 0.7), solver=solver, time_limit=None)
+            solve(
+                CriterionProblem(joint),
+                Requirements.of(region, 0.7),
+                solver=solver,
+                time_limit=None,
+            )
             for _ in range(2)
         )
         np.testing.assert_array_equal(first.matrix, second.matrix)
@@ -192,7 +208,7 @@ def test_never_worse_than_the_closed_forms(counts):
             if kind == "simplex"
             else region_of(joint, kind)
         )
-        found = solve(joint, Requirements.of(region, eps))
+        found = solve(CriterionProblem(joint), Requirements.of(region, eps))
         for blocks in (
             grr(eps, a1 * a2),
             srr(eps, a1, a2),
@@ -211,7 +227,7 @@ def test_a_search_without_time_is_never_worse_than_what_needs_none(shape, eps):
         joint = JointDistribution(np.random.default_rng(seed).geometric(0.003, shape))
         around = RenyiSet(1.0, 0.003)
         asked = Requirements.of(privacy_region(joint, around), eps)
-        found = solve(joint, asked, time_limit=1e-6)
+        found = solve(CriterionProblem(joint), asked, time_limit=1e-6)
         assert found.status == "time_limit"
         for blocks in (
             grr(eps, a1 * a2),
@@ -224,7 +240,7 @@ def test_a_search_without_time_is_never_worse_than_what_needs_none(shape, eps):
         # Which tries more splits of the budget.
         assert found.objective >= optimal_reporting(joint, asked).information * (1.0 - 0.01)
         blind = Requirements.of(privacy_region(joint, around, observe="nonsensitive"), eps)
-        short = solve(joint, blind, time_limit=1e-6)
+        short = solve(CriterionProblem(joint), blind, time_limit=1e-6)
         public = joint.probabilities.sum(axis=0)
         alone = mutual_information(quick_reporting(joint, blind), public)
         assert alone * (1.0 - 1e-9) <= short.objective <= short.bound
@@ -261,7 +277,9 @@ def test_a_vanishing_radius_gives_the_non_robust_optimum(kind):
     point = optimum(joint, 0.5, "point")
     for alpha in (2.0,) if kind == "joint" else (1.0, 2.0):  # the joint ball takes seconds
         region = privacy_region(joint, RenyiSet(alpha, 1e-12), region=kind)
-        found = solve(joint, Requirements.of(region, 0.5), time_limit=None).objective
+        found = solve(
+            CriterionProblem(joint), Requirements.of(region, 0.5), time_limit=None
+        ).objective
         assert found == pytest.approx(point, rel=1e-4)
         assert found <= point * (1.0 + 1e-7)
 
@@ -325,7 +343,9 @@ def test_unseen_secrets_and_values(counts, kind):
         joint, Requirements.of(region, eps)
     ).information * (1 - 1e-7)
     if kind in ("box", "lower"):
-        best = solve(joint, Requirements.of(region, eps), solver="vertices").objective
+        best = solve(
+            CriterionProblem(joint), Requirements.of(region, eps), solver="vertices"
+        ).objective
         assert best >= found.objective * (1.0 - 1e-7)
         assert found.objective >= best * (1.0 - 2e-3)
     radius = RenyiBall().radius_for(joint.n, joint.counts.size)
@@ -362,7 +382,7 @@ def test_the_joint_ball_at_one_half():
     """Its oracle is slow, so the search is cut short."""
     joint = JointDistribution(EXAMPLE)
     region, eps = region_of(joint, "joint", 0.5), 0.8
-    found = solve(joint, Requirements.of(region, eps), time_limit=0.5)
+    found = solve(CriterionProblem(joint), Requirements.of(region, eps), time_limit=0.5)
     radius = RenyiBall(0.5).radius_for(joint.n, 4)
     mechanism, certificate = release(found.matrix, Promise.of(joint, RenyiSet(0.5, radius), eps))
     assert certificate.holds(eps)
@@ -383,9 +403,8 @@ def informations(counts, distribution, eps, smoothing, solver="vertices", kind="
     """Information at the public distribution and at another, of the design with some smoothing."""
     joint = JointDistribution(counts)
     found = solve(
-        joint,
+        CriterionProblem(joint, Information(joint.smoothed(smoothing).ravel())),
         Requirements.of(region_of(joint, kind), eps),
-        criterion=Information(joint.smoothed(smoothing).ravel()),
         solver=solver,
         time_limit=None,
     )
@@ -423,12 +442,11 @@ def test_smoothing_leaves_no_column_to_chance():
     for smoothing in (1e-6, 0.5):
         distribution = joint.smoothed(smoothing).ravel()
         best = solve(
-            joint,
+            CriterionProblem(joint, Information(distribution)),
             Requirements.of(region, 1.0),
-            criterion=Information(distribution),
             solver="vertices",
         )
-        plain = solve(joint, Requirements.of(region, 1.0), solver="vertices")
+        plain = solve(CriterionProblem(joint), Requirements.of(region, 1.0), solver="vertices")
         at = [float(row_information(found.matrix, distribution).sum()) for found in (best, plain)]
         assert at[0] >= at[1] * (1.0 - 1e-12)
         assert best.objective >= plain.objective * (1.0 - smoothing * 0.02)

@@ -7,7 +7,6 @@ from conftest import EXAMPLE
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
 from skrldp.design import information_bound
-from skrldp.design._run import Limits
 from skrldp.design.closed_form import independent_reporting, srr
 from skrldp.design.criteria import Information
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns
@@ -15,6 +14,7 @@ from skrldp.design.rows import _choose_cone as choice_module
 from skrldp.design.rows import _column_generation as columns_module
 from skrldp.design.rows import _product_cone as product_module
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
+from skrldp.design.run import Limits
 from skrldp.exceptions import CertificateError
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy import Promise, Requirements, privacy_region

@@ -8,11 +8,11 @@ from conftest import EXAMPLE, excess
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design._run import Limits
 from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.rows._facets import facets
 from skrldp.design.rows._product_cone import ProductCone, product_cone
 from skrldp.design.rows._vertex_enumeration import _vertices
+from skrldp.design.run import Limits
 from skrldp.exceptions import SolverError
 from skrldp.information import row_information
 from skrldp.privacy import Requirements, privacy_region

@@ -9,13 +9,14 @@ from conftest import EXAMPLE, EXAMPLE_RADIUS, excess
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design._run import Limits
-from skrldp.design.objectives.criterion import solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
 from skrldp.design.rows import _choose_cone as choice_module
 from skrldp.design.rows import _vertex_enumeration as vertices_module
 from skrldp.design.rows import enumerate_vertices, is_polyhedral
 from skrldp.design.rows._facets import extreme_conditionals, facet_count, facets
 from skrldp.design.rows._vertex_enumeration import _vertices
+from skrldp.design.run import Limits
 from skrldp.exceptions import InfeasibleError, SolverError
 from skrldp.information import mutual_information, row_information
 from skrldp.privacy import BoxRegion, Requirements, privacy_region
@@ -160,7 +161,9 @@ def test_optimum_over_patterns(counts, eps):
     best = linprog(-worth, A_eq=patterns.T, b_eq=np.ones(len(distribution)))
     for radius in (np.inf, None, 0.0):  # one value: no distribution has another conditional
         found = solve(
-            joint, Requirements.of(region_of(joint, radius=radius), eps), solver="vertices"
+            CriterionProblem(joint),
+            Requirements.of(region_of(joint, radius=radius), eps),
+            solver="vertices",
         )
         assert found.objective == pytest.approx(-best.fun, rel=1e-9)
         assert mutual_information(found.matrix, distribution) == pytest.approx(-best.fun, rel=1e-9)
@@ -234,12 +237,12 @@ def losing(cdd, keep):
 
 def test_cddlib_in_trouble(by_cddlib, cdd, monkeypatch):
     region = region_of(SMALL)
-    expected = solve(SMALL, Requirements.of(region, 0.5), solver="auto")
+    expected = solve(CriterionProblem(SMALL), Requirements.of(region, 0.5), solver="auto")
     assert expected.solver == "vertices"
     monkeypatch.setattr(cdd, "polyhedron_from_matrix", in_trouble)
     with pytest.raises(SolverError, match=r"cddlib failed: \*Error: Numerical inconsistency"):
-        solve(SMALL, Requirements.of(region, 0.5), solver="vertices")
-    found = solve(SMALL, Requirements.of(region, 0.5), solver="auto")
+        solve(CriterionProblem(SMALL), Requirements.of(region, 0.5), solver="vertices")
+    found = solve(CriterionProblem(SMALL), Requirements.of(region, 0.5), solver="auto")
     assert found.solver == "columns"
     assert "Vertices were not used: cddlib failed: *Error: Numerical" in found.message
     assert "rows generated" in found.message
@@ -249,7 +252,7 @@ def test_cddlib_in_trouble(by_cddlib, cdd, monkeypatch):
 def test_another_order_of_cells_helps(by_cddlib, cdd, monkeypatch):
     """Trouble with one order of the cells is not the end: the next is as good."""
     region = region_of(SMALL)
-    expected = solve(SMALL, Requirements.of(region, 0.5), solver="vertices")
+    expected = solve(CriterionProblem(SMALL), Requirements.of(region, 0.5), solver="vertices")
     enumerate_all, calls = cdd.polyhedron_from_matrix, []
 
     def troubled_at_first(matrix):
@@ -257,7 +260,7 @@ def test_another_order_of_cells_helps(by_cddlib, cdd, monkeypatch):
         return in_trouble(matrix) if len(calls) == 1 else enumerate_all(matrix)
 
     monkeypatch.setattr(cdd, "polyhedron_from_matrix", troubled_at_first)
-    found = solve(SMALL, Requirements.of(region, 0.5), solver="vertices")
+    found = solve(CriterionProblem(SMALL), Requirements.of(region, 0.5), solver="vertices")
     assert len(calls) == 2
     assert found.objective == pytest.approx(expected.objective, rel=1e-9)
     assert mutual_information(found.matrix, SMALL.probabilities.ravel()) == pytest.approx(
@@ -268,7 +271,7 @@ def test_another_order_of_cells_helps(by_cddlib, cdd, monkeypatch):
 def test_lost_vertices_are_missed(by_cddlib, cdd, monkeypatch):
     """Each vertex that the optimum uses, lost in turn, is noticed; auto makes up for it."""
     region, eps = region_of(SMALL), 0.5
-    expected = solve(SMALL, Requirements.of(region, eps), solver="vertices")
+    expected = solve(CriterionProblem(SMALL), Requirements.of(region, eps), solver="vertices")
     used = expected.matrix / expected.matrix.sum(axis=1, keepdims=True)
     assert len(used) >= 3
     for vertex in used:
@@ -280,9 +283,9 @@ def test_lost_vertices_are_missed(by_cddlib, cdd, monkeypatch):
             )
             patch.setattr(cdd, "copy_generators", kept)
             with pytest.raises(SolverError, match="vertices were lost"):
-                solve(SMALL, Requirements.of(region, eps), solver="vertices")
+                solve(CriterionProblem(SMALL), Requirements.of(region, eps), solver="vertices")
     monkeypatch.setattr(cdd, "copy_generators", losing(cdd, lambda rows: rows[:, 1] > 1e-3))
-    found = solve(SMALL, Requirements.of(region, eps))
+    found = solve(CriterionProblem(SMALL), Requirements.of(region, eps))
     assert found.solver == "columns"
     assert "Vertices were not used: vertices were lost" in found.message
     assert found.objective == pytest.approx(expected.objective, rel=1e-4)
@@ -298,7 +301,7 @@ def test_lost_vertices_are_missed(by_cddlib, cdd, monkeypatch):
 def test_too_few_vertices(by_cddlib, cdd, monkeypatch, keep, message):
     monkeypatch.setattr(cdd, "copy_generators", losing(cdd, keep))
     with pytest.raises(SolverError, match=message):
-        solve(SMALL, Requirements.of(region_of(SMALL), 0.5), solver="vertices")
+        solve(CriterionProblem(SMALL), Requirements.of(region_of(SMALL), 0.5), solver="vertices")
 
 
 @pytest.mark.parametrize("fault", ["ray", "line", "outside", "sum"])
@@ -320,7 +323,7 @@ def test_what_is_not_a_vertex_is_refused(by_cddlib, cdd, monkeypatch, fault):
 
     monkeypatch.setattr(cdd, "copy_generators", faulty)
     with pytest.raises(SolverError, match="cddlib"):
-        solve(SMALL, Requirements.of(region_of(SMALL), 0.5), solver="vertices")
+        solve(CriterionProblem(SMALL), Requirements.of(region_of(SMALL), 0.5), solver="vertices")
 
 
 def test_the_probe_looks_in_every_run(cdd):
@@ -347,8 +350,8 @@ def test_eps_too_small_for_vertices(kind, rounding, monkeypatch):
     if rounding == "fatal":  # by itself it is so with some versions of HiGHS
         monkeypatch.setattr(vertices_module, "_mix", infeasible)
         with pytest.raises(SolverError, match=r"too close to each other|cannot make a mechanism"):
-            solve(joint, required, solver="vertices")
-    found = solve(joint, required)
+            solve(CriterionProblem(joint), required, solver="vertices")
+    found = solve(CriterionProblem(joint), required)
     assert excess(region, found.matrix.reshape(-1, 2, 2), 1e-9).max() <= 1e-12
     if rounding == "fatal":
         assert found.solver == "columns" and "Vertices were not used" in found.message

@@ -13,7 +13,8 @@ from skrldp import (
     PolyOptSanitizer,
     RobustMSESanitizer,
 )
-from skrldp.design.objectives.criterion import solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
 from skrldp.exceptions import SolverError
 from skrldp.privacy import Requirements, privacy_region
 from skrldp.sets import RenyiSet
@@ -61,9 +62,12 @@ def region_of(radius=0.01, observe="all"):
 
 def test_vertices_need_it_only_where_products_do_not_list_them(no_cddlib):
     joint = JointDistribution(COUNTS)
-    assert solve(joint, Requirements.of(region_of(), 1.0), solver="vertices").status == "optimal"
+    assert (
+        solve(CriterionProblem(joint), Requirements.of(region_of(), 1.0), solver="vertices").status
+        == "optimal"
+    )
     for region, eps in ((region_of(observe="nonsensitive"), 1.0), (region_of(), 12.0)):
         with pytest.raises(SolverError, match=r"pip install 'skrldp\[vertices\]'"):
-            solve(joint, Requirements.of(region, eps), solver="vertices")
-        found = solve(joint, Requirements.of(region, eps))
+            solve(CriterionProblem(joint), Requirements.of(region, eps), solver="vertices")
+        found = solve(CriterionProblem(joint), Requirements.of(region, eps))
         assert found.solver != "vertices" and "skrldp[vertices]" in found.message

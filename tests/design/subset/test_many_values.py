@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from skrldp import JointDistribution
 from skrldp._highs import LinearProgram
 from skrldp.certificate import release
-from skrldp.design._run import Limits
-from skrldp.design.objectives.criterion import solve
+from skrldp.design.engine import solve
+from skrldp.design.objectives import CriterionProblem
+from skrldp.design.run import Limits
 from skrldp.design.subset import _independent as independent
 from skrldp.design.subset import _set_mixture as set_mixture
 from skrldp.design.subset import optimal_response, quick_reporting
@@ -105,7 +106,7 @@ def test_a_search_of_sets_ends_with_its_time(programs):
 
 def test_a_design_without_time_solves_few_programs(programs):
     asked = promise(2, 60)
-    found = solve(asked.joint, asked.requirements(), time_limit=1e-6)
+    found = solve(CriterionProblem(asked.joint), asked.requirements(), time_limit=1e-6)
     assert found.status == "time_limit"
     large = [columns for columns in programs if columns > 60]  # others are about two secrets
     assert 0 < len(large) <= 6

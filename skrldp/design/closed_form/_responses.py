@@ -12,13 +12,12 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._value_budgets import theorem5_distance, value_budget
+from skrldp.design.closed_form._value_budgets import value_budget
 from skrldp.information import Blocks, block_information
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirement, Requirements
 
 __all__ = [
-    "Blocks",
     "IndependentReporting",
     "SplitSearch",
     "about_whole_secrets",
@@ -29,8 +28,6 @@ __all__ = [
     "independent_reporting",
     "response_matrix",
     "srr",
-    "theorem5_distance",
-    "value_budget",
 ]
 
 

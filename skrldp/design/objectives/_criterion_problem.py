@@ -4,26 +4,22 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from skrldp._params import check_choice
 from skrldp._typing import Floats
-from skrldp.design._bound import ObjectiveBound, least
-from skrldp.design._run import Limits, Progress, Solution, ended_by
-from skrldp.design._workers import Workers
-from skrldp.design.alternation import Run, alternate
+from skrldp.design.alternation import Run, alternate, decompose
 from skrldp.design.bounds import MOST_PRICED_CELLS, merged_bound, priced_bound
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
-from skrldp.design.decomposition import decompose
-from skrldp.design.non_robust import optimum_at_public
+from skrldp.design.objectives._non_robust import AT_PUBLIC_SOLVER, optimum_at_public
+from skrldp.design.objectives._problem import Problem, Search, Task
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
+from skrldp.design.run import ObjectiveBound, Solution, ended_by, least
 from skrldp.design.subset import quick_reporting
-from skrldp.exceptions import InfeasibleError, SolverError
+from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Requirements, repair
+from skrldp.privacy import repair
 
-__all__ = ["SOLVERS", "SOLVERS_OF_MIXTURES", "solve"]
+__all__ = ["SOLVERS", "SOLVERS_OF_MIXTURES", "CriterionProblem"]
 
 
 SOLVERS = ("auto", "vertices", "columns", "alternation")
@@ -38,7 +34,7 @@ _MOST_GROUPS = 5
 # Rounds of decomposition where columns follow: one from each kind of rows. On Adult's tables of 2x5
 # and 5x2 cells, more change nothing.
 _FEW_ROUNDS = 3
-# Cells up to which columns follow where they climb along paths alone, after all of alternation. At
+# Cells up to which columns follow where ascent is along paths alone, after all of alternation. At
 # 2x20 cells with 3,183 records they raise 2.195 nats to 2.242, and 3 s to 6 s; at 6x15 cells with
 # 32,561 records .6107 of H(X) to .6128, and 16 s to 38 s. At 160 cells they gained nothing in 16 s.
 _MOST_BY_PATHS = 100
@@ -53,78 +49,49 @@ _PRICED = "reduced costs of all private rows"
 _MERGED = "merged values of U"
 
 
-def solve(
-    joint: JointDistribution,
-    requirements: Requirements,
-    *,
-    criterion: Criterion | None = None,
-    solver: str = "auto",
-    time_limit: float | None = None,
-    max_iter: int | None = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    warm: Floats | None = None,
-) -> Solution:
-    """Maximise a criterion over private mechanisms.
+class CriterionProblem(Problem):
+    """The mechanism that is best by a criterion of its rows.
 
     If U alone is observed, the mechanisms are functions of U, and I(X; Y) is I(U; Y).
 
-    Shapes: `warm` (b, n_cells). Raises ValueError if the solver is unknown. Raises SolverError if
-    it fails; the message names ε, the region and the alphabets, and what to try.
+    Parameters
+    ----------
+    joint : JointDistribution
+        The public distribution.
+    criterion : Criterion, optional
+        What is maximised; None: I(X; Y) at the public distribution.
     """
-    expandable = criterion is None or isinstance(criterion, Expandable)
-    check_choice("solver", solver, SOLVERS if expandable else SOLVERS_OF_MIXTURES)
-    limits = Limits(time_limit, max_iter, Workers(n_jobs))
-    search = _Design(joint, requirements, criterion, limits, verbose, solver, warm)
-    try:
-        with search.progress, threadpool_limits(limits=1, user_api="blas"):
-            solution = search.bounded(search.solve(solver))
-    except (SolverError, InfeasibleError) as error:
+
+    def __init__(self, joint: JointDistribution, criterion: Criterion | None = None) -> None:
         a1, a2 = joint.counts.shape
-        raise type(error)(
-            f"no mechanism was designed for {requirements.describe()} with {a1} secrets x {a2} "
-            f"values (solver={solver!r}): {error} Try solver='columns', another region, or fewer "
-            "categories."
-        ) from error
-    finally:
-        limits.workers.close()
-    solution = replace(solution, iterations=max(limits.iterations, 1))
-    if verbose:
-        print(
-            f"[skrldp] {solution.solver}: {search.progress.words(solution.objective)} "
-            f"({solution.status}) after {solution.seconds:.1f} s. {solution.message}"
-        )
-    return solution
+        self.joint, self.criterion, self.size = joint, criterion, f"{a1} secrets x {a2} values"
+        expandable = criterion is None or isinstance(criterion, Expandable)
+        self.solvers = SOLVERS if expandable else SOLVERS_OF_MIXTURES
+        self.others = ("columns", self.solvers[-1])
+        self.quantity = criterion or Information(joint.probabilities.ravel())
+
+    def begin(self, task: Task) -> Search:
+        """Begin a search."""
+        return _CriterionSearch(self, task)
 
 
-class _Design:
-    """What is asked, and the solvers in the order in which they are tried.
+class _CriterionSearch(Search):
+    """What is asked, and the solvers in the order in which they are tried."""
 
-    They run with one thread of linear algebra: their matrices are so small that a second one gains
-    little, loses a factor of hundreds where the cores are busy, and would change the last digits.
-    """
-
-    def __init__(
-        self,
-        joint: JointDistribution,
-        requirements: Requirements,
-        criterion: Criterion | None,
-        limits: Limits,
-        verbose: int,
-        solver: str,
-        warm: Floats | None = None,
-    ) -> None:
-        self.joint, self.requirements = joint, requirements.at_most(_LARGEST_EPS)
-        self.cones = Cones(self.requirements, limits)
-        public = requirements.fold(joint.probabilities)
-        self.criterion = criterion or Information(public)
+    def __init__(self, problem: CriterionProblem, task: Task) -> None:
+        self.joint, self.requirements = problem.joint, task.requirements.at_most(_LARGEST_EPS)
+        self.solver, self.limits, self.progress = task.solver, task.limits, task.progress
+        self.cones = Cones(self.requirements, self.limits)
+        public = self.requirements.fold(self.joint.probabilities)
+        self.criterion = problem.criterion or Information(public)
         self.public = self.criterion.at(public)
-        self.limits, self.verbose = limits, verbose
-        self.warm = warm if self.requirements.any_pair else None
+        self.verbose = task.verbose
+        self.warm = task.warm if self.requirements.any_pair else None
         self.short = False
-        self.progress = Progress(verbose, limits, self.public)
 
-    def solve(self, solver: str) -> Solution:
+    def run(self) -> Solution:
+        """Try the solvers in turn."""
+        solver = self.solver
         self.progress.stage = "formulas and a bound"
         if solver == "auto":
             found = optimum_at_public(self.joint, self.requirements, self.criterion, self.limits)
@@ -162,8 +129,6 @@ class _Design:
             solution = self.annealed(self.criterion, more and (few or not self.cones.by_paths))
         else:
             solution = self.decomposed(more and not (self.cones.large and self.cones.by_paths))
-        if solution.unfinished:
-            solution = self.at_least_simple(solution)
         return replace(solution, message=" ".join([solution.message, *notes]))
 
     def bounded(self, solution: Solution) -> Solution:
@@ -208,6 +173,8 @@ class _Design:
     def at_least_simple(self, solution: Solution) -> Solution:
         """Return what a search was too short for: the best mechanism that takes none."""
         assert solution.matrix is not None
+        if solution.solver == AT_PUBLIC_SOLVER:  # its bound is nearly attained
+            return solution
         value, best = self.simple
         if value <= self.criterion.value(solution.matrix):
             return solution

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.design._bound import ObjectiveBound, least
+from skrldp.design.run import ObjectiveBound, least
 from skrldp.design.subset import optimal_response
 from skrldp.information import entropy, mutual_information_bound
 from skrldp.joint import JointDistribution

@@ -17,11 +17,12 @@ from contextlib import suppress
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Limits
-from skrldp.design.alternation import path_requirements, starts
+from skrldp.design.alternation._annealing import path_requirements
+from skrldp.design.alternation._starts import starts
 from skrldp.design.criteria import Criterion, Mixture
 from skrldp.design.interior_point import CentralPath, path_blocks
+from skrldp.design.programs import ExpectedCost
+from skrldp.design.run import Limits
 from skrldp.privacy import Requirements, repair
 
 __all__ = ["decompose", "set_indicators"]

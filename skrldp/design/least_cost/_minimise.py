@@ -12,14 +12,12 @@ is such a program, and so is a step of PolyOpt's alternation.
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
-from threadpoolctl import threadpool_limits
 
 from skrldp._typing import Floats
-from skrldp.design._constraints import Cuts
-from skrldp.design._expected_cost import ExpectedCost
-from skrldp.design._run import Limits, Solution
-from skrldp.design.cutting_planes._program import CutProgram, cheapest, weak_duality
 from skrldp.design.interior_point import CentralPath, path_blocks
+from skrldp.design.least_cost._program import CutProgram, cheapest, weak_duality
+from skrldp.design.programs import Cuts, ExpectedCost
+from skrldp.design.run import Limits, Solution
 from skrldp.privacy import Requirements, repair
 
 __all__ = ["minimise"]
@@ -73,9 +71,7 @@ def minimise(
     search = _Search(cost, requirements, gap, limits, verbose)
     if first is not None:
         search.offer(first)
-    # Small matrices: a second thread gains little, and loses much where the cores are busy.
-    with threadpool_limits(limits=1, user_api="blas"):
-        search.follow_path()
+    search.follow_path()
     status = search.add_cuts()
     search.drop_rare_reports()
     return Solution(

@@ -5,8 +5,7 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Floats
-from skrldp.design._constraints import Cuts, column_sums
-from skrldp.design._expected_cost import ExpectedCost
+from skrldp.design.programs import Cuts, ExpectedCost, column_sums
 
 __all__ = ["CutProgram", "cheapest", "weak_duality"]
 

@@ -28,8 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skrldp._typing import Floats, Indices
-from skrldp.design._constraints import column_sums
-from skrldp.design._expected_cost import ExpectedCost
+from skrldp.design.programs import ExpectedCost, column_sums
 from skrldp.exceptions import SolverError
 from skrldp.privacy import (
     JointRegion,

@@ -20,18 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design._bound import ObjectiveBound
-from skrldp.design._information_bound import AT_PUBLIC, NEAR_PUBLIC, information_bound
-from skrldp.design._run import Limits, Solution
+from skrldp.design.bounds import AT_PUBLIC, NEAR_PUBLIC, information_bound
 from skrldp.design.criteria import Criterion, Information
 from skrldp.design.rows import enumerate_vertices, generate_columns
+from skrldp.design.run import Limits, ObjectiveBound, Solution
 from skrldp.design.subset import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Layout, PointRegion, Requirement, Requirements
 
-__all__ = ["coupled", "optimum_at_public"]
+__all__ = ["AT_PUBLIC_SOLVER", "coupled", "optimum_at_public"]
+
+
+AT_PUBLIC_SOLVER = "coupling"  # name of the solver in solutions
 
 
 _GAP = 1e-6  # relative distance from the optimum
@@ -79,7 +81,7 @@ def optimum_at_public(
         message = f"The report of S is not quite the best. {message}"
     return Solution(
         status=response.status,
-        solver="coupling",
+        solver=AT_PUBLIC_SOLVER,
         objective=objective,
         bound=max(response.bound.value, objective),
         bound_by=response.bound.by,

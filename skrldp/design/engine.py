@@ -1,0 +1,63 @@
+"""The one way to a design: a problem, what is required, and limits make a solution."""
+
+from dataclasses import replace
+
+from threadpoolctl import threadpool_limits
+
+from skrldp._params import check_choice
+from skrldp._typing import Floats
+from skrldp.design.objectives import Problem, Task
+from skrldp.design.run import Limits, Progress, Solution, Workers
+from skrldp.exceptions import InfeasibleError, SolverError
+from skrldp.privacy import Requirements
+
+__all__ = ["solve"]
+
+
+def solve(
+    problem: Problem,
+    requirements: Requirements,
+    *,
+    solver: str = "auto",
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    warm: Floats | None = None,
+) -> Solution:
+    """Find the best private mechanism, by whichever solver fits.
+
+    Solvers run with one thread of linear algebra: their matrices are so small that a second thread
+    gains little, loses a factor of hundreds where the cores are busy, and would change the last
+    digits.
+
+    Shapes: `warm` (m, n_cells). Returns Solution: its matrix is private up to a solver's tolerance.
+    Raises ValueError if the solver is unknown, or not for these requirements. Raises SolverError if
+    the solver fails; the message names ε, the region and the size, and what to try.
+    """
+    check_choice("solver", solver, problem.solvers)
+    limits = Limits(time_limit, max_iter, Workers(n_jobs))
+    progress = Progress(verbose, limits, problem.quantity)
+    search = problem.begin(Task(requirements, solver, limits, progress, verbose, warm))
+    try:
+        with progress, threadpool_limits(limits=1, user_api="blas"):
+            solution = search.run()
+            if solution.unfinished:
+                solution = search.at_least_simple(solution)
+            solution = search.bounded(solution)
+    except (SolverError, InfeasibleError) as error:
+        other = next(other for other in problem.others if other != solver)
+        raise type(error)(
+            f"no mechanism was designed for {requirements.describe()} with {problem.size} "
+            f"(solver={solver!r}): {error} Try solver={other!r}, another region, or fewer "
+            "categories."
+        ) from error
+    finally:
+        limits.workers.close()
+    solution = replace(solution, iterations=max(limits.iterations, 1))
+    if verbose:
+        print(
+            f"[skrldp] {solution.solver}: {progress.words(solution.objective)} ({solution.status}, "
+            f"gap {solution.gap:.1e}) after {solution.seconds:.1f} s. {solution.message}"
+        )
+    return solution

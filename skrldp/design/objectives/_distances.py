@@ -1,0 +1,161 @@
+"""Distances of reports from values of U, and their expectation as the cost of a design."""
+
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from skrldp._arrays import refuse_masked
+from skrldp._params import OBSERVED, check_choice
+from skrldp._typing import Floats
+from skrldp.design.programs import ExpectedCost
+from skrldp.joint import JointDistribution
+from skrldp.sets import RenyiSet
+
+__all__ = ["distance_matrix", "expected_distance", "suited_distance"]
+
+
+DISTANCES = ("auto", "squared", "absolute", "hamming")
+_LARGEST = 1e100  # greatest size of numbers whose squares are taken: those stay finite
+
+
+def distance_matrix(
+    distance: str | Callable[[Any, Any], float] | Sequence[Sequence[float]] | Floats,
+    values: Sequence[Any],
+    outputs: Sequence[Any],
+) -> Floats:
+    """Tabulate the distance of each output from each value.
+
+    Shapes: `distance` (a2, b); returns (a2, b). Raises ValueError if the distance is unknown, is
+    not a table of that shape, or is not made of finite non-negative numbers; if it is a numeric one
+    and values or outputs are not numbers.
+
+    Examples
+    --------
+    >>> distance_matrix("squared", (1, 2, 4), (1, 3))
+    array([[0., 4.],
+           [1., 1.],
+           [9., 1.]])
+    """
+    if isinstance(distance, str):
+        table = _named(distance, values, outputs)
+    elif callable(distance):
+        table = np.array([[_measured(distance, u, y) for y in outputs] for u in values])
+    else:
+        table = _as_table(distance)
+        if table.shape != (len(values), len(outputs)):
+            raise ValueError(
+                f"the table `distance` has shape {table.shape}, but there are {len(values)} values "
+                f"of U and {len(outputs)} outputs: it needs shape {(len(values), len(outputs))}, "
+                "values of U in rows, in the order of `joint_.values`."
+            )
+    wrong = ~np.isfinite(table) | (table < 0)
+    if wrong.any():
+        u, y = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"distances must be finite and not negative, but that from value {values[u]!r} to "
+            f"output {outputs[y]!r} is {table[u, y]}."
+        )
+    return table
+
+
+def suited_distance(values: Sequence[Any]) -> str:
+    """Name the distance that suits some values of U.
+
+    Returns {"squared", "hamming"}: "squared" if all are real numbers of moderate size. Truth values
+    are no numbers here; of two of them both distances are the same.
+
+    Examples
+    --------
+    >>> suited_distance((1, 2.5)), suited_distance((1, None)), suited_distance((1, "other"))
+    ('squared', 'hamming', 'hamming')
+    """
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return "hamming"
+        if not abs(value) <= _LARGEST:  # type: ignore[operator]
+            return "hamming"
+    return "squared"
+
+
+def _as_table(distance: Any) -> Floats:
+    refuse_masked(distance, "the table `distance`")
+    try:
+        table = np.asarray(distance)
+        if table.ndim == 2 and not np.iscomplexobj(table):
+            return table.astype(float)
+    except (TypeError, ValueError):  # rows of different lengths, or words
+        pass
+    kind = f"a {type(distance).__name__}" if hasattr(distance, "__len__") else repr(distance)
+    raise ValueError(
+        "distance must be 'auto', 'squared', 'absolute', 'hamming', a function of a value and an "
+        f"output, or a table of numbers (real, values by outputs), got {kind}."
+    )
+
+
+def _named(name: str, values: Sequence[Any], outputs: Sequence[Any]) -> Floats:
+    if name not in DISTANCES:
+        raise ValueError(
+            f"distance={name!r} must be one of {', '.join(map(repr, DISTANCES))}, a function of a "
+            "value and an output, or a table."
+        )
+    if name == "auto":
+        name = suited_distance(values)
+    if name == "hamming":
+        return np.array([[_hamming(u, y) for y in outputs] for u in values])
+    gap = np.subtract.outer(_numbers(name, values, "U"), _numbers(name, outputs, "outputs"))
+    return np.abs(gap) if name == "absolute" else gap * gap
+
+
+def _numbers(name: str, values: Sequence[Any], label: str) -> Floats:
+    """Values of U, or outputs, as floats."""
+    for value in values:
+        if not isinstance(value, Real):
+            found = "several columns" if isinstance(value, tuple) else f"the value {value!r}"
+            found = "missing values" if value is None else found
+            raise ValueError(
+                f"distance={name!r} needs numbers, but {label} has {found}; use "
+                "distance='hamming', a function of two values, or a table of distances."
+            )
+        if abs(value) > _LARGEST:  # type: ignore[operator]
+            raise ValueError(
+                f"distance={name!r} needs numbers of moderate size, but {label} has one beyond "
+                f"{_LARGEST:g}."
+            )
+    return np.array(values, dtype=float)
+
+
+def _hamming(value: Any, output: Any) -> float:
+    if isinstance(value, tuple) and isinstance(output, tuple):
+        return float(sum(u != y for u, y in zip(value, output, strict=True)))
+    return float(value != output)
+
+
+def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) -> float:
+    found = distance(value, output)
+    try:
+        return float(found)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"distance({value!r}, {output!r}) must be a number, got {found!r}."
+        ) from error
+
+
+def expected_distance(
+    joint: JointDistribution,
+    distance: Floats,
+    uncertainty: RenyiSet,
+    *,
+    observe: str = "all",
+) -> ExpectedCost:
+    """Make the distance of reports from U the cost of a design.
+
+    Shapes: `distance` (a2, b).
+    """
+    alpha, radius = uncertainty.alpha, uncertainty.radius
+    check_choice("observe", observe, OBSERVED)
+    if observe == "nonsensitive":
+        return ExpectedCost(distance.T, joint.probabilities.sum(axis=0), alpha, radius)
+    cost = np.tile(distance.T, (1, len(joint.secrets)))
+    return ExpectedCost(cost, joint.probabilities.ravel(), alpha, radius)

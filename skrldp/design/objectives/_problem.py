@@ -1,0 +1,79 @@
+"""What the engine asks of a problem: who solves it, and how."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from skrldp._typing import Floats
+from skrldp.design.run import Limits, Progress, Quantity, Solution
+from skrldp.privacy import Requirements
+
+__all__ = ["Problem", "Search", "Task"]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is asked of a search.
+
+    Attributes
+    ----------
+    requirements : Requirements
+        What every row must satisfy.
+    solver : str
+        Name of the solver.
+    limits : Limits
+        Time, iterations and threads.
+    progress : Progress
+        Where the stage and the best mechanism so far are shown.
+    verbose : int
+        How much is printed.
+    warm : array of shape (m, n_cells), optional
+        Mechanism to start from.
+    """
+
+    requirements: Requirements
+    solver: str
+    limits: Limits
+    progress: Progress
+    verbose: int = 0
+    warm: Floats | None = None
+
+
+class Search(ABC):
+    """A problem under some requirements, on its way to a solution."""
+
+    @abstractmethod
+    def run(self) -> Solution:
+        """Search until the search ends by itself, or a limit ends it."""
+
+    @abstractmethod
+    def at_least_simple(self, solution: Solution) -> Solution:
+        """Return what a search was too short for, if that is better: a mechanism without search."""
+
+    def bounded(self, solution: Solution) -> Solution:
+        """Improve the bound, where that is quick."""
+        return solution
+
+
+class Problem(ABC):
+    """What is optimised.
+
+    Attributes
+    ----------
+    solvers : tuple of str
+        Names of its solvers.
+    others : tuple of two str
+        Solvers to try where one fails, the first that is another.
+    size : str
+        Size of the problem, in words.
+    quantity : Quantity
+        What is maximised or minimised, for readers.
+    """
+
+    solvers: tuple[str, ...]
+    others: tuple[str, str]
+    size: str
+    quantity: Quantity
+
+    @abstractmethod
+    def begin(self, task: Task) -> Search:
+        """Begin a search."""
