@@ -36,8 +36,8 @@ def promise_of(counts, eps, **options):
     return Promise.of(JointDistribution(counts), POINT, eps, **options)
 
 
-def best(promise, **options):
-    return solve(CriterionProblem(promise.joint), promise.requirements(), **options)
+def best(promise, criterion=None, **options):
+    return solve(CriterionProblem(promise.joint, criterion), promise.requirements(), **options)
 
 
 def assert_kept(found, promise):

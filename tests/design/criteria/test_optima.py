@@ -6,7 +6,7 @@ import pytest
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design.alternation import _alternate as alternation
 from skrldp.design.alternation import _decomposition as decomposition
-from skrldp.design.alternation import set_indicators
+from skrldp.design.alternation._decomposition import set_indicators
 from skrldp.design.criteria import Expandable, Information, LeastInformation, Variance
 from skrldp.design.criteria import _variance_mixture as mixture_module
 from skrldp.design.engine import solve
