@@ -222,6 +222,7 @@ class _NegStdError:
 
     columns: Any
     part: str
+    by: Any
     n: float
     method: str
     summary: str
@@ -232,6 +233,7 @@ class _NegStdError:
             self.n,
             self.columns,
             part=self.part,
+            by=self.by,
             distribution=joint_of(estimator, X),
             method=self.method,
             asymptotic=True,
@@ -241,6 +243,7 @@ class _NegStdError:
 
     def __repr__(self) -> str:
         what = f"part={self.part!r}" if self.columns is None else f"columns={self.columns!r}"
+        what += "" if self.by is None else f", by={self.by!r}"
         return f"neg_std_error_scorer({what}, n={self.n!r}, summary={self.summary!r})"
 
 
@@ -248,6 +251,7 @@ def neg_std_error_scorer(
     columns: Any = None,
     *,
     part: str = "all",
+    by: Any = None,
     n: float = 10_000,
     method: str = "ml",
     summary: str = "worst",
@@ -266,6 +270,8 @@ def neg_std_error_scorer(
         Columns whose shares are wanted; None for a part of the record.
     part : {"all", "sensitive", "nonsensitive"}, default="all"
         The part: X, S or U.
+    by : name, position or list of them, optional
+        Columns that make groups of records: the shares are those within each group.
     n : int, default=10_000
         Number of reports that there will be.
     method : {"ml", "least-squares"}, default="ml"
@@ -309,7 +315,7 @@ def neg_std_error_scorer(
     check_choice("method", method, ("ml", "least-squares"))
     if not (is_finite(n) and n >= 1 and n == int(n)):
         raise ValueError(f"n={n!r} must be a whole number of reports, at least 1.")
-    return _NegStdError(columns, part, n, method, summary)
+    return _NegStdError(columns, part, by, n, method, summary)
 
 
 def smallest_n(
@@ -318,6 +324,7 @@ def smallest_n(
     columns: Any = None,
     *,
     part: str = "all",
+    by: Any = None,
     distribution: Any = None,
     method: str = "ml",
 ) -> int:
@@ -329,7 +336,7 @@ def smallest_n(
         What will make the reports.
     std_error : float
         The greatest error that is good enough.
-    columns, part, distribution, method
+    columns, part, by, distribution, method
         Which shares, at which distribution and by which method, as for
         :func:`~skrldp.expected_std_error`.
 
@@ -362,6 +369,7 @@ def smallest_n(
         1,
         columns,
         part=part,
+        by=by,
         distribution=distribution,
         method=method,
         asymptotic=True,

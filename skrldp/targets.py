@@ -30,17 +30,20 @@ class Marginal:
         The part, if `columns` is None: X (the crosstab of S and U), S or U.
     weight : float, default=1.0
         What the variance of each share counts.
+    by : name, position or list of them, optional
+        Columns that make groups of records: the shares are those within each group.
 
     Examples
     --------
     >>> from skrldp.targets import Marginal
-    >>> Marginal("age", weight=2.0)
-    Marginal(columns='age', part='all', weight=2.0)
+    >>> Marginal("occupation", by="sex")
+    Marginal(columns='occupation', part='all', weight=1.0, by='sex')
     """
 
     columns: Any = None
     part: str = "all"
     weight: float = 1.0
+    by: Any = None
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,19 @@ class Mean:
         The column.
     weight : float, default=1.0
         What the variance of the mean counts, which has the square of the column's unit.
+    by : name, position or list of them, optional
+        Columns that make groups of records: the means are those of the groups.
 
     Examples
     --------
     >>> from skrldp.targets import Mean
     >>> Mean("hours", weight=0.01)
-    Mean(column='hours', weight=0.01)
+    Mean(column='hours', weight=0.01, by=None)
     """
 
     column: Any
     weight: float = 1.0
+    by: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +106,8 @@ class WeightedFunctions(NamedTuple):
     ----------
     names : tuple of length m
         What each is: a tuple of the columns' names and the category for a share, ("mean", column)
-        for a mean, ("linear", number) for others.
+        for a mean, ("linear", number) for others; those of groups are followed by the tuple of the
+        names of the groups' columns, and the group.
     functions : array of shape (m, a)
         The functions.
     weights : array of shape (m,)
@@ -154,18 +161,32 @@ def _read(target: Target, record: Record, distribution: Floats) -> WeightedFunct
         group = group_cells(record, target.columns, target.part)
         functions = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
         names = tuple((group.name, category) for category in group.categories)
+        present = np.ones(functions.shape[1])
     elif isinstance(target, Mean):
         group = group_cells(record, [target.column], "all")
         numbers, present = numbers_of_cells(group)
-        share = float(distribution @ present)
-        mean = float(distribution @ (numbers * present)) / share if share > 0 else 0.0
-        # As the ratio of two estimates varies: by the delta method.
-        functions = ((numbers - mean) * present / share)[None] if share > 0 else numbers[None]
-        names = (("mean", group.name[0]),)
+        functions, names = numbers[None], (("mean", group.name[0]),)
     else:
         functions = _coefficients(target, record)
         names = tuple(("linear", place) for place in range(len(functions)))
+    if not isinstance(target, Linear) and target.by is not None:
+        groups = group_cells(record, target.by, "all")
+        inside = groups.labels == np.arange(len(groups.categories))[:, None]
+        functions = np.concatenate([_ratios(functions, present * g, distribution) for g in inside])
+        names = tuple((*name, groups.name, g) for g in groups.categories for name in names)
+    elif isinstance(target, Mean):
+        functions = _ratios(functions, present, distribution)
     return WeightedFunctions(names, functions, np.full(len(names), float(target.weight)))
+
+
+def _ratios(functions: Floats, present: Floats, distribution: Floats) -> Floats:
+    """Write means over some records as they vary: as ratios of estimates, by the delta method."""
+    share = float(distribution @ present)
+    if share <= 0:
+        return functions * present
+    means = functions @ (distribution * present) / share
+    found: Floats = (functions - means[:, None]) * present / share
+    return found
 
 
 def _coefficients(target: Linear, record: Record) -> Floats:

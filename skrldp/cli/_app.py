@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from skrldp.cli import _design_options as do
 from skrldp.cli import _ledger_options as lo
 from skrldp.cli import _options as o
-from skrldp.cli import _survey_options as so
 from skrldp.cli._errors import exit_code_of
 from skrldp.cli._formats import Asked
 
@@ -74,15 +74,16 @@ def _design(
     output: o.NewMechanism,
     sensitive: o.Sensitive,
     eps: o.Eps,
-    sanitizer: o.Designer = o.Sanitizer.polyopt,
+    purpose: do.Purposes = None,
+    sanitizer: o.Designer = None,
     column: o.Columns = None,
     counts: o.Counts = None,
     categories: o.Categories = None,
     min_frequency: o.MinFrequency = None,
-    weights: so.Weights = None,
-    strata: so.Strata = None,
-    clusters: so.Clusters = None,
-    max_weight: so.MaxWeight = None,
+    weights: do.Weights = None,
+    strata: do.Strata = None,
+    clusters: do.Clusters = None,
+    max_weight: do.MaxWeight = None,
     text: o.Text = None,
     eps_all: o.EpsAll = None,
     known: o.Known = None,
@@ -121,6 +122,7 @@ def _design(
         lambda: design(
             public,
             output=output,
+            purpose=purpose,
             sanitizer=sanitizer,
             sensitive=sensitive,
             columns=column or (),

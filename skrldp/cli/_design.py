@@ -31,13 +31,16 @@ _SANITIZERS = {
     "grr": "GRRSanitizer",
     "non-robust": "NonRobustSanitizer",
 }
+# What a design is for. Reports that are read should be right as often as possible.
+_PURPOSES = {"figures": "a-optimal", "records": "robust-mse", "information": "polyopt"}
 
 
 def design(
     public: str,
     *,
     output: str,
-    sanitizer: str,
+    purpose: str | None,
+    sanitizer: str | None,
     sensitive: Sequence[str],
     columns: Sequence[str],
     counts: str | None,
@@ -54,6 +57,9 @@ def design(
 ) -> None:
     """Design a mechanism from a public table, write it, and print its privacy report."""
     drawn = {name: value for name, value in survey.items() if value is not None}
+    if purpose is not None and sanitizer is not None:
+        raise CommandError("--for and --sanitizer exclude each other: each says what is designed.")
+    sanitizer = sanitizer or _PURPOSES[purpose or "figures"]
     designer = _designer(sanitizer, sensitive, categories, parameters, stated_set)
     if drawn:
         designer.set_params(**_of_survey(drawn, counts, stated_set))
@@ -138,6 +144,8 @@ def _designer(
                 f"{option} does not go with --sanitizer {sanitizer}, but with {', '.join(able)}."
             )
     given["uncertainty"] = uncertainty_of(**stated_set)
+    if sanitizer == "robust-mse":
+        given["distance"] = "hamming"
     if categories is not None:
         given["categories"] = _categories(categories)
     names = list(sensitive)

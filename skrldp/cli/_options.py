@@ -291,7 +291,8 @@ NumberOfReports = Annotated[
 # --- The design ----------------------------------------------------------------------------------
 
 Designer = Annotated[
-    Sanitizer, typer.Option("--sanitizer", help="What is designed; the guide says which for what.")
+    Sanitizer | None,
+    _option("--sanitizer", words="What is designed, in place of --for; the guide says which."),
 ]
 Jobs = Annotated[
     int | None,

@@ -97,6 +97,7 @@ class EstimationErrorDisplay:
         n: Sequence[float] = _N,
         columns: Any = None,
         part: str = "all",
+        by: Any = None,
         distribution: Any = None,
         method: str = "ml",
         baselines: bool = True,
@@ -111,7 +112,7 @@ class EstimationErrorDisplay:
             Pipelines that end in one are taken too. All must have the same secrets and values.
         n : sequence of int, default=(1_000, 10_000, 100_000, 1_000_000)
             Numbers of reports.
-        columns, part, distribution, method
+        columns, part, by, distribution, method
             Which shares, at which distribution and by which method, as for
             :func:`~skrldp.expected_std_error`. The public distribution is the first sanitizer's.
         baselines : bool, default=True
@@ -141,7 +142,7 @@ class EstimationErrorDisplay:
         found = first.joint_ if distribution is None else distribution
         mechanisms = {name: one.mechanism_ for name, one in fitted.items()}
         added = _baselines(first.mechanism_, list(fitted.values())) if baselines else {}
-        wanted: dict[str, Any] = {"columns": columns, "part": part, "method": method}
+        wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by, "method": method}
         curves = {
             name: (
                 grid,
@@ -149,7 +150,7 @@ class EstimationErrorDisplay:
             )
             for name, one in (mechanisms | added).items()
         }
-        of = _what(columns, part)
+        of = _what(columns, part, by)
         return cls(curves, of=of, baselines=tuple(added)).plot(ax, **options)
 
     @classmethod
@@ -162,6 +163,7 @@ class EstimationErrorDisplay:
         n: float = 10_000,
         columns: Any = None,
         part: str = "all",
+        by: Any = None,
         method: str = "ml",
         sample_weight: Any = None,
         baselines: bool = True,
@@ -181,7 +183,7 @@ class EstimationErrorDisplay:
             Privacy parameters, in nats. Each curve takes one fit for each of them.
         n : int, default=10_000
             Number of reports.
-        columns, part, method
+        columns, part, by, method
             Which shares and by which method, as for :func:`~skrldp.expected_std_error`.
         sample_weight : array of shape (n,), optional
             How many records each row stands for.
@@ -209,7 +211,7 @@ class EstimationErrorDisplay:
         check_flag("baselines", baselines)
         templates, grid = templates_of(sanitizer), _grid("eps", eps)
         fits, curves = Fits(X, sample_weight, verbose), {}
-        wanted: dict[str, Any] = {"columns": columns, "part": part, "method": method}
+        wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by, "method": method}
         for name, template in templates.items():
             if is_by_pair(template):
                 raise ValueError(f"{name!r} has one ε for each pair of secrets: give it a number.")
@@ -228,7 +230,7 @@ class EstimationErrorDisplay:
         for name, mechanisms in added.items():
             same = {"distribution": distribution, **wanted}
             curves[name] = grid, [_errors(one, n, **same) for one in mechanisms]
-        of = f"{_what(columns, part)}, n = {n:,}"
+        of = f"{_what(columns, part, by)}, n = {n:,}"
         return cls(curves, against="eps", of=of, baselines=tuple(added)).plot(ax, **options)
 
     def worst(self, name: str) -> Floats:
@@ -357,11 +359,13 @@ def _grid(name: str, values: Any) -> list[Any]:
     return grid
 
 
-def _what(columns: Any, part: str) -> str:
-    if columns is None:
-        return _PARTS[part]
-    several = isinstance(columns, list | tuple)
-    return f"share of {', '.join(map(str, columns if several else [columns]))}"
+def _what(columns: Any, part: str, by: Any) -> str:
+    what = _PARTS[part] if columns is None else f"share of {_named(columns)}"
+    return what if by is None else f"{what} by {_named(by)}"
+
+
+def _named(columns: Any) -> str:
+    return ", ".join(map(str, columns if isinstance(columns, list | tuple) else [columns]))
 
 
 def _grey(place: int) -> dict[str, Any]:

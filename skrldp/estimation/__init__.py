@@ -1,5 +1,6 @@
 """From reports to estimates of the distribution of the records, with their uncertainty."""
 
+from skrldp.estimation._by_group import Figures, difference
 from skrldp.estimation._drift import DriftTest
 from skrldp.estimation._estimate import Estimate
 from skrldp.estimation._estimator import FrequencyEstimator
@@ -13,8 +14,10 @@ from skrldp.estimation._numbers import NumericEstimate
 __all__ = [
     "DriftTest",
     "Estimate",
+    "Figures",
     "FrequencyEstimator",
     "NumericEstimate",
+    "difference",
     "expected_std_error",
     "expected_std_error_of_mean",
     "expected_std_errors",

@@ -1,5 +1,6 @@
 """Frequencies of a fitted estimator's cells and columns, with errors, intervals and bounds."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,11 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells
+from skrldp.estimation._by_group import Figures, figures_of, members_of
 from skrldp.estimation._channels import Channel, DenseChannel
 from skrldp.estimation._checks import MOST_DENSE
 from skrldp.estimation._estimate import Estimate
 from skrldp.estimation._fit import Fit, least_squares
 from skrldp.estimation._intervals import intervals
+from skrldp.estimation._numbers import NumericEstimate
 from skrldp.estimation._ranges import CategoryRanges
 from skrldp.estimation._score_intervals import LeastSquaresRanges
 from skrldp.mechanism import Mechanism
@@ -34,6 +37,7 @@ class CategorySummaries:
     counts_: NDArray[np.int64]
     _channel: Channel
     _fit: Fit
+    _with_ranges: Callable[..., NumericEstimate]
 
     def confidence_interval(
         self, level: float = 0.95, *, simultaneous: bool = False, method: str = "auto"
@@ -80,7 +84,7 @@ class CategorySummaries:
         found = intervals(frequencies, errors, ranges, level, simultaneous, method)
         return found.reshape(*self.frequencies_.shape, 2)
 
-    def marginal(self, columns: Any = None, *, part: str = "all") -> Estimate:
+    def marginal(self, columns: Any = None, *, part: str = "all", by: Any = None) -> Any:
         """Estimate the distribution of some columns.
 
         Parameters
@@ -89,10 +93,12 @@ class CategorySummaries:
             Columns of the table; None for a part of the record.
         part : {"all", "sensitive", "nonsensitive"}, default="all"
             The part: X, S or U.
+        by : name, position or list of them, optional
+            Columns that make groups of records: the distribution within each group is estimated.
 
         Returns
         -------
-        Estimate
+        Estimate, or Figures for groups
             Estimate for all combinations of the columns' categories that occur in cells. A marginal
             can be identifiable where the cells are not.
 
@@ -103,6 +109,8 @@ class CategorySummaries:
         """
         check_is_fitted(self)
         group = group_cells(self.mechanism_, columns, part)
+        if by is not None:
+            return self._shares_by(group, by)
         values, errors, known = self._by_category(group)
         return Estimate(
             group.name,
@@ -113,6 +121,21 @@ class CategorySummaries:
             self.n_reports_,
             self._ranges(group.labels, values, errors, known),
         )
+
+    def _shares_by(self, group: CellGroups, by: Any) -> Figures:
+        """Shares of categories within groups: means of their indicators."""
+        members = members_of(self.mechanism_, by, group.name)
+        k = len(group.categories)
+        self._check_size(k * len(members.labels))
+        own = (group.labels == np.arange(k)[:, None]).astype(float)
+        each = [self._with_ranges(category, cells) for cells in members.cells for category in own]
+        return figures_of("share", members, group, each, self.n_reports_, self._fit.covariance)
+
+    def _check_size(self, k: int) -> None:
+        if k * self._channel.n_cells > _MOST_COVARIANCE:
+            raise ValueError(
+                f"the covariance of {k:,} categories is too large; take fewer columns."
+            )
 
     def covariance(self, columns: Any = None, *, part: str = "all") -> Floats:
         """Covariance matrix of the estimates of :meth:`marginal`.
@@ -134,11 +157,7 @@ class CategorySummaries:
         """
         check_is_fitted(self)
         group = group_cells(self.mechanism_, columns, part)
-        if len(group.categories) * self._channel.n_cells > _MOST_COVARIANCE:
-            raise ValueError(
-                f"the covariance of {len(group.categories):,} categories is too large; take fewer "
-                "columns."
-            )
+        self._check_size(len(group.categories))
         functions = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
         return self._fit.covariance(functions)
 

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from skrldp._arrays import real_numbers
 from skrldp._params import check_choice, check_flag, is_finite
 from skrldp._typing import Floats
-from skrldp.alphabet import CellGroups, group_cells
+from skrldp.alphabet import CellGroups, group_cells, numbers_of_cells
+from skrldp.estimation._by_group import members_of
 from skrldp.estimation._channels import BlockChannel, Channel, channel_of
 from skrldp.estimation._checks import METHODS, MOST_DENSE, check_names
 from skrldp.estimation._fit import Fit, one_thread, rest_on_enough
@@ -30,6 +31,7 @@ def expected_std_error(
     columns: Any = None,
     *,
     part: str = "all",
+    by: Any = None,
     distribution: Any = None,
     method: str = "ml",
     asymptotic: bool = False,
@@ -49,6 +51,8 @@ def expected_std_error(
         Columns of the table; None for a part of the record.
     part : {"all", "sensitive", "nonsensitive"}, default="all"
         The part: X, S or U.
+    by : name, position or list of them, optional
+        Columns that make groups of records: the errors of the shares within each group.
     distribution : JointDistribution or array of shape (a1, a2), optional
         What the records follow: secrets in rows, values of U in columns. None takes the public
         distribution of a fitted sanitizer; a Mechanism and its JSON have none.
@@ -62,10 +66,10 @@ def expected_std_error(
     Returns
     -------
     array of shape (k,)
-        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`: for a part, that of the
-        mechanism's ``cells``, ``secrets`` or ``values``. Infinite where the reports do not
-        determine the category's probability, however many there are. NaN where n reports are too
-        few for an error, and the estimator will state none; never so if `asymptotic`.
+        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`, group by group: for a part,
+        that of the mechanism's ``cells``, ``secrets`` or ``values``. Infinite where the reports do
+        not determine the category's probability, however many there are. NaN where n reports are
+        too few for an error, and the estimator will state none; never so if `asymptotic`.
 
     Raises
     ------
@@ -100,7 +104,14 @@ def expected_std_error(
     array([0.0116, 0.0116])
     """
     options = {"distribution": distribution, "method": method, "asymptotic": asymptotic}
-    return expected_std_errors(mechanism, n, [(columns, part)], **options)[0]
+    if by is None:
+        return expected_std_errors(mechanism, n, [(columns, part)], **options)[0]
+    own, fit = _planned(mechanism, n, distribution, method, asymptotic)
+    group = group_cells(own, columns, part)
+    indicators = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
+    members = members_of(own, by, group.name).cells
+    with one_thread():
+        return np.array([_mean_error(fit, f, g, asymptotic) for g in members for f in indicators])
 
 
 def expected_std_errors(
@@ -135,9 +146,7 @@ def expected_std_errors(
     >>> [errors.round(4) for errors in expected_std_errors(sanitizer, 10_000, wanted)]
     [array([0.0232, 0.0232]), array([0.0232, 0.0232])]
     """
-    own, sanitizer = read_mechanism(mechanism)
-    cells = _distribution_of(own, sanitizer, distribution)
-    fit = _expected_fit(own, _checked_n(n), cells, method, asymptotic)
+    own, fit = _planned(mechanism, n, distribution, method, asymptotic)
     groups = [group_cells(own, columns, part) for columns, part in wanted]
     with one_thread():
         return [_errors(fit, group, asymptotic) for group in groups]
@@ -148,10 +157,11 @@ def expected_std_error_of_mean(
     n: float,
     column: Any,
     *,
+    by: Any = None,
     distribution: Any = None,
     method: str = "ml",
     asymptotic: bool = False,
-) -> float:
+) -> Any:
     """Return the standard error that the estimate of a column's mean will have.
 
     Parameters
@@ -162,6 +172,8 @@ def expected_std_error_of_mean(
         Number of reports.
     column : name or position
         A column of numbers. Records where it is missing are left out.
+    by : name, position or list of them, optional
+        Columns that make groups of records: the errors of the groups' means.
     distribution : JointDistribution or array of shape (a1, a2), optional
         What the records follow; None for the public distribution of a fitted sanitizer.
     method : {"ml", "least-squares"}, default="ml"
@@ -171,7 +183,7 @@ def expected_std_error_of_mean(
 
     Returns
     -------
-    float
+    float, or array of shape (k,) for k groups
         In the column's unit; that of :meth:`~skrldp.FrequencyEstimator.mean`. Infinite if the
         reports do not determine the mean, or no record has a number; NaN if n reports are too few.
 
@@ -191,15 +203,14 @@ def expected_std_error_of_mean(
     >>> round(expected_std_error_of_mean(sanitizer, 10_000, "visits"), 3)
     0.032
     """
-    own, sanitizer = read_mechanism(mechanism)
-    cells = _distribution_of(own, sanitizer, distribution)
-    fit = _expected_fit(own, _checked_n(n), cells, method, asymptotic)
+    own, fit = _planned(mechanism, n, distribution, method, asymptotic)
+    group = group_cells(own, [column], "all")
+    numbers, present = numbers_of_cells(group)
     with one_thread():
-        group = group_cells(own, [column], "all")
-        free = mean(group, fit.spread).std_error
-        if np.isnan(free):
-            return float("inf")
-        return free if asymptotic else mean(group, fit.evaluate).std_error
+        if by is None:
+            return _mean_error(fit, numbers, present, asymptotic)
+        members = members_of(own, by, group.name).cells
+        return np.array([_mean_error(fit, numbers, present * g, asymptotic) for g in members])
 
 
 # -- what is asked for ----------------------------------------------------------------------------
@@ -247,6 +258,22 @@ def _numbers(distribution: ArrayLike) -> Floats:
 
 
 # -- what the estimator would state ---------------------------------------------------------------
+
+
+def _planned(
+    mechanism: Any, n: Any, distribution: Any, method: str, asymptotic: bool
+) -> tuple[Mechanism, Fit]:
+    own, sanitizer = read_mechanism(mechanism)
+    cells = _distribution_of(own, sanitizer, distribution)
+    return own, _expected_fit(own, _checked_n(n), cells, method, asymptotic)
+
+
+def _mean_error(fit: Fit, numbers: Floats, present: Floats, asymptotic: bool) -> float:
+    """Error of a mean over some records: infinite where not determined, or there are none."""
+    free = mean(numbers, present, fit.spread).std_error
+    if np.isnan(free):
+        return float("inf")
+    return free if asymptotic else mean(numbers, present, fit.evaluate).std_error
 
 
 def _expected_fit(

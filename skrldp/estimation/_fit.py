@@ -127,10 +127,15 @@ class Fit:
         known = self.distribution**2 + own
         return np.divide(with_cells**2, known, out=np.zeros_like(with_cells), where=known > 0)
 
-    def covariance(self, functions: Floats) -> Floats:
-        """Covariance of the estimates of linear functions of the distribution, (m, a) to (m, m)."""
+    def covariance(self, functions: Floats, *, free: bool = False) -> Floats:
+        """Covariance of the estimates of linear functions of the distribution, (m, a) to (m, m).
+
+        NaN where :meth:`evaluate` states no error, or :meth:`spread` if `free`.
+        """
         result = covariance(self.weights.of(functions), self.report_distribution, self.n)
-        unknown = ~(self.channel.determines(functions) & self._stated(functions))
+        unknown = ~self.channel.determines(functions)
+        if not free:
+            unknown |= ~self._stated(functions)
         result[unknown, :] = result[:, unknown] = np.nan
         return result
 

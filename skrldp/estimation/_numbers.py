@@ -142,6 +142,7 @@ class NumericEstimate:
     _linear: Floats | None = field(default=None, repr=False)  # as a function of the cells, less it
     _scaled: Scaled | None = field(default=None, repr=False)
     _band: Band | None = field(default=None, repr=False)
+    _intervals: Callable[[Any, str], Floats] | None = field(default=None, repr=False)
 
     def confidence_interval(self, level: float = 0.95, *, method: str = "auto") -> NDArray[Any]:
         """Interval that contains the true number with a given probability.
@@ -175,6 +176,8 @@ class NumericEstimate:
                 raise ValueError("a mean whose bias is bounded has one interval: method='auto'.")
             half = half_width(self.bias, self.std_error, level)
             return np.array([self.value - half, self.value + half])
+        if self._intervals is not None:  # of a difference
+            return self._intervals(level, method)[0]
         if self._band is not None:
             return self._band.interval(level, method)
         if self._scaled is None:
@@ -187,9 +190,11 @@ def _share(present: Floats, evaluate: Evaluate) -> float:
     return 1.0 if present.all() else float(evaluate(present[None])[0][0])
 
 
-def mean(group: CellGroups, evaluate: Evaluate) -> NumericEstimate:
-    """Mean of a column over the records that have a number, with an error by the delta method."""
-    numbers, present = numbers_of_cells(group)
+def mean(numbers: Floats, present: Floats, evaluate: Evaluate) -> NumericEstimate:
+    """Mean of a number over the records that have one, with an error by the delta method.
+
+    Shapes: `numbers` (a,); `present` (a,), 1 or 0.
+    """
     share = _share(present, evaluate)
     if share == 0.0:
         return NumericEstimate(np.nan, np.nan)
@@ -199,10 +204,9 @@ def mean(group: CellGroups, evaluate: Evaluate) -> NumericEstimate:
     return NumericEstimate(value, float(evaluate(linear[None])[1][0]), _linear=linear)
 
 
-def variance(group: CellGroups, evaluate: Evaluate) -> NumericEstimate:
-    """Variance of a column over the records with a number, with an error by the delta method."""
-    numbers, present = numbers_of_cells(group)
-    centre, share = mean(group, evaluate), _share(present, evaluate)
+def variance(numbers: Floats, present: Floats, evaluate: Evaluate) -> NumericEstimate:
+    """Variance of a number over the records that have one, with an error by the delta method."""
+    centre, share = mean(numbers, present, evaluate), _share(present, evaluate)
     if share == 0.0:
         return centre
     squares = (numbers - centre.value) ** 2
@@ -231,6 +235,7 @@ def quantile(
     q: Any,
     order: Sequence[Any] | None = None,
     region: LikelihoodRegion | None = None,
+    members: Floats | None = None,
 ) -> NumericEstimate:
     """Quantile of a column over the records that have a number: the least t with F(t) >= q.
 
@@ -244,6 +249,10 @@ def quantile(
     if order is not None:
         group, names = _ranked(group, order)
     numbers, present = numbers_of_cells(group)
+    if members is not None:  # the cells of a group of records
+        present = present * members
+        if _share(present, evaluate) == 0.0 or not present.any():
+            return NumericEstimate(np.nan, np.nan)
     steps = np.unique(numbers[present > 0])
     functions = partial(_excess, numbers, present, float(q))
     excess, errors = evaluate(functions(steps[:-1]))  # at the last number, F is exactly 1

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, numbers_of_cells
 from skrldp.estimation._bounded_mean import average, scores_for
+from skrldp.estimation._by_group import figures_of, members_of
 from skrldp.estimation._channels import Channel, DenseChannel
 from skrldp.estimation._checks import MOST_DENSE
 from skrldp.estimation._drift import set_around
@@ -36,17 +37,19 @@ class NumericSummaries:
     _channel: Channel
     _source: Source
 
-    def mean(self, column: Any) -> NumericEstimate:
+    def mean(self, column: Any, *, by: Any = None) -> Any:
         """Estimate the mean of a column of numbers.
 
         Parameters
         ----------
         column : name or position
             A column of the table. Records where it is missing are left out.
+        by : name, position or list of them, optional
+            Columns that make groups of records: the mean of each group is estimated.
 
         Returns
         -------
-        NumericEstimate
+        NumericEstimate, or Figures for groups
             It may be identifiable where the column's distribution is not. By least squares, where
             the reports do not determine it and the estimator was made with the fitted sanitizer,
             it is the :meth:`bounded_mean` over the sanitizer's set: its `bias` is then not 0,
@@ -58,7 +61,13 @@ class NumericSummaries:
             If there is no such column, or it is not numeric.
         """
         group = self._asked(column)
-        found = self._with_ranges(group, squared=False)
+        if by is not None:
+            members = members_of(self.mechanism_, by, group.name)
+            numbers, present = numbers_of_cells(group)
+            each = [self._with_ranges(numbers, present * own) for own in members.cells]
+            what = f"mean of {group.name[0]!r}"
+            return figures_of(what, members, None, each, self._n_told, self._fit.covariance)
+        found = self._with_ranges(*numbers_of_cells(group))
         bounded = self._fit.unbiased and self._source.joint is not None
         if bounded and np.isnan(found.value) and self._n_dense and numbers_of_cells(group)[1].all():
             return self.bounded_mean(column)
@@ -161,11 +170,11 @@ class NumericSummaries:
         ValueError
             If there is no such column, or it is not numeric.
         """
-        return self._with_ranges(self._asked(column), squared=True)
+        return self._with_ranges(*numbers_of_cells(self._asked(column)), squared=True)
 
     def quantile(
-        self, column: Any, q: float, *, order: Sequence[Any] | None = None
-    ) -> NumericEstimate:
+        self, column: Any, q: float, *, order: Sequence[Any] | None = None, by: Any = None
+    ) -> Any:
         """Estimate a quantile: the least number or category t that a share q do not exceed.
 
         Parameters
@@ -177,10 +186,12 @@ class NumericSummaries:
         order : sequence, optional
             The column's categories from least to greatest, for ordered categories that are no
             numbers, such as ``table["size"].cat.categories``.
+        by : name, position or list of them, optional
+            Columns that make groups of records: the quantile of each group is estimated.
 
         Returns
         -------
-        NumericEstimate
+        NumericEstimate, or Figures for groups
             One of the column's numbers or categories, with an interval between two of them.
 
         Raises
@@ -189,20 +200,33 @@ class NumericSummaries:
             If there is no such column, it is not numeric and has no `order`, the order lacks a
             category, or q is not between 0 and 1.
         """
-        return quantile(self._asked(column), self._fit.spread, q, order, self._fit.region)
+        group, fit = self._asked(column), self._fit
+        if by is None:
+            return quantile(group, fit.spread, q, order, fit.region)
+        members = members_of(self.mechanism_, by, group.name)
+        each = [quantile(group, fit.spread, q, order, fit.region, own) for own in members.cells]
+        what = f"quantile {q:g} of {group.name[0]!r}"
+        return figures_of(what, members, None, each, self._n_told, None)
+
+    @property
+    def _n_told(self) -> int:
+        return int(self.counts_.sum())
 
     def _asked(self, column: Any) -> CellGroups:
         check_is_fitted(self)
         return group_cells(self.mechanism_, [column], "all")
 
-    def _with_ranges(self, group: CellGroups, *, squared: bool) -> NumericEstimate:
-        """Mean or variance of a column, with what the reports say about it."""
+    def _with_ranges(
+        self, numbers: Floats, present: Floats, *, squared: bool = False
+    ) -> NumericEstimate:
+        """Mean or variance of a number, with what the reports say about it."""
         fit, estimate = self._fit, variance if squared else mean
-        found = estimate(group, fit.evaluate)
-        numbers, present = numbers_of_cells(group)
+        found = estimate(numbers, present, fit.evaluate)
+        if found._linear is None:
+            return found
         given = present > 0
         least, unit = float(numbers[given].min()), float(np.ptp(numbers[given]))
-        if unit == 0.0 or found._linear is None:
+        if unit == 0.0:
             return found
         shares = given * (numbers - least) / unit
         if squared:  # at most a quarter of the squared range
@@ -214,7 +238,7 @@ class NumericSummaries:
             ranges = LeastSquaresRanges(fit, own, function=found._linear / unit + value)
         else:
             counts = self.counts_.astype(float)
-            asked = self._channel, counts, fit.likely, group, squared, least, unit
+            asked = self._channel, counts, fit.likely, numbers, present, squared, least, unit
             unbiased = partial(_unbiased, *asked)
             errors = np.array([error])
             ranges = NumberRanges(fit.region, own, errors, unbiased, shares, given, squared)
@@ -225,12 +249,13 @@ def _unbiased(
     channel: Channel,
     counts: Floats,
     likely: Floats,
-    group: CellGroups,
+    numbers: Floats,
+    present: Floats,
     squared: bool,
     least: float,
     unit: float,
 ) -> tuple[Floats, Floats]:
     """Mean or variance by least squares and its error, in units."""
     fit = least_squares(channel, counts, likely)
-    found = (variance if squared else mean)(group, fit.evaluate)
+    found = (variance if squared else mean)(numbers, present, fit.evaluate)
     return np.array([(found.value - least) / unit]), np.array([found.std_error / unit])

@@ -526,3 +526,49 @@ def test_the_command_starts_without_what_it_does_not_need(ready):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"skrldp {project['version']}\nUsage: skrldp")
     assert done.stdout.endswith("\nend\n")
+
+
+def test_what_reports_are_for(call, folder):
+    """Figures by default; --for and --sanitizer exclude each other."""
+    write(table().select(["ill", "visits"]), folder / "public.parquet")
+    asked = ("design", "public.parquet", "-s", "ill", "-e", "1", "--force", "-o", "m.json")
+    kinds = {
+        (): "AOptimalSanitizer",
+        ("--for", "figures"): "AOptimalSanitizer",
+        ("--for", "records"): "RobustMSESanitizer",
+        ("--for", "information"): "PolyOptSanitizer",
+    }
+    for options, name in kinds.items():
+        code, out, _ = call(*asked, *options)
+        assert code == 0 and out.startswith(f"Privacy report: {name}")
+    code, _, err = call(*asked, "--for", "figures", "--sanitizer", "srr")
+    assert code == 2 and "--for and --sanitizer exclude each other" in err
+
+
+def test_a_survey_is_designed_for_from_a_file(call, folder):
+    """The options are those of SurveyDesign; with --max-weight the set is exact."""
+    rng = np.random.default_rng(0)
+    drawn = {
+        "ill": rng.choice(["no", "yes"], 600),
+        "visits": rng.choice(["few", "many"], 600),
+        "weight": rng.choice([1.0, 2.5], 600),
+        "place": np.repeat(np.arange(60), 10),
+    }
+    write(pa.table(drawn), folder / "survey.csv")
+    (folder / "values.json").write_text('{"ill": ["no", "yes"], "visits": ["few", "many"]}')
+    asked = ("design", "survey.csv", "-s", "ill", "-e", "1", "--sanitizer", "ir", "-o", "m.json")
+    asked += (
+        "--weights",
+        "weight",
+        "--clusters",
+        "place",
+        "--categories",
+        "values.json",
+        "--force",
+    )
+    code, out, err = call(*asked)
+    assert (code, err) == (0, "") and "59 degrees of freedom" in " ".join(out.split())
+    code, out, err = call(*asked, "--max-weight", "25")
+    assert (code, err) == (0, "") and "an independent sample" in " ".join(out.split())
+    code, _, err = call(*asked, "--counts", "place")
+    assert code == 2 and "--counts does not go with a survey's design" in err

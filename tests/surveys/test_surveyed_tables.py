@@ -267,3 +267,15 @@ def test_baselines_weigh_records_and_promise_what_they_promise():
     with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
         weighted = make(NonRobustSanitizer).fit(table)
     assert weighted.certificate_.holds(1.0)
+
+
+def test_strata_have_no_exact_set():
+    """The sizes of strata were not drawn; neither is what replicate weights say of them."""
+    table = survey().assign(area=lambda t: t["place"] % 4, other=1.5, third=2.0)
+    design = SurveyDesign(weights="weight", strata="area", clusters="place", max_weight=60.0)
+    replicated = SurveyDesign(
+        weights="weight", replicate_weights=["other", "third"], scale=0.5, max_weight=3.0
+    )
+    for stated in (design, replicated):
+        with pytest.raises(ValueError, match="the sizes of strata were not"):
+            make(IRSanitizer, LikelihoodRatioSet(), survey=stated).fit(table)

@@ -1,13 +1,32 @@
-"""Options of a design whose public table is a survey."""
+"""Options of a design: what its reports are for, and how its public table was drawn."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 __all__: list[str] = []  # the command reads them all
 
+
+class Purpose(StrEnum):
+    """What reports are for."""
+
+    figures = "figures"
+    records = "records"
+    information = "information"
+
+
+Purposes = Annotated[
+    Purpose | None,
+    typer.Option(
+        "--for",
+        show_default=False,
+        help="What the reports are for: figures such as shares and means (the default), records "
+        "to read one by one, or as much information as possible.",
+    ),
+]
 Weights = Annotated[
     str | None,
     typer.Option(
