@@ -467,8 +467,8 @@ def test_a_new_room_needs_a_place():
     [
         ("design.rows._cone", "skrldp.design.run.Limits", False),
         ("design.rows._cone", "skrldp.design.rows._facets.facets", False),
-        ("design.objectives.distortion", "skrldp.design.rows._facets.facets", True),
-        ("design.objectives.distortion", "skrldp.design.rows.facets", False),
+        ("design.objectives._distance_problem", "skrldp.design.rows._facets.facets", True),
+        ("design.objectives._distance_problem", "skrldp.design.rows.facets", False),
         ("sanitizers._grr", "skrldp.privacy._region.ROUNDING", True),
         ("sanitizers._grr", "skrldp.privacy._ROUNDING", True),
         ("sanitizers._grr", "skrldp._typing.Floats", False),

@@ -255,18 +255,18 @@ def test_uncertainty_is_cloned_and_measured():
 def test_polyopt_passes_its_parameters_on(monkeypatch):
     calls = []
 
-    def spy(joint, requirements, **options):
-        calls.append((requirements.only, options))
-        return solve(joint, requirements, **options)
+    def spy(problem, requirements, **options):
+        calls.append((problem, requirements.only, options))
+        return solve(problem, requirements, **options)
 
     solve = _optimal_base.solve
     monkeypatch.setattr(_optimal_base, "solve", spy)
     papers = RenyiBall(radius=0.001, region="lower", same_secret=True)
     PolyOptSanitizer(0.7, uncertainty=papers, solver="columns", time_limit=0.5).fit(GOOD)
-    one, options = calls[0]
+    problem, one, options = calls[0]
     assert type(one.region).__name__ == "LowerRegion" and one.region.same_secret
     assert one.eps == 0.7
-    criterion = options.pop("criterion")
+    criterion = problem.criterion
     assert 0.49 < options.pop("time_limit") < 0.5  # less what repair and proof will take
     assert options == {
         "solver": "columns",
