@@ -242,6 +242,7 @@ class AOptimalSanitizer(OptimalSanitizer):
     """
 
     _solvers = SOLVERS_OF_MIXTURES
+    _slow_from = 30
 
     variances_ = FromFit("figures.variances_")
     targets_ = FromFit("figures.targets_")

@@ -31,6 +31,7 @@ from skrldp.sanitizers._utility_set import (
     worst_distance,
 )
 from skrldp.sanitizers._warm_start import known_mechanism, known_rows
+from skrldp.sanitizers._warnings import say_if_slow
 from skrldp.sets import FittedSet, RenyiSet
 
 __all__ = ["DistortionSanitizer"]
@@ -40,6 +41,7 @@ class DistortionSanitizer(BaseSanitizer):
     """Base class: least expected distance over a region, and reports that are values of U."""
 
     _most_cells = 2_000  # a design and its proof take minutes there
+    _slow_from = 80  # cells, by measurement
 
     distance_ = FromFit("figures.distance_")
     n_iter_ = FromFit("solution.iterations")
@@ -60,6 +62,7 @@ class DistortionSanitizer(BaseSanitizer):
 
     def _design(self, promise: Promise, record: Record) -> Designed:
         joint = promise.joint
+        say_if_slow(self, joint)
         outputs = check_outputs(self.outputs, joint.values)
         known = known_mechanism(self, joint)
         distance = distance_matrix(self.distance, joint.values, outputs)

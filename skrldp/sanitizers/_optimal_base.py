@@ -11,6 +11,7 @@ from skrldp.sanitizers._checks import check_limits
 from skrldp.sanitizers._fitted_state import Designed, FromFit
 from skrldp.sanitizers._promised import drawn_from
 from skrldp.sanitizers._warm_start import check_warm_start, known_mechanism, known_rows
+from skrldp.sanitizers._warnings import say_if_slow
 
 __all__ = ["OptimalSanitizer"]
 
@@ -21,6 +22,7 @@ class OptimalSanitizer(BaseSanitizer):
     n_iter_ = FromFit("solution.iterations")
 
     _default_encode = "symbol"
+    _slow_from = 60  # cells, by measurement
     _solvers: tuple[str, ...] = SOLVERS
     _most_cells = 2_000  # a design and its proof take minutes there
 
@@ -37,6 +39,7 @@ class OptimalSanitizer(BaseSanitizer):
         criterion: Criterion | None = None,
     ) -> Designed:
         joint, limit = promise.joint, self.time_limit
+        say_if_slow(self, joint)
         known = known_mechanism(self, joint)
         if limit is not None:  # leave time for repair and proof, but no more than half
             limit = max(limit - expected_seconds(promise.requirements()), limit / 2.0)

@@ -17,6 +17,7 @@ from skrldp.table import Frequencies
 
 __all__ = [
     "explain_rare_cells",
+    "say_if_slow",
     "warn_of_few_clusters",
     "warn_of_first_column",
     "warn_of_limits",
@@ -133,6 +134,18 @@ def warn_of_first_column(names: Sequence[Any]) -> None:
         f"the column to protect, as in sensitive={names[0]!r}.",
         PrivacyLeakWarning,
     )
+
+
+def say_if_slow(sanitizer: Any, joint: JointDistribution) -> None:
+    """Print before a design, if that is asked for, that the design will take a while."""
+    (a1, a2), slow_from = joint.counts.shape, sanitizer._slow_from
+    if sanitizer.verbose and a1 * a2 > slow_from:
+        pairs = a1 * (a1 - 1) // 2
+        print(
+            f"{type(sanitizer).__name__}: {a1} secrets x {a2} values = {a1 * a2:,} cells, "
+            f"{pairs:,} pairs of secrets. Designs of more than {slow_from} cells mostly take more "
+            "than ten seconds; time_limit= ends them."
+        )
 
 
 _STOPPED = {

@@ -375,6 +375,16 @@ def test_verbose_says_what_was_done(cls, capsys):
         assert "[skrldp] repairing" in told.err and "[skrldp] proving" in told.err
 
 
+@pytest.mark.parametrize("cls", [AOptimalSanitizer, PolyOptSanitizer, RobustMSESanitizer])
+def test_a_slow_design_says_so_before_it_begins(cls, capsys):
+    rows = [[s, u] for s in range(9) for u in range(10)]
+    options = {"verbose": 1, "time_limit": 0.01, "uncertainty": AllDistributions()}
+    make(cls, exact=True, **options).fit(rows)
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith(f"{cls.__name__}: 9 secrets x 10 values = 90 cells, 36 pairs of")
+    assert "mostly take more than ten seconds" in first
+
+
 # --- Which columns are S -------------------------------------------------------------------------
 
 
