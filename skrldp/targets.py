@@ -159,7 +159,7 @@ def _read(target: Target, record: Record, distribution: Floats) -> WeightedFunct
     names: tuple[Any, ...]
     if isinstance(target, Marginal):
         group = group_cells(record, target.columns, target.part)
-        functions = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
+        functions = group.indicators
         names = tuple((group.name, category) for category in group.categories)
         present = np.ones(functions.shape[1])
     elif isinstance(target, Mean):
@@ -171,8 +171,8 @@ def _read(target: Target, record: Record, distribution: Floats) -> WeightedFunct
         names = tuple(("linear", place) for place in range(len(functions)))
     if not isinstance(target, Linear) and target.by is not None:
         groups = group_cells(record, target.by, "all")
-        inside = groups.labels == np.arange(len(groups.categories))[:, None]
-        functions = np.concatenate([_ratios(functions, present * g, distribution) for g in inside])
+        inside = [_ratios(functions, present * g, distribution) for g in groups.indicators]
+        functions = np.concatenate(inside)
         names = tuple((*name, groups.name, g) for g in groups.categories for name in names)
     elif isinstance(target, Mean):
         functions = _ratios(functions, present, distribution)

@@ -53,6 +53,11 @@ class CellGroups:
     categories: tuple[Any, ...]
     labels: NDArray[np.intp]
 
+    @property
+    def indicators(self) -> Floats:
+        """1 for the cells of each category, 0 for the others, shape (k, a)."""
+        return (self.labels == np.arange(len(self.categories))[:, None]).astype(float)
+
 
 def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
     """Group the cells by some columns, or by a part of the record.

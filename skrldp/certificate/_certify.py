@@ -226,14 +226,17 @@ def certify(
         return _series(_checked(mechanism, joint), joint, fitted, [reports])[0]
     # The proof is in the mechanism's order; the worst distribution is told in the table's.
     cells = np.ix_(*order_in_table(joint, mechanism))
-    place = np.argsort(np.arange(joint.counts.size).reshape(joint.counts.shape)[cells], axis=None)
+    survey = joint.survey
+    if survey is not None:
+        old = np.arange(joint.counts.size).reshape(joint.counts.shape)
+        survey = survey.arranged(np.argsort(old[cells], axis=None), old.size)
     reordered = JointDistribution(
         joint.counts[cells],
         mechanism.secrets,
         mechanism.values,
         alphabet=joint.alphabet,
         most_values=joint.most_values,
-        survey=None if joint.survey is None else joint.survey.arranged(place, place.size),
+        survey=survey,
     )
     certificate = _series(mechanism, reordered, fitted, [reports])[0]
     distribution = np.empty_like(certificate.distribution)

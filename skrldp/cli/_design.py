@@ -104,13 +104,12 @@ def _of_survey(
     drawn: Mapping[str, Any], counts: str | None, stated_set: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Make the design of a survey that options state, and the set that goes with it."""
-    from skrldp.sets import LikelihoodRatioSet
     from skrldp.surveys import SurveyDesign
 
-    beta = {} if stated_set["beta"] is None else {"beta": stated_set["beta"]}
     found: dict[str, Any] = {}
     if stated_set["uncertainty"] in (None, "likelihood-ratio") and "max_weight" not in drawn:
-        found["uncertainty"] = LikelihoodRatioSet(radius="asymptotic", **beta)
+        around = uncertainty_of("likelihood-ratio", stated_set["beta"])
+        found["uncertainty"] = around.set_params(radius="asymptotic")
     if counts is not None:
         raise CommandError("--counts does not go with a survey's design, which is about records.")
     try:

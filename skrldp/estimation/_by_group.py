@@ -16,7 +16,7 @@ from skrldp._arrays import ReadOnly
 from skrldp._params import check_choice
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, Record, group_cells
-from skrldp.estimation._estimate import Estimate
+from skrldp.estimation._estimate import Estimate, index_of, labels_of
 from skrldp.estimation._intervals import INTERVALS
 from skrldp.estimation._numbers import NumericEstimate
 
@@ -50,9 +50,9 @@ class Figures(ReadOnly):
     values: NDArray[Any]
     std_error: Floats
     n_reports: int
-    _n_by: int = field(default=0, repr=False)  # columns of the groups
-    _intervals: Callable[[Any, str], NDArray[Any]] | None = field(default=None, repr=False)
+    _intervals: Callable[[Any, str], NDArray[Any]] = field(repr=False)
     _covariance: Callable[[bool], Floats] | None = field(default=None, repr=False)
+    _n_by: int = field(default=0, repr=False)  # columns of the groups
 
     def confidence_interval(self, level: float = 0.95, *, method: str = "auto") -> NDArray[Any]:
         """Interval of each figure.
@@ -75,7 +75,6 @@ class Figures(ReadOnly):
         ValueError
             If the level is not between 0 and 1, or there is no such method.
         """
-        assert self._intervals is not None
         check_choice("method", method, INTERVALS)
         return self._intervals(level, method)
 
@@ -93,9 +92,7 @@ class Figures(ReadOnly):
             If they are quantiles, whose errors are not those of linear functions, or differences
             between two sets of reports.
         """
-        if self._covariance is None:
-            raise ValueError(f"{self.what}: the covariance of these figures is not known.")
-        return self._covariance(False)
+        return self._known_covariance()(False)
 
     def difference(self, first: Any, second: Any) -> "NumericEstimate | Figures":
         """Estimate by how much a group's figure exceeds that of another group.
@@ -117,17 +114,15 @@ class Figures(ReadOnly):
             If there is no such group, or the figures are quantiles.
         """
         one, two = self._of_group(first), self._of_group(second)
-        if self._covariance is None:
-            raise ValueError(f"{self.what}: the covariance of these figures is not known.")
+        of_all = self._known_covariance()
         rest = tuple(self.labels[place][self._n_by :] for place in one)
-        both = self._covariance(True)
+        both = of_all(True)
         spread = np.sqrt(np.diag(both))
         with np.errstate(invalid="ignore"):
             correlation = both[one, two] / (spread[one] * spread[two])
 
         def covariance(free: bool) -> Floats:
-            assert self._covariance is not None
-            own = self._covariance(free)
+            own = of_all(free)
             parts = own[np.ix_(one, one)] + own[np.ix_(two, two)]
             return parts - own[np.ix_(one, two)] - own[np.ix_(two, one)]
 
@@ -143,10 +138,14 @@ class Figures(ReadOnly):
             self.values[one] - self.values[two],
             np.sqrt(np.diag(covariance(False))),
             self.n_reports,
-            _intervals=intervals,
-            _covariance=covariance,
+            intervals,
+            covariance,
         )
-        return found if rest[0] else _single(found)
+        if rest[0]:
+            return found
+        return NumericEstimate(
+            float(found.values[0]), float(found.std_error[0]), _intervals=intervals
+        )
 
     def to_frame(self, level: float = 0.95) -> Any:
         """Write the figures as a pandas frame, with the labels as its index.
@@ -164,14 +163,14 @@ class Figures(ReadOnly):
         import pandas as pd
 
         lower, upper = self.confidence_interval(level).T
-        names = [str(name) for name in self.names]
-        index = (
-            pd.MultiIndex.from_tuples(self.labels, names=names)
-            if len(names) > 1
-            else pd.Index([label[0] for label in self.labels], name=names[0])
-        )
         columns = {"value": self.values, "std_error": self.std_error}
+        index = index_of(self.names, self.labels)
         return pd.DataFrame(columns | {"lower": lower, "upper": upper}, index=index)
+
+    def _known_covariance(self) -> Callable[[bool], Floats]:
+        if self._covariance is None:
+            raise ValueError(f"{self.what}: the covariance of these figures is not known.")
+        return self._covariance
 
     def _of_group(self, group: Any) -> NDArray[np.intp]:
         wanted = group if isinstance(group, tuple) and self._n_by > 1 else (group,)
@@ -247,11 +246,6 @@ def difference(first: Any, second: Any) -> "NumericEstimate | Figures":
             f"and {len(of_others)} of {list(others)}. Declare the same categories for both designs."
         )
     values = _values(first), _values(second)
-
-    def intervals(level: Any, method: str) -> NDArray[Any]:
-        own, other = (one.confidence_interval(level, method=method) for one in (first, second))
-        return _recovered(*values, own, other, np.zeros(len(labels)))
-
     return Figures(
         "difference",
         names,
@@ -259,7 +253,7 @@ def difference(first: Any, second: Any) -> "NumericEstimate | Figures":
         values[0] - values[1],
         np.hypot(first.std_error, second.std_error),
         first.n_reports + second.n_reports,
-        _intervals=intervals,
+        _independent(*values, first, second),
     )
 
 
@@ -283,12 +277,17 @@ def _recovered(
     return found
 
 
-def _single(found: Figures) -> NumericEstimate:
-    """Write one figure as a number."""
-    assert found._intervals is not None
-    return NumericEstimate(
-        float(found.values[0]), float(found.std_error[0]), _intervals=found._intervals
-    )
+def _independent(values: Any, others: Any, first: Any, second: Any) -> Any:
+    """Return the intervals of differences between estimates from two sets of reports."""
+    values, others = np.atleast_1d(values), np.atleast_1d(others)
+
+    def intervals(level: Any, method: str) -> NDArray[Any]:
+        own, other = (
+            np.atleast_2d(one.confidence_interval(level, method=method)) for one in (first, second)
+        )
+        return _recovered(values, others, own, other, np.zeros(len(values)))
+
+    return intervals
 
 
 def _of_numbers(first: NumericEstimate, second: NumericEstimate) -> NumericEstimate:
@@ -297,23 +296,14 @@ def _of_numbers(first: NumericEstimate, second: NumericEstimate) -> NumericEstim
     if not all(isinstance(one.value, float) for one in (first, second)):
         raise ValueError("quantiles of ordered categories have no difference.")
     error = float(np.hypot(first.std_error, second.std_error))
-
-    def intervals(level: Any, method: str) -> NDArray[Any]:
-        own, other = (
-            one.confidence_interval(level, method=method)[None] for one in (first, second)
-        )
-        return _recovered(
-            np.array([first.value]), np.array([second.value]), own, other, np.zeros(1)
-        )
-
+    intervals = _independent(first.value, second.value, first, second)
     return NumericEstimate(first.value - second.value, error, _intervals=intervals)
 
 
 def _named(found: Estimate | Figures) -> tuple[tuple[Any, ...], tuple[tuple[Any, ...], ...]]:
     if isinstance(found, Figures):
         return found.names, found.labels
-    several = len(found.columns) > 1
-    return found.columns, tuple(c if several else (c,) for c in found.categories)
+    return found.columns, labels_of(found.columns, found.categories)
 
 
 def _values(found: Estimate | Figures) -> NDArray[Any]:
@@ -341,10 +331,7 @@ def members_of(record: Record, by: Any, columns: Sequence[Any]) -> Members:
     both = [name for name in group.name if name in columns]
     if both:
         raise ValueError(f"by={by!r}: column {both[0]!r} is the one that is estimated.")
-    several = len(group.name) > 1
-    labels = tuple(c if several else (c,) for c in group.categories)
-    cells = group.labels == np.arange(len(labels))[:, None]
-    return Members(group.name, labels, cells.astype(float))
+    return Members(group.name, labels_of(group.name, group.categories), group.indicators)
 
 
 def figures_of(
@@ -358,8 +345,7 @@ def figures_of(
     """Put figures of groups, or of groups and categories, beside their labels."""
     names, labels = members.names, members.labels
     if categories is not None:
-        several = len(categories.name) > 1
-        own = [c if several else (c,) for c in categories.categories]
+        own = labels_of(categories.name, categories.categories)
         names, labels = names + categories.name, tuple(g + c for g in labels for c in own)
     values = np.array([one.value for one in each])
     linear = None
@@ -374,7 +360,7 @@ def figures_of(
         return np.array([one.confidence_interval(level, method=method) for one in each])
 
     n_by = len(members.names)
-    return Figures(what, names, labels, values, errors, n_reports, n_by, intervals, linear)
+    return Figures(what, names, labels, values, errors, n_reports, intervals, linear, n_by)
 
 
 def _covariance_of(functions: Floats, covariance: Callable[..., Floats]) -> Any:

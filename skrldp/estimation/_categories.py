@@ -125,10 +125,9 @@ class CategorySummaries:
     def _shares_by(self, group: CellGroups, by: Any) -> Figures:
         """Shares of categories within groups: means of their indicators."""
         members = members_of(self.mechanism_, by, group.name)
-        k = len(group.categories)
-        self._check_size(k * len(members.labels))
-        own = (group.labels == np.arange(k)[:, None]).astype(float)
-        each = [self._with_ranges(category, cells) for cells in members.cells for category in own]
+        self._check_size(len(group.categories) * len(members.labels))
+        shares = group.indicators
+        each = [self._with_ranges(share, cells) for cells in members.cells for share in shares]
         return figures_of("share", members, group, each, self.n_reports_, self._fit.covariance)
 
     def _check_size(self, k: int) -> None:
@@ -158,8 +157,7 @@ class CategorySummaries:
         check_is_fitted(self)
         group = group_cells(self.mechanism_, columns, part)
         self._check_size(len(group.categories))
-        functions = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
-        return self._fit.covariance(functions)
+        return self._fit.covariance(group.indicators)
 
     def bounds(self, columns: Any = None, *, part: str = "all") -> Floats:
         """Least and greatest frequencies over all distributions with the same likelihood.

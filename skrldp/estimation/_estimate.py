@@ -1,5 +1,6 @@
 """Estimates with standard errors and confidence intervals."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,7 @@ from skrldp._typing import Floats
 from skrldp.estimation._intervals import Ranges, critical_value, intervals
 from skrldp.estimation._ranges import CategoryRanges
 
-__all__ = ["Estimate", "critical_value", "project"]
+__all__ = ["Estimate", "critical_value", "index_of", "labels_of", "project"]
 
 _SHOWN = 50  # categories in HTML
 
@@ -31,6 +32,21 @@ def project(values: Floats) -> Floats:
     excess = (np.cumsum(falling) - 1.0) / np.arange(1, len(values) + 1)
     last = np.flatnonzero(falling > excess)[-1]
     return np.maximum(values - excess[last], 0.0)
+
+
+def labels_of(columns: Sequence[Any], categories: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
+    """Write each category as a tuple, with an entry for each column."""
+    return tuple(c if len(columns) > 1 else (c,) for c in categories)
+
+
+def index_of(columns: Sequence[Any], labels: Sequence[tuple[Any, ...]]) -> Any:
+    """Write labels as the index of a pandas frame, named after the columns."""
+    import pandas as pd
+
+    names = [str(name) for name in columns]
+    if len(names) > 1:
+        return pd.MultiIndex.from_tuples(labels, names=names)
+    return pd.Index([label for (label,) in labels], name=names[0])
 
 
 def _digits(value: float) -> str:
@@ -142,12 +158,6 @@ class Estimate(ReadOnly):
         import pandas as pd
 
         lower, upper = self.confidence_interval(level).T
-        names = [str(name) for name in self.columns]
-        index = (
-            pd.MultiIndex.from_tuples(self.categories, names=names)
-            if len(names) > 1
-            else pd.Index(list(self.categories), name=names[0])
-        )
         return pd.DataFrame(
             {
                 "frequency": self.frequencies,
@@ -156,7 +166,7 @@ class Estimate(ReadOnly):
                 "upper": upper,
                 "identifiable": self.identifiable,
             },
-            index=index,
+            index=index_of(self.columns, labels_of(self.columns, self.categories)),
         )
 
     def _repr_html_(self) -> str:

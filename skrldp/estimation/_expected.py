@@ -108,10 +108,9 @@ def expected_std_error(
         return expected_std_errors(mechanism, n, [(columns, part)], **options)[0]
     own, fit = _planned(mechanism, n, distribution, method, asymptotic)
     group = group_cells(own, columns, part)
-    indicators = (group.labels == np.arange(len(group.categories))[:, None]).astype(float)
-    members = members_of(own, by, group.name).cells
+    members, shares = members_of(own, by, group.name).cells, group.indicators
     with one_thread():
-        return np.array([_mean_error(fit, f, g, asymptotic) for g in members for f in indicators])
+        return np.array([_mean_error(fit, f, g, asymptotic) for g in members for f in shares])
 
 
 def expected_std_errors(

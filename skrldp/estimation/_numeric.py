@@ -33,6 +33,7 @@ class NumericSummaries:
 
     mechanism_: Mechanism
     counts_: NDArray[np.int64]
+    n_reports_: int
     _fit: Fit
     _channel: Channel
     _source: Source
@@ -61,15 +62,15 @@ class NumericSummaries:
             If there is no such column, or it is not numeric.
         """
         group = self._asked(column)
+        numbers, present = numbers_of_cells(group)
         if by is not None:
             members = members_of(self.mechanism_, by, group.name)
-            numbers, present = numbers_of_cells(group)
             each = [self._with_ranges(numbers, present * own) for own in members.cells]
             what = f"mean of {group.name[0]!r}"
-            return figures_of(what, members, None, each, self._n_told, self._fit.covariance)
-        found = self._with_ranges(*numbers_of_cells(group))
+            return figures_of(what, members, None, each, self.n_reports_, self._fit.covariance)
+        found = self._with_ranges(numbers, present)
         bounded = self._fit.unbiased and self._source.joint is not None
-        if bounded and np.isnan(found.value) and self._n_dense and numbers_of_cells(group)[1].all():
+        if bounded and np.isnan(found.value) and self._n_dense and present.all():
             return self.bounded_mean(column)
         return found
 
@@ -206,11 +207,7 @@ class NumericSummaries:
         members = members_of(self.mechanism_, by, group.name)
         each = [quantile(group, fit.spread, q, order, fit.region, own) for own in members.cells]
         what = f"quantile {q:g} of {group.name[0]!r}"
-        return figures_of(what, members, None, each, self._n_told, None)
-
-    @property
-    def _n_told(self) -> int:
-        return int(self.counts_.sum())
+        return figures_of(what, members, None, each, self.n_reports_, None)
 
     def _asked(self, column: Any) -> CellGroups:
         check_is_fitted(self)

@@ -26,11 +26,6 @@ from skrldp.table import (
 
 __all__ = ["Survey", "check_survey", "read_survey", "records_of", "told_of_survey"]
 
-_LAZY = (
-    "survey= needs the rows of the public table, and this is a lazy frame: collect it, with the "
-    "columns of the record and of the design alone."
-)
-
 
 @dataclass(frozen=True, eq=False)
 class Survey:
@@ -41,10 +36,8 @@ class Survey:
 
 
 def check_survey(sanitizer: Any) -> None:
-    """Refuse what is no survey's design, and what a design does not go with."""
-    if sanitizer.survey is None:
-        return
-    if not isinstance(sanitizer.survey, SurveyDesign):
+    """Refuse what is no survey's design."""
+    if not isinstance(sanitizer.survey, SurveyDesign | None):
         raise ValueError(
             f"survey={sanitizer.survey!r} must be None or a SurveyDesign, as in "
             "SurveyDesign(weights='weight', clusters='household')."
@@ -68,7 +61,10 @@ def read_survey(
             "one row for each record, with its weight in a column of the design."
         )
     if lazy_frame(X) is not None:
-        raise ValueError(_LAZY)
+        raise ValueError(
+            "survey= needs the rows of the public table, and this is a lazy frame: collect it, "
+            "with the columns of the record and of the design alone."
+        )
     records = design.read(column_reader(X, "survey"))
     rest = without_columns(X, design.columns, "survey")
     exact = getattr(uncertainty, "radius", None) == "finite-sample"

@@ -47,7 +47,8 @@ class LikelihoodRatioSet(BaseEstimator):
         miss more often than ``beta`` says.
         Of a survey it is corrected for the design. A number is the radius of the ball that any two
         conditionals share, in nats of the joint distribution: :math:`w_s D_s + w_t D_t` is at most
-        the radius, with the public probabilities w of the secrets. ``beta`` is then not used.
+        the radius, with the public probabilities w of the secrets (of a survey
+        their shares of the records). ``beta`` is then not used.
     drift : float, default=0.0
         For a population that may have changed since the public records were taken: by how many
         nats the divergence of the public conditional from the present one may exceed what the

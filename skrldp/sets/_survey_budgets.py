@@ -10,8 +10,6 @@ weights allows; and few records in a cell make the statistics larger than they a
 bounds are multiplied by what that costs with independent records.
 """
 
-from typing import Any
-
 import numpy as np
 from scipy.special import fdtri
 
@@ -19,6 +17,7 @@ from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
 from skrldp.sets._likelihood_ratio_budgets import likelihood_ratio_budgets, mean_width
 from skrldp.sets._radii import chi2_radius, finite_sample_radius
+from skrldp.surveys import MOST_CELLS
 
 __all__ = ["NOT_INDEPENDENT", "effective_records", "survey_budgets", "survey_radius"]
 
@@ -51,7 +50,7 @@ def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]
     """
     records, values = joint.counts.sum(axis=1), joint.most_values
     seen = np.flatnonzero(records)
-    trace, squares = _effects(joint)
+    trace, squares = _of_secrets(joint)
     if values <= 1:
         return 0.0, 0.0
 
@@ -85,7 +84,7 @@ def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]
 
 def effective_records(joint: JointDistribution) -> Floats:
     """How many independent records tell as much of each secret's conditional, shape (a1,)."""
-    trace, _ = _effects(joint)
+    trace, _ = _of_secrets(joint)
     records = joint.counts.sum(axis=1)
     free = max(joint.most_values - 1, 1)
     found: Floats = records / np.where(trace > 0, trace / free, 1.0)
@@ -94,24 +93,17 @@ def effective_records(joint: JointDistribution) -> Floats:
 
 def survey_radius(joint: JointDistribution, beta: float) -> float:
     """Radius of the Kullback-Leibler ball around a survey's distribution, at error about beta."""
-    survey, n, size = joint.survey, joint.n, joint.counts.size
-    assert survey is not None
-    share = joint.probabilities.ravel()
-    apart = _apart(_covariance(joint), share[None], np.array([survey.totals.sum()]))[0, :, 0, :]
-    units = _units(n, share)
-    matrix = apart * units[:, None] * units
-    least = n * survey.squares.sum() / survey.totals.sum() ** 2 * (size - 1)
-    trace, squares = float(np.trace(matrix)), float((matrix**2).sum())
-    factor = max(least / trace, 1.0)
+    n, size = joint.n, joint.counts.size
+    (trace,), ((squares,),) = _effects(joint, 1, size - 1)
     few = finite_sample_radius(beta, n, size) / chi2_radius(1.0, beta, n, size)
-    return _bound(factor * trace, factor**2 * squares, joint, beta) / n * max(few, 1.0)
+    return _bound(trace, squares, joint, beta) / n * max(few, 1.0)
 
 
 def _covariance(joint: JointDistribution) -> Floats:
     assert joint.survey is not None
     if joint.survey.covariance is None:
         raise ValueError(
-            f"a survey's confidence set is for at most 2,000 cells, and the table has "
+            f"a survey's confidence set is for at most {MOST_CELLS:,} cells, and the table has "
             f"{joint.counts.size:,}. Use fewer columns, or fewer categories."
         )
     return joint.survey.covariance
@@ -131,32 +123,36 @@ def _apart(covariance: Floats, shares: Floats, totals: Floats) -> Floats:
     return result
 
 
-def _units(n: Any, share: Floats) -> Floats:
-    """Return what makes the covariance of n independent records a projection."""
-    return np.where(share > 0, np.sqrt(n / np.where(share > 0, share, 1.0)), 0.0)
+def _of_secrets(joint: JointDistribution) -> tuple[Floats, Floats]:
+    return _effects(joint, len(joint.counts), joint.most_values - 1)
 
 
-def _effects(joint: JointDistribution) -> tuple[Floats, Floats]:
-    """Traces of the secrets' blocks of the standardised covariance, and sums of their squares.
+def _effects(joint: JointDistribution, groups: int, free: int) -> tuple[Floats, Floats]:
+    """Traces of groups' blocks of the standardised covariance, and sums of squares of blocks.
 
-    Shapes: returns (a1,) and (a1, a1).
+    The groups are the secrets, or all cells as one. The units are those in which the covariance of
+    independent records is a projection, with `free` eigenvalues of 1 for each group.
+
+    Shapes: returns (groups,) and (groups, groups).
     """
-    survey, (a1, a2) = joint.survey, joint.counts.shape
+    survey = joint.survey
     assert survey is not None
-    records = joint.counts.sum(axis=1)
-    totals = survey.totals.reshape(a1, a2).sum(axis=1)
-    shares = np.where(records[:, None] > 0, joint.conditionals, 0.0)
-    units = _units(records[:, None], shares)
+    records = joint.counts.reshape(groups, -1).sum(axis=1)
+    totals = survey.totals.reshape(groups, -1).sum(axis=1)
+    seen = records > 0
+    own = joint.people.reshape(groups, -1)
+    shares = own / np.maximum(own.sum(axis=1, keepdims=True), 1)
+    units = np.sqrt(np.divide(records[:, None], shares, out=np.zeros_like(shares), where=own > 0))
     matrix = _apart(_covariance(joint), shares, totals)
     matrix = matrix * units[:, :, None, None] * units
     trace = np.einsum("susu->s", matrix)
     squares = (matrix**2).sum(axis=(1, 3))
-    weights = survey.squares.reshape(a1, a2).sum(axis=1)
-    kish = np.divide(records * weights, totals**2, out=np.zeros(a1), where=totals > 0)
-    least = kish * (joint.most_values - 1)
-    for s in np.flatnonzero(records):
+    weights = survey.squares.reshape(groups, -1).sum(axis=1)
+    kish = np.divide(records * weights, totals**2, out=np.zeros(groups), where=seen)
+    least = kish * free
+    for s in np.flatnonzero(seen):
         if trace[s] <= 0.0:  # nothing varies: as if all values had this effect alike
-            trace[s], squares[s, s] = least[s], least[s] ** 2 / max(joint.most_values - 1, 1)
+            trace[s], squares[s, s] = least[s], least[s] ** 2 / max(free, 1)
         factor = max(least[s] / trace[s], 1.0) if trace[s] > 0 else 1.0
         trace[s] *= factor
         squares[s] *= factor

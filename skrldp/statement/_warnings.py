@@ -106,9 +106,8 @@ def _told(eps: float) -> str:
 def notes_of(report: PrivacyReport, fitted: Any) -> tuple[str, ...]:
     """Say what else is worth knowing."""
     said = []
-    survey = getattr(fitted, "survey_", None)
-    if survey is not None:
-        said.append(f"The public table is {survey.describe()}.")
+    if fitted.survey_ is not None:
+        said.append(f"The public table is {fitted.survey_.describe()}.")
     elif report.coverage == "asymptotic":
         beta = at_most(report.beta or 0.0, ".4g")
         said.append(

@@ -11,6 +11,13 @@ from skrldp.surveys._design import SurveyDesign
 from skrldp.surveys._records import SurveyRecords
 from skrldp.surveys._summary import SurveySummary
 from skrldp.surveys._thinning import independent_part
-from skrldp.surveys._totals import SurveyTotals
+from skrldp.surveys._totals import MOST_CELLS, SurveyTotals
 
-__all__ = ["SurveyDesign", "SurveyRecords", "SurveySummary", "SurveyTotals", "independent_part"]
+__all__ = [
+    "MOST_CELLS",
+    "SurveyDesign",
+    "SurveyRecords",
+    "SurveySummary",
+    "SurveyTotals",
+    "independent_part",
+]

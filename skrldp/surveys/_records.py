@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class SurveyRecords:
     def __len__(self) -> int:
         return len(self.weights)
 
-    @property
+    @cached_property
     def n_clusters(self) -> int:
         """Number of clusters."""
         return int(self.clusters.max()) + 1
@@ -50,7 +51,7 @@ class SurveyRecords:
         """Whether some cluster has several records."""
         return self.n_clusters < len(self)
 
-    @property
+    @cached_property
     def degrees(self) -> int:
         """Degrees of freedom of variances: clusters less strata, or replicates less one."""
         if self.replicates is not None:

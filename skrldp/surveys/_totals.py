@@ -11,7 +11,7 @@ from skrldp._arrays import ReadOnly, read_only
 from skrldp._typing import Floats
 from skrldp.surveys._records import SurveyRecords
 
-__all__ = ["SurveyTotals"]
+__all__ = ["MOST_CELLS", "SurveyTotals"]
 
 MOST_CELLS = 2_000  # of which a covariance is kept: 32 megabytes
 # People that the whole numbers of `shares` stand for: shares are exact to 1e-12.
