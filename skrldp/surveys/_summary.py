@@ -49,14 +49,15 @@ class SurveySummary:
                 "independently, with probabilities inverse to their weights, of which "
                 f"{self.design.max_weight:g} is the greatest that there could be"
             )
+        if not self.effective:
+            return (
+                f"{of}, whose weights the distribution has; no confidence set rests on its design"
+            )
         how = "replicate weights" if self.design.replicate_weights else "Taylor linearisation"
-        words = (
+        told = ", ".join(f"{n:,.0f} for {secret!r}" for secret, n in self.effective[:5])
+        more = len(self.effective) - 5
+        return (
             f"{of}; variances are those of {how} with {self.degrees:,} degrees of freedom, which "
-            "needs many clusters with records of each secret"
+            "needs many clusters with records of each secret; as much as so many independent "
+            f"records: {told}" + (f" and {more:,} more" if more > 0 else "")
         )
-        if self.effective:
-            told = ", ".join(f"{n:,.0f} for {secret!r}" for secret, n in self.effective[:5])
-            more = len(self.effective) - 5
-            words += f"; as much as so many independent records: {told}"
-            words += f" and {more:,} more" if more > 0 else ""
-        return words

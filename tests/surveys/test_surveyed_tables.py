@@ -263,6 +263,8 @@ def test_baselines_weigh_records_and_promise_what_they_promise():
     table = survey()
     for cls, options in ((GRRSanitizer, {}), (IRSanitizer, {"uncertainty": AllDistributions()})):
         found = make(cls, **{"uncertainty": None} | options).fit(table)
+        (note,) = (note for note in privacy_report(found).notes if "a survey" in note)
+        assert "no confidence set" in note and "degrees of freedom" not in note
         assert found.certificate_.uncertainty.is_everything and found.joint_.survey is not None
     with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
         weighted = make(NonRobustSanitizer).fit(table)
