@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = [
     "ROWS",
     "ReadOnly",
+    "ReadOnlyDict",
     "SetOnce",
     "chunks",
     "read_only",
@@ -65,19 +66,32 @@ def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def read_only(value: Any) -> Any:
-    """Return a value whose arrays, a dict's too, cannot be written to: copies of those that can.
+    """Return a value whose arrays and dicts cannot be written to: copies of those that can.
 
     Examples
     --------
-    >>> read_only(np.zeros(2)).flags.writeable
+    >>> read_only({"zeros": np.zeros(2)})["zeros"].flags.writeable
     False
     """
-    if type(value) is dict:
-        return {key: read_only(item) for key, item in value.items()}
+    if isinstance(value, dict):
+        return ReadOnlyDict({key: read_only(item) for key, item in value.items()})
     if isinstance(value, np.ndarray) and value.flags.writeable:
         value = value.copy()
         value.setflags(write=False)
     return value
+
+
+class ReadOnlyDict(dict[Any, Any]):
+    """A dict that stays as it was made."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("these figures cannot be changed; dict(...) makes a copy that can.")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return type(self), (dict(self),)
 
 
 class SetOnce:
@@ -96,13 +110,13 @@ class SetOnce:
 
 
 class ReadOnly:
-    """Base of immutable dataclasses: their arrays cannot be written to, nor can those of copies.
+    """Base of immutable dataclasses: arrays and dicts cannot be written to, nor those of copies.
 
     NumPy forgets that an array is read-only when it is pickled or copied deeply.
     """
 
     def __post_init__(self) -> None:
-        """Replace arrays that somebody may still write to."""
+        """Replace arrays and dicts that somebody may still write to."""
         self.__setstate__(vars(self))
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -74,6 +74,13 @@ def held():
 
 def public_arrays(value, path, seen):
     """Yield every array that public attributes, items and members lead to, with the way there."""
+    for place, found in public_values(value, path, seen):
+        if isinstance(found, np.ndarray):
+            yield place, found
+
+
+def public_values(value, path, seen):
+    """Yield every array and every dict likewise."""
     if isinstance(value, np.ndarray):
         yield path, value
         if value.dtype != object:
@@ -83,11 +90,12 @@ def public_arrays(value, path, seen):
         return
     seen[id(value)] = value  # kept alive, so that no other object gets its number
     if isinstance(value, Mapping):
+        yield path, value
         for key, item in value.items():
-            yield from public_arrays(item, f"{path}[{key!r}]", seen)
+            yield from public_values(item, f"{path}[{key!r}]", seen)
     elif isinstance(value, list | tuple | set | frozenset):
         for place, item in enumerate(value):
-            yield from public_arrays(item, f"{path}[{place}]", seen)
+            yield from public_values(item, f"{path}[{place}]", seen)
     if not type(value).__module__.startswith("skrldp") and not dataclasses.is_dataclass(value):
         return
     parameters = value.get_params(deep=False) if hasattr(value, "get_params") else ()
@@ -100,8 +108,10 @@ def public_arrays(value, path, seen):
             continue
         if isinstance(found, np.ndarray) and not np.shares_memory(found, getattr(value, name)):
             continue  # it is computed anew whenever it is read
+        if isinstance(found, dict) and found is not getattr(value, name):
+            continue
         if not callable(found) and path.count(".") < DEEPEST:
-            yield from public_arrays(found, f"{path}.{name}", seen)
+            yield from public_values(found, f"{path}.{name}", seen)
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +129,29 @@ def test_no_array_can_be_written_to(fitted, way):
         found = list(public_arrays(COPIES[way](value), name, {}))
         assert found, name
         assert [path for path, array in found if array.flags.writeable] == []
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_no_dict_can_be_written_to(fitted, way):
+    """Nor can certificates of columns, or errors by column, be replaced by other ones."""
+    seen = set()
+    for name, value in fitted.items():
+        for path, found in public_values(COPIES[way](value), name, {}):
+            if isinstance(found, Mapping):
+                seen.add(path.rpartition(".")[2])
+                for change in (
+                    lambda own: own.update(more=1),
+                    lambda own: own.__setitem__("more", 1),
+                    lambda own: own.clear(),
+                    lambda own: own.pop(next(iter(own), None)),
+                    lambda own: own.setdefault("more", 1),
+                    lambda own: own.__delitem__(next(iter(own), None)),
+                    lambda own: own.popitem(),
+                    lambda own: own.__ior__({"more": 1}),
+                ):
+                    with pytest.raises(TypeError, match="cannot be changed"):
+                        change(found)
+    assert {"each", "eps_of_reports", "expected_errors", "expected_errors['U']"} <= seen
 
 
 def test_the_callers_array_stays_the_callers():
