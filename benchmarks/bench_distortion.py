@@ -20,13 +20,13 @@ from skrldp import JointDistribution, RenyiBall, SolverError
 from skrldp.certificate import certify
 from skrldp.design.least_cost import _minimise as search
 from skrldp.design.least_cost import minimise
-from skrldp.design.least_cost._conic import solve_conic
 from skrldp.design.objectives import distance_matrix, expected_distance
 from skrldp.design.run import Limits
 from skrldp.privacy import Requirements, privacy_region, repair
 from skrldp.sets import RenyiSet
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "design"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+from conic_program import solve_conic
 from published_conic import solve_published
 
 CONIC = {"reduced": solve_conic, "published": solve_published}

@@ -46,11 +46,11 @@ def solve(
                 solution = search.at_least_simple(solution)
             solution = search.bounded(solution)
     except (SolverError, InfeasibleError) as error:
-        other = next(other for other in problem.others if other != solver)
+        others = [f"solver={other!r}" for other in problem.others if other != solver]
+        hints = ", ".join([*others[:1], "another region"])
         raise type(error)(
             f"no mechanism was designed for {requirements.describe()} with {problem.size} "
-            f"(solver={solver!r}): {error} Try solver={other!r}, another region, or fewer "
-            "categories."
+            f"(solver={solver!r}): {error} Try {hints}, or fewer categories."
         ) from error
     finally:
         limits.workers.close()

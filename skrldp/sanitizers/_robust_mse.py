@@ -112,14 +112,13 @@ class RobustMSESanitizer(DistortionSanitizer):
         table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
         The promise is the same, but there are fewer mechanisms to choose from, so the utility is
         smaller.
-    solver : {"auto", "cuts", "conic"}, default="auto"
-        "cuts", which "auto" takes, follows a central path, and then adds violated constraints to a
-        linear program until its value is close to a proven lower bound. "conic" is a corrected
-        version of the paper's conic program, for comparison; it needs alpha=2 and few cells.
+    solver : {"auto"}, default="auto"
+        "auto" follows a central path. Where a region has none, or rounding ends the path early,
+        violated constraints join a linear program until its value is close to a proven lower bound.
     tol : float, default=1e-4
-        Relative gap between the distance and its proven lower bound at which "cuts" stops. It also
-        stops at an absolute gap of 1e-9 times the least expected distance that a constant report
-        has, and when it makes no progress for long.
+        Relative gap between the distance and its proven lower bound at which the search stops. It
+        also stops at an absolute gap of 1e-9 times the least expected distance that a constant
+        report has, and when it makes no progress for long.
     max_iter : int or None, default=10_000
         Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
         limit. The best solution found by then is repaired, certified and used.

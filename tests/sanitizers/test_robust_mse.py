@@ -24,7 +24,6 @@ from skrldp import (
     PrivacyLeakWarning,
     RenyiBall,
     RobustMSESanitizer,
-    SkrldpError,
     certify,
     privacy_report,
 )
@@ -459,10 +458,9 @@ def test_smaller_sets_and_larger_eps_cost_less():
         assert all(b < a for a, b in itertools.pairwise(values))
 
 
-def test_cuts_are_the_default():
-    automatic, cuts = fit(SPARSE), fit(SPARSE, solver="cuts")
-    assert automatic.solution_.solver == cuts.solution_.solver == "cuts"
-    np.testing.assert_array_equal(automatic.mechanism_.weights, cuts.mechanism_.weights)
+def test_the_central_path_comes_before_cuts():
+    by_path, by_cuts = fit(SPARSE), fit(SPARSE, uncertainty=RenyiBall(region="box"))
+    assert (by_path.solution_.solver, by_cuts.solution_.solver) == ("path", "cuts")
 
 
 def test_the_design_is_deterministic():
@@ -669,7 +667,7 @@ def wrong_table(value):
         ({"robust_privacy": 1}, "robust_privacy=1 must be True or False"),
         ({"time_limit": 0}, "time_limit=0 must be a positive number of seconds, or None"),
         ({"time_limit": "60 s"}, "time_limit='60 s' must be a positive number of seconds"),
-        ({"solver": "simplex"}, "solver='simplex' must be one of 'auto', 'cuts', 'conic'"),
+        ({"solver": "simplex"}, "solver='simplex' must be one of 'auto'"),
         (
             {"uncertainty": RenyiBall(region="ball")},
             "region='ball' must be one of 'joint', 'product', 'box', 'lower'",
@@ -1154,12 +1152,8 @@ def breaks(u, y):
         ({"distance": "hammin"}, ValueError),
         ({"distance": breaks}, Odd),
         ({"uncertainty": RenyiBall(0.2, radius=0.1)}, ValueError),
-        (
-            {"solver": "conic", "uncertainty": RenyiBall(3.0, region="box")},
-            (ValueError, SkrldpError),
-        ),
     ],
-    ids=["no outputs", "no distance", "its own error", "no such region", "not by cones"],
+    ids=["no outputs", "no distance", "its own error", "no such region"],
 )
 def test_a_fit_that_fails_changes_nothing(parameters, error):
     found = fit(outputs=[0.5, 1.5])

@@ -76,7 +76,7 @@ def minimise(
     search.drop_rare_reports()
     return Solution(
         status=status,
-        solver="cuts",
+        solver="cuts" if search.programs else "path",
         objective=search.upper,
         bound=search.lower,
         bound_by="the dual of a linear program",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.design.least_cost import minimise, minimise_conic
+from skrldp.design.least_cost import minimise
 from skrldp.design.objectives._problem import Problem, Search, Task
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Quantity, Solution
@@ -21,7 +21,7 @@ from skrldp.privacy import repair
 __all__ = ["SOLVERS_OF_DISTANCES", "DistanceProblem"]
 
 
-SOLVERS_OF_DISTANCES = ("auto", "cuts", "conic")
+SOLVERS_OF_DISTANCES = ("auto",)
 
 
 @dataclass
@@ -48,7 +48,6 @@ class DistanceProblem(Problem):
     """
 
     solvers = SOLVERS_OF_DISTANCES
-    others = ("conic", "cuts")
     quantity: Quantity = _ExpectedDistance()
 
     def __init__(
@@ -66,7 +65,7 @@ class DistanceProblem(Problem):
 
 
 class _DistanceSearch(Search):
-    """A design by linear or conic programs."""
+    """A design by a central path, and by linear programs."""
 
     def __init__(self, problem: DistanceProblem, task: Task) -> None:
         self.problem, self.task = problem, task
@@ -80,17 +79,14 @@ class _DistanceSearch(Search):
         cost, task = self.problem.cost, self.task
         useful = _undominated(cost.cost)
         some = replace(cost, cost=cost.cost[useful])
-        if task.solver == "conic":
-            solution = minimise_conic(some, task.requirements, task.limits, task.verbose)
-        else:
-            solution = minimise(
-                some,
-                task.requirements,
-                gap=self.problem.gap,
-                limits=task.limits,
-                verbose=task.verbose,
-                first=None if task.warm is None else _as_outputs(task.warm, some),
-            )
+        solution = minimise(
+            some,
+            task.requirements,
+            gap=self.problem.gap,
+            limits=task.limits,
+            verbose=task.verbose,
+            first=None if task.warm is None else _as_outputs(task.warm, some),
+        )
         matrix = np.zeros(cost.cost.shape)
         matrix[useful] = solution.matrix
         return replace(solution, matrix=matrix)

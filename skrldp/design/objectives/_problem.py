@@ -61,7 +61,7 @@ class Problem(ABC):
     ----------
     solvers : tuple of str
         Names of its solvers.
-    others : tuple of two str
+    others : tuple of str
         Solvers to try where one fails, the first that is another.
     size : str
         Size of the problem, in words.
@@ -70,7 +70,7 @@ class Problem(ABC):
     """
 
     solvers: tuple[str, ...]
-    others: tuple[str, str]
+    others: tuple[str, ...] = ()
     size: str
     quantity: Quantity
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from conftest import REFERENCE
+from conic_program import solve_conic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -12,13 +13,13 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.engine import solve
-from skrldp.design.least_cost import CutProgram, minimise
 from skrldp.design.least_cost import _minimise as search_module
+from skrldp.design.least_cost import minimise
 from skrldp.design.least_cost._program import weak_duality
 from skrldp.design.objectives import DistanceProblem, distance_matrix, expected_distance
 from skrldp.design.programs import Cuts
 from skrldp.design.run import Limits
-from skrldp.privacy import Layout, Requirements, privacy_region
+from skrldp.privacy import Layout, Requirements, privacy_region, repair
 from skrldp.sets import ConditionalsSet, RenyiSet
 from skrldp.support_function import divergence
 
@@ -216,16 +217,12 @@ def test_outputs_of_no_use_are_left_out():
     assert found.objective == plain.objective
 
 
-def test_second_route_of_the_estimators_solver():
+def test_second_route():
     cost, region = program(COUNTS, "RURP")
-    conic, cuts = (
-        solve(DistanceProblem(cost, gap=1e-5), Requirements.of(region, 0.5), solver=name)
-        for name in ("conic", "cuts")
-    )
-    check(conic, cost, region, 0.5)
-    assert conic.objective == pytest.approx(cuts.objective, rel=2e-5)
-    assert conic.bound == pytest.approx(cuts.bound, rel=1e-4)
-    assert "before repair" in conic.message
+    asked = Requirements.of(region, 0.5)
+    conic, found = solve_conic(cost, asked), solve(DistanceProblem(cost, gap=1e-5), asked)
+    assert conic.value == pytest.approx(found.objective, rel=2e-5)
+    assert cost.worst(repair(conic.matrix, asked))[0] >= found.bound
 
 
 @pytest.mark.parametrize(
@@ -240,38 +237,15 @@ def test_second_route_for_sets_of_conditionals(observe, useful, seed):
     values = []
     for pair, drift in ((0.008, 0.0), (0.011, 0.0), (0.016, 0.0), (0.011, 0.004)):
         region = privacy_region(joint, ConditionalsSet(0.008, pair, drift), observe=observe)
-        conic = solve(DistanceProblem(cost), Requirements.of(region, 1.0), solver="conic")
+        conic = solve_conic(cost, Requirements.of(region, 1.0))
         for central in (True, False) if drift else (True,):
             found = search(cost, region, 1.0, central, gap=1e-5, limits=Limits(None))
             check(found, cost, region, 1.0)
             assert found.gap <= 1e-5
-            assert conic.objective == pytest.approx(found.objective, rel=2e-5)
-        values.append(conic.objective)
+            assert conic.value == pytest.approx(found.objective, rel=2e-5)
+        values.append(conic.value)
     assert np.all(np.diff(values[:3]) > 1e-3 * values[0])  # what two may take matters
     assert values[3] > 1.001 * values[1]
-
-
-def test_the_bound_of_a_conic_design_minds_the_time(monkeypatch):
-    """Its linear program has what time is left; without it the bound is a simpler one."""
-    cost, region = program(COUNTS, "RURP")
-    full = solve(
-        DistanceProblem(cost), Requirements.of(region, 0.5), solver="conic", time_limit=600.0
-    )
-    asked = []
-
-    def out_of_time(program, seconds=None):
-        asked.append(seconds)
-        raise TimeoutError
-
-    monkeypatch.setattr(CutProgram, "solve", out_of_time)
-    found = solve(
-        DistanceProblem(cost), Requirements.of(region, 0.5), solver="conic", time_limit=600.0
-    )
-    assert 0.0 < asked[0] <= 600.0
-    assert (found.status, found.unfinished) == ("time_limit", True)
-    assert found.message.startswith("The time limit ended the linear program of the lower bound")
-    assert found.bound <= full.bound and found.objective == full.objective
-    check(found, cost, region, 0.5)
 
 
 def test_cuts_are_written_as_they_read():

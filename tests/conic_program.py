@@ -1,6 +1,6 @@
 r"""The least expected cost as one conic program: an independent second route to the optimum.
 
-It shares no step with designs by cuts: the worst distributions are replaced by their duals,
+It shares no step with the package's designs: the worst distributions are replaced by their duals,
 written as cones, and Clarabel solves all at once (ISIT Theorems 2 and 4, with the missing
 :math:`-e^\epsilon` of ISIT (30)). A row is private for a pair of secrets iff some
 :math:`\lambda_i \ge q_i`, with :math:`q_1 = v_{s_1}` and :math:`q_2 = -e^\epsilon v_{s_2}`, have
@@ -17,13 +17,13 @@ above iff there are :math:`g_u \le x_u^\theta m^{1-\theta}` with :math:`\sum_u p
 All is homogeneous of degree one in (q, λ, m, g) and has coefficients of order one, so that a
 residual of the solver amounts to an equal change of the mechanism. The form that ISIT prints has
 the squares of joint probabilities inside the cones: there, a residual of 1e-8 may be a change by
-1e-2, and "optimal" says little (``tests/design/published_conic.py`` has it, for comparison).
+1e-2, and "optimal" says little (``published_conic.py`` has it, for comparison).
 """
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
 
@@ -40,12 +40,10 @@ from skrldp.privacy import (
     SimplexRegion,
 )
 
-__all__ = ["ConicResult", "solve_conic"]
-
 Part = tuple[Any, list[Any]]  # a cvxpy expression, and the constraints that give it its meaning
 
 # Clarabel's statuses and ours; any other is an error.
-_STATUSES = {"Solved": "optimal", "AlmostSolved": "optimal_inaccurate", "MaxTime": "time_limit"}
+_STATUSES = {"Solved": "optimal", "AlmostSolved": "optimal_inaccurate"}
 # Clarabel's own tolerances are 1e-8, with which the cost is up to 2e-4 too large, and 5e-5 for the
 # reduced ones. What stalls on the way to 1e-10, but within the reduced tolerances, is
 # "AlmostSolved". Steps shorter than the 0.99 of the way to the boundary that Clarabel takes by
@@ -56,7 +54,6 @@ _SETTINGS = {
     "max_step_fraction": 0.8,
     "max_iter": 500,
 }
-_LEAST_SECONDS = 1e-3  # that Clarabel is given, however long it took to write the program
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,40 +65,24 @@ class ConicResult:
     value : float
         The objective that the solver reports.
     status : str
-        ``"optimal"``, ``"optimal_inaccurate"`` (it got stuck, or had to stop, near the optimum) or
-        ``"time_limit"`` (the last iterate, which may be far from optimal and from private).
-    seconds : float
-        Time taken, with the writing of the program.
-    iterations : int
-        Of the interior-point method.
+        ``"optimal"`` or ``"optimal_inaccurate"`` (it got stuck, or had to stop, near the optimum).
     matrix : array of shape (b, a)
         The mechanism as the solver left it: stochastic and private up to its residuals.
     """
 
     value: float
     status: str
-    seconds: float
-    iterations: int
     matrix: Floats = field(repr=False)
 
 
-def solve_conic(
-    cost: ExpectedCost,
-    requirements: Requirements,
-    *,
-    seconds: float | None = None,
-    verbose: int = 0,
-) -> ConicResult:
+def solve_conic(cost: ExpectedCost, requirements: Requirements) -> ConicResult:
     """Minimise an expected cost over the private mechanisms.
 
     Raises ValueError if the region or α is none that it can do. Raises SolverError if the solver
     ends with anything but a solution.
     """
-    import cvxpy as cp
-
     for one in requirements:
         _check(one.region)
-    start = time.perf_counter()
     n_reports, n_cells = cost.cost.shape
     scale = float(np.abs(cost.cost).max()) or 1.0
     q = cp.Variable(n_reports * n_cells, nonneg=True)  # row by row
@@ -119,53 +100,28 @@ def solve_conic(
     problem = cp.Problem(cp.Minimize(objective), conditions)
     settings = dict(_SETTINGS)
     data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=settings)
-    written = time.perf_counter() - start
-    if seconds is not None:
-        settings["time_limit"] = max(seconds - written, _LEAST_SECONDS)
     # Not problem.solve(): it turns several of Clarabel's statuses into one warning or one error.
-    answer = chain.solve_via_data(problem, data, False, verbose > 1, settings)
-    taken = time.perf_counter() - start
-    said, iterations = str(answer.status), int(answer.iterations)
-    if verbose:
-        print(
-            f"[skrldp] conic: Clarabel says {said} after {iterations} iterations; {taken:.1f} s, "
-            f"{written:.1f} s of it to write {data['A'].shape[0]} rows."
-        )
+    answer = chain.solve_via_data(problem, data, False, False, settings)
+    said = str(answer.status)
     if said not in _STATUSES:
-        raise SolverError(
-            f"Clarabel ended with status {said!r} after {iterations} iterations (residuals "
-            f"{answer.r_prim:.0e} and {answer.r_dual:.0e}) on {n_reports} reports x {n_cells} "
-            f"cells at {requirements.describe()}. There is a solution, as uniform "
-            "reports are private. The cones are easiest for alpha=2."
-        )
+        raise SolverError(f"Clarabel ended with status {said!r} at {requirements.describe()}.")
     solution = chain.invert(answer, inverse)
     matrix = np.asarray(solution.primal_vars[q.id], dtype=float).reshape(n_reports, n_cells)
-    if not (iterations > 0 and np.isfinite(matrix).all() and (matrix.max(axis=0) > 0).all()):
-        raise SolverError(
-            f"Clarabel ended with status {said!r} before it had any mechanism: allow more than "
-            f"the {taken:.2g} s it had, {written:.2g} s of them to write the program."
-        )
-    value = float(solution.opt_val) * scale
-    return ConicResult(value, _STATUSES[said], taken, iterations, matrix)
+    return ConicResult(float(solution.opt_val) * scale, _STATUSES[said], matrix)
 
 
 def _check(region: Region) -> None:
     if not isinstance(region, ProductRegion | PointRegion | SimplexRegion):
         raise ValueError(
-            f"solver='conic' is for region='joint' or 'product', got {type(region).__name__}: its "
-            "cones are those of balls. Use solver='auto' for region='box' or 'lower'."
+            "the cones are those of balls: region='joint' or 'product', "
+            f"not {type(region).__name__}"
         )
     if isinstance(region, JointRegion) and region.alpha < 0.5:
-        raise ValueError(
-            f"solver='conic' needs alpha >= 1/2 for region='joint', got alpha={region.alpha}: "
-            "below, it is not convex. Use region='product', or a larger alpha."
-        )
+        raise ValueError(f"below alpha=1/2 region='joint' is not convex, got alpha={region.alpha}")
 
 
 def _power_mean(x: Any, p: Floats, order: float) -> Part:
     """Variables below the power means of the rows of x, given flat, under p; x >= 0 with them."""
-    import cvxpy as cp
-
     n, k = p.shape
     mean, group = cp.Variable(n), np.repeat(np.arange(n), k)
     if np.isneginf(order):
@@ -186,8 +142,6 @@ def _power_mean(x: Any, p: Floats, order: float) -> Part:
 
 def _below_geometric_mean(g: Any, x: Any, y: Any) -> Any:
     """Cones that say g² <= x y and x, y >= 0."""
-    import cvxpy as cp
-
     return cp.SOC(x + y, cp.vstack([2.0 * g, x - y]))
 
 
@@ -205,8 +159,6 @@ def _shrinkage(weight: Floats, alpha: float, radius: Floats) -> Floats:
 
 def _expected_cost(q: Any, cost: ExpectedCost, scale: float) -> Part:
     """Write the objective, divided by the scale."""
-    import cvxpy as cp
-
     n_reports, n_cells = cost.cost.shape
     if not cost.robust:
         return (cost.at(cost.distribution) / scale).ravel() @ q, []
@@ -223,8 +175,6 @@ def _expected_cost(q: Any, cost: ExpectedCost, scale: float) -> Part:
 
 def _private(q: Any, n_reports: int, one: Requirement) -> list[Any]:
     """Say that every row is private for every pair of secrets that is compared."""
-    import cvxpy as cp
-
     region, eps = one.region, one.pair_eps
     first, second = region.pairs
     shared = np.zeros(len(first), dtype=bool)
@@ -249,8 +199,6 @@ def _private(q: Any, n_reports: int, one: Requirement) -> list[Any]:
 
 def _greatest(q: Any, n_reports: int, region: Region) -> Part:
     """Bound max R.q over the conditionals R of each secret, for each report and secret."""
-    import cvxpy as cp
-
     a1, a2 = region.conditionals.shape
     p = np.tile(region.conditionals, (n_reports, 1))
     bound, group = cp.Variable(n_reports * a1), np.repeat(np.arange(n_reports * a1), a2)
@@ -284,8 +232,6 @@ def _slack(
     q: Any, n_reports: int, region: Region, secret: Indices, factor: Floats
 ) -> tuple[Any, Any]:
     """Variables λ, one for each report and pair, and λ - factor q over the cells of its secret."""
-    import cvxpy as cp
-
     a2 = region.conditionals.shape[1]
     family = (region.n_secrets * np.arange(n_reports)[:, None] + secret).ravel()
     top = cp.Variable(len(family))
@@ -304,8 +250,6 @@ def _pairs(
     what a split :math:`m_i = m_i' + m_i''` gives at most, the least of :math:`t \cdot m'` over the
     t of the shared budget, and the least of :math:`t \cdot m''` over those of the single ones.
     """
-    import cvxpy as cp
-
     alpha = region.alpha
     theta = (alpha - 1.0) / alpha
     sigma = (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -np.inf

@@ -1,13 +1,13 @@
 """The conic program as ISIT Theorems 2 and 4 print it, with the sign of (30) put right.
 
-It is no solver of the package: the squares of joint probabilities stand inside the cones, so that
+The squares of joint probabilities stand inside the cones, so that
 the solver's residuals are large changes of the mechanism. Tests and benchmarks compare with it.
 """
 
+import conic_program as conic
 import numpy as np
 import pytest
 
-from skrldp.design.least_cost import _conic as conic
 from skrldp.privacy import JointRegion
 
 
