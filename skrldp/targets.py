@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from skrldp._params import is_number
 from skrldp._typing import Floats
-from skrldp.alphabet import PARTS, Record, group_cells, numbers_of_cells
+from skrldp.alphabet import PARTS, Record, group_cells, group_records, numbers_of_cells
 
 __all__ = ["Linear", "Marginal", "Mean", "Target", "WeightedFunctions", "functions_of"]
 
@@ -170,7 +170,7 @@ def _read(target: Target, record: Record, distribution: Floats) -> WeightedFunct
         functions = _coefficients(target, record)
         names = tuple(("linear", place) for place in range(len(functions)))
     if not isinstance(target, Linear) and target.by is not None:
-        groups = group_cells(record, target.by, "all")
+        groups = group_records(record, target.by, group)
         inside = [_ratios(functions, present * g, distribution) for g in groups.indicators]
         functions = np.concatenate(inside)
         names = tuple((*name, groups.name, g) for g in groups.categories for name in names)

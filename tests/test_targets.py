@@ -83,3 +83,12 @@ def test_several_targets_stand_in_their_order():
 def test_messages(targets, message):
     with pytest.raises(ValueError, match=message):
         read(targets)
+
+
+BY_ITSELF = [Mean("visits", by="visits"), Marginal("job", by=["ill", "job"])]
+
+
+@pytest.mark.parametrize("target", BY_ITSELF)
+def test_figures_of_groups_by_the_column_that_is_estimated_are_refused(target):
+    with pytest.raises(ValueError, match="is the one that is estimated"):
+        read([Marginal("job"), target])

@@ -10,6 +10,7 @@ from skrldp.alphabet._cell_groups import (
     CellGroups,
     Record,
     group_cells,
+    group_records,
     numbers_of_cells,
 )
 from skrldp.alphabet._columns import OTHER, Column
@@ -35,6 +36,7 @@ __all__ = [
     "combine",
     "frequent_from",
     "group_cells",
+    "group_records",
     "is_missing",
     "listed",
     "named",

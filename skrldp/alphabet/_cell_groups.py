@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skrldp._params import check_choice
 from skrldp._typing import Floats
 
-__all__ = ["PARTS", "CellGroups", "Record", "group_cells", "numbers_of_cells"]
+__all__ = ["PARTS", "CellGroups", "Record", "group_cells", "group_records", "numbers_of_cells"]
 
 PARTS = ("all", "sensitive", "nonsensitive")
 
@@ -95,6 +95,18 @@ def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
     names = tuple(record.columns[place][0] for place in places)
     found = tuple(zip(*reversed(parts), strict=True)) if len(read) > 1 else tuple(parts[0])
     return CellGroups(names, found, labels.reshape(-1).astype(np.intp))
+
+
+def group_records(record: Record, by: Any, estimated: CellGroups) -> CellGroups:
+    """Group the cells by the columns `by`, within which other columns are estimated.
+
+    Raises ValueError if there is no such column, or it is one of those that are estimated.
+    """
+    groups = group_cells(record, by, "all")
+    both = [name for name in groups.name if name in estimated.name]
+    if both:
+        raise ValueError(f"by={by!r}: column {both[0]!r} is the one that is estimated.")
+    return groups
 
 
 def numbers_of_cells(group: CellGroups) -> tuple[Floats, Floats]:

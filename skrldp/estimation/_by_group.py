@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from skrldp._arrays import ReadOnly
 from skrldp._params import check_choice
 from skrldp._typing import Floats
-from skrldp.alphabet import CellGroups, Record, group_cells
+from skrldp.alphabet import CellGroups
 from skrldp.estimation._estimate import Estimate, index_of, labels_of
 from skrldp.estimation._intervals import INTERVALS
 from skrldp.estimation._numbers import NumericEstimate
 
-__all__ = ["Figures", "Members", "difference", "figures_of", "members_of"]
+__all__ = ["Figures", "difference", "figures_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,45 +313,23 @@ def _values(found: Estimate | Figures) -> NDArray[Any]:
     return values
 
 
-@dataclass(frozen=True, eq=False)
-class Members:
-    """The groups that other columns make, and the cells of each."""
-
-    names: tuple[Any, ...]
-    labels: tuple[tuple[Any, ...], ...]
-    cells: Floats  # (groups, a), 1 for the cells of the group
-
-
-def members_of(record: Record, by: Any, columns: Sequence[Any]) -> Members:
-    """Group the cells by the columns `by`, which are none of `columns`.
-
-    Raises ValueError if there is no such column, or it is one of the others.
-    """
-    group = group_cells(record, by, "all")
-    both = [name for name in group.name if name in columns]
-    if both:
-        raise ValueError(f"by={by!r}: column {both[0]!r} is the one that is estimated.")
-    return Members(group.name, labels_of(group.name, group.categories), group.indicators)
-
-
 def figures_of(
     what: str,
-    members: Members,
+    groups: CellGroups,
     categories: CellGroups | None,
     each: Sequence[NumericEstimate],
     n_reports: int,
     covariance: Callable[..., Floats] | None,
 ) -> Figures:
     """Put figures of groups, or of groups and categories, beside their labels."""
-    names, labels = members.names, members.labels
+    names, labels = groups.name, labels_of(groups.name, groups.categories)
     if categories is not None:
         own = labels_of(categories.name, categories.categories)
         names, labels = names + categories.name, tuple(g + c for g in labels for c in own)
     values = np.array([one.value for one in each])
     linear = None
     if covariance is not None:
-        width = members.cells.shape[1]
-        unknown = np.full(width, np.nan)
+        unknown = np.full(len(groups.labels), np.nan)
         functions = [unknown if one._linear is None else one._linear for one in each]
         linear = _covariance_of(np.array(functions), covariance)
     errors = np.array([one.std_error for one in each])
@@ -359,7 +337,7 @@ def figures_of(
     def intervals(level: Any, method: str) -> NDArray[Any]:
         return np.array([one.confidence_interval(level, method=method) for one in each])
 
-    n_by = len(members.names)
+    n_by = len(groups.name)
     return Figures(what, names, labels, values, errors, n_reports, intervals, linear, n_by)
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._typing import Floats
-from skrldp.alphabet import CellGroups, group_cells
-from skrldp.estimation._by_group import Figures, figures_of, members_of
+from skrldp.alphabet import CellGroups, group_cells, group_records
+from skrldp.estimation._by_group import Figures, figures_of
 from skrldp.estimation._channels import Channel, DenseChannel
 from skrldp.estimation._checks import MOST_DENSE
 from skrldp.estimation._estimate import Estimate
@@ -124,11 +124,11 @@ class CategorySummaries:
 
     def _shares_by(self, group: CellGroups, by: Any) -> Figures:
         """Shares of categories within groups: means of their indicators."""
-        members = members_of(self.mechanism_, by, group.name)
-        self._check_size(len(group.categories) * len(members.labels))
+        groups = group_records(self.mechanism_, by, group)
+        self._check_size(len(group.categories) * len(groups.categories))
         shares = group.indicators
-        each = [self._with_ranges(share, cells) for cells in members.cells for share in shares]
-        return figures_of("share", members, group, each, self.n_reports_, self._fit.covariance)
+        each = [self._with_ranges(share, cells) for cells in groups.indicators for share in shares]
+        return figures_of("share", groups, group, each, self.n_reports_, self._fit.covariance)
 
     def _check_size(self, k: int) -> None:
         if k * self._channel.n_cells > _MOST_COVARIANCE:

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from skrldp._arrays import real_numbers
 from skrldp._params import check_choice, check_flag, is_finite
 from skrldp._typing import Floats
-from skrldp.alphabet import CellGroups, group_cells, numbers_of_cells
-from skrldp.estimation._by_group import members_of
+from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
 from skrldp.estimation._channels import BlockChannel, Channel, channel_of
 from skrldp.estimation._checks import METHODS, MOST_DENSE, check_names
 from skrldp.estimation._fit import Fit, one_thread, rest_on_enough
@@ -108,7 +107,7 @@ def expected_std_error(
         return expected_std_errors(mechanism, n, [(columns, part)], **options)[0]
     own, fit = _planned(mechanism, n, distribution, method, asymptotic)
     group = group_cells(own, columns, part)
-    members, shares = members_of(own, by, group.name).cells, group.indicators
+    members, shares = group_records(own, by, group).indicators, group.indicators
     with one_thread():
         return np.array([_mean_error(fit, f, g, asymptotic) for g in members for f in shares])
 
@@ -208,7 +207,7 @@ def expected_std_error_of_mean(
     with one_thread():
         if by is None:
             return _mean_error(fit, numbers, present, asymptotic)
-        members = members_of(own, by, group.name).cells
+        members = group_records(own, by, group).indicators
         return np.array([_mean_error(fit, numbers, present * g, asymptotic) for g in members])
 
 

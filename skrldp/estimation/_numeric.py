@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp._typing import Floats
-from skrldp.alphabet import CellGroups, group_cells, numbers_of_cells
+from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
 from skrldp.estimation._bounded_mean import average, scores_for
-from skrldp.estimation._by_group import figures_of, members_of
+from skrldp.estimation._by_group import figures_of
 from skrldp.estimation._channels import Channel, DenseChannel
 from skrldp.estimation._checks import MOST_DENSE
 from skrldp.estimation._drift import set_around
@@ -64,10 +64,10 @@ class NumericSummaries:
         group = self._asked(column)
         numbers, present = numbers_of_cells(group)
         if by is not None:
-            members = members_of(self.mechanism_, by, group.name)
-            each = [self._with_ranges(numbers, present * own) for own in members.cells]
+            groups = group_records(self.mechanism_, by, group)
+            each = [self._with_ranges(numbers, present * own) for own in groups.indicators]
             what = f"mean of {group.name[0]!r}"
-            return figures_of(what, members, None, each, self.n_reports_, self._fit.covariance)
+            return figures_of(what, groups, None, each, self.n_reports_, self._fit.covariance)
         found = self._with_ranges(numbers, present)
         bounded = self._fit.unbiased and self._source.joint is not None
         if bounded and np.isnan(found.value) and self._n_dense and present.all():
@@ -204,10 +204,10 @@ class NumericSummaries:
         group, fit = self._asked(column), self._fit
         if by is None:
             return quantile(group, fit.spread, q, order, fit.region)
-        members = members_of(self.mechanism_, by, group.name)
-        each = [quantile(group, fit.spread, q, order, fit.region, own) for own in members.cells]
+        groups = group_records(self.mechanism_, by, group)
+        each = [quantile(group, fit.spread, q, order, fit.region, own) for own in groups.indicators]
         what = f"quantile {q:g} of {group.name[0]!r}"
-        return figures_of(what, members, None, each, self.n_reports_, None)
+        return figures_of(what, groups, None, each, self.n_reports_, None)
 
     def _asked(self, column: Any) -> CellGroups:
         check_is_fitted(self)
