@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skrldp._typing import Floats, Indices
 from skrldp.information import Blocks, conditionals_of
 from skrldp.mechanism import Mechanism
-from skrldp.privacy import Region, Screened, SimplexRegion, WorstPairs
+from skrldp.privacy import Region, Screened, WorstPairs
 
 __all__ = [
     "Pair",
@@ -76,7 +76,7 @@ def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -
     """
     same, same_secret, same_value, other = blocks
     cases = 3 if region.n_secrets > 2 else 2  # with two secrets one is always the row's own
-    if isinstance(region, SimplexRegion):  # no pair of secrets differs from another
+    if region.is_everything:  # no pair of secrets differs from another
         two = slice(0, 2)
         region = replace(
             region, conditionals=region.conditionals[two], marginal=region.marginal[two]
@@ -87,7 +87,7 @@ def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -
     first = np.repeat(np.array([own, foreign, foreign])[:cases, None], a1, axis=1)
     second = np.array([other_foreign, other_own, other_foreign])[:cases, None]
     second = np.repeat(second, a1, axis=1)
-    alike = isinstance(region, SimplexRegion) or (same, same_value) == (same_secret, other)
+    alike = region.is_everything or (same, same_value) == (same_secret, other)
     for u in range(1 if alike else a2):  # the same for every value
         yield View(first, second, region.one_against_rest(u), u)
 
@@ -111,13 +111,12 @@ def group_views(blocks: Blocks, region: Region, shape: tuple[int, int]) -> Itera
         if not here.any():
             continue
         several = int(number[secrets[0]])
-        alike = isinstance(region, SimplexRegion)  # then the first two secrets stand for all
         part = replace(
             region,
             conditionals=region.conditionals[secrets, :several],
             marginal=region.marginal[secrets],
             layout=None,
-            compared=None if alike else (place[first[here]], place[second[here]]),
+            compared=None if region.is_everything else (place[first[here]], place[second[here]]),
         )
         for four in (blocks, constant) if len(groups) > 1 else (blocks,):
             for view in block_views(four, part):
@@ -224,7 +223,7 @@ def _log_ratios(worst: WorstPairs, rows: Floats, against: Floats) -> Floats:
 
 def leakage_at_centre(view: View) -> float:
     region = view.region
-    return _ratio_of(view, region.conditionals, region.marginal > 0)
+    return _ratio_of(view, region.conditionals, region.seen)
 
 
 def leakage_at(view: View, distribution: Floats) -> float:

@@ -3,11 +3,10 @@
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skrldp._typing import Floats, Indices
-from skrldp.privacy._polyhedra import summits
-from skrldp.privacy._region import Region
+from skrldp._typing import Booleans, Floats, Indices
+from skrldp.privacy._polyhedra import LowerRegion, common, summits
+from skrldp.privacy._region import PowerMeans, Region
 from skrldp.privacy._screened import ROUNDING
 from skrldp.privacy._worst_pairs import odds_factor
 from skrldp.support_function import conditional_radius, pull_in, support, worst_conditionals
@@ -25,9 +24,23 @@ class ProductRegion(Region):
     """Each conditional anywhere in its own ball, whatever the others are (Entropy (24))."""
 
     @cached_property
-    def free(self) -> NDArray[np.bool_]:
+    def free(self) -> Booleans:
         """Secrets whose conditional may be anything, shape (a1,)."""
-        return np.isinf(conditional_radius(self.marginal, self.alpha, self.single_budgets))
+        return np.isinf(self._radii)
+
+    @cached_property
+    def _radii(self) -> Floats:
+        return conditional_radius(self.marginal, self.alpha, self.single_budgets)
+
+    @property
+    def means(self) -> PowerMeans:
+        """The means of the ball's order."""
+        theta = (self.alpha - 1.0) / self.alpha
+        return PowerMeans(self.conditionals, np.exp(-self._radii), theta)
+
+    def wider(self) -> Region:
+        """Return the lower bounds that the ball gives."""
+        return LowerRegion.around(self)
 
     def _extreme(
         self, q: Floats, secret: Indices, conditionals: bool
@@ -67,14 +80,17 @@ class ProductRegion(Region):
 class JointRegion(ProductRegion):
     """Exactly what a set allows in which two conditionals share a budget."""
 
-    def _shared_budget(self, pair: Indices) -> tuple[Floats, Floats | None]:
-        """Return what two conditionals may take together, and each of them."""
-        shared = self.uncertainty.pair_budgets(self.marginal[pair])
-        return shared, self.single_budgets[pair] if self.uncertainty.limits_singles else None
+    def shared(self, first: Indices, second: Indices) -> Booleans:
+        """Tell which secrets are two that have records; a free one costs nothing."""
+        return self.seen[first] & self.seen[second] & (first != second)
+
+    def wider(self) -> Region:
+        """Return the region in which no two conditionals share a budget."""
+        return ProductRegion(**common(self))
 
     def _extremes(self, parts: Floats, others: Floats) -> tuple[Floats, Floats]:
         """Upper bounds of what the conditionals make of each part, and of minus that."""
-        unshared = bool((self.marginal <= 0).any()) or self.same_secret
+        unshared = not self.seen.all() or self.same_secret
         few = len(parts) * len(self.pairs[0]) <= _FEW_PAIRS
         if few and not unshared:  # then the ball of each conditional costs more than it saves
             return parts.max(axis=2), -others.min(axis=2)
@@ -85,12 +101,12 @@ class JointRegion(ProductRegion):
 
         Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
-        shared = (self.marginal > 0)[first] & (self.marginal > 0)[second] & (first != second)
+        shared = self.shared(first, second)
         pair = np.stack([first[shared], second[shared]], axis=1)
         found = conditionals.copy()
         found[~shared] = super().pull_in(first[~shared], second[~shared], conditionals[~shared])
         around = self.conditionals[pair], self.marginal[pair], self.alpha
-        found[shared] = pull_in(conditionals[shared], *around, *self._shared_budget(pair))
+        found[shared] = pull_in(conditionals[shared], *around, *self.shared_budget(pair))
         return found
 
     def value_gap(
@@ -101,14 +117,14 @@ class JointRegion(ProductRegion):
         Shapes: `value` and `first` and `second` (m,); `eps` (m,); returns (m,).
         """
         gap = super().value_gap(value, first, second, eps)
-        shared = (self.marginal > 0)[first] & (self.marginal > 0)[second] & (first != second)
+        shared = self.shared(first, second)
         if shared.any():
             pair = np.stack([first[shared], second[shared]], axis=1)
             probability = self.conditionals[pair, value[shared, None]]
             p = np.stack([probability, 1.0 - probability], axis=2)
             q = np.zeros_like(p)
             q[:, 0, 0], q[:, 1, 0] = 1.0, -odds_factor(np.broadcast_to(eps, shared.shape)[shared])
-            best = support(q, p, self.marginal[pair], self.alpha, *self._shared_budget(pair))
+            best = support(q, p, self.marginal[pair], self.alpha, *self.shared_budget(pair))
             gap[shared] = np.fmin(gap[shared], best.bound)  # of two bounds, what is a number
         return gap
 
@@ -125,12 +141,12 @@ class JointRegion(ProductRegion):
     ) -> tuple[Floats, Floats | None]:
         """Bound pairs that share a budget by what both take of it."""
         # A free secret costs nothing, so the other has the whole budget: nothing to refine.
-        shared = (self.marginal > 0)[first] & (self.marginal > 0)[second] & (first != second)
+        shared = self.shared(first, second)
         pair = np.stack([first[shared], second[shared]], axis=1)
         factor = odds_factor(eps[shared])[:, None]
         q = np.stack([part[shared], -factor * other[shared]], axis=1)
         problem = q, self.conditionals[pair], self.marginal[pair]
-        radius, own = self._shared_budget(pair)
+        radius, own = self.shared_budget(pair)
         best = support(*problem, self.alpha, radius, own)
         bound = rough.copy()
         exact = best.bound + ROUNDING * np.abs(q).max(axis=(1, 2))

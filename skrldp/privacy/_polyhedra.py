@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 
 from skrldp._typing import Floats, Indices
-from skrldp.privacy._region import Region
+from skrldp.privacy._region import PowerMeans, Region
 
-__all__ = ["BoxRegion", "LowerRegion", "PointRegion", "SimplexRegion", "summits"]
+__all__ = ["BoxRegion", "LowerRegion", "PointRegion", "SimplexRegion", "common", "summits"]
+
+_MOST_BOX_VALUES = 6  # of U: a box may have a2 * 2**(a2 - 1) vertices, 192 here and 448 with 7
+_ROUNDING = 1e-15  # of probabilities
 
 
 def summits(q: Floats) -> Floats:
@@ -23,6 +26,33 @@ def summits(q: Floats) -> Floats:
 
 class SimplexRegion(Region):
     """All conditionals: privacy for every distribution."""
+
+    @property
+    def is_everything(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def means(self) -> PowerMeans:
+        """No means: the greatest number counts."""
+        return PowerMeans(self.conditionals, np.zeros(self.n_secrets), 1.0)
+
+    @property
+    def few_vertices(self) -> bool:
+        """True."""
+        return True
+
+    def vertices(self, secret: int) -> Floats:
+        """List the conditionals with one value."""
+        return np.eye(self.conditionals.shape[1])
+
+    def l1_reach(self, secrets: Indices) -> Floats:
+        """Return 2, the greatest distance there is."""
+        return np.full(len(secrets), 2.0)
+
+    def wider(self) -> "Region":
+        """Return the region itself: there is no larger one."""
+        return self
 
     def _extreme(
         self, q: Floats, secret: Indices, conditionals: bool
@@ -40,10 +70,39 @@ class SimplexRegion(Region):
 class PointRegion(Region):
     """The public conditionals alone; a secret without public records may have any."""
 
+    @property
+    def is_point(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def means(self) -> PowerMeans:
+        """The public means; those of other secrets count for nothing."""
+        return PowerMeans(self.conditionals, self.seen.astype(float), 1.0)
+
+    @property
+    def few_vertices(self) -> bool:
+        """True."""
+        return True
+
+    def vertices(self, secret: int) -> Floats:
+        """List the public conditional, or those with one value."""
+        if self.seen[secret]:
+            return self.conditionals[[secret]]
+        return np.eye(self.conditionals.shape[1])
+
+    def l1_reach(self, secrets: Indices) -> Floats:
+        """Return 0, or 2 for secrets without records."""
+        return np.where(self.seen[secrets], 0.0, 2.0)
+
+    def wider(self) -> "Region":
+        """Return lower bounds, which are the public probabilities."""
+        return LowerRegion.around(self)
+
     def _extreme(
         self, q: Floats, secret: Indices, conditionals: bool
     ) -> tuple[Floats, Floats | None]:
-        found = np.where((self.marginal > 0)[secret, None], self.conditionals[secret], summits(q))
+        found = np.where(self.seen[secret, None], self.conditionals[secret], summits(q))
         value = np.einsum("nu,nu->n", found, q)
         rounding = (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
         return value + rounding, found if conditionals else None
@@ -54,7 +113,7 @@ class PointRegion(Region):
         Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
         pair = np.stack([first, second], axis=1)
-        return np.where((self.marginal > 0)[pair][..., None], self.conditionals[pair], conditionals)
+        return np.where(self.seen[pair][..., None], self.conditionals[pair], conditionals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +126,33 @@ class LowerRegion(Region):
     def around(cls, region: Region) -> "LowerRegion":
         """Take the lower bounds from a ball."""
         lower, _ = region.cell_bounds()
-        return cls(**_common(region), lower=lower)
+        return cls(**common(region), lower=lower)
 
-    def one_against_rest(self, value: int) -> "Region":
-        """Return the region for mechanisms that only ask whether U is this value."""
-        return type(self).around(super().one_against_rest(value))
+    @property
+    def means(self) -> PowerMeans:
+        """The means under the lower bounds."""
+        total = self.lower.sum(axis=1)
+        free = (total <= 0)[:, None]
+        shares = self.lower / np.where(free, 1.0, total[:, None])
+        return PowerMeans(np.where(free, self.conditionals, shares), total, 1.0)
+
+    @property
+    def few_vertices(self) -> bool:
+        """True."""
+        return True
+
+    def vertices(self, secret: int) -> Floats:
+        """List the lower bounds with what is spare added to one value."""
+        lower = self.lower[secret]
+        return lower + max(1.0 - float(lower.sum()), 0.0) * np.eye(len(lower))
+
+    def wider(self) -> "Region":
+        """Return the region itself."""
+        return self
+
+    def merged(self, conditionals: Floats) -> "Region":
+        """Return the lower bounds of merged values; see :meth:`Region.merged`."""
+        return type(self).around(super().merged(conditionals))
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix with the public conditionals until the bounds hold; see :meth:`Region.pull_in`.
@@ -104,11 +185,36 @@ class BoxRegion(Region):
     def around(cls, region: Region) -> "BoxRegion":
         """Take the bounds from a ball."""
         lower, upper = region.cell_bounds()
-        return cls(**_common(region), lower=lower, upper=upper)
+        return cls(**common(region), lower=lower, upper=upper)
 
-    def one_against_rest(self, value: int) -> "Region":
-        """Return the region for mechanisms that only ask whether U is this value."""
-        return type(self).around(super().one_against_rest(value))
+    @property
+    def few_vertices(self) -> bool:
+        """Whether there are few values of U."""
+        return self.conditionals.shape[1] <= _MOST_BOX_VALUES
+
+    def vertices(self, secret: int) -> Floats:
+        """List conditionals all of whose entries but one are at a bound."""
+        lower, upper = self.lower[secret], self.upper[secret]
+        size = len(lower)
+        found = []
+        for free in range(size):
+            others = np.delete(np.arange(size), free)
+            for pattern in range(2 ** (size - 1)):
+                high = (pattern >> np.arange(size - 1)) & 1
+                vertex = np.empty(size)
+                vertex[others] = np.where(high == 1, upper[others], lower[others])
+                vertex[free] = 1.0 - vertex[others].sum()
+                if lower[free] - _ROUNDING <= vertex[free] <= upper[free] + _ROUNDING:
+                    found.append(vertex)
+        return np.unique(np.round(np.array(found), 15), axis=0)
+
+    def wider(self) -> "Region":
+        """Return the lower bounds alone."""
+        return LowerRegion.around(self)
+
+    def merged(self, conditionals: Floats) -> "Region":
+        """Return the bounds of merged values; see :meth:`Region.merged`."""
+        return type(self).around(super().merged(conditionals))
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix with the public conditionals until the bounds hold; see :meth:`Region.pull_in`.
@@ -135,7 +241,7 @@ class BoxRegion(Region):
         return value + rounding, found if conditionals else None
 
 
-def _common(region: Region) -> dict[str, Any]:
+def common(region: Region) -> dict[str, Any]:
     """Return what regions of all kinds have."""
     return {one.name: getattr(region, one.name) for one in fields(Region)}
 

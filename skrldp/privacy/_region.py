@@ -8,15 +8,15 @@ from functools import cached_property
 import numpy as np
 
 from skrldp._arrays import chunks
-from skrldp._typing import Floats, Indices
+from skrldp._typing import Booleans, Floats, Indices
 from skrldp.privacy._layout import Layout
 from skrldp.privacy._screened import Screened
 from skrldp.privacy._screened_maximum import screened_maxima
 from skrldp.privacy._worst_pairs import WorstPairs, heights_of, odds_factor
 from skrldp.sets import FittedSet, RenyiSet
-from skrldp.support_function import cell_bounds
+from skrldp.support_function import cell_bounds, l1_radius
 
-__all__ = ["Region"]
+__all__ = ["PowerMeans", "Region"]
 
 
 # Rows times pairs of secrets whose bounds are held at a time: 2 megabytes for each array.
@@ -26,6 +26,28 @@ _PAIRS = 1 << 20
 _FIRST_PAIRS = 2
 
 _EVERYTHING = RenyiSet(1.0, np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class PowerMeans:
+    r"""What the worst conditional of each secret makes of numbers q, by a power mean.
+
+    :math:`\max R\cdot q` is the least :math:`\lambda - c\,M_\theta(\lambda - q)` over
+    :math:`\lambda \ge \max q`, where :math:`M_\theta` is the power mean of exponent θ under p.
+
+    Attributes
+    ----------
+    p : array of shape (a1, a2)
+        Weights of the means.
+    scale : array of shape (a1,)
+        The factors c; 0 for a secret whose conditional may be anything.
+    theta : float
+        The exponent, at most 1.
+    """
+
+    p: Floats
+    scale: Floats
+    theta: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +74,57 @@ class Region(ABC):
         Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
 
+    @abstractmethod
+    def wider(self) -> "Region":
+        """Return the next larger region, whose privacy is easier to write down, or the same."""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether any conditionals are allowed, so that no pair of secrets differs from another."""
+        return False
+
+    @property
+    def is_point(self) -> bool:
+        """Whether the public conditionals are the only ones, but for secrets without records."""
+        return False
+
+    @property
+    def means(self) -> PowerMeans | None:
+        """The worst conditional of each secret by power means; None if it is none of these."""
+        return None
+
+    @property
+    def few_vertices(self) -> bool:
+        """Whether the conditionals of each secret are a polytope with few vertices."""
+        return False
+
+    def vertices(self, secret: int) -> Floats:
+        """List the extreme conditionals of a secret, shape (m, a2), where these are few."""
+        raise ValueError(f"a {type(self).__name__} has no vertices to list.")
+
+    def shared(self, first: Indices, second: Indices) -> Booleans:
+        """Tell which pairs of secrets share a budget: one takes what the other cannot.
+
+        Shapes: `first` and `second` (m,); returns (m,).
+        """
+        return np.zeros(len(first), dtype=bool)
+
+    def shared_budget(self, pair: Indices) -> tuple[Floats, Floats | None]:
+        """Return what two conditionals may take together, and each of them.
+
+        Shapes: `pair` (m, 2). Returns (m,), and (m, 2), or None where each may take all.
+        """
+        together = self.uncertainty.pair_budgets(self.marginal[pair])
+        return together, self.single_budgets[pair] if self.uncertainty.limits_singles else None
+
+    def l1_reach(self, secrets: Indices) -> Floats:
+        """Bound the ℓ1 distance of the conditionals of some secrets from the public ones.
+
+        Shapes: `secrets` (m,); returns (m,).
+        """
+        some = self.conditionals[secrets], self.marginal[secrets]
+        return l1_radius(*some, self.alpha, self.single_budgets[secrets])
+
     @property
     def alpha(self) -> float:
         """Order of the uncertainty set."""
@@ -61,6 +134,11 @@ class Region(ABC):
     def single_budgets(self) -> Floats:
         """What the conditional of each secret may take of the set's budget, shape (a1,)."""
         return self.uncertainty.single_budgets(self.marginal)
+
+    @cached_property
+    def seen(self) -> Booleans:
+        """Which secrets have public records, shape (a1,)."""
+        return self.marginal > 0
 
     @property
     def n_secrets(self) -> int:
@@ -180,8 +258,14 @@ class Region(ABC):
         Returns Region: over conditionals of two cells: the value, and all others together.
         """
         probability = self.conditionals[:, value]
-        pair = np.stack([probability, 1.0 - probability], axis=1)
-        return replace(self, conditionals=pair, layout=None)
+        return self.merged(np.stack([probability, 1.0 - probability], axis=1))
+
+    def merged(self, conditionals: Floats) -> "Region":
+        """Return a region for values that are merged: what it allows, this one allows of them.
+
+        Shapes: `conditionals` (a1, k): the public ones of the merged values.
+        """
+        return replace(self, conditionals=conditionals, layout=None)
 
     def cell_bounds(self) -> tuple[Floats, Floats]:
         """Least and greatest probability of each value under each secret.

@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 
 from skrldp._typing import Floats, Indices
-from skrldp.privacy._polyhedra import SimplexRegion
 from skrldp.privacy._region import Region
 
 __all__ = ["Requirement", "Requirements"]
@@ -54,7 +53,7 @@ class Requirement:
     @property
     def everywhere(self) -> bool:
         """Whether it is for all distributions: a matter of greatest and least entries."""
-        return isinstance(self.region, SimplexRegion)
+        return self.region.is_everything
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from skrldp.design.objectives import (
 from skrldp.design.rows import _cone as cone_module
 from skrldp.design.rows import enumerate_vertices, generate_columns
 from skrldp.design.rows._cone import CompactCone, PrivacyCone
-from skrldp.design.rows._facets import extreme_conditionals, facets
+from skrldp.design.rows._facets import facets
 from skrldp.design.run import Limits
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.privacy import (
@@ -174,7 +174,7 @@ def test_hessians_of_tied_rows_are_sums_of_blocks(kind):
 def tied_program(joint, region, cost, eps):
     """The least cost by a linear program over all cells, with equal parts; polyhedral regions."""
     (a1, a2), b = joint.counts.shape, len(cost)
-    limits, extremes = [], [extreme_conditionals(region, s) for s in range(a1)]
+    limits, extremes = [], [region.vertices(s) for s in range(a1)]
     for s, t in itertools.permutations(range(a1), 2):
         for first, second in itertools.product(extremes[s], extremes[t]):
             row = np.zeros((a1, a2))
@@ -308,7 +308,7 @@ def test_vertices_and_columns_agree(kind, table, cdd):
     assert listed.objective <= generated.bound
     value = mutual_information(tiled(listed.matrix, joint), joint.probabilities.ravel())
     assert value == pytest.approx(listed.objective, rel=1e-9)
-    extremes = [extreme_conditionals(region, s) for s in range(region.n_secrets)]
+    extremes = [region.vertices(s) for s in range(region.n_secrets)]
     for s, t in itertools.permutations(range(region.n_secrets), 2):
         for first, second in itertools.product(extremes[s], extremes[t]):
             assert np.all(listed.matrix @ (np.exp(-0.7) * first - second) <= 1e-9)

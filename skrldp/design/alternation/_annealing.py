@@ -20,7 +20,7 @@ until the barrier parameter is so low that reports do not become alike again.
 """
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +30,7 @@ from skrldp.design.criteria import Expandable
 from skrldp.design.interior_point import CentralPath, pair_function, path_blocks
 from skrldp.design.programs import ExpectedCost
 from skrldp.design.run import Limits, Workers
-from skrldp.privacy import (
-    JointRegion,
-    LowerRegion,
-    ProductRegion,
-    Requirement,
-    Requirements,
-    repair,
-)
+from skrldp.privacy import Requirement, Requirements, repair
 
 __all__ = ["Annealing", "Callback", "distinct_reports", "path_requirements"]
 
@@ -84,10 +77,7 @@ def path_requirements(requirements: Requirements) -> Requirements:
 def _with_path(one: Requirement) -> Requirement:
     if one.everywhere or pair_function(one) is not None:
         return one
-    if isinstance(one.region, JointRegion):
-        arguments = {item.name: getattr(one.region, item.name) for item in fields(one.region)}
-        return replace(one, region=ProductRegion(**arguments))
-    return replace(one, region=LowerRegion.around(one.region))
+    return replace(one, region=one.region.wider())
 
 
 class Annealing:

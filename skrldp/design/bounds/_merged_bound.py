@@ -9,8 +9,6 @@ over the values of a group, is private for the merged set. By the chain rule
 and the first term is bounded by pricing.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from skrldp._typing import Floats
@@ -18,7 +16,7 @@ from skrldp.design.bounds._priced_bound import proven, relaxation_of
 from skrldp.design.run import Limits
 from skrldp.information import entropy
 from skrldp.joint import JointDistribution
-from skrldp.privacy import ProductRegion, Requirements
+from skrldp.privacy import Requirements
 
 __all__ = ["merged_bound"]
 
@@ -51,7 +49,7 @@ def merged_bound(
     if (
         one is None
         or requirements.n_cells != joint.counts.size
-        or not isinstance(one.region, ProductRegion)
+        or one.region.few_vertices
         or one.region.compared is not None
         or not one.region.rows.in_order
         or one.region.conditionals.shape != shape
@@ -62,7 +60,7 @@ def merged_bound(
     member = np.stack([_balanced(conditional, groups) for conditional in joint.conditionals])
     merged = np.einsum("sug,su->sg", member, joint.conditionals)
     distribution = np.einsum("sug,su->sg", member, joint.probabilities)
-    region = replace(one.region, conditionals=merged, layout=None)
+    region = one.region.merged(merged)
     relaxation = relaxation_of(distribution, merged, Requirements.of(region, one.eps))
     if relaxation is None:
         return None

@@ -7,16 +7,7 @@ import numpy as np
 
 from skrldp._arrays import chunks
 from skrldp._typing import Floats, Indices
-from skrldp.privacy import (
-    PointRegion,
-    Region,
-    Requirement,
-    Requirements,
-    SimplexRegion,
-    odds_factor,
-    screened_maxima,
-)
-from skrldp.support_function import l1_radius
+from skrldp.privacy import Region, Requirement, Requirements, odds_factor, screened_maxima
 
 __all__ = ["least_odds", "theorem5_distance", "value_budget"]
 
@@ -36,18 +27,12 @@ def theorem5_distance(region: Region) -> float:
     if len(first) == 0:
         return 0.0
     secrets = np.union1d(first, second)
-    if isinstance(region, SimplexRegion) or np.any(region.marginal[secrets] <= 0):
-        return 2.0
     p = region.conditionals
     apart = max(
         float(np.abs(p[first[part]] - p[second[part]]).sum(axis=1).max())
         for part in chunks(len(first), _PAIRS_AT_ONCE)
     )
-    if isinstance(region, PointRegion):
-        return min(2.0, apart)
-    budgets = region.single_budgets[secrets]
-    reach = l1_radius(p[secrets], region.marginal[secrets], region.alpha, budgets)
-    return min(2.0, 2.0 * float(reach.max()) + apart)
+    return min(2.0, 2.0 * float(region.l1_reach(secrets).max()) + apart)
 
 
 # δ of each of some ε2, of shape (n,).

@@ -15,20 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
-from skrldp.privacy import (
-    JointRegion,
-    Layout,
-    LowerRegion,
-    PointRegion,
-    ProductRegion,
-    Requirement,
-)
-from skrldp.support_function import (
-    conditional_radius,
-    log_mean_exp,
-    split_budget,
-    support_shrink,
-)
+from skrldp.privacy import Layout, Requirement
+from skrldp.support_function import log_mean_exp, split_budget, support_shrink
 
 __all__ = ["Groups", "PairFunction", "concave_mean", "pair_function", "sum_last"]
 
@@ -275,47 +263,33 @@ def pair_function(one: Requirement) -> PairFunction | None:
     for a shared budget near order 1/2, where φ has a kink, and for all distributions, which need no
     function.
     """
-    region = one.region
-    pair = np.stack(region.pairs, axis=1)
-    weight = region.marginal[pair]
-    p, scale, theta, sigma = region.conditionals[pair], np.ones(pair.shape), 1.0, 1.0
-    shared, radius, own = np.zeros(len(pair), dtype=bool), np.zeros(len(pair)), None
-    if isinstance(region, PointRegion):
-        if not np.all(region.marginal > 0):
-            return None
-    elif isinstance(region, LowerRegion):
-        total = region.lower.sum(axis=1)
-        free = (total <= 0)[:, None]
-        p = np.where(free, region.conditionals, region.lower / np.where(free, 1.0, total[:, None]))
-        p, scale = p[pair], total[pair]
-    elif isinstance(region, ProductRegion):
-        alpha = region.alpha
-        theta = (alpha - 1.0) / alpha
-        scale = np.exp(-conditional_radius(region.marginal, alpha, region.single_budgets))[pair]
-        if isinstance(region, JointRegion):
-            if alpha <= _NEAR_HALF:
-                return None
-            sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)
-            both = (weight > 0).all(axis=1) & (pair[:, 0] != pair[:, 1])
-            radius = region.uncertainty.pair_budgets(weight)
-            own = region.single_budgets[pair] if region.uncertainty.limits_singles else None
-            together = np.exp(-support_shrink(np.where(both[:, None], weight, 1.0), alpha, radius))
-            scale = np.where(both[:, None], together[:, None], scale)
-            shared = both & (together > 0)  # without a bound on either, nothing is shared
-    else:
+    region, means, alpha = one.region, one.region.means, one.region.alpha
+    if means is None or one.everywhere or (region.is_point and not region.seen.all()):
         return None
+    pair = np.stack(region.pairs, axis=1)
+    weight, scale, sigma = region.marginal[pair], means.scale[pair], 1.0
+    shared, radius, own = region.shared(*region.pairs), np.zeros(len(pair)), None
+    if shared.any():
+        if alpha <= _NEAR_HALF:
+            return None
+        sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)
+        radius, own = region.shared_budget(pair)
+        both = shared[:, None]
+        together = np.exp(-support_shrink(np.where(both, weight, 1.0), alpha, radius))
+        scale = np.where(both, together[:, None], scale)
+        shared = shared & (together > 0)  # without a bound on either, nothing is shared
     return PairFunction(
         layout=region.rows,
         first=region.rows.place[pair[:, 0]],
         second=region.rows.place[pair[:, 1]],
-        p=p,
+        p=means.p[pair],
         scale=scale,
-        theta=theta,
+        theta=means.theta,
         shared=shared,
         weight=weight,
         sigma=sigma,
         radius=radius,
         own=own,
         factor=np.stack([np.exp(-one.pair_eps), -np.ones(len(pair))], axis=1),
-        fixed=isinstance(region, PointRegion),
+        fixed=region.is_point,
     )

@@ -265,7 +265,7 @@ def _private_at_centre(matrix: Floats, requirements: Requirements) -> bool:
         region = one.region
         parts, (first, second) = region.rows.spread(matrix), region.pairs
         reports = np.einsum("bsu,su->bs", parts, region.conditionals)
-        seen = (region.marginal > 0)[first] & (region.marginal > 0)[second]
+        seen = region.seen[first] & region.seen[second]
         first, second, factor = first[seen], second[seen], np.exp(one.pair_eps[seen])
         if np.any(reports[:, first] > factor * reports[:, second] + _ROUNDING):
             return False

@@ -28,7 +28,7 @@ from skrldp.design.subset import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import entropy, mutual_information, mutual_information_bound
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Layout, PointRegion, Requirement, Requirements
+from skrldp.privacy import Layout, Requirement, Requirements
 
 __all__ = ["AT_PUBLIC_SOLVER", "coupled", "optimum_at_public"]
 
@@ -95,7 +95,7 @@ def optimum_at_public(
 def _on_secrets(joint: JointDistribution, requirements: Requirements) -> Requirement | None:
     """Return the requirement, if it is for all of S at the public distribution and the only one."""
     one, layout = requirements.items[0], requirements.items[0].region.rows
-    only = len(requirements) == 1 and isinstance(one.region, PointRegion)
+    only = len(requirements) == 1 and one.region.is_point
     plain = layout.in_order and layout.parts.shape == joint.counts.shape
     return one if only and plain and requirements.any_pair else None
 

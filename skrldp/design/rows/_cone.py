@@ -206,7 +206,10 @@ class CompactCone(Cone):
             for one in requirements
         ]
         super().__init__(Requirements(tuple(smaller)), limits)
-        tables = [range_rows(one) if one.everywhere else lower_rows(one) for one in smaller]
+        tables = [
+            range_rows(one) if one.everywhere else lower_rows(one, one.region.cell_bounds()[0])
+            for one in requirements
+        ]
         complete = beside(tables, requirements.n_cells)
         self._program = unit_rows(requirements.n_cells, complete.shape[1] - requirements.n_cells)
         self._program.add_rows(complete, -np.inf, 0.0)

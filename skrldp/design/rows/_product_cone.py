@@ -21,7 +21,7 @@ import numpy as np
 
 from skrldp._typing import Booleans, Floats
 from skrldp.design.rows._cone import Cone
-from skrldp.design.rows._facets import extreme_conditionals, is_polyhedral
+from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.run import Limits
 from skrldp.exceptions import SolverError
 from skrldp.privacy import Requirements
@@ -116,7 +116,7 @@ class ProductCone(Cone):
         a1, a2 = region.conditionals.shape
         if region.rows.shared or not is_polyhedral(requirements) or eps > _LARGEST_EPS:
             raise SolverError("this cone cannot be taken apart by secret.")
-        extremes = [extreme_conditionals(region, s) for s in range(a1)]
+        extremes = [region.vertices(s) for s in range(a1)]
         width = np.array([np.ptp(e, axis=0).max() for e in extremes])
         if np.any((width > 0.0) & (width < _THINNEST)):
             raise SolverError("the region is too thin to be told from a point.")

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from skrldp.privacy import LowerRegion, Requirement
+from skrldp._typing import Floats
+from skrldp.privacy import Requirement
 
 __all__ = ["beside", "lower_rows", "range_rows"]
 
@@ -32,15 +33,14 @@ def range_rows(one: Requirement) -> sp.csr_array:
     return table
 
 
-def lower_rows(one: Requirement) -> sp.csr_array:
-    """Write privacy over the region of lower bounds as functions that must not be positive.
+def lower_rows(one: Requirement, lower: Floats) -> sp.csr_array:
+    """Write privacy over all conditionals above lower bounds as functions not to be positive.
 
-    Returns (m, n_cells + 2 p + 2 n_secrets): the variables are the row, the greatest entries of its
-    p parts, the least, and the greatest and least report probabilities under each secret.
+    Shapes: `lower` (n_secrets, k). Returns (m, n_cells + 2 p + 2 n_secrets): the variables are the
+    row, the greatest entries of its p parts, the least, and the greatest and least report
+    probabilities under each secret.
     """
-    region = one.region
-    assert isinstance(region, LowerRegion)
-    lower, layout = region.lower, region.rows
+    region, layout = one.region, one.region.rows
     a1, k = lower.shape
     secret = np.arange(a1)
     each = sp.csr_array(sp.eye(a1))

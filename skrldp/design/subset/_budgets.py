@@ -7,7 +7,7 @@ import numpy as np
 from skrldp._arrays import chunks
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.design.closed_form import least_odds
-from skrldp.privacy import Region, SimplexRegion, odds_factor, screened_maxima
+from skrldp.privacy import Region, odds_factor, screened_maxima
 
 __all__ = ["by_value", "secrets_of", "set_drops"]
 
@@ -75,6 +75,6 @@ def _odds(region: Region, asked: Booleans, budgets: Floats) -> Floats:
     # Each conditional alone is an upper bound.
     rough = least_odds((upper[first] - odds_factor(budgets)[:, None] * lower[second]).T, room)
     rough[~(asked[first] | asked[second]).T] = 0.0
-    if isinstance(region, SimplexRegion):
+    if not region.shared(first, second).any():  # then that is exact
         return np.asarray(rough.max(axis=1, initial=0.0))
     return screened_maxima(rough, exact, _FIRST_PAIRS)

@@ -14,7 +14,7 @@ from skrldp.design.objectives import CriterionProblem
 from skrldp.design.rows import _choose_cone as choice_module
 from skrldp.design.rows import _vertex_enumeration as vertices_module
 from skrldp.design.rows import enumerate_vertices, is_polyhedral
-from skrldp.design.rows._facets import extreme_conditionals, facet_count, facets
+from skrldp.design.rows._facets import facet_count, facets
 from skrldp.design.rows._vertex_enumeration import _vertices
 from skrldp.design.run import Limits
 from skrldp.exceptions import InfeasibleError, SolverError
@@ -95,9 +95,9 @@ def test_conditionals_of_an_unseen_secret_are_free():
     joint = JointDistribution([[20, 30, 5], [0, 0, 0]])
     for radius in (0.0, None):
         region = region_of(joint, radius=radius)
-        np.testing.assert_allclose(in_order(extreme_conditionals(region, 1)), in_order(np.eye(3)))
+        np.testing.assert_allclose(in_order(region.vertices(1)), in_order(np.eye(3)))
     point = region_of(joint, radius=0.0)
-    np.testing.assert_allclose(extreme_conditionals(point, 0), joint.conditionals[[0]])
+    np.testing.assert_allclose(point.vertices(0), joint.conditionals[[0]])
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
@@ -108,7 +108,7 @@ def test_vertices_of_a_box(seed, size):
     lower = centre * rng.random(size)
     upper = centre + (1.0 - centre) * rng.random(size) * 0.5
     region = BoxRegion(centre[None], np.ones(1), lower=lower[None], upper=upper[None])
-    found = extreme_conditionals(region, 0)
+    found = region.vertices(0)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-14)
     assert np.all(found >= lower - 1e-14) and np.all(found <= upper + 1e-14)
     free = (found > lower + 1e-9) & (found < upper - 1e-9)
