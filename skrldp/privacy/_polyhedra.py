@@ -33,11 +33,6 @@ class SimplexRegion(Region):
         return True
 
     @property
-    def means(self) -> PowerMeans:
-        """No means: the greatest number counts."""
-        return PowerMeans(self.conditionals, np.zeros(self.n_secrets), 1.0)
-
-    @property
     def few_vertices(self) -> bool:
         """True."""
         return True
@@ -76,9 +71,10 @@ class PointRegion(Region):
         return True
 
     @property
-    def means(self) -> PowerMeans:
-        """The public means; those of other secrets count for nothing."""
-        return PowerMeans(self.conditionals, self.seen.astype(float), 1.0)
+    def means(self) -> PowerMeans | None:
+        """The means at the public distribution; None if it says nothing of some secret."""
+        one = PowerMeans(self.conditionals, np.ones(self.n_secrets), 1.0)
+        return one if self.seen.all() else None
 
     @property
     def few_vertices(self) -> bool:

@@ -264,7 +264,7 @@ def pair_function(one: Requirement) -> PairFunction | None:
     function.
     """
     region, means, alpha = one.region, one.region.means, one.region.alpha
-    if means is None or one.everywhere or (region.is_point and not region.seen.all()):
+    if means is None:
         return None
     pair = np.stack(region.pairs, axis=1)
     weight, scale, sigma = region.marginal[pair], means.scale[pair], 1.0
