@@ -121,3 +121,6 @@ class ReadOnly:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update({name: read_only(value) for name, value in state.items()})
+        for name, value in list(vars(self).items()):
+            if name.startswith("_") and isinstance(value, dict):  # its object adds to it
+                vars(self)[name] = dict(value)
