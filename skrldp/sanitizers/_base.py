@@ -7,22 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp._params import check_choice, check_seed
 from skrldp.alphabet import Record
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.privacy import Promise
-from skrldp.sanitizers._checks import (
-    MOST_CELLS,
-    check_uncertainty,
-    check_verbose,
-    default_uncertainty,
-    larger_designs,
-    parts_of,
-)
-from skrldp.sanitizers._estimator import Estimator
+from skrldp.sanitizers._checks import MOST_CELLS, larger_designs, parts_of
 from skrldp.sanitizers._fitted_state import (
     Designed,
     Fitted,
@@ -33,8 +24,8 @@ from skrldp.sanitizers._fitted_state import (
 )
 from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
+from skrldp.sanitizers._parameters import Parameters
 from skrldp.sanitizers._promised import (
-    check_promise,
     eps_of_pairs,
     grouping_of,
     known_places,
@@ -42,16 +33,16 @@ from skrldp.sanitizers._promised import (
     promise_of,
     protects_each,
 )
-from skrldp.sanitizers._records import UNKNOWN, check_columns, impute, public_joint
+from skrldp.sanitizers._records import check_columns, impute, public_joint
 from skrldp.sanitizers._snapshot import snapshot
-from skrldp.sanitizers._surveys import check_survey, read_survey, records_of, told_of_survey
+from skrldp.sanitizers._surveys import read_survey, records_of, told_of_survey
 from skrldp.sanitizers._warnings import (
     warn_of_first_column,
     warn_of_limits,
     warn_of_rare_values,
     warn_of_weak_sets,
 )
-from skrldp.sanitizers._write_reports import ENCODINGS, blank_table
+from skrldp.sanitizers._write_reports import blank_table
 from skrldp.sets import FittedSet
 from skrldp.table import Codes, column_names, lazy_frame, learn
 
@@ -59,7 +50,7 @@ __all__ = ["BaseSanitizer"]
 
 
 class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
-    ReportsMixin, TransformerMixin, Estimator, ABC, auto_wrap_output_keys=None
+    ReportsMixin, TransformerMixin, Parameters, ABC, auto_wrap_output_keys=None
 ):
     """Base class of all sanitizers; a subclass designs the mechanism.
 
@@ -87,61 +78,18 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
-    def __init__(
-        self,
-        eps: Any = 1.0,
-        *,
-        sensitive: Any = None,
-        survey: Any = None,
-        categories: Any = "auto",
-        min_frequency: float | str | None = None,
-        max_categories: int | None = None,
-        alphabet_fraction: float | None = None,
-        uncertainty: Any = None,
-        encode: str | None = None,
-        handle_unknown: str = "error",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.eps = eps
-        self.sensitive = sensitive
-        self.survey = survey
-        self.categories = categories
-        self.min_frequency = min_frequency
-        self.max_categories = max_categories
-        self.alphabet_fraction = alphabet_fraction
-        self.uncertainty = uncertainty
-        self.encode = encode
-        self.handle_unknown = handle_unknown
-        self.random_state = random_state
-        self.verbose = verbose
-
     # -- what a subclass decides ------------------------------------------------------------------
 
     @abstractmethod
-    def _design(self, promise: Promise, record: Record) -> Designed:
-        """Return a mechanism, its proof, and the solution behind it; `record` names the columns."""
+    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
+        """Return a mechanism, its proof, and the solution behind it.
+
+        `around` is the set of the parameter `uncertainty`; `record` names the columns.
+        """
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         """Return the set that privacy must hold for, given that of the parameter."""
         return uncertainty
-
-    def _uncertainty_set(self) -> Any:
-        """Return a copy of the uncertainty set, which `fit` may change."""
-        if self.uncertainty is None:
-            return default_uncertainty()
-        return clone(self.uncertainty, safe=False)
-
-    def _check_parameters(self) -> None:
-        check_promise(self)
-        if self.encode is not None:
-            check_choice("encode", self.encode, ENCODINGS)
-        check_choice("handle_unknown", self.handle_unknown, UNKNOWN)
-        if self.uncertainty is not None:
-            check_uncertainty(self.uncertainty)
-        check_survey(self)
-        check_seed(self.random_state)
-        check_verbose(self.verbose)
 
     # -- from a public table to a mechanism -------------------------------------------------------
 
@@ -217,7 +165,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         survey_told = told_of_survey(survey, joint, around, codes)
         warn_of_rare_values(promise, codec.frequencies)
         names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
-        design = self._design(promise, named_record(joint, names))
+        design = self._design(promise, around, named_record(joint, names))
         warn_of_limits(design.solution)
         guarantee = guarantee_of(
             design.certificate,
@@ -229,7 +177,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         mechanism = design.mechanism.named(None, names)
         mechanism = replace(mechanism, guarantee=guarantee, others=codec.others)
         design = replace(design, mechanism=mechanism)
-        figures, words = self._summarise(joint, around, design)
+        figures, words = self._summarise(joint, design)
         fitted = Fitted(
             columns=columns_of(self, X if lazy_frame(X) is None else blank_table(codec)),
             codec=codec,
@@ -275,9 +223,7 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         self._fitted = replace(self._fitted, reported_itself=True)
         return reports
 
-    def _summarise(
-        self, joint: JointDistribution, uncertainty: FittedSet, design: Designed
-    ) -> tuple[dict[str, Any], str]:
+    def _summarise(self, joint: JointDistribution, design: Designed) -> tuple[dict[str, Any], str]:
         """Return the mechanism's utility: public attributes by name, and the same in words."""
         information, share = information_of(design.mechanism, joint)
         figures = {"mutual_information_": information, "normalized_mutual_information_": share}

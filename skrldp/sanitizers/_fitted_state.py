@@ -1,7 +1,7 @@
 """The results of a design and of a fit, as immutable objects: one assignment stores them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from skrldp.design import Solution
 from skrldp.information import shares_of_entropy
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
+from skrldp.sets import RenyiSet
 from skrldp.surveys import SurveySummary
 from skrldp.table import CellCodec
 
@@ -39,6 +40,8 @@ class Designed(ReadOnly):
         The cell that each report stands for; None if report y stands for cell y.
     distance : array of shape (a2, b), optional
         Distance of each report from each value of U, if the design minimised it.
+    utility : tuple, optional
+        The set for the worst distance then: a parameter object, and its value.
     """
 
     mechanism: Mechanism
@@ -46,11 +49,17 @@ class Designed(ReadOnly):
     solution: Solution
     cells: NDArray[np.intp] | None = None
     distance: Floats | None = None
+    utility: tuple[Any, RenyiSet] | None = None
 
     @property
     def reported_cells(self) -> NDArray[np.intp]:
         """The cell that each report stands for, shape (b,)."""
         return np.arange(self.mechanism.shape[0]) if self.cells is None else self.cells
+
+    def numbered(self, joint: JointDistribution) -> "Designed":
+        """Give reports numbers from 0; each stands for its most likely cell at a distribution."""
+        mechanism = self.mechanism.named(range(self.mechanism.shape[0]), ())
+        return replace(self, mechanism=mechanism, cells=mechanism.likely_cells(joint.probabilities))
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,135 @@
-"""What the sanitizers with an optimised mechanism share."""
+"""What the sanitizers share that are private over a set, or have an optimised mechanism."""
 
-from skrldp._params import check_choice
+from typing import Any, ClassVar
+
+from skrldp._params import OBSERVED, check_choice
 from skrldp.certificate import expected_seconds, release
 from skrldp.design.criteria import Criterion
 from skrldp.design.engine import solve
-from skrldp.design.objectives import SOLVERS, CriterionProblem
+from skrldp.design.objectives import SOLVERS, CriterionProblem, Problem
 from skrldp.privacy import Promise, Requirements
 from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._checks import check_limits
 from skrldp.sanitizers._fitted_state import Designed, FromFit
 from skrldp.sanitizers._promised import drawn_from
+from skrldp.sanitizers._texts import with_parameters
 from skrldp.sanitizers._warm_start import check_warm_start, known_mechanism, known_rows
 from skrldp.sanitizers._warnings import say_if_slow
 
-__all__ = ["OptimalSanitizer"]
+__all__ = ["ObservingSanitizer", "OptimalSanitizer", "SetSanitizer"]
 
 
-class OptimalSanitizer(BaseSanitizer):
-    """Base class: the best mechanism by a criterion, with parameters of the solver."""
+@with_parameters
+class SetSanitizer(BaseSanitizer):
+    """Base class: private over a set of distributions, with statements about what is beyond it.
+
+    Parameters
+    ----------
+    eps_all : float, optional
+        Privacy parameter over all distributions, at least `eps`, in nats. It bounds what further
+        reports about a person add, and what a report tells somebody who knows U, or a part of it: k
+        reports leak at most ``eps + (k - 1) * eps_all``, and to such a person k times `eps_all`.
+        None: nothing is required, and two reports, or a report together with U, may reveal S.
+    known : str, int, list or callable, optional
+        Columns of U that observers know of a person, selected as `sensitive` is. Privacy then holds
+        within each of their values as well, over the set of the conditionals of the rest of U.
+        Values that are grouped as "other" are one known value.
+    eps_known : float, optional
+        Privacy parameter within known values, in nats; None is `eps`.
+
+    Notes
+    -----
+    Further reports: the promise is for **one report about each person**, to somebody who knows
+    nothing else about them. `eps_all` bounds what further reports add and what a report tells
+    somebody who knows U: ``certify(..., reports=k)`` gives the number for k reports. Without it two
+    reports, or one and U, may even determine S, since the distribution of U is then outside the
+    set.
+
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
+    """
+
+    eps_all: float | None = None
+    known: Any = None
+    eps_known: float | None = None
+
+
+@with_parameters
+class OptimalSanitizer(SetSanitizer):
+    """Base class: the best mechanism by a criterion, with parameters of the solver.
+
+    Parameters
+    ----------
+    eps : float, array of shape (a1, a1) or mapping, default=1.0
+        Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
+        secret as under another. A symmetric array states it for each two secrets, in the order of
+        ``joint_.secrets``; so does a mapping of all pairs, ``{(s, t): 0.5, ...}``. ``np.inf``: two
+        secrets are not compared.
+    protect : {"jointly", "each"}, default="jointly"
+        How several sensitive columns are protected: "jointly", as one secret, or "each" for itself
+        at `eps`, with the others among U. "each" promises less, since it bounds nothing that a
+        report says about two of the columns together, and leaves more utility.
+    max_iter : int or None, default=10_000
+        Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
+        limit. The best solution found by then is repaired, certified and used.
+    time_limit : float, optional
+        Seconds that the solver may take; None for no limit. Without it, `fit` is a function of its
+        input: two fits give the same mechanism on one machine with one version of each library.
+        With it, the mechanism depends on how fast the machine is, and how busy.
+    n_jobs : int, optional
+        Number of threads or processes; -1 for one for each processor. None is 1, unless in a
+        :func:`joblib.parallel_config` context. The mechanism does not depend on it.
+    warm_start : bool or Mechanism, default=False
+        Where the search begins. False: from scratch, so that `fit` is a function of its input.
+        True, as in scikit-learn: at the mechanism of the last `fit` of this object, if there is
+        one. A Mechanism, such as ``mechanism_`` of another fit: at that one; copies by
+        :func:`~sklearn.base.clone` have it too, and `fit` stays a function of its input. Its
+        secrets and values must be those of the public table, whatever it promises: what is found
+        is repaired, certified and bounded as in any fit. The search may find a little less than one
+        from scratch, or more. An optimum by a formula or by ``solver="vertices"`` does not need it.
+    encode : {"symbol", "onehot", "posterior", "cells"}, optional
+        Form of the reports. "symbol": one column of integers from 0 to b − 1, where b is the number
+        of different reports. "onehot": b columns of 0 and 1. "posterior": the probability of each
+        category of each column given the report, at the public distribution. "cells": the columns
+        of X, filled with the most probable cell given the report. None is "symbol". Each of these
+        forms reveals about S whatever the report reveals, whether the mechanism sees S or not.
+    verbose : int, default=0
+        If positive, `fit` shows a progress bar and prints what it did.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Iterations that the solver took.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `transform`, for parameters and tables that are not as described; by `fit`, if
+        a warm start has other secrets or values than the table.
+    SolverError
+        By `fit`, if the solver fails.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        By `fit`, if there are too few public records for the asymptotic radius of the set to be
+        reliable, if the radius is 0, or if the table's columns have names and `sensitive` is None.
+    ConvergenceWarning
+        By `fit`, if the solver met a limit of iterations or time.
+    """
+
+    protect: str = "jointly"
+    solver: str = "auto"
+    max_iter: int | None = 10_000
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    warm_start: Any = False
 
     n_iter_ = FromFit("solution.iterations")
 
     _default_encode = "symbol"
     _slow_from = 60  # cells, by measurement
-    _solvers: tuple[str, ...] = SOLVERS
+    _solvers: ClassVar[tuple[str, ...]] = SOLVERS
     _most_cells = 2_000  # a design and its proof take minutes there
 
     def _check_parameters(self) -> None:
@@ -32,19 +138,22 @@ class OptimalSanitizer(BaseSanitizer):
         check_limits(self)
         check_warm_start(self)
 
-    def _optimum(
-        self,
-        promise: Promise,
-        requirements: Requirements,
-        criterion: Criterion | None = None,
+    def _best_by(
+        self, promise: Promise, requirements: Requirements, criterion: Criterion | None = None
     ) -> Designed:
+        """Design the best mechanism by a criterion; None is the optimum at the public joint."""
+        problem = CriterionProblem(promise.joint, criterion)
+        return self._optimum(promise, requirements, problem).numbered(promise.joint)
+
+    def _optimum(self, promise: Promise, requirements: Requirements, problem: Problem) -> Designed:
+        """Solve a problem and release its mechanism, whose symbols are the rows in use."""
         joint, limit = promise.joint, self.time_limit
         say_if_slow(self, joint)
         known = known_mechanism(self, joint)
         if limit is not None:  # leave time for repair and proof, but no more than half
             limit = max(limit - expected_seconds(promise.requirements()), limit / 2.0)
         solution = solve(
-            CriterionProblem(joint, criterion),
+            problem,
             requirements,
             solver=self.solver,
             time_limit=limit,
@@ -58,6 +167,41 @@ class OptimalSanitizer(BaseSanitizer):
         mechanism, certificate = release(
             solution.matrix, promise, stand_in=stand_in, verbose=self.verbose
         )
-        mechanism = mechanism.named(range(mechanism.shape[0]), ())
-        likely = mechanism.likely_cells(joint.probabilities)
-        return Designed(mechanism, certificate, solution, cells=likely)
+        return Designed(mechanism, certificate, solution)
+
+
+@with_parameters
+class ObservingSanitizer(OptimalSanitizer):
+    """Base class: a mechanism that may observe U alone.
+
+    Parameters
+    ----------
+    observe : {"all", "nonsensitive"}, default="all"
+        What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
+        columns of U only, in the order of the public table, and does not look at those of S where a
+        table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
+        The promise is the same, but there are fewer mechanisms to choose from, so the utility is
+        smaller.
+    handle_unknown : {"error", "impute", "infrequent_if_exist"}, default="error"
+        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
+        given S (uniform for a secret that the public table lacks). With ``observe="nonsensitive"``
+        the draw is from the public distribution of U, and "impute" must be set before `fit`, since
+        the mechanism is then designed and proven private for it. An unknown secret is always an
+        error, unless the mechanism does not observe S.
+        With "infrequent_if_exist", values of U that the alphabet lacks are "other", in `fit` as in
+        `transform` and in clients; it must be set before `fit`. A combination of values that it
+        lacks is "other" in every column of U.
+
+    Notes
+    -----
+    The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
+    whichever distribution of the uncertainty set is the true one. Nothing is promised about U
+    beyond what it reveals about S. The solver is not trusted: its result is repaired, rounded to
+    what will be sampled and proven private, or else nothing is released.
+    """
+
+    observe: str = "all"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("observe", self.observe, OBSERVED)

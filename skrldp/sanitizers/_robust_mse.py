@@ -1,18 +1,45 @@
 """The private mechanism whose reports are closest to U."""
 
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from skrldp._params import OBSERVED, check_choice, check_flag
-from skrldp.design.objectives import SOLVERS_OF_DISTANCES
-from skrldp.sanitizers._checks import check_limits, check_tolerance
-from skrldp.sanitizers._distortion_base import DistortionSanitizer
-from skrldp.sanitizers._utility_set import check_utility_uncertainty
-from skrldp.sanitizers._warm_start import check_warm_start
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp._numbers import at_most
+from skrldp._params import check_flag
+from skrldp.alphabet import Record
+from skrldp.design.closed_form import closed_forms
+from skrldp.design.objectives import (
+    SOLVERS_OF_DISTANCES,
+    DistanceProblem,
+    distance_matrix,
+    expected_distance,
+    suited_distance,
+)
+from skrldp.exceptions import PrivacyLeakWarning
+from skrldp.joint import JointDistribution
+from skrldp.privacy import Promise
+from skrldp.sanitizers._checks import check_outputs, check_tolerance
+from skrldp.sanitizers._fitted_state import Designed, Fitted, FromFit
+from skrldp.sanitizers._optimal_base import ObservingSanitizer
+from skrldp.sanitizers._promised import design_requirements
+from skrldp.sanitizers._texts import with_parameters
+from skrldp.sanitizers._utility_set import (
+    PUBLIC_ALONE,
+    check_utility_uncertainty,
+    fit_utility_set,
+    over_set,
+    worst_distance,
+)
+from skrldp.sets import FittedSet
 
 __all__ = ["RobustMSESanitizer"]
 
 
-class RobustMSESanitizer(DistortionSanitizer):
+@with_parameters
+class RobustMSESanitizer(ObservingSanitizer):
     """The private mechanism with the least expected distance of the report from U.
 
     Utility and privacy can each be required at every distribution of an uncertainty set, or at the
@@ -29,60 +56,8 @@ class RobustMSESanitizer(DistortionSanitizer):
 
     Parameters
     ----------
-    eps : float, array of shape (a1, a1) or mapping, default=1.0
-        Privacy parameter ε, in nats: no report may be more than exp(ε) times as probable under one
-        secret as under another. A symmetric array states it for each two secrets, in the order of
-        ``joint_.secrets``; so does a mapping of all pairs, ``{(s, t): 0.5, ...}``. ``np.inf``: two
-        secrets are not compared.
-    eps_all : float, optional
-        Privacy parameter over all distributions, at least `eps`, in nats. It bounds what further
-        reports about a person add, and what a report tells somebody who knows U, or a part of it: k
-        reports leak at most ``eps + (k - 1) * eps_all``, and to such a person k times `eps_all`.
-        None: nothing is required, and two reports, or a report together with U, may reveal S.
-    sensitive : str, int, list or callable, default=None
-        The columns of the secret S, by name or position, as in
-        :class:`~sklearn.compose.ColumnTransformer`. All other columns together are U. None is the
-        first column; if the columns have names, a warning then states which one is protected.
-    survey : SurveyDesign, optional
-        How the public records were drawn, if they are those of a survey: columns of weights, strata
-        and clusters, which are neither S nor U; positions of `sensitive` and `known` are those of
-        the other columns. None: the records are independent and alike.
-    known : str, int, list or callable, optional
-        Columns of U that observers know of a person, selected as `sensitive` is. Privacy then holds
-        within each of their values as well, over the set of the conditionals of the rest of U.
-        Values that are grouped as "other" are one known value.
-    eps_known : float, optional
-        Privacy parameter within known values, in nats; None is `eps`.
-    protect : {"jointly", "each"}, default="jointly"
-        How several sensitive columns are protected: "jointly", as one secret, or "each" for itself
-        at `eps`, with the others among U. "each" promises less, since it bounds nothing that a
-        report says about two of the columns together, and leaves more utility.
-    categories : "auto", "product", list or dict, default="auto"
-        Alphabets of the columns: a list with one for each column in the table's order, or a dict
-        that names some of the columns. They may hold values that the public table lacks. "auto"
-        takes the levels that a column's dtype declares (category, Enum, bool), used or not, or else
-        the values that occur. If S (or U) has several columns, only the combinations that occur in
-        the public table are known; with "product", or if the alphabet of one of these columns is
-        given, all combinations are.
-    min_frequency : int, float or "auto", optional
-        As in :class:`~sklearn.preprocessing.OneHotEncoder`: the values of a column of U that have
-        fewer records than this (a float: a smaller share of the records) are reported as one value,
-        "other". Secrets are never grouped. "auto" takes the least number for which the confidence
-        level of `uncertainty` holds although the values are learned from the counted records, some
-        40 to 70; "other" then stands for unknown values as well.
-    max_categories : int, optional
-        As in :class:`~sklearn.preprocessing.OneHotEncoder`: most values that a column of U may
-        have, "other" included; the most frequent ones are kept.
-    alphabet_fraction : float, optional
-        Share of the records to set aside, drawn at random. The values of U are learned from them,
-        and they are not counted. Where the values are learned from the counted records instead, the
-        confidence level of `uncertainty` is only guaranteed if each has many records: see
-        :doc:`the guide </guide/pipelines>`. Values that the records set aside lack are counted as
-        "other", so ``handle_unknown="infrequent_if_exist"`` is needed. Nothing is set aside where
-        all columns of U are declared.
-    uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. A parameter
-        search reaches the parameters of a set that is stated as ``uncertainty__beta`` and so on.
+    {eps, eps_all, sensitive, survey, known, eps_known, protect, categories, min_frequency}
+    {max_categories, alphabet_fraction, uncertainty}
     utility_uncertainty : RenyiBall or AllDistributions, optional
         The set for the worst expected distance. That depends on the marginal of S, so the set is
         one of joint distributions, with a beta of its own: **each of the two statements may be
@@ -106,12 +81,7 @@ class RobustMSESanitizer(DistortionSanitizer):
     outputs : list, optional
         The values that a report may have, such as midpoints of bins; None: those of U. Numbers
         where the distance needs them; tuples if U has several columns.
-    observe : {"all", "nonsensitive"}, default="all"
-        What the mechanism sees of a person. "nonsensitive" is U alone: `transform` then needs the
-        columns of U only, in the order of the public table, and does not look at those of S where a
-        table has them. (Arrays have no names: one with as many columns as U has is taken for U.)
-        The promise is the same, but there are fewer mechanisms to choose from, so the utility is
-        smaller.
+    {observe}
     solver : {"auto"}, default="auto"
         "auto" follows a central path. Where a region has none, or rounding ends the path early,
         violated constraints join a linear program until its value is close to a proven lower bound.
@@ -119,52 +89,19 @@ class RobustMSESanitizer(DistortionSanitizer):
         Relative gap between the distance and its proven lower bound at which the search stops. It
         also stops at an absolute gap of 1e-9 times the least expected distance that a constant
         report has, and when it makes no progress for long.
-    max_iter : int or None, default=10_000
-        Iterations that the solver may take: Newton steps and rounds of linear programs; None for no
-        limit. The best solution found by then is repaired, certified and used.
-    time_limit : float, optional
-        Seconds that the solver may take; None for no limit. Without it, `fit` is a function of its
-        input: two fits give the same mechanism on one machine with one version of each library.
-        With it, the mechanism depends on how fast the machine is, and how busy.
-    n_jobs : int, optional
-        Number of threads or processes; -1 for one for each processor. None is 1, unless in a
-        :func:`joblib.parallel_config` context. The mechanism does not depend on it.
-    warm_start : bool or Mechanism, default=False
-        Where the search begins. False: from scratch, so that `fit` is a function of its input.
-        True, as in scikit-learn: at the mechanism of the last `fit` of this object, if there is
-        one. A mechanism, such as ``mechanism_`` of another fit: there; copies by
-        :func:`~sklearn.base.clone` have it too, and `fit` stays a function of its input. Its
-        secrets and values must be those of the public table, whatever it promises: what is found
-        is repaired, certified and bounded as in any fit. It saves little time, since the
-        bound is computed from scratch.
+    {max_iter, time_limit, n_jobs, warm_start}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports. "symbol": one column of integers, which number the outputs that are in
         use. "onehot": a column of 0 and 1 for each of these outputs. "posterior": the probability
         of each category of each column given the report, at the public distribution. "cells": the
         outputs themselves, as columns of U. None is "cells".
-    handle_unknown : {"error", "impute", "infrequent_if_exist"}, default="error"
-        With "impute", an unknown value of U is replaced by a draw from the public distribution of U
-        given S (uniform for a secret that the public table lacks). With ``observe="nonsensitive"``
-        the draw is from the public distribution of U, and "impute" must be set before `fit`, since
-        the mechanism is then designed and proven private for it. An unknown secret is always an
-        error, unless the mechanism does not observe S.
-        With "infrequent_if_exist", values of U that the alphabet lacks are "other", in `fit` as in
-        `transform` and in clients; it must be set before `fit`. A combination of values that it
-        lacks is "other" in every column of U.
-    random_state : None, int, Generator or RandomState, default=None
-        None takes entropy from the operating system. An int makes `transform` repeatable and is for
-        tests: **it voids the guarantee**, since whoever knows it can undo the randomness. `fit` is
-        deterministic and does not use it.
+    {handle_unknown, random_state}
     verbose : int, default=0
         If positive, `fit` prints what it does.
 
     Attributes
     ----------
-    joint_ : JointDistribution
-        The public distribution: counts, probabilities, secrets and values.
-    uncertainty_ : LikelihoodRatioSet, RenyiBall or AllDistributions
-        The distributions that privacy holds for, with what was fitted, in nats: the radius ``B_``
-        of a ball, or the bounds ``single_`` and ``pair_`` of log likelihood ratios.
+    {joint_, uncertainty_}
     utility_uncertainty_ : RenyiBall or AllDistributions
         The set for the worst expected distance; ``B_`` is its radius, in nats.
     mechanism_ : Mechanism
@@ -175,9 +112,7 @@ class RobustMSESanitizer(DistortionSanitizer):
         the set or, without robust privacy, at the public distribution.
     solution_ : Solution
         How the mechanism was found: solver, status, distance with its lower bound and gap, time.
-    information_by_secret_, normalized_information_by_secret_ : ndarray of shape (a1,)
-        I(U; Y | S=s) for each secret, in nats, and divided by H(U | S=s); NaN where there is
-        nothing to tell.
+    {information_by_secret_}
     distance_ : str, callable or array
         The distance that was taken: "squared" or "hamming" for "auto", and else `distance`.
     distortion_ : float
@@ -188,22 +123,11 @@ class RobustMSESanitizer(DistortionSanitizer):
         probability ``utility_uncertainty_.beta``, as far as the radius comes from a beta.
     worst_case_distribution_ : array of shape (a1, a2)
         A distribution of that set that (nearly) attains it.
-    n_iter_ : int
-        Iterations that the solver took.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if all are strings.
+    {n_iter_, n_features_in_, feature_names_in_}
 
     Raises
     ------
-    ValueError
-        By `fit` and `transform`, for parameters and tables that are not as described; by `fit`, if
-        a warm start has other secrets or values than the table.
-    CertificateError
-        By `fit`, if the mechanism cannot be proven private.
-    SolverError
-        By `fit`, if the solver fails.
+    {ValueError, CertificateError, SolverError}
 
     Warns
     -----
@@ -211,8 +135,7 @@ class RobustMSESanitizer(DistortionSanitizer):
         By `fit`, if there are too few public records for the asymptotic radius of the set to be
         reliable, if privacy holds at the public distribution alone, or if the table's columns have
         names and `sensitive` is None.
-    ConvergenceWarning
-        By `fit`, if the solver met a limit of iterations or time.
+    {ConvergenceWarning}
 
     See Also
     --------
@@ -222,18 +145,11 @@ class RobustMSESanitizer(DistortionSanitizer):
 
     Notes
     -----
-    The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
-    whichever distribution of the uncertainty set is the true one. Nothing is promised about U
-    beyond what it reveals about S. The solver is not trusted: its result is repaired, rounded to
-    what will be sampled and proven private, or else nothing is released.
+    {The promise}
 
-    The promise is for **one report about each person**, to somebody who knows nothing else about
-    them. `eps_all` bounds what further reports add and what a report tells somebody who knows U:
-    ``certify(..., reports=k)`` gives the number for k reports. Without it two reports, or one and
-    U, may even determine S, since the distribution of U is then outside the set.
+    {Further reports}
 
-    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
-    :doc:`what a report looks like </guide/reports>`.
+    {Read more in the guide}
 
     References
     ----------
@@ -254,76 +170,115 @@ class RobustMSESanitizer(DistortionSanitizer):
     (2, 1)
     """
 
-    def __init__(
-        self,
-        eps: Any = 1.0,
-        *,
-        eps_all: float | None = None,
-        sensitive: Any = None,
-        survey: Any = None,
-        known: Any = None,
-        eps_known: float | None = None,
-        protect: str = "jointly",
-        categories: Any = "auto",
-        min_frequency: float | str | None = None,
-        max_categories: int | None = None,
-        alphabet_fraction: float | None = None,
-        uncertainty: Any = None,
-        utility_uncertainty: Any = None,
-        robust_utility: bool = True,
-        robust_privacy: bool = True,
-        distance: Any = "auto",
-        outputs: Any = None,
-        observe: str = "all",
-        solver: str = "auto",
-        tol: float = 1e-4,
-        max_iter: int | None = 10_000,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        warm_start: Any = False,
-        encode: str | None = None,
-        handle_unknown: str = "error",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            eps,
-            sensitive=sensitive,
-            survey=survey,
-            categories=categories,
-            min_frequency=min_frequency,
-            max_categories=max_categories,
-            alphabet_fraction=alphabet_fraction,
-            uncertainty=uncertainty,
-            encode=encode,
-            handle_unknown=handle_unknown,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.eps_all = eps_all
-        self.known = known
-        self.eps_known = eps_known
-        self.protect = protect
-        self.utility_uncertainty = utility_uncertainty
-        self.robust_utility = robust_utility
-        self.robust_privacy = robust_privacy
-        self.distance = distance
-        self.outputs = outputs
-        self.observe = observe
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
+    utility_uncertainty: Any = None
+    robust_utility: bool = True
+    robust_privacy: bool = True
+    distance: Any = "auto"
+    outputs: Any = None
+    tol: float = 1e-4
+
+    distance_ = FromFit("figures.distance_")
+    distortion_ = FromFit("figures.distortion_")
+    utility_uncertainty_ = FromFit("figures.utility_uncertainty_")
+    worst_case_distortion_ = FromFit("figures.worst_case_distortion_")
+    worst_case_distribution_ = FromFit("figures.worst_case_distribution_")
+
+    _default_encode = "cells"
+    _slow_from = 80  # cells, by measurement
+    _solvers = SOLVERS_OF_DISTANCES
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_utility_uncertainty(self.utility_uncertainty)
         check_flag("robust_utility", self.robust_utility)
         check_flag("robust_privacy", self.robust_privacy)
-        check_choice("observe", self.observe, OBSERVED)
-        check_choice("solver", self.solver, SOLVERS_OF_DISTANCES)
         check_tolerance(self.tol)
-        check_limits(self)
-        check_warm_start(self)
+
+    def _private_set(self, uncertainty: FittedSet) -> FittedSet:
+        return uncertainty if self.robust_privacy else uncertainty.public_alone
+
+    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
+        joint = promise.joint
+        outputs = check_outputs(self.outputs, joint.values)
+        distance = distance_matrix(self.distance, joint.values, outputs)
+        private = self._uncertainty_set()
+        chosen, useful = fit_utility_set(self.utility_uncertainty, private, around, joint)
+        over = useful if self.robust_utility else useful.public_alone
+        requirements = design_requirements(promise, self.uncertainty)
+        problem = DistanceProblem(
+            expected_distance(joint, distance, over, observe=self.observe),
+            gap=self.tol,
+            simple=lambda: closed_forms(joint, requirements),
+        )
+        design = self._optimum(promise, requirements, problem)
+        if not self.robust_privacy and not around.is_point:
+            warnings.warn(
+                "robust_privacy=False: privacy holds for the public distribution alone, not for "
+                "the unknown true distribution of the private data.",
+                PrivacyLeakWarning,
+                stacklevel=3,
+            )
+        used = list(design.mechanism.symbols)
+        return replace(
+            design,
+            mechanism=design.mechanism.named([outputs[y] for y in used], ()),
+            distance=distance[:, used],
+            utility=(chosen, useful),
+        )
+
+    def _summarise(self, joint: JointDistribution, design: Designed) -> tuple[dict[str, Any], str]:
+        assert design.utility is not None
+        chosen, useful = design.utility
+        mean, _ = worst_distance(joint, design, useful.public_alone)
+        worst, distribution = worst_distance(joint, design, useful)
+        auto = isinstance(self.distance, str) and self.distance == "auto"
+        figures = {
+            "distance_": suited_distance(joint.values) if auto else self.distance,
+            "utility_uncertainty_": chosen,
+            "distortion_": mean,
+            "worst_case_distortion_": worst,
+            "worst_case_distribution_": distribution.reshape(joint.counts.shape),
+        }
+        over = over_set(useful, design.certificate.uncertainty)
+        worst_case = at_most(worst, ".5g")
+        return figures, f"distortion {mean:.5g} (at worst {worst_case} over {over})"
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return minus the expected distance of the report from U at the distribution of a table.
+
+        It says how close one report is to the value of one record. It does not say how well shares
+        or means are estimated from many reports: for that, give a search the scorer of
+        :func:`~skrldp.model_selection.neg_std_error_scorer`.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            Records; nothing is reported about them.
+        y : ignored
+            Not used; present for API consistency.
+        sample_weight : array of shape (n,), optional
+            How many records each row stands for.
+
+        Returns
+        -------
+        float
+            At most 0. It is not private: it depends on X.
+        """
+        fitted = self._state()
+        distribution = self._distribution_of(X, sample_weight, fitted)
+        return -worst_distance(distribution, fitted.design, PUBLIC_ALONE)[0]
+
+    def _written(
+        self, symbols: NDArray[Any], encode: str, names: Sequence[str], like: Any, fitted: Fitted
+    ) -> Any:
+        if encode == "cells":
+            return fitted.codec.write_values(fitted.mechanism.symbols, symbols, like=like)
+        return super()._written(symbols, encode, names, like, fitted)
+
+    def _report_names(
+        self, fitted: Fitted, columns: Sequence[Any] | None, encode: str
+    ) -> list[str]:
+        names = super()._report_names(fitted, columns, encode)
+        if encode == "cells":
+            return [names[place] for place in fitted.codec.nonsensitive]
+        return names

@@ -16,7 +16,7 @@ from skrldp import (
     RobustMSESanitizer,
     certify,
 )
-from skrldp.sanitizers import _blocks, _distortion_base, _optimal_base
+from skrldp.sanitizers import _blocks, _optimal_base
 from skrldp.sanitizers._guarantee import guarantee_of
 
 COUNTS = np.array([[300, 200, 100], [150, 250, 500]])
@@ -24,21 +24,21 @@ ROWS = [[s, u] for s in range(2) for u in range(3)]
 
 
 @pytest.mark.parametrize(
-    ("cls", "module", "options"),
+    ("cls", "options"),
     [
-        (PolyOptSanitizer, _optimal_base, {"smoothing": 0.0}),
-        (RobustMSESanitizer, _distortion_base, {"distance": "hamming"}),
+        (PolyOptSanitizer, {"smoothing": 0.0}),
+        (RobustMSESanitizer, {"distance": "hamming"}),
     ],
 )
-def test_values_are_only_drawn_where_that_is_proven(monkeypatch, cls, module, options):
+def test_values_are_only_drawn_where_that_is_proven(monkeypatch, cls, options):
     """What unknown values are drawn from is told to the proof, if they will be drawn."""
-    release, told = module.release, []
+    release, told = _optimal_base.release, []
 
     def telling(*arguments, **keywords):
         told.append(keywords["stand_in"])
         return release(*arguments, **keywords)
 
-    monkeypatch.setattr(module, "release", telling)
+    monkeypatch.setattr(_optimal_base, "release", telling)
     for handle_unknown in ("impute", "error"):
         options["handle_unknown"] = handle_unknown
         ball = RenyiBall(radius=1e-3, region="lower")
