@@ -2,7 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -36,10 +37,12 @@ class LikelihoodRanges(ReadOnly, Ranges):
     values: Floats  # (k,), the estimates
     errors: Floats  # (k,), their standard errors
     unbiased: Callable[[], tuple[Floats, Floats]]
-    _found: dict[tuple[float, float, float, int], Floats] = field(
-        default_factory=dict, init=False, repr=False
-    )
     by_likelihood: ClassVar[bool] = True
+
+    @cached_property
+    def _found(self) -> dict[tuple[float, float, float, int], Floats]:
+        """Ranges that were found."""
+        return {}
 
     @property
     def n_programs(self) -> float:
