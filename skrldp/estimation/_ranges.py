@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,10 @@ class LikelihoodRanges(ReadOnly, Ranges):
     def _found(self) -> dict[tuple[float, float, float, int], Floats]:
         """Ranges that were found."""
         return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the ranges that were found: a copy finds its own."""
+        return {name: value for name, value in vars(self).items() if name != "_found"}
 
     @property
     def n_programs(self) -> float:

@@ -1,5 +1,6 @@
 """Intervals by the likelihood ratio, estimates over an uncertainty set, and a weighted prior."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -293,6 +294,14 @@ def test_the_set_of_a_sanitizer():
         wrong = FrequencyEstimator(**{**told.get_params(deep=False), **options})
         with pytest.raises(ValueError, match=message):
             wrong.fit(range(reports))
+
+
+def test_copies_of_an_estimate_find_further_intervals():
+    whole = estimate(np.eye(2), [30, 70]).marginal()
+    first = whole.confidence_interval(0.9)
+    copied = pickle.loads(pickle.dumps(whole))
+    np.testing.assert_array_equal(copied.confidence_interval(0.9), first)
+    assert np.all(np.ptp(copied.confidence_interval(0.99), axis=1) > np.ptp(first, axis=1))
 
 
 # -- a weighted prior -----------------------------------------------------------------------------
