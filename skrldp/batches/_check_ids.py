@@ -74,6 +74,8 @@ def check_ids(frame: Any, id: str) -> None:
     missing_id = nw.col(id).is_null()
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         missing_id |= nw.col(id).cast(nw.String) == ""
+    if dtype == nw.Binary:
+        missing_id |= nw.col(id) == nw.lit(b"", nw.Binary)
     wrong = (
         table.select(id)
         .group_by(id)
@@ -99,7 +101,7 @@ def check_ids(frame: Any, id: str) -> None:
 
 
 def _is_no_id(own: Any) -> bool:
-    return is_missing(own) or own == ""
+    return is_missing(own) or own in ("", b"")
 
 
 def _groupable(frame: Any, id: str) -> Any:
@@ -123,6 +125,8 @@ def _groupable(frame: Any, id: str) -> Any:
             held = dtype.storage_type
         elif pa.types.is_dictionary(dtype):
             held = dtype.value_type
+        elif str(dtype) in ("string_view", "binary_view"):  # Arrow cannot group by these
+            held = pa.large_string() if str(dtype) == "string_view" else pa.large_binary()
         if held is not dtype:
             place = frame.column_names.index(id)
             frame = frame.set_column(place, id, frame[id].cast(held))

@@ -68,4 +68,19 @@ def _converted(frame: Any) -> Any:
 
     if frame.implementation.is_polars() and nw.Object in frame.schema.values():
         raise TypeError("polars gives memory addresses for Python objects")
-    return frame.to_arrow()
+    table = frame.to_arrow()
+    if frame.implementation.is_pandas_like():
+        for name in frame.columns:
+            if _is_binary(table.schema.field(name).type) and _has_texts(frame[name]):
+                raise TypeError("Arrow writes texts as bytes where some values are bytes")
+    return table
+
+
+def _is_binary(dtype: Any) -> bool:
+    types = pyarrow().types
+    held = dtype.value_type if types.is_dictionary(dtype) else dtype
+    return bool(types.is_binary(held) or types.is_large_binary(held))
+
+
+def _has_texts(column: Any) -> bool:
+    return any(isinstance(value, str) for value in column.to_list())

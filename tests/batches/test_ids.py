@@ -170,6 +170,40 @@ def test_ids_of_several_types_are_refused(kind):
         batches.check_ids(table, "person")
 
 
+@pytest.mark.parametrize("kind", [object, "category"])
+@pytest.mark.parametrize("ids", [["7", b"8"], [b"8", "7"], ["7", "9", b"8"]])
+def test_texts_among_bytes_are_refused(ids, kind):
+    """Arrow would make bytes of all, and everybody would be another person."""
+    record = {"age": 1, "ill": "no", "size": "S"}
+    table = pd.DataFrame({"person": pd.Series(ids, dtype=object).astype(kind)}).assign(**record)
+    for call in (reporter(dense()), lambda frame: batches.check_ids(frame, "person")):
+        with pytest.raises(ValueError, match="column 'person' holds values of several types"):
+            call(table)
+    alike = table.assign(person=pd.Series([b"%d" % n for n in range(len(ids))]).astype(kind))
+    assert len(reporter(dense())(alike)) == len(ids)
+
+
+def test_the_empty_bytes_are_no_id():
+    tables = {
+        "Arrow": pa.table({"person": [b"", b"7"]}),
+        "pandas": pd.DataFrame({"person": [b"", b"7"]}),
+        "polars": pl.DataFrame({"person": [b"", b"7"]}),
+        "lazy": pl.LazyFrame({"person": [b"", b"7"]}),
+    }
+    for table in tables.values():
+        with pytest.raises(ValueError, match="no id in 1 row"):
+            batches.check_ids(table, "person")
+
+
+def test_views_are_compared():
+    if not hasattr(pa, "string_view"):
+        pytest.skip("this pyarrow has no views")
+    for ids, dtype in ((["a", "b"], pa.string_view()), ([b"a", b"b"], pa.binary_view())):
+        batches.check_ids(pa.table({"person": pa.array(ids, dtype)}), "person")
+        with pytest.raises(ValueError, match="more than one row"):
+            batches.check_ids(pa.table({"person": pa.array(ids * 2, dtype)}), "person")
+
+
 def test_entries_of_a_dictionary_that_repeat_are_one_id():
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", "a"]))
     with pytest.raises(ValueError, match=r"more than one row: 'a' \(2 rows\)"):
