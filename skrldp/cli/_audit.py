@@ -2,183 +2,95 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import shlex
-import subprocess
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated
 
-import numpy as np
+from typer import Option
 
-from skrldp._numbers import at_least, at_most
-from skrldp.cli._certify import public_counts
+from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED, CommandError
-from skrldp.cli._figures import as_json, as_text
-from skrldp.cli._formats import Asked
-from skrldp.cli._mechanism import read_mechanism
-from skrldp.cli._sets import stated_in
-from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
+from skrldp.cli._progress import done, tell
 
 __all__ = ["audit"]
 
-_SCALE = 1e12  # distributions become counts of so many records
 _CALLS = 10  # short ones of a command: each starts a process
 
 
 def audit(
-    mechanism: str,
+    mechanism: o.MechanismFile,
     *,
-    public: str | None,
-    counts: str | None,
-    command: str | None,
-    eps: float | None,
-    n: int,
-    level: float,
-    kind: Asked,
-    quiet: bool,
-    in_json: bool,
+    public: Annotated[
+        str | None,
+        o.option(
+            "--public",
+            kind="FILE",
+            words="The public table: audit at the public distribution and "
+            "at the worst one. At the uniform distribution if not given.",
+        ),
+    ] = None,
+    counts: o.Counts = None,
+    command: Annotated[
+        str | None,
+        o.option(
+            "--command",
+            kind="COMMAND",
+            words="Audit this program: it reads records as CSV from "
+            "standard input and writes a report in each line. Python's client if not given.",
+        ),
+    ] = None,
+    eps: Annotated[
+        float | None,
+        o.option(
+            "--eps",
+            "-e",
+            kind="NATS",
+            words="The claim. What is proven of the mechanism, if not given.",
+        ),
+    ] = None,
+    n: Annotated[
+        int, Option("--n", "-n", metavar="N", min=1, help="How many records are made up.")
+    ] = 100_000,
+    level: o.Level = 0.95,
+    in_format: o.InFormat = None,
+    delimiter: o.Delimiter = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
 ) -> int:
-    """Audit the client of a mechanism, or any command that makes its reports.
+    """Test a sampler of reports for faults, by its reports alone.
 
-    Returns int: 1 if there is a fault.
+    Makes up records, has them reported, and bounds from below what the reports leak. The exit code
+    is 1 if that is more than the claim, or if randomness is used twice, or unknown values pass. No
+    fault is no proof of privacy: certify proves it.
     """
-    from skrldp.auditing import audit as examine
+    import math
 
-    own = read_mechanism(mechanism)
-    if public is None:
-        shape = len(own.secrets), len(own.values)
-        places = [JointDistribution(np.ones(shape), own.secrets, own.values)]
-        claim = own.leakage(places[0].probabilities)
-    else:
-        joint = public_counts(own, public, counts=counts, kind=kind, quiet=quiet)
-        places, claim = _worst(own, joint)
+    from skrldp.auditing import audit as examine
+    from skrldp.cli._audited import client_of, command_of, figures_of, lines_of, places_of
+    from skrldp.cli._figures import as_json, as_text
+    from skrldp.cli._formats import Asked, check_delimiter, kind_of
+    from skrldp.cli._mechanism import read_mechanism
+    from skrldp.cli._public import public_counts
+
+    own, joint = read_mechanism(mechanism), None
+    if public is not None:
+        kind = kind_of(public, asked := Asked(in_format, delimiter))
+        check_delimiter(asked, kind)
+        joint = public_counts(own, public, kind, counts)
+    tell("proving")
+    places, claim = places_of(own, joint)
     if eps is not None:
         claim = eps
-    if not np.isfinite(claim):
+    if not math.isfinite(claim):
         raise CommandError(f"{mechanism} rules out a secret: there is nothing to audit.")
-    black_box = _client(own) if command is None else _command(own, command)
+    black_box = client_of(own) if command is None else command_of(own, command)
     calls = 100 if command is None else _CALLS
+    tell("reporting records that are made up")
     found = examine(
         black_box, n=n, distribution=places, eps=claim, level=level, mechanism=own, calls=calls
     )
-    if in_json:
-        print(as_json(_figures(own, found)))
+    done()
+    if json:
+        print(as_json(figures_of(own, found)))
     else:
         subject = "skrldp.client" if command is None else command
-        print(as_text(f"Audit of {subject} with {mechanism}", _lines(found)))
+        print(as_text(f"Audit of {subject} with {mechanism}", lines_of(found)))
     return 0 if found.passed else FAILED
-
-
-def _worst(mechanism: Mechanism, joint: JointDistribution) -> tuple[list[JointDistribution], float]:
-    """Return the public distribution and the worst one, and the bound that is proven for both."""
-    from skrldp.certificate import certify
-
-    around = stated_in(mechanism.guarantee)
-    if around is None:
-        return [joint], mechanism.leakage(joint.probabilities)
-    proof = certify(mechanism, around, joint)
-    worst = np.rint(proof.distribution * _SCALE)
-    names = mechanism.secrets, mechanism.values
-    return [JointDistribution(worst, *names), JointDistribution(joint.counts, *names)], proof.eps
-
-
-def _names(mechanism: Mechanism) -> list[str]:
-    """Name the columns of the audit's records: those of S, then those of U."""
-    columns = mechanism.columns or (("secret", True), ("value", False))
-    return [str(name) for flag in (True, False) for name, own in columns if own is flag]
-
-
-def _client(mechanism: Mechanism) -> Callable[[Any], Any]:
-    from skrldp.client import Client
-
-    client, names = Client(mechanism), _names(mechanism)
-
-    def report(records: Any) -> Any:
-        return client.report_many(dict(zip(names, records.T, strict=True)))
-
-    return report
-
-
-def _command(mechanism: Mechanism, command: str) -> Callable[[Any], Any]:
-    """Return a function that passes records to a command as CSV and reads its reports."""
-    words, names = shlex.split(command), _names(mechanism)
-    if not words:
-        raise CommandError("--command is empty.")
-
-    def report(records: Any) -> Any:
-        written = io.StringIO(newline="")
-        writer = csv.writer(written, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([_text(value) for value in row] for row in records.tolist())
-        try:
-            done = subprocess.run(
-                words, input=written.getvalue().encode(), capture_output=True, check=False
-            )
-        except OSError as error:
-            raise CommandError(f"--command: {words[0]}: {error.strerror}.") from None
-        if done.returncode:
-            raise CommandError(
-                f"--command: {words[0]} ended with exit code {done.returncode}: "
-                f"{done.stderr.decode(errors='replace')[-500:].strip()}"
-            )
-        return _reports(done.stdout, len(records), words[0])
-
-    return report
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
-def _reports(output: bytes, n_records: int, name: str) -> Any:
-    """Read the reports that a command wrote, a whole number in each line below a header."""
-    lines = output.split()
-    lines = lines[1:] if len(lines) == n_records + 1 else lines
-    try:
-        reports = np.array(lines).astype(np.int64)
-    except ValueError:
-        raise CommandError(f"--command: {name} wrote something else than whole numbers.") from None
-    if len(reports) != n_records:
-        raise CommandError(
-            f"--command: {name} wrote {len(reports):,} reports about {n_records:,} records."
-        )
-    return reports
-
-
-def _lines(found: Any) -> Sequence[tuple[str, str]]:
-    lines = [
-        ("leaks", f"at least {at_least(found.eps, '.4g')} (confidence {found.level:g})"),
-        ("claimed", f"at most {at_most(found.eps_claimed, '.6g')}"),
-        ("records", f"{found.n:,} for the bound, and as many for each check at most"),
-    ]
-    for check in found.checks:
-        lines.append((check.name, ("passed: " if check.passed else "FAULT: ") + check.message))
-    verdict = "no fault found" if found.passed else f"{len(found.findings)} found"
-    return [*lines, ("result", f"{verdict}; an audit proves no privacy, skrldp certify does")]
-
-
-def _figures(mechanism: Mechanism, found: Any) -> dict[str, Any]:
-    return {
-        "digest": mechanism.digest,
-        "passed": found.passed,
-        "eps": found.eps,
-        "eps_estimate": found.eps_estimate,
-        "eps_claimed": found.eps_claimed,
-        "level": found.level,
-        "n": found.n,
-        "checks": [
-            {
-                "name": check.name,
-                "passed": check.passed,
-                "p_value": check.p_value,
-                "message": check.message,
-            }
-            for check in found.checks
-        ],
-    }

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import inspect
-import json
+import json as js
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from inspect import signature
 from operator import methodcaller
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from skrldp.cli._distinct import count_rows
+from skrldp.cli import _options as o
 from skrldp.cli._errors import CommandError
-from skrldp.cli._figures import as_html, as_json
-from skrldp.cli._formats import Asked, check_delimiter, kind_of
 from skrldp.cli._outputs import STANDARD, new_file
-from skrldp.cli._progress import for_people
-from skrldp.cli._sets import uncertainty_of
+from skrldp.cli._progress import done, for_people, prints_aside, tell
 
 __all__ = ["design"]
 
@@ -36,124 +33,240 @@ _PURPOSES = {"figures": "a-optimal", "records": "robust-mse", "information": "po
 
 
 def design(
-    public: str,
+    public: o.PublicTable,
     *,
-    output: str,
-    purpose: str | None,
-    sanitizer: str | None,
-    sensitive: Sequence[str],
-    columns: Sequence[str],
-    counts: str | None,
-    categories: str | None,
-    text: Sequence[str],
-    parameters: Mapping[str, Any],
-    stated_set: Mapping[str, Any],
-    survey: Mapping[str, Any],
-    page: str | None,
-    kind: Asked,
-    force: bool,
-    quiet: bool,
-    in_json: bool,
+    output: Annotated[
+        str,
+        o.option(
+            "--output",
+            "-o",
+            kind="FILE",
+            words="Where the mechanism's JSON goes. - is standard output; the privacy report then "
+            "goes to standard error.",
+        ),
+    ],
+    sensitive: Annotated[
+        list[str],
+        o.option(
+            "--sensitive",
+            "-s",
+            kind="COLUMN",
+            words="A column of the secret. Repeat it for several, which are protected together.",
+        ),
+    ],
+    eps: Annotated[
+        float,
+        o.option(
+            "--eps",
+            "-e",
+            kind="NATS",
+            words="No report changes the odds of two secrets by more than a factor of e to this.",
+        ),
+    ],
+    purpose: Annotated[
+        Literal["figures", "records", "information"] | None,
+        o.option(
+            "--for",
+            words="What the reports are for: figures such as shares and means (the default), "
+            "records to read one by one, or as much information as possible.",
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        o.option(
+            "--target",
+            kind="COLUMN",
+            words="With --for figures: the shares of this column matter; repeat it for several "
+            "columns. Those of all values of the columns that are not secret, if not given.",
+        ),
+    ] = None,
+    sanitizer: Annotated[
+        Literal["polyopt", "a-optimal", "robust-mse", "ir", "srr", "grr", "non-robust"] | None,
+        o.option("--sanitizer", words="What is designed, in place of --for; the guide says which."),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        o.option(
+            "--column",
+            "-c",
+            kind="COLUMN",
+            words="Another column of the record; repeat it. All columns of the table if not given.",
+        ),
+    ] = None,
+    counts: o.Counts = None,
+    categories: Annotated[
+        str | None,
+        o.option(
+            "--categories",
+            kind="FILE",
+            words='JSON with all values that columns may have, {"column": [values]}. Values that '
+            "few counted records show void --beta.",
+        ),
+    ] = None,
+    min_frequency: Annotated[
+        str | None,
+        o.option(
+            "--min-frequency",
+            kind="RECORDS",
+            words='Values of fewer records are reported as "other". "auto": what --beta needs, and '
+            "unknown values are others too.",
+        ),
+    ] = None,
+    weights: o.Weights = None,
+    strata: o.Strata = None,
+    clusters: o.Clusters = None,
+    max_weight: o.MaxWeight = None,
+    text: o.Text = None,
+    eps_all: o.EpsAll = None,
+    known: Annotated[
+        list[str] | None,
+        o.option(
+            "--known",
+            kind="COLUMN",
+            words="A column that observers may know of a person; repeat it.",
+        ),
+    ] = None,
+    uncertainty: o.Set = None,
+    beta: o.Beta = None,
+    observe: Annotated[
+        Literal["all", "nonsensitive"] | None,
+        o.option(
+            "--observe",
+            words="What the mechanism sees of a person: the whole record, or not the secret.",
+        ),
+    ] = None,
+    n_jobs: Annotated[
+        int | None,
+        o.option(
+            "--n-jobs",
+            kind="N",
+            words="Number of threads or processes; -1: one for each processor.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        o.option(
+            "--time-limit",
+            kind="SECONDS",
+            words="The search stops then. The design depends on the machine if this is given.",
+        ),
+    ] = None,
+    max_iter: Annotated[
+        int | None,
+        o.option("--max-iter", kind="N", words="The search stops after so many iterations."),
+    ] = None,
+    html: o.Html = None,
+    in_format: o.InFormat = None,
+    delimiter: o.Delimiter = None,
+    json: o.Json = False,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
 ) -> None:
-    """Design a mechanism from a public table, write it, and print its privacy report."""
-    drawn = {name: value for name, value in survey.items() if value is not None}
+    """Design a mechanism from a public table.
+
+    Writes the mechanism, all that is needed to report, and prints its privacy report: what is
+    proven, and what is not promised. The exit code is 1 if the mechanism cannot be proven private;
+    nothing is written then.
+    """
     if purpose is not None and sanitizer is not None:
         raise CommandError("--for and --sanitizer exclude each other: each says what is designed.")
-    sanitizer = sanitizer or _PURPOSES[purpose or "figures"]
-    designer = _designer(sanitizer, sensitive, categories, parameters, stated_set)
-    if drawn:
-        designer.set_params(**_of_survey(drawn, counts, stated_set))
-    of_design = [drawn[name] for name in ("weights", "strata", "clusters") if name in drawn]
-    inputs = [public, categories]
-    wanted = [*sensitive, *columns, *of_design] if columns else None
-    if output == page:
+    if output == html:
         raise CommandError("the mechanism and the page need different names.")
-    with contextlib.ExitStack() as stack:
-        file = stack.enter_context(new_file(output, force=force, inputs=inputs))
-        html = (
-            None
-            if page is None
-            else stack.enter_context(new_file(page, force=force, inputs=inputs))
-        )
-        own = kind_of(public, kind)
-        check_delimiter(kind, own)
-        table, weights = count_rows(public, own, wanted, text=text, counts=counts, quiet=quiet)
-        _check_columns(table.column_names, sensitive, public)
-        if drawn:  # the rows again: each is a record, with its weight
-            import numpy as np
+    from skrldp.cli._distinct import count_rows
+    from skrldp.cli._figures import as_html, as_json
+    from skrldp.cli._formats import Asked, check_delimiter, kind_of
+    from skrldp.cli._sets import asked_set
+    from skrldp.cli._surveys import each_record, survey_of
 
-            table, weights = table.take(np.repeat(np.arange(len(weights)), weights)), None
-        designer.set_params(verbose=int(for_people(quiet)))
-        with contextlib.redirect_stdout(sys.stderr):  # what `verbose` prints is no result
-            designer.fit(table, sample_weight=weights)
+    survey = survey_of(
+        counts, weights=weights, strata=strata, clusters=clusters, max_weight=max_weight
+    )
+    parameters = {
+        "eps": eps,
+        "targets": _targets(target),
+        "eps_all": eps_all,
+        "min_frequency": _records(min_frequency),
+        "known": known,
+        "observe": observe,
+        "n_jobs": n_jobs,
+        "time_limit": time_limit,
+        "max_iter": max_iter,
+        "categories": None if categories is None else _categories(categories),
+    }
+    designer = _designer(sanitizer or _PURPOSES[purpose or "figures"], parameters)
+    designer.set_params(
+        sensitive=sensitive[0] if len(sensitive) == 1 else sensitive,
+        uncertainty=asked_set(uncertainty, beta, survey),
+        survey=survey,
+        verbose=int(for_people()),
+    )
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(new_file(name, force=force, inputs=[public, categories]))
+            for name in (output, html)
+            if name is not None
+        ]
+        kind = kind_of(public, asked := Asked(in_format, delimiter))
+        check_delimiter(asked, kind)
+        of_design = survey.columns if survey else ()
+        wanted = [*sensitive, *column, *of_design] if column else None
+        table, records = count_rows(public, kind, wanted, text=text or (), counts=counts)
+        _check_columns(table.column_names, sensitive, target or (), public)
+        if survey:
+            table, records = each_record(table, records, survey), None
+        tell("designing")
+        with prints_aside():
+            designer.fit(table, sample_weight=records)
+        tell("writing the privacy report")
         from skrldp.statement import privacy_report
 
         found = privacy_report(designer)
-        file.write(designer.mechanism_.to_json().encode())
-        if html is not None:
-            html.write(as_html("Privacy report", _SHOWN(found)).encode())
+        files[0].write(designer.mechanism_.to_json().encode())
+        for page in files[1:]:
+            page.write(as_html("Privacy report", _SHOWN(found)).encode())
+    done()
     told = sys.stderr if output == STANDARD else sys.stdout
-    if in_json:
+    if json:
         figures = {"digest": designer.mechanism_.digest, **found.to_dict()}
         print(as_json(figures), file=told)
     elif not (output == STANDARD and quiet):
         print(found, file=told)
 
 
-def _of_survey(
-    drawn: Mapping[str, Any], counts: str | None, stated_set: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Make the design of a survey that options state, and the set that goes with it."""
-    from skrldp.surveys import SurveyDesign
-
-    found: dict[str, Any] = {}
-    if stated_set["uncertainty"] in (None, "likelihood-ratio") and "max_weight" not in drawn:
-        around = uncertainty_of("likelihood-ratio", stated_set["beta"])
-        found["uncertainty"] = around.set_params(radius="asymptotic")
-    if counts is not None:
-        raise CommandError("--counts does not go with a survey's design, which is about records.")
-    try:
-        return found | {"survey": SurveyDesign(**drawn)}
-    except ValueError as error:
-        raise CommandError(f"--weights, --strata, --clusters: {error}") from None
+def _records(number: str | None) -> int | str | None:
+    """Read a number of records; what is none is left to the sanitizer to refuse."""
+    return int(number) if number is not None and number.isdecimal() else number
 
 
-def _designer(
-    sanitizer: str,
-    sensitive: Sequence[str],
-    categories: str | None,
-    parameters: Mapping[str, Any],
-    stated_set: Mapping[str, Any],
-) -> Any:
+def _targets(columns: Sequence[str] | None) -> Any:
+    """Return the shares of each column that matters."""
+    from skrldp.targets import Marginal
+
+    return [Marginal(name) for name in columns or ()]
+
+
+def _designer(sanitizer: str, parameters: Mapping[str, Any]) -> Any:
     """Make the sanitizer, and refuse options that it does not have."""
     from skrldp import sanitizers
 
-    kind = getattr(sanitizers, _SANITIZERS[sanitizer])
-    known = inspect.signature(kind).parameters
+    kinds = {name: getattr(sanitizers, of_class) for name, of_class in _SANITIZERS.items()}
+    known = {name: signature(kind).parameters for name, kind in kinds.items()}
     given = {name: value for name, value in parameters.items() if value not in (None, [], ())}
     for name in given:
-        if name not in known:
-            option = "--" + name.replace("_", "-")
-            able = [
-                other
-                for other, class_name in _SANITIZERS.items()
-                if name in inspect.signature(getattr(sanitizers, class_name)).parameters
-            ]
+        if name not in known[sanitizer]:
+            option = "--" + name.replace("_", "-").replace("targets", "target")
+            able = ", ".join(other for other, own in known.items() if name in own)
             raise CommandError(
-                f"{option} does not go with --sanitizer {sanitizer}, but with {', '.join(able)}."
+                f"{option} does not go with --sanitizer {sanitizer}, but with {able}."
             )
-    given["uncertainty"] = uncertainty_of(**stated_set)
     if sanitizer == "robust-mse":
         given["distance"] = "hamming"
-    if categories is not None:
-        given["categories"] = _categories(categories)
-    names = list(sensitive)
-    return kind(sensitive=names[0] if len(names) == 1 else names, **given)
+    return kinds[sanitizer](**given)
 
 
 def _categories(path: str) -> dict[str, list[Any]]:
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        found = js.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CommandError(f"{path}: there is no such file.") from None
     except (OSError, ValueError):
@@ -166,10 +279,13 @@ def _categories(path: str) -> dict[str, list[Any]]:
     return found
 
 
-def _check_columns(names: Sequence[str], sensitive: Sequence[str], path: str) -> None:
-    for name in sensitive:
-        if name not in names:
-            has = ", ".join(map(repr, names))
-            raise CommandError(f"{path} lacks the column {name!r} (--sensitive); it has {has}.")
+def _check_columns(
+    names: Sequence[str], sensitive: Sequence[str], targets: Sequence[str], path: str
+) -> None:
+    for option, asked in (("--sensitive", sensitive), ("--target", targets)):
+        for name in asked:
+            if name not in names:
+                has = ", ".join(map(repr, names))
+                raise CommandError(f"{path} lacks the column {name!r} ({option}); it has {has}.")
     if len(set(names)) <= len(set(sensitive)):
         raise CommandError(f"{path} has no column besides the sensitive ones.")

@@ -9,7 +9,7 @@ from skrldp.alphabet import brief
 from skrldp.cli._errors import CommandError
 from skrldp.cli._formats import Kind
 from skrldp.cli._json_lines import typed_column
-from skrldp.cli._opened import checked
+from skrldp.cli._opened import checked, counts_of
 from skrldp.cli._progress import progress
 from skrldp.cli._tables import Batches, Wanted, open_batches
 from skrldp.cli._text_files import csv_options
@@ -28,7 +28,6 @@ def count_rows(
     *,
     text: Sequence[str],
     counts: str | None,
-    quiet: bool,
 ) -> tuple[Any, Any]:
     """Count the records of a table, a batch at a time.
 
@@ -50,10 +49,7 @@ def count_rows(
         if not names:
             raise CommandError(f"{path} has no columns besides {counts!r} (--counts).")
         found = _Counted(source, names, counts)
-        rows = progress(
-            source.rows, quiet=quiet, what="counted", total=source.total, place=source.place
-        )
-        for batch in rows:
+        for batch in progress(source, "counted"):
             found.add(batch)
         table = found.merged()
     records = table.column(_RECORDS).to_numpy()
@@ -103,7 +99,11 @@ class _Counted:
         import pyarrow as pa
 
         columns = [self._key(name, batch.column(name)) for name in self._names]
-        number = pa.repeat(1, batch.num_rows) if self._counts is None else self._weights(batch)
+        number = (
+            pa.repeat(1, batch.num_rows)
+            if self._counts is None
+            else counts_of(batch, self._counts, self._path)
+        )
         table = pa.table([*columns, number], names=[*self._names, _RECORDS])
         part = self._grouped(table)
         self._parts.append(part)
@@ -158,20 +158,6 @@ class _Counted:
                 "holds no categories. Name the columns of the record, with --column."
             )
         return column
-
-    def _weights(self, batch: Any) -> Any:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        column = batch.column(self._counts)
-        if not pa.types.is_integer(column.type) or column.null_count:
-            raise CommandError(
-                f"{self._path}: the column {self._counts!r} (--counts) must have whole numbers in "
-                "every row."
-            )
-        if pc.min(column).as_py() < 0:
-            raise CommandError(f"{self._path}: the column {self._counts!r} (--counts) is negative.")
-        return column.cast(pa.int64())
 
     def _grouped(self, table: Any) -> Any:
         import pyarrow as pa

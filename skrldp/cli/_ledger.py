@@ -6,19 +6,20 @@ import os
 import sqlite3
 import stat
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skrldp.cli._errors import CommandError
 from skrldp.cli._outputs import STANDARD, new_file
+from skrldp.cli._progress import tell
 
 if TYPE_CHECKING:
     from skrldp.batches import LedgerReporter
     from skrldp.mechanism import Mechanism
 
-__all__ = ["Candidates", "held", "keyed"]
+__all__ = ["held", "keyed"]
 
 _PATIENCE = 60.0  # seconds to wait for another run that uses the ledger
 _ROW = "row of the records"  # a column that restores their order
@@ -35,23 +36,6 @@ def keyed(
     if "ledger_key" in limits:
         limits = {**limits, "ledger_key": KeyFile(limits["ledger_key"]).read()}
     return LedgerReporter(mechanism, **options, **limits)
-
-
-class Candidates:
-    """Candidates, kept in memory."""
-
-    def __init__(self) -> None:
-        self._batches: list[Any] = []
-
-    def write_batch(self, batch: Any) -> None:
-        """Keep a batch."""
-        self._batches.append(batch)
-
-    def table(self, schema: Any) -> Any:
-        """Return all of them."""
-        import pyarrow as pa
-
-        return pa.Table.from_batches(self._batches, schema)
 
 
 @contextmanager
@@ -94,14 +78,18 @@ class _Ledger:
         self._path, self._place, self._inputs = path, place, inputs
         self.is_changed = False  # or may be
 
-    def settled(self, reporter: LedgerReporter, candidates: Any, *, with_epoch: bool) -> Any:
-        """Enter the new reports into the ledger, and then return what may leave.
+    def settled(
+        self, reporter: LedgerReporter, schema: Any, found: Iterable[Any], *, with_epoch: bool
+    ) -> tuple[Any, Iterator[Any]]:
+        """Enter the new reports among candidates into the ledger; then return what may leave.
 
-        Returns pyarrow.Table: in the order of the candidates.
+        Returns `schema`; and the batches, in the order of the candidates.
         """
         import numpy as np
         import pyarrow as pa
 
+        candidates = pa.Table.from_batches(found, schema)
+        tell("entering the reports into the ledger")
         ledger, mode = self._read(reporter.schema())
         candidates = candidates.append_column(_ROW, pa.array(np.arange(len(candidates))))
         new = reporter.entries(candidates, ledger)
@@ -118,7 +106,8 @@ class _Ledger:
                 UserWarning,
                 stacklevel=2,
             )
-        return reports.drop_columns([_ROW] if with_epoch else [_ROW, "epoch"])
+        reports = reports.drop_columns([_ROW] if with_epoch else [_ROW, "epoch"])
+        return reports.schema, iter(reports.to_batches())
 
     def _read(self, schema: Any) -> tuple[Any, int]:
         """Return the entries, and the file's permissions."""

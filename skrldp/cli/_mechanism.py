@@ -1,42 +1,72 @@
-"""What the commands need of a mechanism's file, and the cells of the records of a table."""
+"""A mechanism's file, its columns, and the categories and cells of the records of a table."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 
+from skrldp.alphabet import OTHER
 from skrldp.cli._errors import CommandError
-from skrldp.cli._formats import categories_of, column_types, with_missing
 from skrldp.cli._outputs import STANDARD
 from skrldp.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from skrldp.cli._tables import Batches
 
-__all__ = ["cell_reader", "placed", "read_json", "read_mechanism", "record_types", "values_of"]
+__all__ = [
+    "category_columns",
+    "cell_reader",
+    "columns_of",
+    "names_of",
+    "needed_columns",
+    "placed",
+    "read_mechanism",
+    "record_types",
+    "values_of",
+]
 
-
-def read_json(path: str) -> bytes:
-    """Read a mechanism's file."""
-    try:
-        if path == STANDARD:
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        raise CommandError(f"{path}: there is no such file.") from None
-    except IsADirectoryError:
-        raise CommandError(f"{path} is a folder; give the mechanism's JSON.") from None
+_EXACT = 2**53  # up to here float64 holds every whole number
 
 
 def read_mechanism(path: str) -> Mechanism:
     """Load a mechanism, as strictly as a client does."""
-    text = read_json(path)
     try:
+        if path == STANDARD:
+            text = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as file:
+                text = file.read()
         return Mechanism.from_json(text)
+    except FileNotFoundError:
+        raise CommandError(f"{path}: there is no such file.") from None
+    except IsADirectoryError:
+        raise CommandError(f"{path} is a folder; give the mechanism's JSON.") from None
     except ValueError as error:
         raise CommandError(f"{path}: {error}") from None
+
+
+def columns_of(mechanism: Mechanism) -> tuple[tuple[Any, bool], ...]:
+    """Return the names of a mechanism's columns, and whether each is sensitive."""
+    return mechanism.columns or (("secret", True), ("value", False))
+
+
+def names_of(mechanism: Mechanism) -> list[str]:
+    """Return the names of a mechanism's columns."""
+    return [str(name) for name, _ in columns_of(mechanism)]
+
+
+def needed_columns(mechanism: Mechanism) -> list[str]:
+    """Return the names of the columns that a mechanism reads."""
+    of_u = mechanism.observe == "nonsensitive"
+    names = [name for name, sensitive in columns_of(mechanism) if not (of_u and sensitive)]
+    if not all(isinstance(name, str) for name in names):
+        raise CommandError(
+            f"the mechanism's columns have no names but the numbers {names}, as it was designed "
+            "from an array: the command line finds columns by name."
+        )
+    return names
 
 
 def record_types(
@@ -46,9 +76,85 @@ def record_types(
 
     Returns `converted`: is to be applied to each batch.
     """
-    every = categories_of(mechanism)
-    own: Mapping[str, Sequence[Any]] = {name: every[name] for name in columns}
-    return column_types(own), lambda batch: with_missing(batch, own)
+    every = _categories_of(mechanism)
+    own = {name: every[name] for name in columns}
+    types = {name: _type(name, values) for name, values in own.items()}
+    return types, lambda batch: _with_missing(batch, own)
+
+
+def _categories_of(mechanism: Mechanism) -> dict[str, list[Any]]:
+    """Return the categories of each column that a mechanism names.
+
+    Returns dict of str to list: "other" is left out where it stands for other values.
+    """
+    named = columns_of(mechanism)
+    found: dict[str, list[Any]] = {}
+    for members, flag in ((mechanism.secrets, True), (mechanism.values, False)):
+        names = [name for name, sensitive in named if sensitive is flag]
+        others = mechanism.others or () if not flag else ()
+        for place, name in enumerate(names):
+            own = list(members) if len(names) == 1 else [member[place] for member in members]
+            other = others[place] if place < len(others) else None
+            if other is not None:
+                own = [value for value in own if value != OTHER]
+                own += other if isinstance(other, tuple) else ()
+            found[name] = own
+    return found
+
+
+def _type(name: str, categories: Sequence[Any]) -> Any:
+    import pyarrow as pa
+
+    values = [value for value in categories if value is not None]
+    if all(isinstance(value, str) for value in values):
+        return pa.string()
+    if all(isinstance(value, bool) for value in values):
+        return pa.bool_()
+    if all(isinstance(value, int | float) for value in values):
+        whole = all(isinstance(value, int) for value in values)
+        return pa.int64() if whole and max(map(abs, values)) >= _EXACT else pa.float64()
+    if all(isinstance(value, datetime) for value in values):
+        zones = {value.tzinfo is None for value in values}
+        if len(zones) == 1:
+            return pa.timestamp("us", None if zones.pop() else "UTC")
+    elif all(isinstance(value, date) and not isinstance(value, datetime) for value in values):
+        return pa.date32()
+    elif all(isinstance(value, time) for value in values):
+        return pa.time64("us")
+    raise CommandError(
+        f"column {name!r}: the mechanism's categories are of a kind, or of several kinds, that "
+        "text files cannot tell apart; give a Parquet or Arrow file."
+    )
+
+
+def _with_missing(batch: Any, categories: Mapping[str, Sequence[Any]]) -> Any:
+    """Take empty texts of CSV as missing where that is a category and the empty text is none."""
+    import pyarrow as pa
+
+    columns = batch.columns
+    for place, field in enumerate(batch.schema):
+        known = categories.get(field.name, ())
+        if None in known and "" not in known and pa.types.is_string(field.type):
+            import pyarrow.compute as pc  # takes a while
+
+            column = columns[place]
+            columns[place] = pc.if_else(pc.equal(column, ""), pa.scalar(None, field.type), column)
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def category_columns(names: Sequence[Any], members: Sequence[Any]) -> dict[str, Any]:
+    """Write categories of one column, or combinations of those of several, as Arrow's columns."""
+    parts = zip(*members, strict=True) if len(names) > 1 else [members]
+    return {str(name): _column(list(own)) for name, own in zip(names, parts, strict=True)}
+
+
+def _column(categories: list[Any]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(categories)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types
+        return pa.array([None if value is None else str(value) for value in categories])
 
 
 def values_of(batch: Any, columns: Sequence[str]) -> dict[str, Any]:
@@ -65,8 +171,7 @@ def cell_reader(mechanism: Mechanism) -> Callable[[Any], Any]:
     """
     from skrldp.client import RecordReader
 
-    named = mechanism.columns or (("secret", True), ("value", False))
-    names = [str(name) for name, _ in named]
+    named, names = columns_of(mechanism), names_of(mechanism)
     reader = RecordReader(named, mechanism.secrets, mechanism.values, "all", mechanism.others)
     return lambda batch: reader.cells(values_of(batch, names))
 

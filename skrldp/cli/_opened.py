@@ -9,7 +9,7 @@ from typing import Any
 from skrldp.alphabet import brief
 from skrldp.cli._errors import CommandError
 
-__all__ = ["BATCH_ROWS", "BLOCK", "Batches", "NoRows", "Wanted", "checked"]
+__all__ = ["BATCH_ROWS", "BLOCK", "Batches", "NoRows", "Wanted", "checked", "counts_of"]
 
 BATCH_ROWS = 1 << 16  # at most
 BLOCK = 1 << 20  # bytes that are read at a time
@@ -80,3 +80,18 @@ def checked(names: Sequence[str], columns: Sequence[str] | None, path: str) -> l
             has = brief(", ".join(map(repr, names)))
             raise CommandError(f"{path} {problem} {name!r}; its columns are {has}.")
     return wanted
+
+
+def counts_of(batch: Any, name: str, path: str) -> Any:
+    """Return a batch's column of counts after checking that it has whole numbers from 0."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = batch.column(name)
+    if not pa.types.is_integer(column.type) or column.null_count:
+        raise CommandError(
+            f"{path}: the column {name!r} (--counts) must have whole numbers in every row."
+        )
+    if len(column) and pc.min(column).as_py() < 0:
+        raise CommandError(f"{path}: the column {name!r} (--counts) is negative.")
+    return column.cast(pa.int64())

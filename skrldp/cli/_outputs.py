@@ -16,6 +16,7 @@ from typing import IO
 
 from skrldp.cli._errors import CommandError
 from skrldp.cli._files import STANDARD, is_part
+from skrldp.cli._progress import done
 
 if sys.platform != "win32":
     import fcntl
@@ -41,6 +42,7 @@ def new_file(
         with tempfile.TemporaryFile() as spool:
             yield spool
             spool.seek(0)
+            done()
             sys.stdout.flush()
             try:
                 shutil.copyfileobj(spool, sys.stdout.buffer)

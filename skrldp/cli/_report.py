@@ -1,131 +1,210 @@
-"""``skrldp report``: private records in, reports out; and ``skrldp key``."""
+"""``skrldp report``: private records in, reports out."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from typer import Option
+
+from skrldp.cli import _options as o
 from skrldp.cli._errors import CommandError
-from skrldp.cli._formats import Asked, check_delimiter, kind_of, kind_to_write, needed_columns
-from skrldp.cli._ledger import Candidates, held, keyed
-from skrldp.cli._mechanism import placed, read_mechanism, record_types, values_of
+from skrldp.cli._formats import Asked, check_delimiter, kind_of, kind_to_write
 from skrldp.cli._outputs import STANDARD, new_file
 from skrldp.cli._progress import progress
-from skrldp.cli._repeated_ids import RepeatedIds
-from skrldp.cli._sinks import table_writer
-from skrldp.cli._tables import Batches, Wanted, open_batches
-from skrldp.mechanism import Mechanism
 
-__all__ = ["make_key", "report"]
+if TYPE_CHECKING:
+    from skrldp.cli._opened import Batches
 
-REPORT = "report"  # the column of the reports
-_BYTES = 32  # of a new key
-
-
-def make_key(target: str) -> None:
-    """Write a new key that its owner alone may read, and print what tells it from others."""
-    from skrldp.batches import KeyFile, key_check
-
-    if target == STANDARD:
-        raise CommandError("a key is not written to standard output; give the name of a file.")
-    with new_file(target, mode=0o600) as file:
-        file.write(secrets.token_hex(_BYTES).encode() + b"\n")
-    print(key_check(KeyFile(target)))
+__all__ = ["report"]
 
 
 def report(
-    mechanism: str,
-    records: str,
+    mechanism: o.MechanismFile,
+    records: Annotated[
+        str,
+        o.argument(
+            "RECORDS",
+            "The private records: CSV, Parquet, Arrow or JSON lines; or a folder or a "
+            "quoted pattern of such files. - is standard input.",
+        ),
+    ],
     *,
-    output: str,
-    id: str | None,
-    key_file: str | None,
-    key_variable: str | None,
-    key_check: str | None,
-    ledger: str | None,
-    limits: Mapping[str, Any],
-    keep: Sequence[str],
-    text: Sequence[str],
-    kind: Asked,
-    output_kind: Asked,
-    force: bool,
-    quiet: bool,
+    output: o.Output = STANDARD,
+    values: Annotated[
+        bool,
+        Option(
+            "--values",
+            help="Write the values that each report stands for, too, a column for each. For "
+            "reports that stand for values (design --for records), and not for numbers alone.",
+        ),
+    ] = False,
+    id: Annotated[
+        str | None,
+        o.option(
+            "--id",
+            kind="COLUMN",
+            words="Whom a record is about; needs a key. The same id with "
+            "the same record then has the same report in every run.",
+        ),
+    ] = None,
+    key_file: Annotated[
+        str | None,
+        o.option("--key-file", kind="FILE", words="The secret key, as skrldp key wrote it."),
+    ] = None,
+    key_variable: Annotated[
+        str | None,
+        o.option("--key-variable", kind="NAME", words="The environment variable with the key."),
+    ] = None,
+    key_check: Annotated[
+        str | None,
+        o.option(
+            "--key-check",
+            kind="DIGITS",
+            words="What skrldp key printed: nothing is reported with another key.",
+        ),
+    ] = None,
+    ledger: Annotated[
+        str | None,
+        o.option(
+            "--ledger",
+            kind="FILE",
+            words="Parquet file that remembers who reported: at most --max-reports about each "
+            "person, in all runs together. It is made if it is not there.",
+        ),
+    ] = None,
+    max_reports: Annotated[
+        int | None,
+        o.option(
+            "--max-reports",
+            kind="K",
+            min=1,
+            words="How many reports about each person the ledger may have, of all mechanisms and "
+            "epochs together. 1 if not given.",
+        ),
+    ] = None,
+    epoch: Annotated[
+        int | None,
+        o.option(
+            "--epoch",
+            kind="N",
+            min=0,
+            words="The round of reports, counted upwards; another one is another report about "
+            "each person. 0 if not given.",
+        ),
+    ] = None,
+    ledger_key: Annotated[
+        str | None,
+        o.option(
+            "--ledger-key-file",
+            kind="FILE",
+            words="The key with which the ledger began, if that of the reports is another one.",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        o.option(
+            "--keep",
+            kind="COLUMN",
+            words="A column that is passed on as it is, unprotected; repeat it.",
+        ),
+    ] = None,
+    text: o.Text = None,
+    in_format: o.InFormat = None,
+    delimiter: o.Delimiter = None,
+    output_format: o.OutFormat = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
 ) -> None:
-    """Report the records of a table, a batch at a time; all of them or none."""
+    """Report private records.
+
+    Writes a column "report" with a whole number for each record, in the records' order: what may
+    leave in their place. All records are reported or none.
+
+    Without a key every run draws anew, so a second run is a second report about each person, and
+    two reports tell more than one: inspect says how much. With --id and a key the reports are the
+    same in every run, as long as key, mechanism and record are. With a ledger, too, people report
+    at most K times whatever changes: a first report is repeated, and those who have no report left
+    are left out. (In Python, skrldp.client.FreshReports counts fresh reports.)
+    """
     _check_keyed(id, key_file, key_variable)
     if key_check is not None and id is None:
         raise CommandError("--key-check goes with --id and a key.")
-    limits = {name: given for name, given in limits.items() if given is not None}
+    asked = {"max_reports": max_reports, "epoch": epoch, "ledger_key": ledger_key}
+    limits = {name: given for name, given in asked.items() if given is not None}
     if limits and ledger is None:
         raise CommandError("--max-reports, --epoch and --ledger-key-file go with --ledger.")
     if ledger is not None and id is None:
         raise CommandError("--ledger goes with --id and a key: it remembers who reported.")
     if mechanism == STANDARD == records:
         raise CommandError("mechanism and records cannot both come from standard input.")
-    own = read_mechanism(mechanism)
+    from skrldp.cli._fresh import REPORT, Fresh
+    from skrldp.cli._ledger import held, keyed
+    from skrldp.cli._mechanism import needed_columns, read_mechanism, record_types
+    from skrldp.cli._sinks import table_writer
+    from skrldp.cli._tables import Wanted, open_batches
+    from skrldp.cli._values import with_values
+
+    own, kept, texts = read_mechanism(mechanism), keep or [], text or []
     needed = needed_columns(own)
     reporter: Any
     if id is None:
-        reporter = _Fresh(own, needed, keep)
+        reporter = Fresh(own, needed, kept)
     else:
-        key = _key(key_file, key_variable, key_check)
-        options = {"id": id, "key": key, "keep": keep, "name": REPORT}
+        secret = _key(key_file, key_variable, key_check)
+        options = {"id": id, "key": secret, "keep": kept, "name": REPORT}
         reporter = keyed(own, options, ledger, limits)
-    for name in text:
+    for name in texts:
         if name in needed:
             raise CommandError(
                 f"--text {name}: the mechanism says as what its own columns are read."
             )
-    in_kind, out_kind = kind_of(records, kind), kind_to_write(output, output_kind)
-    check_delimiter(kind, in_kind, out_kind)
+    in_kind = kind_of(records, given := Asked(in_format, delimiter))
+    out_kind = kind_to_write(output, Asked(output_format, delimiter))
+    check_delimiter(given, in_kind, out_kind)
     ids = [] if id is None else [id]
     types, converted = record_types(own, needed) if in_kind.is_text else ({}, None)
-    texts = [*text, *ids, *(keep if in_kind.name == "csv" else [])]
-    wanted = Wanted(list(dict.fromkeys([*ids, *needed, *keep])), types, texts)
-    inputs = [mechanism, records, key_file, limits.get("ledger_key"), ledger]
+    texts = [*texts, *ids, *(kept if in_kind.name == "csv" else [])]
+    wanted = Wanted(list(dict.fromkeys([*ids, *needed, *kept])), types, texts)
+    inputs = [mechanism, records, key_file, ledger_key, ledger]
     with (
         nullcontext() if ledger is None else held(ledger, inputs[:-1]) as book,
         new_file(output, force=force, inputs=inputs) as file,
         open_batches(records, in_kind, wanted, converted) as source,
     ):
         schema = reporter.output_schema(source.schema)
-        writer = partial(table_writer, file, out_kind, packed=output.lower().endswith(".gz"))
-        if book is None:
-            with writer(schema) as sink:
-                _write(sink, source, reporter.report_batch, id, quiet)
-            return
-        found = Candidates()
-        _write(found, source, reporter.report_batch, id, quiet)
-        reports = book.settled(reporter, found.table(schema), with_epoch="epoch" in limits)
-        with writer(reports.schema) as sink:
-            for batch in reports.to_batches():
+        reports = _reports(source, reporter.report_batch, id)
+        if book is not None:
+            schema, reports = book.settled(reporter, schema, reports, with_epoch="epoch" in limits)
+        if values:
+            schema, reports = with_values(own, mechanism, schema, reports, REPORT)
+        packed = output.lower().endswith(".gz")
+        with table_writer(file, out_kind, schema, packed=packed) as sink:
+            for batch in reports:
                 sink.write_batch(batch)
 
 
-def _write(
-    sink: Any, source: Batches, work: Callable[[Any], Any], id: str | None, quiet: bool
-) -> None:
+def _reports(source: Batches, work: Callable[[Any], Any], id: str | None) -> Iterator[Any]:
+    """Yield the reports of each batch; the last only if no id is there twice."""
+    from skrldp.cli._mechanism import placed
+    from skrldp.cli._repeated_ids import RepeatedIds
+
     make = placed(work, source)
-    rows = progress(
-        source.rows, quiet=quiet, what="reported", total=source.total, place=source.place
-    )
     if id is None:
-        for batch in rows:
-            sink.write_batch(make(batch))
+        yield from map(make, progress(source, "reported"))
         return
     with RepeatedIds(id) as seen:
-        for batch in rows:
+        for batch in progress(source, "reported"):
             try:
-                sink.write_batch(make(batch))
+                made = make(batch)
             except CommandError:
                 if not batch.column(id).null_count:
                     seen.add(batch.column(id))
                     seen.check(source.path)  # which says in which rows of the table the same id is
                 raise
             seen.add(batch.column(id))
+            yield made
         seen.check(source.path)
 
 
@@ -152,48 +231,3 @@ def _key(key_file: str | None, key_variable: str | None, wanted: str | None) -> 
             "with another key are second reports about the same persons."
         )
     return key
-
-
-class _Fresh:
-    """Draws reports anew; the shape of `skrldp.batches.Reporter`.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    columns : sequence of str
-        Those that the mechanism reads.
-    keep : sequence of str
-        Those that are passed on.
-    """
-
-    def __init__(self, mechanism: Mechanism, columns: Sequence[str], keep: Sequence[str]) -> None:
-        from skrldp.client import Client
-
-        self._client, self._columns, self._keep = Client(mechanism), columns, list(keep)
-        own = {name for name, _ in self._client.columns}
-        for name in keep:
-            if name in own or name == REPORT:
-                why = "is reported" if name in own else "is the column of the reports"
-                raise CommandError(
-                    f"--keep {name}: this column {why}, so it cannot be passed on as it is."
-                )
-
-    def output_schema(self, schema: Any) -> Any:
-        import pyarrow as pa
-
-        kept = [schema.field(name) for name in self._keep]
-        return pa.schema([pa.field(REPORT, self._type()), *kept])
-
-    def report_batch(self, batch: Any) -> Any:
-        import pyarrow as pa
-
-        made = self._client.report_many(values_of(batch, self._columns))
-        columns = [pa.array(made, self._type()), *(batch.column(name) for name in self._keep)]
-        return pa.RecordBatch.from_arrays(columns, schema=self.output_schema(batch.schema))
-
-    def _type(self) -> Any:
-        import pyarrow as pa
-
-        from skrldp._arrays import smallest_dtype
-
-        return pa.from_numpy_dtype(smallest_dtype(len(self._client.symbols)))

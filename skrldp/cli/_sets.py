@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skrldp.cli._errors import CommandError
 from skrldp.mechanism import Guarantee, StatedLikelihoodRatioSet
+from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
 
-__all__ = ["stated_in", "uncertainty_of"]
+if TYPE_CHECKING:
+    from skrldp.surveys import SurveyDesign
 
-SETS = ("likelihood-ratio", "renyi", "all", "public")
+__all__ = ["asked_set", "stated_in"]
 
 
-def uncertainty_of(uncertainty: str | None, beta: float | None) -> Any:
-    """Make the set that the options state.
+def asked_set(
+    uncertainty: str | None,
+    beta: float | None,
+    survey: SurveyDesign | None,
+    claim: Guarantee | None = None,
+) -> Any:
+    """Make the set that the options state, else the one that a guarantee states, by its rule.
 
-    Returns LikelihoodRatioSet, RenyiBall, AllDistributions or None: none if the options state
-    nothing.
+    That of a survey without a greatest weight is made for many clusters. A guarantee states such a
+    set by its numbers alone.
+
+    Returns LikelihoodRatioSet, RenyiBall, AllDistributions or None: none if nothing is stated.
     """
-    from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
+    by_ratios = uncertainty == "likelihood-ratio" or (
+        uncertainty is None and (claim is None or _is_given(claim))
+    )
+    if survey is not None and survey.max_weight is None and by_ratios:
+        own: Any = {} if beta is None else {"beta": beta}
+        return LikelihoodRatioSet(radius="asymptotic", **own)
+    return _by_options(uncertainty, beta) or stated_in(claim)
 
+
+def _is_given(claim: Guarantee) -> bool:
+    stated = claim.distributions
+    return isinstance(stated, StatedLikelihoodRatioSet) and stated.rule == "given"
+
+
+def _by_options(uncertainty: str | None, beta: float | None) -> Any:
     if uncertainty in ("all", "public"):
         if beta is not None:
             raise CommandError(f"--beta does not go with --uncertainty {uncertainty}.")
@@ -31,12 +53,7 @@ def uncertainty_of(uncertainty: str | None, beta: float | None) -> Any:
 
 
 def stated_in(guarantee: Guarantee | None) -> Any:
-    """Make the set that a guarantee states, by its rule.
-
-    Returns LikelihoodRatioSet, RenyiBall, AllDistributions or None: none if there is no guarantee.
-    """
-    from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
-
+    """Make the set that a guarantee states, by its rule; None if there is no guarantee."""
     if guarantee is None:
         return None
     around = guarantee.distributions

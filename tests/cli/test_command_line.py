@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import threading
 import tomllib
 import warnings
 from dataclasses import replace
@@ -487,7 +488,11 @@ def test_progress_is_for_people(ready, monkeypatch, name):
     for more, shown in (((), True), (("--quiet",), False)):
         monkeypatch.setattr(sys, "stderr", Terminal())
         assert main(["report", "mechanism.json", name, "-o", "out.csv", "--force", *more]) == 0
-        assert ("reported" in sys.stderr.getvalue()) is shown
+        said = sys.stderr.getvalue()
+        assert ("reported" in said) is shown
+        assert said.startswith("\rskrldp") is ("skrldp: loading" in said) is shown
+        assert (f"skrldp: reading {name}" in said) is shown
+        assert not any(thread.name == "skrldp" for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize("package", ["typer", "pyarrow"])

@@ -102,7 +102,7 @@ class _CriterionSearch(Search):
         if self.limits.left is not None:
             self.progress.stage = "independent reports"
             _ = self.simple  # in time, for a search that is cut short
-        self.progress.stage = ""
+        self.progress.stage = "searching"
         if solver == "vertices" or (solver == "auto" and is_polyhedral(self.requirements)):
             try:
                 return enumerate_vertices(

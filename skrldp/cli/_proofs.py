@@ -1,0 +1,139 @@
+"""Proofs of what a mechanism promises, and what is said of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skrldp._numbers import at_least, at_most
+from skrldp.alphabet import source_in_words
+from skrldp.certificate import Certificate, prove_promise
+from skrldp.certificate import certify as prove
+from skrldp.cli._errors import CommandError
+from skrldp.cli._public import n_values_of
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import Guarantee, Mechanism
+from skrldp.privacy import Promise
+from skrldp.sets import chance_of_missing
+
+__all__ = ["figures_of", "lines_of", "proofs_of"]
+
+
+def proofs_of(
+    mechanism: Mechanism,
+    claim: Guarantee | None,
+    joint: JointDistribution,
+    around: Any,
+    eps: float,
+    reports: int,
+) -> list[tuple[str, Certificate, float]]:
+    """Prove what is promised: of S, and to somebody who knows columns; each with its ε."""
+    further = () if claim is None else claim.further
+    pairs = None if claim is None else claim.eps_pairs
+    if not further and pairs is None:
+        return [("one report", prove(mechanism, around, joint, reports=reports), eps)]
+    if reports > 1:
+        raise CommandError(
+            "--reports is for mechanisms that protect all pairs of secrets at one eps, to people "
+            "who know nothing else; this one promises more."
+        )
+    sensitive = [place for place, (_, flag) in enumerate(mechanism.columns) if flag]
+    others = [place for place, (_, flag) in enumerate(mechanism.columns) if not flag]
+    known = sorted({place for one in further for place in one.known})
+    within = [one.eps_requested for one in further if one.known]
+    wanted: Any = eps
+    if pairs is not None:
+        wanted = np.array([[math.inf if b is None else eps for b in row] for row in pairs])
+    promise = Promise.of(
+        joint,
+        around.fit_set(joint),
+        wanted,
+        known=[others.index(place) for place in known],
+        eps_known=max(within, default=None),
+        each=any(len(one.secret) < len(sensitive) for one in further),
+        observe=mechanism.observe,
+        fit=around.fit_set,
+        secret_names=[str(mechanism.columns[place][0]) for place in sensitive],
+        most_values=[n_values_of(one) for one in further if not one.known] or None,
+    )
+    proof = prove_promise(mechanism, promise)
+    columns = ", ".join(repr(mechanism.columns[place][0]) for place in known)
+    found = []
+    for name, one in proof.each.items() or [("", proof)]:
+        about = f" about {name!r}" if name else ""
+        found.append((f"one report{about}", one, eps))
+        if one.known is not None:
+            found.append((f"to somebody who knows {columns}{about}", one.known, max(within)))
+    return found
+
+
+def lines_of(
+    joint: JointDistribution,
+    proofs: Sequence[tuple[str, Certificate, float]],
+    eps_all: float | None,
+    claim: Guarantee | None,
+    kept: bool,
+) -> list[tuple[str, str]]:
+    found = proofs[0][1]
+    lines = [("public table", f"{joint.n:,} records in {joint.counts.size:,} cells")]
+    if claim is not None and claim.n_records not in (None, joint.n):
+        lines.append(("", f"the mechanism was designed with {claim.n_records:,} records"))
+    around = found.uncertainty
+    lines.append(("holds for", around.describe()))
+    if around.rule == "given" and claim is not None:
+        words = "the set is stated by its numbers"
+        lines.append(
+            ("", f"{words}; if the table is a survey, give its --weights, --clusters, ...")
+        )
+    if around.beta is not None:
+        misses = f"misses the true distribution {chance_of_missing(around.rule, around.beta)}"
+        lines.append(("this set", f"{misses}; {source_in_words(joint.alphabet)}"))
+    for about, proof, wanted in proofs:
+        several = f" of {proof.reports} reports" if proof.reports > 1 else ""
+        verdict = "kept" if proof.eps <= wanted else "not kept"
+        words = f"eps <= {at_most(proof.eps)}{several}, asked {at_most(wanted)}: {verdict}"
+        lines.append(("proven", words + (f" ({about})" if len(proofs) > 1 else "")))
+        lines.append(
+            ("attained", f"{at_least(proof.eps_attained)} at the worst distribution found")
+        )
+    everywhere = f"eps <= {at_most(found.eps_all)}"
+    if eps_all is not None:
+        verdict = "kept" if found.eps_all <= eps_all else "not kept"
+        everywhere += f", asked {at_most(eps_all)}: {verdict}"
+    lines.append(("everywhere", f"{everywhere} (over all distributions)"))
+    verdict = "the mechanism keeps what was asked" if kept else "NOT PROVEN to keep what was asked"
+    return [*lines, ("result", verdict)]
+
+
+def figures_of(
+    mechanism: Mechanism,
+    joint: JointDistribution,
+    proofs: Sequence[tuple[str, Certificate, float]],
+    eps_all: float | None,
+    reports: int,
+    kept: bool,
+) -> dict[str, Any]:
+    found = proofs[0][1]
+    return {
+        "digest": mechanism.digest,
+        "holds": kept,
+        "reports": reports,
+        "n_records": joint.n,
+        "distributions": found.uncertainty.describe(),
+        "beta": found.uncertainty.beta,
+        "eps_all": found.eps_all,
+        "eps_all_requested": eps_all,
+        "eps_given_u": found.eps_given_u,
+        "proofs": [
+            {
+                "about": about,
+                "eps": proof.eps,
+                "eps_attained": proof.eps_attained,
+                "eps_requested": wanted,
+            }
+            for about, proof, wanted in proofs
+        ],
+    }

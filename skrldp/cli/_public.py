@@ -1,0 +1,55 @@
+"""The public distribution over a mechanism's cells, counted in a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skrldp.cli._formats import Kind
+from skrldp.cli._mechanism import cell_reader, names_of, placed, record_types
+from skrldp.cli._opened import counts_of
+from skrldp.cli._progress import progress
+from skrldp.cli._tables import Wanted, open_batches
+from skrldp.joint import JointDistribution
+from skrldp.mechanism import FurtherBound, Guarantee, Mechanism
+from skrldp.surveys import SurveyTotals
+
+__all__ = ["joint_of", "n_values_of", "public_counts"]
+
+
+def public_counts(
+    mechanism: Mechanism, path: str, kind: Kind, counts: str | None
+) -> JointDistribution:
+    """Count the records of a public table in the mechanism's cells."""
+    names = names_of(mechanism)
+    types, converted = record_types(mechanism, names) if kind.is_text else ({}, None)
+    columns = [*names, *([] if counts is None else [counts])]
+    found = np.zeros(len(mechanism.secrets) * len(mechanism.values))
+    with open_batches(path, kind, Wanted(columns, types), converted) as source:
+        cells_of = placed(cell_reader(mechanism), source)
+        for batch in progress(source, "counted"):
+            weights = None if counts is None else counts_of(batch, counts, path).to_numpy()
+            found += np.bincount(cells_of(batch), weights, len(found))
+    return joint_of(mechanism, found)
+
+
+def joint_of(
+    mechanism: Mechanism, counts: Any, survey: SurveyTotals | None = None
+) -> JointDistribution:
+    """Return the distribution of counted records, with what the mechanism states of its values."""
+    claim = mechanism.guarantee
+    return JointDistribution(
+        counts.reshape(len(mechanism.secrets), len(mechanism.values)),
+        mechanism.secrets,
+        mechanism.values,
+        alphabet=None if claim is None else claim.alphabet,
+        most_values=n_values_of(claim),
+        survey=survey,
+    )
+
+
+def n_values_of(claim: Guarantee | FurtherBound | None) -> int | None:
+    """Return how many values of U the stated set is made for; None if it does not say."""
+    stated = None if claim is None else claim.distributions
+    return None if stated is None or isinstance(stated, str) else stated.n_values
