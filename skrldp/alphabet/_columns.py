@@ -70,6 +70,12 @@ class Column:
         return {item.name: getattr(self, item.name) for item in fields(self)}  # no look-up tables
 
     @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that can be found, as far as UTF-8 can hold them."""
+        texts = dict.fromkeys(value for value, _ in self._entries if isinstance(value, str))
+        return tuple(text for text in texts if text.isascii() or _is_utf8(text))
+
+    @cached_property
     def _places(self) -> _Places:
         return _Places(self._entries)
 
@@ -134,6 +140,14 @@ class Column:
                 np.array([place for _, place in found], dtype=np.int64),
             )
         return self._numbers[kind]
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a pair of surrogates
+        return False
+    return True
 
 
 def _exactly(dtype: np.dtype[Any], category: bool | int | float) -> Any:

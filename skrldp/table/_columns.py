@@ -64,7 +64,7 @@ def encode_column(
     codes = np.empty(table.n_rows, dtype=smallest_dtype(len(column), signed=True))
     unknown: Counter[Any] = Counter()
     for rows in chunks(table.n_rows):
-        positions, distinct = table.factorize(position, rows)
+        positions, distinct = table.factorize(position, rows, column.texts)
         distinct.append(None)  # position −1, a missing value, reads the last entry
         codes[rows] = column.codes(distinct).astype(codes.dtype)[positions]
         if codes[rows].min() < 0:

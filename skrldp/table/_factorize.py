@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -26,8 +27,24 @@ def series_from_array(values: np.ndarray) -> nw.Series[Any]:
     return nw.from_native(pd.Series(values), series_only=True)
 
 
-def factorize(series: nw.Series[Any]) -> tuple[np.ndarray, list[Any]]:
-    """Write a series as positions into a list of distinct Python scalars; see `Table.factorize`."""
+def factorize(series: nw.Series[Any], texts: Sequence[str] = ()) -> tuple[np.ndarray, list[Any]]:
+    """Write a series as positions into a list of distinct Python scalars; see `Table.factorize`.
+
+    Texts that rows are likely to have, if given, are looked up first, and begin the list.
+    """
+    positions = _places_among(texts, series) if 0 < len(texts) <= len(series) else None
+    if positions is None:
+        return _factorize_any(series)
+    rest = np.flatnonzero(positions < 0)
+    if not rest.size:
+        return positions, list(texts)
+    places, distinct = _factorize_any(series[rest])
+    positions = positions.copy()  # the library's memory is not to be written to
+    positions[rest] = np.where(places < 0, -1, places + len(texts))
+    return positions, [*texts, *distinct]
+
+
+def _factorize_any(series: nw.Series[Any]) -> tuple[np.ndarray, list[Any]]:
     native = series.to_native()
     if series.implementation.is_pandas_like():
         positions, distinct = _factorize_pandas(native)
@@ -36,7 +53,10 @@ def factorize(series: nw.Series[Any]) -> tuple[np.ndarray, list[Any]]:
     elif isinstance(series.dtype, nw.Object | nw.Unknown | nw.Decimal):
         positions, distinct = _factorize_objects(series.to_list())
     elif series.implementation.is_polars():
-        positions, distinct = _factorize_polars(native, series.__native_namespace__())
+        pl = series.__native_namespace__()
+        numbered = isinstance(series.dtype, nw.Enum | nw.Categorical)
+        read = _factorize_numbered if numbered else _factorize_polars
+        positions, distinct = read(native, pl)
     else:
         positions, distinct = _factorize_arrow(native)
     return positions, [plain(value) for value in distinct]
@@ -44,6 +64,35 @@ def factorize(series: nw.Series[Any]) -> tuple[np.ndarray, list[Any]]:
 
 # Each library has its own fast function. Those of narwhals, `unique` and `replace_strict`, are ten
 # times slower in pandas, and pass the values in Python lists, which lose the dtype.
+
+
+def _places_among(texts: Sequence[str], series: nw.Series[Any]) -> np.ndarray | None:
+    """Find each row among some texts, -1 elsewhere; None if the library does not hold texts.
+
+    Half the time of finding the distinct values of rows first: each row is looked up once.
+    """
+    native = series.to_native()
+    if series.implementation.is_polars():
+        if series.dtype != nw.String:
+            return None
+        pl: Any = series.__native_namespace__()
+        return _filled(native.cast(pl.Enum(texts), strict=False).to_physical(), pl)
+    if series.implementation.is_pandas_like():
+        if getattr(native.dtype, "storage", None) != "pyarrow":
+            return None
+        native = native.array.__arrow_array__()
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(native.type) or pa.types.is_large_string(native.type)):
+        return None
+    return np.asarray(pc.index_in(native, pa.array(texts, type=native.type)).fill_null(-1))
+
+
+def _filled(numbers: Any, pl: Any) -> np.ndarray:
+    """Return a polars series of numbers as an array, -1 where there is none."""
+    array: np.ndarray = numbers.cast(pl.Int32).fill_null(-1).to_numpy()
+    return array
 
 
 def _factorize_pandas(native: Any) -> tuple[np.ndarray, list[Any]]:
@@ -67,6 +116,15 @@ def _factorize_polars(native: Any, pl: Any) -> tuple[np.ndarray, list[Any]]:
         counts = distinct.to_physical().to_list()
         return positions, [_moment(count, native.dtype, pl) for count in counts]
     return positions, distinct.to_list()
+
+
+def _factorize_numbered(native: Any, pl: Any) -> tuple[np.ndarray, list[Any]]:
+    """Read an Enum or a Categorical, whose numbers need not be those of its own categories."""
+    distinct = native.unique()
+    own = _filled(distinct.to_physical(), pl)
+    places = np.empty(own.max(initial=-1) + 2, dtype=np.int32)
+    places[own] = np.arange(len(own))
+    return places[_filled(native.to_physical(), pl)], distinct.to_list()
 
 
 def _moment(nanoseconds: int | None, dtype: Any, pl: Any) -> Any:

@@ -6,7 +6,7 @@ Python scalars, so that Python handles distinct values rather than rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -82,8 +82,12 @@ class Table:
             return series_from_array(self.source[rows, position])
         return self.source[rows, position]
 
-    def factorize(self, position: int, rows: slice) -> tuple[np.ndarray, list[Any]]:
+    def factorize(
+        self, position: int, rows: slice, texts: Sequence[str] = ()
+    ) -> tuple[np.ndarray, list[Any]]:
         """Write rows of a column as positions into a list of distinct values.
+
+        `texts` are such as rows may have: where all have one of these, that is faster.
 
         Returns `positions` (n,): −1 for a missing value (which may also be a None in `distinct`);
         `distinct`: may hold values that no row has (a categorical's unused categories) and, after
@@ -92,7 +96,7 @@ class Table:
         is infinite or complex.
         """
         with self._naming(position):
-            positions, distinct = factorize(self.chunk(position, rows))
+            positions, distinct = factorize(self.chunk(position, rows), texts)
             for value in distinct:
                 hash(value)
         return positions, distinct

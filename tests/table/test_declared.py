@@ -133,9 +133,9 @@ def test_each_column_is_read_once(name, monkeypatch):
     X = pd.DataFrame(rng.integers(0, 4, (100, 4)), columns=list("abcd")).astype(name)
     read, factorize = Counter(), Table.factorize
 
-    def counting(self, position, rows):
+    def counting(self, position, rows, *texts):
         read[position] += rows.stop - rows.start
-        return factorize(self, position, rows)
+        return factorize(self, position, rows, *texts)
 
     monkeypatch.setattr(Table, "factorize", counting)
     monkeypatch.setattr("skrldp._arrays.ROWS", 7)
