@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records
 from skrldp.estimation._by_group import Figures, figures_of
-from skrldp.estimation._channels import Channel, DenseChannel
-from skrldp.estimation._checks import MOST_DENSE
+from skrldp.estimation._channels import MOST_DENSE, Channel
 from skrldp.estimation._estimate import Estimate
 from skrldp.estimation._fit import Fit, least_squares
 from skrldp.estimation._intervals import intervals
@@ -216,10 +215,9 @@ class CategorySummaries:
         fit = self._fit
         if fit.unbiased:
             return LeastSquaresRanges(fit, values, labels)
-        basis = self._channel.basis if isinstance(self._channel, DenseChannel) else None
         counts = self.counts_.astype(float)
         unbiased = partial(_unbiased, self._channel, counts, fit.likely, labels, len(values))
-        return CategoryRanges(fit.region, values, errors, unbiased, labels, known, basis)
+        return CategoryRanges(fit.region, values, errors, unbiased, labels, known, self._channel)
 
 
 def _of_labels(

@@ -19,6 +19,7 @@ from skrldp.estimation._blocks import Blocks
 from skrldp.mechanism import Mechanism
 
 __all__ = [
+    "MOST_DENSE",
     "BlockChannel",
     "Channel",
     "DenseChannel",
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 
+MOST_DENSE = 2_500  # cells up to which whole matrices are used
 # Singular values of W^{1/2} Q are at most 1 here (they are correlations between X and its report).
 # Weights are rounded to 2^-32, so a smaller singular value may be due to rounding; an estimate in
 # its direction would take some 1e16 reports.
@@ -36,6 +38,8 @@ _RANK_TOLERANCE = 1e-8
 # Largest share of c outside the row space: c·π then has a bias of at most this times |c|.
 _ROW_TOLERANCE = 1e-6
 _MOST_NUMBERS = 4_000_000  # in one block of a table of functions by cells or reports
+_ROUNDING = 2.0  # units by which weights differ from four of them and count as these
+_LEAST_BITS = 32  # of weights that are compared with four of them
 _RARE = 1e-12  # least probability of a possible symbol
 
 
@@ -73,11 +77,11 @@ class Channel(ABC):
 
     @abstractmethod
     def forward(self, distribution: Floats) -> Floats:
-        """Distribution of the report, Qπ: (a,) to (b,)."""
+        """Distribution of the report, Qπ: (..., a) to (..., b)."""
 
     @abstractmethod
     def backward(self, prices: Floats) -> Floats:
-        """Transposed map, Qᵀg: (b,) to (a,)."""
+        """Transposed map, Qᵀg: (..., b) to (..., a)."""
 
     @abstractmethod
     def determines(self, functions: Floats) -> NDArray[np.bool_]:
@@ -95,6 +99,10 @@ class Channel(ABC):
         Shapes: labels (a,), report (b,) to (k,).
         """
         return None
+
+    @abstractmethod
+    def dense(self) -> "DenseChannel":
+        """Return the channel of the same matrix, without any structure."""
 
     @property
     def uniform(self) -> Floats:
@@ -195,12 +203,12 @@ class DenseChannel(Channel):
 
     def forward(self, distribution: Floats) -> Floats:
         """Distribution of the report, Qπ: (a,) to (b,)."""
-        report: Floats = self.matrix @ distribution
+        report: Floats = distribution @ self.matrix.T
         return report
 
     def backward(self, prices: Floats) -> Floats:
-        """Transposed map, Qᵀg: (b,) to (a,)."""
-        cells: Floats = self.matrix.T @ prices
+        """Transposed map, Qᵀg: (..., b) to (..., a)."""
+        cells: Floats = prices @ self.matrix
         return cells
 
     def determines(self, functions: Floats) -> NDArray[np.bool_]:
@@ -208,6 +216,10 @@ class DenseChannel(Channel):
         outside = functions - (functions @ self.basis) @ self.basis.T
         lengths = np.linalg.norm(functions, axis=1)
         return np.linalg.norm(outside, axis=1) <= _ROW_TOLERANCE * lengths
+
+    def dense(self) -> "DenseChannel":
+        """Return the channel itself."""
+        return self
 
     def weights(self, distribution: Floats) -> Weights:
         """Best weights at a distribution of the report with no zeros on the possible symbols, (b,).
@@ -248,24 +260,30 @@ class _BlockWeights(Weights):
 
 
 class BlockChannel(Channel):
-    """A channel given by four probabilities, without its matrix.
+    """A channel given by four probabilities: exactly, or but for the rounding of a matrix.
 
     The best weights at the uniform distribution are used at every distribution: if Q is invertible,
-    they are the only unbiased ones.
+    they are the only unbiased ones, and if it tells of U (or of S) alone, by symmetry. A matrix is
+    used where rounding would matter, in likelihoods.
     """
 
     def __init__(
-        self, shape: tuple[int, int], probabilities: tuple[float, float, float, float]
+        self,
+        shape: tuple[int, int],
+        probabilities: tuple[float, float, float, float],
+        matrix: Floats | None = None,
     ) -> None:
-        self.n_symbols = self.n_cells = shape[0] * shape[1]
-        self._matrix = Blocks.from_entries(shape, probabilities)
+        self.matrix, self.n_symbols = matrix, shape[0] * shape[1]
+        self.n_cells = self.n_symbols
+        self.blocks = Blocks.from_entries(shape, probabilities)
         a1, a2 = shape
         sizes = (1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1))
-        seen = [abs(factor) > _RANK_TOLERANCE for factor in self._matrix.factors]
+        seen = [abs(factor) > _RANK_TOLERANCE for factor in self.blocks.factors]
         inverse = [
             1.0 / factor if keep else 0.0
-            for factor, keep in zip(self._matrix.factors, seen, strict=True)
+            for factor, keep in zip(self.blocks.factors, seen, strict=True)
         ]
+        self.has_best_weights = all(seen)
         self._inverse = Blocks(shape, tuple(inverse))  # type: ignore[arg-type]
         self._projector = Blocks(shape, tuple(map(float, seen)))  # type: ignore[arg-type]
         self.rank = sum(size for size, keep in zip(sizes, seen, strict=True) if keep)
@@ -274,16 +292,22 @@ class BlockChannel(Channel):
         self.possible = np.ones(self.n_symbols, dtype=bool)
 
     def forward(self, distribution: Floats) -> Floats:
-        """Distribution of the report, Qπ: (a,) to (b,)."""
-        return self._matrix.apply(distribution)
+        """Distribution of the report, Qπ: (..., a) to (..., b)."""
+        if self.matrix is None:
+            return self.blocks.apply(distribution)
+        report: Floats = distribution @ self.matrix.T
+        return report
 
     def backward(self, prices: Floats) -> Floats:
-        """Transposed map, Qᵀg: (b,) to (a,)."""
-        return self._matrix.apply(prices)  # symmetric
+        """Transposed map, Qᵀg: (..., b) to (..., a)."""
+        if self.matrix is None:
+            return self.blocks.apply(prices)  # symmetric
+        cells: Floats = prices @ self.matrix
+        return cells
 
     def times(self, other: Blocks) -> Blocks:
         """Product of the matrix and another one."""
-        first, second, third, fourth = np.multiply(self._matrix.factors, other.factors)
+        first, second, third, fourth = np.multiply(self.blocks.factors, other.factors)
         return Blocks(other.shape, (first, second, third, fourth))
 
     def determines(self, functions: Floats) -> NDArray[np.bool_]:
@@ -291,6 +315,11 @@ class BlockChannel(Channel):
         outside = functions - self._projector.apply(functions)
         lengths = np.linalg.norm(functions, axis=1)
         return np.linalg.norm(outside, axis=1) <= _ROW_TOLERANCE * lengths
+
+    def dense(self) -> DenseChannel:
+        """Return the channel of the same matrix, without any structure."""
+        matrix = self.matrix
+        return DenseChannel(self.forward(np.eye(self.n_cells)).T if matrix is None else matrix)
 
     def weights(self, distribution: Floats) -> Weights:
         """Weights that estimate without bias; the best at the uniform distribution."""
@@ -319,8 +348,44 @@ class BlockChannel(Channel):
 
 
 def channel_of(mechanism: Mechanism, *, most_dense: int = 0) -> Channel:
-    """Return the channel of a mechanism."""
-    blocks = mechanism.form.blocks
-    if blocks is not None and mechanism.shape[1] > most_dense:
-        return BlockChannel((len(mechanism.secrets), len(mechanism.values)), blocks)
+    """Return the channel of a mechanism.
+
+    Four probabilities whose best weights depend on the distribution have their matrix up to
+    `most_dense` cells.
+    """
+    shape, form = (len(mechanism.secrets), len(mechanism.values)), mechanism.form
+    four = form.blocks
+    if four is not None:
+        channel = BlockChannel(shape, four)
+        small = channel.n_cells <= most_dense
+        return channel if channel.has_best_weights or not small else DenseChannel(mechanism.matrix)
+    found = _four_weights(form.weights, shape) if form.bits >= _LEAST_BITS else None
+    if found is not None:
+        same, same_secret, same_value, other = (part * 2.0**-form.bits for part in found)
+        channel = BlockChannel(shape, (same, same_secret, same_value, other), mechanism.matrix)
+        if channel.has_best_weights:
+            return channel
     return DenseChannel(mechanism.matrix)
+
+
+def _four_weights(
+    weights: NDArray[np.int64], shape: tuple[int, int]
+) -> tuple[float, float, float, float] | None:
+    """Average the weights of a matrix that four of them give, to rounding; None for others."""
+    (a1, a2), a = shape, shape[0] * shape[1]
+    if weights.shape != (a, a) or np.ptp(weights.diagonal()) > 2 * _ROUNDING:
+        return None
+    table = weights.reshape(a1, a2, a1, a2).astype(float)
+    trace, total = float(weights.trace()), float(table.sum())
+    of_secrets, of_values = float(np.einsum("sust->", table)), float(np.einsum("sutu->", table))
+    sums = trace, of_secrets - trace, of_values - trace, total - of_secrets - of_values + trace
+    numbers = a, a * (a2 - 1), a * (a1 - 1), a * (a1 - 1) * (a2 - 1)
+    same, same_secret, same_value, other = (
+        part / max(number, 1) for part, number in zip(sums, numbers, strict=True)
+    )
+    secret, value = np.eye(a1)[:, None, :, None], np.eye(a2)[None, :, None, :]
+    table -= other + (same_secret - other) * secret + (same_value - other) * value
+    table -= (same - same_secret - same_value + other) * secret * value
+    if max(table.max(), -table.min()) > _ROUNDING:
+        return None
+    return same, same_secret, same_value, other

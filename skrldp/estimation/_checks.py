@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skrldp._params import check_choice, is_finite, is_number
 from skrldp._typing import Floats
-from skrldp.estimation._channels import Channel, DenseChannel
+from skrldp.estimation._channels import MOST_DENSE, Channel
 from skrldp.estimation._read_reports import ENCODINGS
 from skrldp.estimation._restriction import Restriction, restriction
 from skrldp.estimation._source import Source
@@ -17,7 +17,6 @@ from skrldp.mechanism import Mechanism
 from skrldp.sets import FittedSet
 
 __all__ = [
-    "MOST_DENSE",
     "check_names",
     "check_parameters",
     "check_possible",
@@ -28,7 +27,6 @@ __all__ = [
 
 
 METHODS = ("least-squares", "ml")
-MOST_DENSE = 2_500  # cells up to which maximum likelihood uses the matrix of four probabilities
 
 
 def check_parameters(estimator: Any) -> None:
@@ -122,7 +120,7 @@ def check_names(what: str, joint: JointDistribution, mechanism: Mechanism) -> No
 
 
 def _check_dense(what: str, channel: Channel) -> None:
-    if not isinstance(channel, DenseChannel):
+    if channel.n_cells > MOST_DENSE:
         raise ValueError(
             f"{what} works up to {MOST_DENSE:,} cells, but the mechanism has {channel.n_cells:,}."
         )

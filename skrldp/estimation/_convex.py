@@ -6,8 +6,9 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from skrldp._typing import Floats, Indices
+from skrldp.estimation._channels import BlockChannel
 
-__all__ = ["Convex", "Divergence", "Logarithms", "Means", "diagonal"]
+__all__ = ["BlockLogarithms", "Convex", "Divergence", "Logarithms", "Means", "diagonal"]
 
 _FAR = 0.1  # relative error of a term of a Hessian that need not be exact
 
@@ -72,6 +73,50 @@ class Logarithms(Convex):
                 excess = factor * self.weights[far] * (relative[place, far] - 1.0)
                 total[place] += factor * self.square
                 total[place] += self.rows[far].T @ (self.rows[far] * excess[:, None])
+
+
+class BlockLogarithms(Convex):
+    """−Σ_y w_y log ((Q x)_y / p_y) − offset for a matrix Q of four probabilities.
+
+    Shapes: weights (b,), scale p (b,).
+    """
+
+    def __init__(
+        self, weights: Floats, offset: float, channel: BlockChannel, scale: Floats
+    ) -> None:
+        self.seen = weights > 0
+        self.weights, self.scale = weights[self.seen], scale[self.seen]
+        self.offset, self.channel = offset, channel
+
+    def _report(self, points: Floats) -> Floats:
+        """Probabilities of the symbols that were seen."""
+        return self.channel.forward(points)[:, self.seen]
+
+    def _spread(self, numbers: Floats) -> Floats:
+        """Write numbers of the seen symbols, (m, n), beside zeros for the others, (m, b)."""
+        spread = np.zeros((len(numbers), len(self.seen)))
+        spread[:, self.seen] = numbers
+        return spread
+
+    def value(self, points: Floats) -> Floats:
+        """Values at the points: (m, a) to (m,)."""
+        inner = self._report(points) / self.scale
+        values: Floats = -np.log(inner) @ self.weights - self.offset
+        return values
+
+    def slope(self, points: Floats) -> Floats:
+        """Gradients at the points: (m, a) to (m, a)."""
+        return self.channel.backward(self._spread(-self.weights / self._report(points)))
+
+    def heights(self, points: Floats) -> Floats:
+        """D of the Hessians Qᵀ diag(D) Q: (m, a) to (m, b)."""
+        return self._spread(self.weights / self._report(points) ** 2)
+
+    def add_curvature(self, points: Floats, factors: Floats, total: Floats) -> None:
+        """Add the Hessians at the points, times factors (m,), to `total`, (m, a, a)."""
+        matrix = self.channel.dense().matrix
+        for place, heights in enumerate(self.heights(points)):
+            total[place] += factors[place] * (matrix.T * heights) @ matrix
 
 
 class Divergence(Convex):

@@ -9,9 +9,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._arrays import read_only
 from skrldp.estimation._categories import CategorySummaries
-from skrldp.estimation._channels import Channel, DenseChannel, channel_of
+from skrldp.estimation._channels import MOST_DENSE, Channel, DenseChannel, channel_of
 from skrldp.estimation._checks import (
-    MOST_DENSE,
     check_parameters,
     check_possible,
     read_prior,

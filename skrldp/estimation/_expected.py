@@ -10,8 +10,8 @@ from skrldp._arrays import real_numbers
 from skrldp._params import check_choice, check_flag, is_finite
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
-from skrldp.estimation._channels import BlockChannel, Channel, channel_of
-from skrldp.estimation._checks import METHODS, MOST_DENSE, check_names
+from skrldp.estimation._channels import MOST_DENSE, channel_of
+from skrldp.estimation._checks import METHODS, check_names
 from skrldp.estimation._fit import Fit, one_thread, rest_on_enough
 from skrldp.estimation._near_zero import NearZero
 from skrldp.estimation._numbers import mean
@@ -280,27 +280,16 @@ def _expected_fit(
     """Fit the expected shares of the reports: the estimate is the distribution itself."""
     check_choice("method", method, METHODS)
     check_flag("asymptotic", asymptotic)
-    channel = _channel(own, method)
+    channel = channel_of(own, most_dense=MOST_DENSE if method == "ml" else 0)
     cells = distribution.ravel()
     near_zero = None
     with one_thread():
         report = channel.positive(channel.forward(cells))
         weights = channel.weights(report if method == "ml" else channel.uniform)
         if method == "ml" and not asymptotic and len(cells) <= MOST_DENSE:
-            near_zero = NearZero(own.matrix, cells, report, n)
+            near_zero = NearZero(channel, cells, report, n)
     unbiased = method != "ml"
     return Fit(cells, cells, cells, weights, report, channel, n, unbiased, near_zero)
-
-
-def _channel(own: Mechanism, method: str) -> Channel:
-    """Return the estimator's channel, or a quicker one with the same errors.
-
-    If Q is invertible, no weights but those of its inverse are unbiased, whatever the method.
-    """
-    channel = channel_of(own)
-    if method == "ml" and isinstance(channel, BlockChannel) and channel.rank < channel.n_cells:
-        return channel_of(own, most_dense=MOST_DENSE)
-    return channel
 
 
 def _errors(fit: Fit, group: CellGroups, asymptotic: bool) -> Floats:

@@ -11,16 +11,16 @@ from threadpoolctl import ThreadpoolController
 
 from skrldp._typing import Booleans, Floats
 from skrldp.estimation._channels import (
+    MOST_DENSE,
     Channel,
     DenseChannel,
     Weights,
     central_moments,
     covariance,
 )
-from skrldp.estimation._convex import Logarithms
 from skrldp.estimation._estimate import project
 from skrldp.estimation._interior_point import minimise
-from skrldp.estimation._likelihood import Maximum, maximise
+from skrldp.estimation._likelihood import Maximum, log_likelihood, maximise
 from skrldp.estimation._near_zero import NearZero, agree
 from skrldp.estimation._region import LikelihoodRegion
 from skrldp.estimation._restriction import Restriction
@@ -189,6 +189,8 @@ def most_likely(
 
     Shapes: counts (b,), prior (a,).
     """
+    if prior is not None or within is not None:
+        channel = channel.dense()
     if prior is not None:
         assert isinstance(channel, DenseChannel)
         # Reports and public records together: a mechanism that either states the cell or applies Q.
@@ -200,21 +202,16 @@ def most_likely(
     if within is None:
         best = maximise(channel, counts / n, tol, max_iter, time_limit)
     else:
-        assert isinstance(channel, DenseChannel)
-        best = _most_likely_within(channel.matrix, counts / n, within, tol)
+        best = _most_likely_within(channel, counts / n, within, tol)
     report_distribution = channel.positive(channel.forward(best.distribution))
     weights = channel.weights(report_distribution)
     region = near_zero = None
-    if isinstance(channel, DenseChannel):
-        seen = counts > 0
+    if isinstance(channel, DenseChannel) or channel.n_cells <= MOST_DENSE:
         if within is None:
             within = Restriction((), np.full(channel.n_cells, 1.0 / channel.n_cells))
-        region = LikelihoodRegion(
-            channel.matrix[seen], counts[seen], best.distribution, within.constraints, within.inside
-        )
-        near_zero = NearZero(
-            channel.matrix, best.distribution, report_distribution, n, within.constraints
-        )
+        limits, inside = within.constraints, within.inside
+        region = LikelihoodRegion(channel, counts, best.distribution, limits, inside)
+        near_zero = NearZero(channel, best.distribution, report_distribution, n, limits)
     return Fit(
         best.distribution,
         best.distribution,
@@ -229,15 +226,15 @@ def most_likely(
     ), best
 
 
-def _most_likely_within(matrix: Floats, shares: Floats, within: Restriction, tol: float) -> Maximum:
+def _most_likely_within(
+    channel: Channel, shares: Floats, within: Restriction, tol: float
+) -> Maximum:
     """Maximise the likelihood over a set, by the interior-point method for convex programs."""
-    seen = shares > 0
-    objective = Logarithms(shares[seen], 0.0, matrix[seen])
     found = minimise(
-        np.zeros((1, matrix.shape[1])),
+        np.zeros((1, channel.n_cells)),
         within.constraints,
         within.inside,
         min(tol, TOL_RESTRICTED),
-        objective=objective,
+        objective=log_likelihood(channel, shares),
     )
     return Maximum(found.points[0], -float(found.values[0]), found.gap, found.steps)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.estimation._convex import Convex, diagonal
+from skrldp.estimation._convex import BlockLogarithms, Convex, diagonal
 
 __all__ = ["Minima", "State", "interior", "minimise"]
 
@@ -42,6 +42,7 @@ _BEHIND = 10.0  # slacks by which a constraint may be missed before the barrier 
 _NEAR = 10.0  # tolerances: programs on the way are this far from their minima, at least
 _FEW_CELLS = 40  # up to which the linear systems are solved as one stack
 _MOST_NUMBERS = 8_000_000  # in the Hessians of the programs that are solved together
+_BLOCK_NUMBERS = 32  # for each cell of a program whose Hessians have a structure
 _HALVINGS = 100
 
 
@@ -90,7 +91,8 @@ def minimise(
     numerical precision did not suffice.
     """
     m, a = costs.shape
-    step = max(1, _MOST_NUMBERS // a**2)
+    wide = _BLOCK_NUMBERS if _likelihoods(constraints, objective) else a
+    step = max(1, _MOST_NUMBERS // (a * wide))
     points, values, bounds = np.tile(start, (m, 1)), np.full(m, np.inf), np.full(m, -np.inf)
     left, steps = np.arange(m), 0
     states = []
@@ -266,15 +268,9 @@ class _Programs:
         that nothing else of the sum would be left after rounding.
         """
         (m, a), k = x.shape, slopes.shape[1]
-        hessians = np.zeros((m, a, a))
-        for place, constraint in enumerate(self.constraints):
-            constraint.add_curvature(x, prices[:, place], hessians)
-        if self.objective is not None:
-            self.objective.add_curvature(x, np.ones(m), hessians)
-        diagonal(hessians)[...] += ratio
         rows = np.concatenate([slopes, np.ones((m, 1, a))], axis=1)  # (m, k + 1, a)
         sides = np.concatenate([rhs[:, None], rows], axis=1)
-        found = _solved(hessians, sides.transpose(0, 2, 1))  # (m, a, k + 2)
+        found = self._solved(x, ratio, prices, sides).transpose(0, 2, 1)  # (m, a, k + 2)
         schur = rows @ found
         square = schur[:, :, 1:].copy()
         diagonal(square)[:, :k] += slack / prices
@@ -284,6 +280,29 @@ class _Programs:
         shares = weight * np.linalg.solve(square, weight * schur[:, :, :1])
         move: Floats = (found[:, :, :1] - found[:, :, 1:] @ shares)[:, :, 0]
         return move
+
+    def _solved(self, x: Floats, ratio: Floats, prices: Floats, sides: Floats) -> Floats:
+        """Solve (H + diag(ratio)) found = side for sides (m, j, a)."""
+        m, a = x.shape
+        functions = [*self.constraints, *([] if self.objective is None else [self.objective])]
+        factors = np.column_stack([prices, np.ones(m)])
+        likelihoods = _likelihoods(self.constraints, self.objective)
+        if likelihoods:
+            each = zip(likelihoods, factors.T, strict=False)
+            heights = sum((factor[:, None] * one.heights(x) for one, factor in each), np.zeros(1))
+            return likelihoods[0].channel.blocks.solved(heights, ratio, sides)
+        hessians = np.zeros((m, a, a))
+        for function, factor in zip(functions, factors.T, strict=False):
+            function.add_curvature(x, factor, hessians)
+        diagonal(hessians)[...] += ratio
+        return _solved(hessians, sides.transpose(0, 2, 1)).transpose(0, 2, 1)
+
+
+def _likelihoods(constraints: Sequence[Convex], objective: Convex | None) -> list[BlockLogarithms]:
+    """Return all functions if each is a likelihood of four probabilities, else none."""
+    functions = [*constraints, *([] if objective is None else [objective])]
+    found = [one for one in functions if isinstance(one, BlockLogarithms)]
+    return found if len(found) == len(functions) else []
 
 
 def _longest(x: Floats, move: Floats) -> Floats:

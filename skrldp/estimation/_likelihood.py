@@ -15,18 +15,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.estimation._channels import Channel, DenseChannel
-from skrldp.estimation._convex import Logarithms
+from skrldp.estimation._channels import MOST_DENSE, BlockChannel, Channel, DenseChannel
+from skrldp.estimation._convex import BlockLogarithms, Convex, Logarithms
 from skrldp.estimation._interior_point import minimise
 
-__all__ = ["Maximum", "maximise"]
+__all__ = ["Maximum", "log_likelihood", "maximise"]
 
 
 # EM. Chosen by hand: these numbers affect the time alone, since the gap decides when to stop.
 _EM_FIRST = 100  # steps of EM before Newton's method, where that is affordable
 _LEAST_SHARE = 0.1  # of a cell's probability that an extrapolation leaves: a zero would stay one
 
-_MOST_NEWTON = 2_500  # cells: a step factorises a matrix of that size, 50 MB
+_MOST_SHARED = 2e7  # cells times the fewer of secrets and values: the numbers in a step's arrays
 _LEAST_START = 1e-3  # least probability at the start, in units of the uniform distribution's
 
 
@@ -47,13 +47,14 @@ def maximise(
 
     Shapes: shares (b,).
     """
-    newton = isinstance(channel, DenseChannel) and channel.n_cells <= _MOST_NEWTON
+    newton = channel.n_cells <= MOST_DENSE  # a step factorises a matrix of that size, 50 MB
+    if isinstance(channel, BlockChannel):
+        newton = channel.n_cells * min(channel.blocks.shape) <= _MOST_SHARED
     first = min(max_iter, _EM_FIRST) if newton else max_iter
     end = math.inf if time_limit is None else time.perf_counter() + time_limit
     best = _em(channel, shares, tol, first, end)
     if newton and best.gap > tol and best.iterations < max_iter:
-        assert isinstance(channel, DenseChannel)
-        best = _newton(channel.matrix, shares, best, tol, max_iter, end)
+        best = _newton(channel, shares, best, tol, max_iter, end)
     return best
 
 
@@ -105,18 +106,27 @@ def _em(channel: Channel, shares: Floats, tol: float, max_iter: int, end: float)
 # -- Newton ---------------------------------------------------------------------------------------
 
 
+def log_likelihood(channel: Channel, weights: Floats) -> Convex:
+    """Write −Σ_y w_y log (Q x)_y with the structure of the channel; weights (b,)."""
+    if isinstance(channel, BlockChannel):
+        return BlockLogarithms(weights, 0.0, channel, np.ones(len(weights)))
+    assert isinstance(channel, DenseChannel)
+    seen = weights > 0
+    return Logarithms(weights[seen], 0.0, channel.matrix[seen])
+
+
 def _newton(
-    matrix: Floats, shares: Floats, start: Maximum, tol: float, max_iter: int, end: float
+    channel: Channel, shares: Floats, start: Maximum, tol: float, max_iter: int, end: float
 ) -> Maximum:
     """Go on from a distribution by the interior-point method for convex programs."""
-    seen, n_cells = shares > 0, matrix.shape[1]
+    n_cells = channel.n_cells
     inner = np.maximum(start.distribution, _LEAST_START / n_cells)
     found = minimise(
         np.zeros((1, n_cells)),
         (),
         inner / inner.sum(),
         tol,
-        objective=Logarithms(shares[seen], 0.0, matrix[seen]),
+        objective=log_likelihood(channel, shares),
         scale=max(start.gap, tol),
         max_steps=max_iter - start.iterations,
         end=end,

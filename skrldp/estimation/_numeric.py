@@ -13,8 +13,7 @@ from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
 from skrldp.estimation._bounded_mean import average, scores_for
 from skrldp.estimation._by_group import figures_of
-from skrldp.estimation._channels import Channel, DenseChannel
-from skrldp.estimation._checks import MOST_DENSE
+from skrldp.estimation._channels import MOST_DENSE, Channel, DenseChannel
 from skrldp.estimation._drift import set_around
 from skrldp.estimation._fit import Fit, least_squares
 from skrldp.estimation._intervals import Ranges
@@ -70,7 +69,7 @@ class NumericSummaries:
             return figures_of(what, groups, None, each, self.n_reports_, self._fit.covariance)
         found = self._with_ranges(numbers, present)
         bounded = self._fit.unbiased and self._source.joint is not None
-        if bounded and np.isnan(found.value) and self._n_dense and present.all():
+        if bounded and np.isnan(found.value) and self._is_dense and present.all():
             return self.bounded_mean(column)
         return found
 
@@ -130,7 +129,7 @@ class NumericSummaries:
                 f"column {group.name[0]!r} has missing values: the mean over the other records is "
                 "a ratio, whose bias is not bounded here. Give the missing values a number."
             )
-        if not self._n_dense:
+        if not self._is_dense:
             raise ValueError(
                 f"a bounded mean works up to {MOST_DENSE:,} cells, but the mechanism has "
                 f"{self._channel.n_cells:,}."
@@ -138,20 +137,17 @@ class NumericSummaries:
         chosen = self._source.utility_uncertainty if within is None else within
         around, joint = set_around(self._source, chosen, joint)
         channel = self._channel
-        if not isinstance(channel, DenseChannel):
-            channel = DenseChannel(self.mechanism_.matrix)
         n = float(self.counts_.sum())
-        scores = scores_for(channel, numbers, around, joint, n)
+        scores = scores_for(channel.dense(), numbers, around, joint, n)
         shares = self.counts_ / n
         report = channel.positive(channel.forward(self._fit.likely))
         value, error = average(scores, shares, report, n)
         return NumericEstimate(value, error, scores.bias, around.describe())
 
     @property
-    def _n_dense(self) -> int:
-        """Number of cells, if their matrix can be used; else 0."""
-        n_cells = self._channel.n_cells
-        return n_cells if isinstance(self._channel, DenseChannel) or n_cells <= MOST_DENSE else 0
+    def _is_dense(self) -> bool:
+        """Whether the matrix of the mechanism can be used."""
+        return isinstance(self._channel, DenseChannel) or self._channel.n_cells <= MOST_DENSE
 
     def variance(self, column: Any) -> NumericEstimate:
         """Estimate the variance of a column of numbers.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skrldp._arrays import ReadOnly
 from skrldp._typing import Booleans, Floats
 from skrldp.estimation._bounds import extremes
+from skrldp.estimation._channels import Channel
 from skrldp.estimation._intervals import Ranges, score
 from skrldp.estimation._range_of_variance import range_of_variance
 from skrldp.estimation._region import LikelihoodRegion
@@ -88,7 +89,7 @@ class CategoryRanges(LikelihoodRanges):
 
     labels: NDArray[np.intp]  # (a,), category of each cell
     known: NDArray[np.bool_]  # (k,), whether the reports determine them
-    basis: Floats | None  # (a, r), basis of the row space of the mechanism; None without a matrix
+    channel: Channel
 
     def _functions(self, categories: NDArray[np.intp]) -> Floats:
         return (self.labels == categories[:, None]).astype(float)
@@ -103,7 +104,7 @@ class CategoryRanges(LikelihoodRanges):
 
         Shape: (first, 2).
         """
-        assert self.region is not None and self.basis is not None
+        assert self.region is not None
         found = np.stack([self.values[:first]] * 2, axis=1)
         left = np.flatnonzero(~self.known[:first])
         if not left.size:
@@ -111,7 +112,8 @@ class CategoryRanges(LikelihoodRanges):
         if self.region.constraints:
             found[left] = self.region.ends(self._functions(left), _FLAT)
         else:
-            found[left] = extremes(self.basis, self.region.distribution, self._functions(left))
+            basis = self.channel.dense().basis
+            found[left] = extremes(basis, self.region.distribution, self._functions(left))
         return found
 
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skrldp._typing import Booleans, Floats
-from skrldp.estimation._convex import Convex, Logarithms
+from skrldp.estimation._channels import BlockChannel, Channel
+from skrldp.estimation._convex import BlockLogarithms, Convex, Logarithms
 from skrldp.estimation._interior_point import State, interior, minimise
 
 __all__ = ["LikelihoodRegion", "Reached"]
@@ -46,28 +47,34 @@ class Reached(NamedTuple):
 class LikelihoodRegion:
     """The distributions whose log-likelihood is within a given distance of the greatest."""
 
-    matrix: Floats  # (b, a), matrix of the mechanism, with the rows of the symbols that were seen
-    counts: Floats  # (b,), number of reports of each of these symbols
+    channel: Channel
+    counts: Floats  # (b,), number of reports of each symbol
     distribution: Floats  # (a,), a distribution of greatest likelihood
     constraints: Sequence[Convex]  # what else holds, as functions that are at most 0
     inside: Floats  # (a,), a positive distribution at which these functions are negative
 
-    def _likelihood(self, drop: float) -> Logarithms:
+    def _likelihood(self, drop: float) -> Convex:
         """At most 0 where the log-likelihood is at most `drop` below the greatest."""
-        return Logarithms(self.counts, drop, self._rows, self._square)
+        if isinstance(self.channel, BlockChannel):
+            return BlockLogarithms(self.counts, drop, self.channel, self._report)
+        return Logarithms(self.counts[self._seen], drop, *self._rows_and_square)
 
     @cached_property
-    def _rows(self) -> Floats:
-        """Probabilities of the symbols in each cell, over those at the estimate."""
-        rows: Floats = self.matrix / (self.matrix @ self.distribution)[:, None]
-        return rows
+    def _report(self) -> Floats:
+        """Distribution of the report at the estimate."""
+        return self.channel.forward(self.distribution)
 
     @cached_property
-    def _square(self) -> Floats:
-        """Second derivative of the log-likelihood at the estimate."""
-        scaled = self._rows * np.sqrt(self.counts)[:, None]
-        square: Floats = scaled.T @ scaled
-        return square
+    def _seen(self) -> Booleans:
+        """Symbols that were seen."""
+        return self.counts > 0
+
+    @cached_property
+    def _rows_and_square(self) -> tuple[Floats, Floats]:
+        """Probabilities of the symbols over those at the estimate, and the Hessian there."""
+        rows = self.channel.dense().matrix[self._seen] / self._report[self._seen, None]
+        scaled = rows * np.sqrt(self.counts[self._seen])[:, None]
+        return rows, scaled.T @ scaled
 
     @cached_property
     def _centres(self) -> dict[float, Floats]:
@@ -191,8 +198,8 @@ class LikelihoodRegion:
         It is the effective number of an average of weights, which are the relative differences of
         the symbols' probabilities, at the distribution half way between the two.
         """
-        seen, n = self.matrix @ self.distribution, float(self.counts.sum())
-        there = points @ self.matrix.T
+        seen, n = self._report[self._seen], float(self.counts.sum())
+        there = self.channel.forward(points)[:, self._seen]
         middle, difference = (seen + there) / 2.0, there - seen
         # Symbols that were not seen count together: their shares are what is left.
         unseen = np.clip([1.0 - seen.sum(), *(1.0 - there.sum(axis=1))], _ROUNDING, None)
