@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from skrldp._arrays import refuse_masked
 from skrldp._params import check_seed, is_number, is_whole
+from skrldp._sentences import repeatable
 from skrldp._typing import Floats
 from skrldp.auditing._checks import check_bound, check_draws
 from skrldp.auditing._claims import claims_of
@@ -180,8 +181,7 @@ def audit(
 def _check_seed(seed: Any) -> Check:
     if seed is None:
         return Check("random_state", True, 1.0, "randomness comes from the operating system")
-    fault = f"reports are repeatable, random_state={seed!r}: whoever knows it can undo them"
-    return Check("random_state", False, 0.0, fault)
+    return Check("random_state", False, 0.0, repeatable(seed))
 
 
 def _check(n: Any, eps: Any, level: Any, reports: Any, calls: Any, processes: Any) -> None:

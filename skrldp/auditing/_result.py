@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import ReadOnly
-from skrldp._html import page
 from skrldp._numbers import at_least, at_most
+from skrldp._pages import page, text_page
 
 __all__ = ["Audit", "Check", "of_reports"]
 
@@ -119,7 +119,7 @@ class Audit(ReadOnly):
         return f"Audit(eps>={least}{claim}, n={self.n:,}, {verdict})"
 
     def __str__(self) -> str:
-        return "\n".join([self._title(), *(f"  {name:<14}{text}" for name, text in self._lines())])
+        return text_page(self._title(), self._lines())
 
     def _repr_html_(self) -> str:
         return page(self._title(), self._lines())
@@ -151,5 +151,6 @@ class Audit(ReadOnly):
             verdict = "ok" if check.passed else "FAULT"
             p_value = at_most(check.p_value, ".2g")
             lines.append((check.name, f"{verdict}: {check.message} (p <= {p_value})"))
-        lines.append(("verdict", "no fault found" if self.passed else "FAILED"))
+        verdict = "no fault found" if self.passed else "FAILED"
+        lines.append(("verdict", f"{verdict}; an audit proves no privacy, a certificate does"))
         return lines

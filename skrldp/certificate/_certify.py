@@ -9,11 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._arrays import ReadOnly, real_numbers
-from skrldp._html import page
 from skrldp._numbers import at_least, at_most
+from skrldp._pages import page
 from skrldp._params import is_whole
+from skrldp._sentences import (
+    attained_at_worst,
+    bound,
+    holds_for,
+    of_reports,
+    told_u,
+)
 from skrldp._typing import Floats
-from skrldp.alphabet import source_in_words
 from skrldp.certificate._all_distributions import leakage_over_all, times
 from skrldp.certificate._alphabets import order_in_table
 from skrldp.certificate._bounds import LeakageBound, bound_over
@@ -22,7 +28,7 @@ from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.privacy import Region, privacy_region
-from skrldp.sets import FittedSet, RenyiSet, chance_of_missing
+from skrldp.sets import FittedSet, RenyiSet
 
 if TYPE_CHECKING:
     from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
@@ -123,17 +129,19 @@ class Certificate(ReadOnly):
 
     def _repr_html_(self) -> str:
         a1, a2 = self.distribution.shape
-        attained = at_least(self.eps_attained)
+        several = of_reports(self.reports)
         how = "" if self.enumerated else ", the sum of bounds of fewer reports"
         rows = [
-            *self._about_reports(),
-            ("proven", f"eps <= {at_most(self.eps)} nats{how}"),
-            ("attained", f"eps = {attained} nats, at the worst distribution found"),
-            ("holds for", self.uncertainty.describe()),
-            *self._confidence(),
-            *self._over_all(),
-            ("cells", f"{a1:,} secrets x {a2:,} values"),
+            ("proven", f"{bound(self.eps)}{several}{how}"),
+            ("attained", attained_at_worst(self.eps_attained)),
+            ("holds for", holds_for(self.uncertainty, self.alphabet)),
         ]
+        if self.reports > 1 or math.isfinite(self.eps_all):
+            rows += [
+                ("everywhere", f"{bound(self.eps_all)}{several}, for all distributions"),
+                ("knows U", told_u(self.eps_given_u, several=several)),
+            ]
+        rows.append(("cells", f"{a1:,} secrets x {a2:,} values"))
         if self._leaves_out_pairs:
             rows.append(("not about", "pairs of secrets that are not compared: see eps_pairs"))
         return page("Certificate", rows)
@@ -142,28 +150,6 @@ class Certificate(ReadOnly):
     def _leaves_out_pairs(self) -> bool:
         """Whether there are secrets that are not compared."""
         return self.eps_pairs is not None and bool(np.isinf(self.eps_pairs).any())
-
-    def _about_reports(self) -> list[tuple[str, str]]:
-        if self.reports == 1:
-            return []
-        return [("reports", f"{self.reports:,} independent ones about the same record")]
-
-    def _over_all(self) -> list[tuple[str, str]]:
-        """State what holds whatever the distribution is, where something does."""
-        if self.reports == 1 and math.isinf(self.eps_all):
-            return []
-        return [
-            ("for all distributions", f"eps <= {at_most(self.eps_all)} nats"),
-            ("to somebody who knows U", f"eps <= {at_most(self.eps_given_u)} nats"),
-        ]
-
-    def _confidence(self) -> list[tuple[str, str]]:
-        """State how often the set misses, and on what that is conditional."""
-        beta = self.uncertainty.beta
-        if beta is None:
-            return []
-        misses = f"misses the true distribution {chance_of_missing(self.uncertainty.rule, beta)}"
-        return [("this set", f"{misses}; {source_in_words(self.alphabet)}")]
 
 
 def certify(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from typer import Option
@@ -64,8 +65,8 @@ def audit(
     import math
 
     from skrldp.auditing import audit as examine
-    from skrldp.cli._audited import client_of, command_of, figures_of, lines_of, places_of
-    from skrldp.cli._figures import as_json, as_text
+    from skrldp.cli._audited import client_of, command_of, figures_of, places_of
+    from skrldp.cli._figures import as_json
     from skrldp.cli._formats import Asked, check_delimiter, kind_of
     from skrldp.cli._mechanism import read_mechanism
     from skrldp.cli._public import public_counts
@@ -92,5 +93,5 @@ def audit(
         print(as_json(figures_of(own, found)))
     else:
         subject = "skrldp.client" if command is None else command
-        print(as_text(f"Audit of {subject} with {mechanism}", lines_of(found)))
+        print(replace(found, subject=f"{subject} with {mechanism}"))
     return 0 if found.passed else FAILED

@@ -1,4 +1,4 @@
-"""What is audited: a client or a command; and what is said of an audit."""
+"""What is audited: a client or a command; and the figures of an audit."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import csv
 import io
 import shlex
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from skrldp._numbers import at_least, at_most
 from skrldp.certificate import certify
 from skrldp.cli._errors import CommandError
 from skrldp.cli._mechanism import columns_of
@@ -20,7 +19,7 @@ from skrldp.client import Client
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 
-__all__ = ["client_of", "command_of", "figures_of", "lines_of", "places_of"]
+__all__ = ["client_of", "command_of", "figures_of", "places_of"]
 
 _SCALE = 1e12  # distributions become counts of so many records
 
@@ -107,18 +106,6 @@ def _reports(output: bytes, n_records: int, name: str) -> Any:
             f"--command: {name} wrote {len(reports):,} reports about {n_records:,} records."
         )
     return reports
-
-
-def lines_of(found: Any) -> Sequence[tuple[str, str]]:
-    lines = [
-        ("leaks", f"at least {at_least(found.eps, '.4g')} (confidence {found.level:g})"),
-        ("claimed", f"at most {at_most(found.eps_claimed, '.6g')}"),
-        ("records", f"{found.n:,} for the bound, and as many for each check at most"),
-    ]
-    for check in found.checks:
-        lines.append((check.name, ("passed: " if check.passed else "FAULT: ") + check.message))
-    verdict = "no fault found" if found.passed else f"{len(found.findings)} found"
-    return [*lines, ("result", f"{verdict}; an audit proves no privacy, skrldp certify does")]
 
 
 def figures_of(mechanism: Mechanism, found: Any) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def certify(
     which the mechanism was designed, and --beta if it was not 0.05: its set is made anew. The exit
     code is 1 if the bound is above --eps.
     """
-    from skrldp.cli._figures import as_json, as_text
+    from skrldp._pages import text_page
+    from skrldp.cli._figures import as_json
     from skrldp.cli._formats import Asked, check_delimiter, kind_of
     from skrldp.cli._mechanism import read_mechanism
     from skrldp.cli._proofs import figures_of, lines_of, proofs_of
@@ -99,5 +100,6 @@ def certify(
     if json:
         print(as_json(figures_of(own, joint, proofs, eps_all, reports, kept)))
     else:
-        print(as_text(f"Certificate of {mechanism}", lines_of(joint, proofs, eps_all, claim, kept)))
+        lines = lines_of(joint, proofs, eps_all, claim, kept)
+        print(text_page(f"Certificate of {mechanism}", lines))
     return 0 if kept else FAILED

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from skrldp._numbers import at_most
-from skrldp.alphabet import brief
-from skrldp.cli._mechanism import columns_of
+from skrldp._sentences import bound, told_u
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Guarantee, Mechanism
-from skrldp.sets import RenyiSet, chance_of_missing
+from skrldp.mechanism import REPORTS, Mechanism
+from skrldp.mechanism import lines_of as claimed
+from skrldp.sets import RenyiSet
 
 __all__ = ["everywhere", "figures_of", "lines_of"]
 
-_SEVERAL = (1, 2, 3, 10)  # reports about one person
 _MOST_ENTRIES = 50_000_000  # of a matrix whose leakage is computed
 
 
@@ -34,72 +31,16 @@ def everywhere(mechanism: Mechanism) -> tuple[float, float] | None:
 
 
 def lines_of(mechanism: Mechanism, proven: tuple[float, float] | None) -> list[tuple[str, str]]:
-    columns = columns_of(mechanism)
-    secret = ", ".join(repr(name) for name, flag in columns if flag)
-    other = ", ".join(repr(name) for name, flag in columns if not flag)
-    n_secrets, n_values = len(mechanism.secrets), len(mechanism.values)
-    sees = "the whole record" if mechanism.observe == "all" else f"{other} alone, never the secret"
-    lines = [
-        ("digest", mechanism.digest),
-        ("protects", f"S = {secret}; U = {other}"),
-        ("secrets", f"{n_secrets:,}: {_some(mechanism.secrets)}"),
-        ("values of U", f"{n_values:,}: {_some(mechanism.values)}"),
-        ("sees", sees),
-        ("reports", f"{mechanism.shape[0]:,} different ones, numbered from 0"),
-    ]
     claim = mechanism.guarantee
-    if claim is None:
-        lines.append(("claimed", "nothing"))
-    else:
-        lines += _claims(claim, columns)
+    lines = [("digest", mechanism.digest), *claimed(mechanism)]
     if proven is not None:
-        words = f"eps <= {at_most(proven[0])} over all distributions"
-        if math.isinf(proven[0]):
-            words = "no eps over all distributions: some report rules out a secret"
-        elif proven[1] < proven[0]:
-            words += f", and {at_most(proven[1])} to somebody who knows U"
+        words = f"{bound(proven[0])} for all distributions; {told_u(proven[1])}"
         lines.append(("proven here", f"{words}; it follows from the mechanism alone"))
     if claim is not None and not claim.for_all_distributions:
         lines.append(
             ("note", "a claim about a set of distributions is proven again by skrldp certify")
         )
     return lines
-
-
-def _claims(claim: Guarantee, columns: Sequence[tuple[Any, bool]]) -> list[tuple[str, str]]:
-    figures = f"eps <= {at_most(claim.eps)}, asked {at_most(claim.eps_requested)}"
-    over = claim.describe_distributions()
-    lines = [("claimed", f"{figures}, for {over}")]
-    around = claim.distributions
-    if not isinstance(around, str) and around.beta is not None:
-        misses = f"misses the true distribution {chance_of_missing(around.rule, around.beta)}"
-        lines.append(("this set", f"{misses}; {claim.condition}"))
-    if claim.n_records is not None:
-        lines.append(("public table", f"{claim.n_records:,} records"))
-    several = (
-        f"{k}: eps <= {at_most(claim.bound_of(k), '.6g')}"
-        if math.isfinite(claim.bound_of(k))
-        else f"{k}: no bound"
-        for k in _SEVERAL
-    )
-    lines.append(("k reports", f"about one person, together: {'; '.join(several)}"))
-    if claim.eps_given_u is not None:
-        lines.append(("knows U", f"eps <= {at_most(claim.eps_given_u)} to somebody who knows U"))
-    if claim.eps_pairs is not None:
-        free = sum(b is None for s, row in enumerate(claim.eps_pairs) for b in row[:s])
-        words = "eps differs by pair of secrets"
-        lines.append(("pairs", words + (f"; {free:,} pairs are not protected" if free else "")))
-    for one in claim.further:
-        about = ", ".join(repr(columns[place][0]) for place in one.secret)
-        known = ", ".join(repr(columns[place][0]) for place in one.known)
-        observer = f" to somebody who knows {known}" if known else ""
-        lines.append(("further", f"eps <= {at_most(one.eps)} about {about}{observer}"))
-    return lines
-
-
-def _some(values: Sequence[Any]) -> str:
-    shown = ", ".join(map(repr, values[:8])) + (", ..." if len(values) > 8 else "")
-    return brief(shown)
 
 
 def figures_of(
@@ -127,7 +68,7 @@ def figures_of(
             "beta": None if isinstance(claim.distributions, str) else claim.distributions.beta,
             "alphabet": claim.alphabet,
             "n_records": claim.n_records,
-            "eps_of_reports": {k: claim.bound_of(k) for k in _SEVERAL},
+            "eps_of_reports": {k: claim.bound_of(k) for k in REPORTS},
             "eps_pairs": claim.eps_pairs,
             "further": [
                 {"secret": one.secret, "known": one.known, "eps": one.eps} for one in claim.further

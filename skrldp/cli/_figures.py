@@ -1,18 +1,15 @@
-"""Figures as JSON, and lines of text with labels."""
+"""Figures as JSON, and pages that stand by themselves."""
 
 from __future__ import annotations
 
 import json
 import math
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date, time
 from html import escape
 from typing import Any
 
-__all__ = ["as_html", "as_json", "as_text"]
-
-_WIDTH, _LABEL = 88, 14
+__all__ = ["as_html", "as_json"]
 
 
 def as_json(value: Any, indent: int | None = 2) -> str:
@@ -35,20 +32,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, date | time):
         return value.isoformat()
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
-def as_text(title: str, lines: Sequence[tuple[str, str]]) -> str:
-    """Write lines with labels below a title, wrapped."""
-    found = [title]
-    for label, text in lines:
-        found += textwrap.wrap(
-            text,
-            _WIDTH,
-            initial_indent=f"  {label:<{_LABEL}}",
-            subsequent_indent=" " * (_LABEL + 2),
-            break_on_hyphens=False,
-        )
-    return "\n".join(found)
 
 
 def as_html(title: str, body: str) -> str:

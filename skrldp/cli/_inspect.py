@@ -28,9 +28,9 @@ def inspect(
     follow from the mechanism alone, which are proven here. The exit code is 1 if it has another
     digest than --digest.
     """
-    from skrldp._html import page
+    from skrldp._pages import page, text_page
     from skrldp.cli._claims import everywhere, figures_of, lines_of
-    from skrldp.cli._figures import as_html, as_json, as_text
+    from skrldp.cli._figures import as_html, as_json
     from skrldp.cli._mechanism import read_mechanism
 
     own = read_mechanism(mechanism)
@@ -42,5 +42,5 @@ def inspect(
     if html is not None:
         with new_file(html, force=force, inputs=[mechanism]) as file:
             file.write(as_html(title, page(title, lines)).encode())
-    print(as_json(figures_of(own, proven, same)) if json else as_text(title, lines))
+    print(as_json(figures_of(own, proven, same)) if json else text_page(title, lines))
     return 0 if same else FAILED

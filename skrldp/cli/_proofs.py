@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from skrldp._numbers import at_least, at_most
-from skrldp.alphabet import source_in_words
+from skrldp._numbers import at_most
+from skrldp._sentences import attained_at_worst, bound, holds_for, of_reports, who_knows
 from skrldp.certificate import Certificate, prove_promise
 from skrldp.certificate import certify as prove
 from skrldp.cli._errors import CommandError
@@ -17,7 +17,6 @@ from skrldp.cli._public import n_values_of
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Guarantee, Mechanism
 from skrldp.privacy import Promise
-from skrldp.sets import chance_of_missing
 
 __all__ = ["figures_of", "lines_of", "proofs_of"]
 
@@ -60,13 +59,13 @@ def proofs_of(
         most_values=[n_values_of(one) for one in further if not one.known] or None,
     )
     proof = prove_promise(mechanism, promise)
-    columns = ", ".join(repr(mechanism.columns[place][0]) for place in known)
+    observer = who_knows(mechanism.columns[place][0] for place in known)
     found = []
     for name, one in proof.each.items() or [("", proof)]:
         about = f" about {name!r}" if name else ""
         found.append((f"one report{about}", one, eps))
         if one.known is not None:
-            found.append((f"to somebody who knows {columns}{about}", one.known, max(within)))
+            found.append((f"{observer}{about}", one.known, max(within)))
     return found
 
 
@@ -82,30 +81,29 @@ def lines_of(
     if claim is not None and claim.n_records not in (None, joint.n):
         lines.append(("", f"the mechanism was designed with {claim.n_records:,} records"))
     around = found.uncertainty
-    lines.append(("holds for", around.describe()))
+    lines.append(("holds for", holds_for(around, joint.alphabet)))
     if around.rule == "given" and claim is not None:
         words = "the set is stated by its numbers"
         lines.append(
             ("", f"{words}; if the table is a survey, give its --weights, --clusters, ...")
         )
-    if around.beta is not None:
-        misses = f"misses the true distribution {chance_of_missing(around.rule, around.beta)}"
-        lines.append(("this set", f"{misses}; {source_in_words(joint.alphabet)}"))
+    several = of_reports(found.reports)
     for about, proof, wanted in proofs:
-        several = f" of {proof.reports} reports" if proof.reports > 1 else ""
-        verdict = "kept" if proof.eps <= wanted else "not kept"
-        words = f"eps <= {at_most(proof.eps)}{several}, asked {at_most(wanted)}: {verdict}"
-        lines.append(("proven", words + (f" ({about})" if len(proofs) > 1 else "")))
-        lines.append(
-            ("attained", f"{at_least(proof.eps_attained)} at the worst distribution found")
-        )
-    everywhere = f"eps <= {at_most(found.eps_all)}"
-    if eps_all is not None:
-        verdict = "kept" if found.eps_all <= eps_all else "not kept"
-        everywhere += f", asked {at_most(eps_all)}: {verdict}"
-    lines.append(("everywhere", f"{everywhere} (over all distributions)"))
+        said = _kept(proof.eps, wanted, several) + (f" ({about})" if len(proofs) > 1 else "")
+        lines.append(("proven", said))
+        lines.append(("attained", attained_at_worst(proof.eps_attained)))
+    everywhere = _kept(found.eps_all, eps_all, f"{several}, for all distributions")
+    lines.append(("everywhere", everywhere))
     verdict = "the mechanism keeps what was asked" if kept else "NOT PROVEN to keep what was asked"
     return [*lines, ("result", verdict)]
+
+
+def _kept(eps: float, wanted: float | None, about: str) -> str:
+    """State a bound, and whether it is what was asked for."""
+    if wanted is None:
+        return f"{bound(eps)}{about}"
+    verdict = "kept" if eps <= wanted else "not kept"
+    return f"{bound(eps)}{about}, asked {at_most(wanted)}: {verdict}"
 
 
 def figures_of(

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp._html import page
 from skrldp._numbers import at_most
+from skrldp._pages import page
 from skrldp._typing import Floats
 from skrldp.estimation._channels import Channel
 from skrldp.estimation._checks import check_names

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._arrays import ReadOnly
-from skrldp._html import page
+from skrldp._pages import page
 from skrldp._typing import Floats
 from skrldp.estimation._intervals import Ranges, critical_value, intervals
 from skrldp.estimation._ranges import CategoryRanges

@@ -12,10 +12,12 @@ from skrldp.mechanism._bounded_reports import bound_of_reports
 from skrldp.mechanism._categories import check_categories
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import FurtherBound, Guarantee
+from skrldp.mechanism._messages import REPORTS, lines_of
 from skrldp.mechanism._rounding import slot_bits
 from skrldp.mechanism._stated_sets import RULES, StatedLikelihoodRatioSet, StatedRenyiSet
 
 __all__ = [
+    "REPORTS",
     "RULES",
     "BlockForm",
     "DenseForm",
@@ -28,5 +30,6 @@ __all__ = [
     "ValuesForm",
     "bound_of_reports",
     "check_categories",
+    "lines_of",
     "slot_bits",
 ]

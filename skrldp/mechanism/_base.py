@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._arrays import refuse_masked
-from skrldp._html import page
+from skrldp._pages import page
 from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.information import conditionals_of
@@ -20,7 +20,7 @@ from skrldp.mechanism._categories import scalars
 from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import Guarantee, check_fit
 from skrldp.mechanism._json_checks import check_columns
-from skrldp.mechanism._messages import claim, figures, sizes
+from skrldp.mechanism._messages import claim, lines_of, sizes
 from skrldp.mechanism._others import Others, check_others
 from skrldp.mechanism._rounding import as_distribution, check_matrix, round_columns, slot_bits
 from skrldp.sampling import BlockTable, RandomStream
@@ -385,10 +385,10 @@ class Mechanism:
         return Mechanism(secrets, values, symbols, (), form)
 
     def __repr__(self) -> str:
-        return f"Mechanism({sizes(self)}{claim(self, ', ')})"
+        return f"Mechanism({sizes(self)}{claim(self)})"
 
     def _repr_html_(self) -> str:
-        return page(f"Mechanism: {sizes(self)}", figures(self))
+        return page(f"Mechanism: {sizes(self)}", lines_of(self))
 
 
 def _alphabet(names: Sequence[Any], where: str) -> tuple[Any, ...]:

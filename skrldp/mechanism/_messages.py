@@ -1,4 +1,4 @@
-"""A mechanism in words, for `repr` and HTML."""
+"""A mechanism in words, for `repr`, HTML and the command line."""
 
 from __future__ import annotations
 
@@ -7,11 +7,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from skrldp._numbers import at_most
+from skrldp._sentences import (
+    bound,
+    bounds_of_pairs,
+    columns_in_words,
+    holds_for,
+    sees,
+    told_u,
+    who_knows,
+)
+from skrldp.alphabet import listed
+from skrldp.mechanism._guarantee import Guarantee
 from skrldp.mechanism._parts import Parts
 
-__all__ = ["claim", "figures", "sizes"]
+__all__ = ["REPORTS", "claim", "lines_of", "sizes"]
 
-_SHOWN = 12  # names of each kind
+REPORTS = (1, 2, 3, 10)  # numbers of reports about one person that bounds are stated for
+
+Line = tuple[str, str]
 
 
 def sizes(mechanism: Parts) -> str:
@@ -20,68 +33,73 @@ def sizes(mechanism: Parts) -> str:
     return f"{mechanism.form.shape[0]:,} reports of {n_secrets:,} secrets x {n_values:,} values"
 
 
-def claim(mechanism: Parts, before: str = "") -> str:
-    """State the guarantee, after the text `before`; an empty text if there is none."""
+def claim(mechanism: Parts) -> str:
+    """State the guarantee in short, after a comma; an empty text if there is none."""
     guarantee = mechanism.guarantee
     if guarantee is None:
         return ""
-    over = guarantee.describe_distributions()
-    text = f"{before}eps<={at_most(guarantee.eps)} for {over}"
+    text = f", eps<={at_most(guarantee.eps)} for {guarantee.describe_distributions()}"
     if guarantee.eps_all is not None and not guarantee.for_all_distributions:
         text += f", eps<={at_most(guarantee.eps_all)} for all distributions"
     return text
 
 
-def figures(mechanism: Parts) -> list[tuple[str, str]]:
-    """List the facts about a mechanism, as pairs of a name and a text."""
-    roles = [
-        f"{name} ({'sensitive' if sensitive else 'not sensitive'})"
-        for name, sensitive in mechanism.columns
-    ]
-    sees = "the whole record" if mechanism.form.observe == "all" else "U alone, never S"
+def lines_of(mechanism: Parts) -> list[Line]:
+    """State what a mechanism is and claims, as labels and texts."""
+    own, other = ([n for n, flag in mechanism.columns if flag is kind] for kind in (True, False))
     kind = "a matrix of weights" if mechanism.form.blocks is None else "four weights"
-    return [
-        ("columns", _listed(roles) or "not named"),
-        ("secrets", _listed(mechanism.secrets)),
-        ("values of U", _listed(mechanism.values)),
-        ("reports", _listed(mechanism.symbols)),
-        ("sees", sees),
+    shown: list[Line] = [
+        (
+            "protects",
+            f"S = {columns_in_words(own)}; U = {columns_in_words(other)}"
+            if mechanism.columns
+            else "S; the columns are not named",
+        ),
+        ("secrets", _counted(mechanism.secrets)),
+        ("values of U", _counted(mechanism.values)),
+        ("sees", sees(mechanism.form.observe)),
+        ("reports", _counted(mechanism.symbols)),
         ("weights", f"{kind}, whole numbers over 2^{mechanism.form.bits}"),
-        ("claimed", claim(mechanism) or "nothing"),
-        *_further(mechanism),
     ]
+    if mechanism.guarantee is None:
+        return [*shown, ("claimed", "nothing")]
+    return [*shown, *_claims(mechanism.guarantee, [name for name, _ in mechanism.columns])]
 
 
-def _further(mechanism: Parts) -> list[tuple[str, str]]:
-    """List what the guarantee states besides the bound on one report, as names and texts."""
-    guarantee = mechanism.guarantee
-    if guarantee is None:
-        return []
-    rows: list[tuple[str, str]] = []
-    first, next_one = at_most(guarantee.eps), at_most(guarantee.eps_of_next)
-    several = f"k about one person: eps<={first} + (k - 1) x {next_one}; two: eps<="
-    rows.append(
-        ("several reports", several + at_most(guarantee.bound_of(2)))
-        if math.isfinite(guarantee.eps_of_next)
-        else ("several reports", "no bound: one report about each person only")
-    )
+def _claims(guarantee: Guarantee, columns: list[Any]) -> list[Line]:
+    """State all that a guarantee claims."""
+    around = guarantee.distributions
+    everything = "all distributions of the data"
+    said = everything if isinstance(around, str) else holds_for(around, guarantee.alphabet)
+    shown = [
+        ("claimed", f"{bound(guarantee.eps)}, asked {at_most(guarantee.eps_requested)}"),
+        ("holds for", said),
+    ]
+    if guarantee.eps_all is not None and not guarantee.for_all_distributions:
+        shown.append(("everywhere", f"{bound(guarantee.eps_all)} for {everything}"))
+    if guarantee.n_records is not None:
+        shown.append(("public table", f"{guarantee.n_records:,} records"))
+    shown.append(("k reports", _reports(guarantee)))
     if guarantee.eps_given_u is not None:
-        bound = at_most(guarantee.eps_given_u)
-        rows.append(("to somebody who knows U", f"eps<={bound} for one report"))
+        shown.append(("knows U", told_u(guarantee.eps_given_u)))
     if guarantee.eps_pairs is not None:
-        bounds = [b for s, row in enumerate(guarantee.eps_pairs) for b in row[:s]]
-        compared = [b for b in bounds if b is not None]
-        text = f"eps<={at_most(min(compared))} to {at_most(max(compared))}" if compared else "none"
-        without = len(bounds) - len(compared)
-        rows.append(("by pair of secrets", text + f"; {without:,} without a bound" * bool(without)))
-    for each in guarantee.further:
-        about = _listed([mechanism.columns[place][0] for place in each.secret])
-        known = _listed([mechanism.columns[place][0] for place in each.known])
-        observer = f" to somebody who knows {known}" if known else ""
-        rows.append((f"about {about}", f"eps<={at_most(each.eps)}{observer}"))
-    return rows
+        pairs = [eps for s, row in enumerate(guarantee.eps_pairs) for eps in row[:s]]
+        bounds = [math.inf if eps is None else eps for eps in pairs]
+        shown.append(("pairs", bounds_of_pairs(bounds)))
+    for one in guarantee.further:
+        about = columns_in_words(columns[place] for place in one.secret)
+        observer = f" {who_knows(columns[place] for place in one.known)}" if one.known else ""
+        shown.append(("further", f"{bound(one.eps)} about {about}{observer}"))
+    return shown
 
 
-def _listed(names: Sequence[Any]) -> str:
-    shown = ", ".join(map(str, names[:_SHOWN]))
-    return shown + (f", … ({len(names) - _SHOWN:,} more)" if len(names) > _SHOWN else "")
+def _reports(guarantee: Guarantee) -> str:
+    """State the bounds of several reports."""
+    if math.isinf(guarantee.eps_of_next):
+        return f"{bound(guarantee.eps)} for one report about each person; no bound for more"
+    bounds = "; ".join(f"{bound(guarantee.bound_of(k))} for k = {k}" for k in REPORTS)
+    return f"about one person together: {bounds}"
+
+
+def _counted(names: Sequence[Any]) -> str:
+    return f"{len(names):,}: {listed(names)}"

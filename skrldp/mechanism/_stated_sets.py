@@ -47,6 +47,8 @@ class StatedRenyiSet:
     n_values: int | None = None
 
     kind: ClassVar[str] = "renyi"  # as the JSON names it
+    is_everything: ClassVar[bool] = False
+    of_conditionals: ClassVar[bool] = False
     rules: ClassVar[tuple[str, ...]] = ("chi2", "finite-sample", "given")
 
     def __post_init__(self) -> None:
@@ -118,6 +120,8 @@ class StatedLikelihoodRatioSet:
     n_values: int | None = None
 
     kind: ClassVar[str] = "likelihood-ratio"
+    is_everything: ClassVar[bool] = False
+    of_conditionals: ClassVar[bool] = True  # the probabilities of the secrets are not limited
     rules: ClassVar[tuple[str, ...]] = ("finite-sample", "asymptotic", "given")
 
     def __post_init__(self) -> None:

@@ -20,7 +20,7 @@ from skrldp.sanitizers._non_robust import NonRobustSanitizer
 from skrldp.sanitizers._polyopt import PolyOptSanitizer
 from skrldp.sanitizers._robust_mse import RobustMSESanitizer
 from skrldp.sanitizers._srr import SRRSanitizer
-from skrldp.sanitizers._warnings import explain_rare_cells
+from skrldp.sanitizers._warnings import explain_limit, explain_rare_cells
 
 __all__ = [
     "AOptimalSanitizer",
@@ -37,6 +37,7 @@ __all__ = [
     "check_uncertainty",
     "codec_of",
     "default_uncertainty",
+    "explain_limit",
     "explain_rare_cells",
     "fitted_sanitizer",
     "joint_of",

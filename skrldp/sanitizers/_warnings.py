@@ -16,6 +16,7 @@ from skrldp.sets import FittedSet, estimated_miss
 from skrldp.table import Frequencies
 
 __all__ = [
+    "explain_limit",
     "explain_rare_cells",
     "say_if_slow",
     "warn_of_few_clusters",
@@ -160,16 +161,25 @@ _STOPPED = {
 }
 
 
+def explain_limit(solution: Solution) -> str:
+    """Say at which limit a design stopped; nothing if there is nothing left to gain.
+
+    Returns str: sentences, of which the first has no capital letter.
+    """
+    if solution.status not in _STOPPED or not solution.gap > 0:
+        return ""
+    where, remedy = _STOPPED[solution.status]
+    where = where.format(seconds=solution.seconds, iterations=solution.iterations)
+    return (
+        f"the design stopped at {where}, {solution.gap_in_words}. Privacy is proven all the same, "
+        f"but there may be {remedy}"
+    )
+
+
 def warn_of_limits(solution: Solution) -> None:
     """Warn where a design stopped at one of its limits with something left to gain."""
-    if solution.status in _STOPPED and solution.gap > 0:
-        where, remedy = _STOPPED[solution.status]
-        where = where.format(seconds=solution.seconds, iterations=solution.iterations)
-        _warn(
-            f"the design stopped at {where}, {solution.gap_in_words}. Privacy is proven all the "
-            f"same, but there may be {remedy}",
-            ConvergenceWarning,
-        )
+    if explanation := explain_limit(solution):
+        _warn(explanation, ConvergenceWarning)
 
 
 def _warn(message: str, category: type[Warning]) -> None:

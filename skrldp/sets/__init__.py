@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skrldp.sets._conditionals_set import ConditionalsSet
-from skrldp.sets._fitted_set import REGIONS, FittedSet, chance_of_missing
+from skrldp.sets._fitted_set import REGIONS, FittedSet
 from skrldp.sets._likelihood_ratio_budgets import (
     budgets_up_to,
     likelihood_ratio_budgets,
@@ -30,7 +30,6 @@ __all__ = [
     "RenyiBall",
     "RenyiSet",
     "budgets_up_to",
-    "chance_of_missing",
     "chi2_radius",
     "effective_records",
     "estimated_miss",

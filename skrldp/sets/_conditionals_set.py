@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class ConditionalsSet(FittedSet):
     n_records: int | None = None
     n_values: int | None = None
     alpha: float = field(default=1.0, init=False, repr=False)  # the order of likelihood ratios
+    of_conditionals: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the numbers, so that no NaN passes for a small set."""

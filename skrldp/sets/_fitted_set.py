@@ -1,30 +1,18 @@
 """The uncertainty set around a public table, as a value: what designs and proofs take."""
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
-from skrldp._numbers import at_most
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
 
-__all__ = ["REGIONS", "UNSEEN", "FittedSet", "chance_of_missing"]
+__all__ = ["REGIONS", "UNSEEN", "FittedSet"]
 
 REGIONS = ("joint", "product", "box", "lower")  # how closely a design follows a set
 
 # Share of records that stands for the limit 0, in which a secret without records may have any
 # conditional at no cost. It moves a divergence by about as much; twice as much would by twice.
 UNSEEN = 1e-9
-
-
-def chance_of_missing(rule: str | None, beta: float) -> str:
-    """Say in words how often a set misses the true distribution: about beta, or at most.
-
-    Examples
-    --------
-    >>> chance_of_missing("finite-sample", 0.05), chance_of_missing("chi2", 0.05)
-    ('with probability at most 0.05', 'with probability about 0.05')
-    """
-    kind = "at most" if rule == "finite-sample" else "about"
-    return f"with probability {kind} {at_most(beta, '.4g')}"
 
 
 class FittedSet(ABC):
@@ -52,6 +40,8 @@ class FittedSet(ABC):
     n_values : int or None
         The number of values of U that the budgets are for, where the population may have more than
         are listed; None otherwise.
+    of_conditionals : bool
+        Whether it limits the conditionals of U alone, not the probabilities of the secrets.
     """
 
     alpha: float
@@ -59,6 +49,7 @@ class FittedSet(ABC):
     beta: float | None
     n_records: int | None
     n_values: int | None
+    of_conditionals: ClassVar[bool] = False
 
     def secret_weights(self, joint: JointDistribution) -> Floats:
         """Return the weights w of the secrets: their probabilities, shape (a1,)."""

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from skrldp._sentences import series
 from skrldp.information import shares_of_entropy
-from skrldp.statement._figures import Figures
-from skrldp.statement._words import listed
+from skrldp.statement._parts import Figures
 
 __all__ = ["figures_by_secret", "lines_by_secret", "warnings_by_secret"]
 
@@ -17,15 +17,10 @@ _NOTHING = 5e-4  # a share over all records below it is written as 0.0%
 
 
 def figures_by_secret(fitted: Any) -> dict[str, Any]:
-    """Return a report's figures about each secret.
-
-    Returns dict: fields of PrivacyReport by name.
-    """
+    """Return figures about each secret, by the names of :class:`Utility`'s fields."""
     joint, told = fitted.joint_, fitted.information_by_secret_
     shares, whole = shares_of_entropy(told, joint.people)
     return {
-        "secrets": joint.secrets,
-        "records_by_secret": joint.counts.sum(axis=1),
         "information_by_secret": told,
         "normalized_information_by_secret": shares,
         "normalized_information_given_secret": whole,
@@ -38,15 +33,15 @@ def lines_by_secret(report: Figures) -> list[tuple[str, str]]:
     Returns list of (str, str): lines with their labels; none if there is nothing to tell about any
     secret.
     """
-    share = report.normalized_information_by_secret
+    share = report.utility.normalized_information_by_secret
     order = np.argsort(-share, kind="stable")  # the best first, NaN last
     order = order[~np.isnan(share[order])]
     if not len(order):
         return []
-    whole = f"{report.normalized_information_given_secret:.1%}"
+    whole = f"{report.utility.normalized_information_given_secret:.1%}"
     said = f"I(U;Y|S=s) is {whole} of H(U|S=s) over all records"
     if len(order) <= _ALL_SHOWN:
-        said += f": {listed([_named(report, place) for place in order])}"
+        said += f": {series([_named(report, place) for place in order])}"
     else:
         worst, best = _named(report, order[-1]), _named(report, order[0])
         said += (
@@ -65,11 +60,11 @@ def warnings_by_secret(report: Figures) -> list[str]:
     Returns list of str: at most one.
     """
     share, whole = (
-        report.normalized_information_by_secret,
-        report.normalized_information_given_secret,
+        report.utility.normalized_information_by_secret,
+        report.utility.normalized_information_given_secret,
     )
     if whole < _NOTHING:
-        n_values = report.n_cells // len(report.secrets)
+        n_values = report.table.shape[1]
         return [
             f"Reports tell next to nothing about U: {whole:.1%} of H(U|S=s). U has {n_values:,} "
             "values; with fewer, by bins or groups, or with another sanitizer, reports tell more."
@@ -83,11 +78,11 @@ def warnings_by_secret(report: Figures) -> list[str]:
         names.append(f"{len(poor) - _NAMED:,} more")
     return [
         f"Reports tell little about some groups: {whole:.1%} of H(U|S=s) is told over all records, "
-        f"but {listed(names)}. Figures for all records hide this; GroupUtilityDisplay shows it."
+        f"but {series(names)}. Figures for all records hide this; GroupUtilityDisplay shows it."
     ]
 
 
 def _named(report: Figures, place: int) -> str:
-    share = report.normalized_information_by_secret[place]
-    records = report.records_by_secret[place]
-    return f"{share:.1%} for {report.secrets[place]!r} ({records:,} records)"
+    share = report.utility.normalized_information_by_secret[place]
+    records = report.table.records_by_secret[place]
+    return f"{share:.1%} for {report.table.secrets[place]!r} ({records:,} records)"

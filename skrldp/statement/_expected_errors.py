@@ -6,7 +6,7 @@ import numpy as np
 
 from skrldp.estimation import expected_std_errors
 from skrldp.mechanism import Mechanism
-from skrldp.statement._figures import Figures
+from skrldp.statement._parts import Figures
 
 __all__ = ["N_REPORTS", "error_lines", "error_warnings", "expected_errors"]
 
@@ -56,7 +56,7 @@ def expected_errors(fitted: Any) -> dict[str, dict[str, float]]:
 def error_lines(report: Figures) -> list[tuple[str, str]]:
     """State the errors in a line."""
     said = []
-    for name, found in report.expected_errors.items():
+    for name, found in report.utility.expected_errors.items():
         unknown, of = found["not_determined"], found["of"]
         if unknown == of:
             said.append(f"of {name}, none is determined")
@@ -78,10 +78,10 @@ def error_warnings(report: Figures) -> list[str]:
     That a mechanism which does not see S does not determine its shares is no surprise, and stands
     in a note.
     """
-    said, names = [], list(report.expected_errors)
-    blind = report.observe == "nonsensitive"
+    said, names = [], list(report.utility.expected_errors)
+    blind = report.promise.observe == "nonsensitive"
     unseen = names[names.index("S") :] if blind and names else []  # S, and its columns
-    for name, found in report.expected_errors.items():
+    for name, found in report.utility.expected_errors.items():
         if found["not_determined"]:
             if name in unseen:
                 continue

@@ -1,19 +1,12 @@
 """The privacy report: its figures, and how they are shown as text and as HTML."""
 
-import textwrap
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-import numpy as np
-
-from skrldp._html import page
-from skrldp.statement._figures import Figures
+from skrldp._pages import page, text_page
 from skrldp.statement._lines import lines_of
+from skrldp.statement._parts import Figures
 
 __all__ = ["PrivacyReport"]
-
-_WIDTH = 88  # columns of the text
-_LABEL = 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +57,9 @@ class PrivacyReport(Figures):
         What a report reveals about the whole record at most, so about U too: the logarithm of the
         greatest factor by which it changes the odds of two records. Infinite if a report rules a
         record out.
-    holds_for : str
-        The set of distributions that the proof holds for, in words.
+    holds_for, set_in_words : str
+        The set of distributions that the proof holds for, in words; and the same with how often it
+        misses the true one, and on what that is conditional.
     alpha, radius : float or None
         Order and radius (nats) of a Rényi ball: radius 0 is the public distribution alone, infinity
         all distributions. None for a set of another kind.
@@ -150,42 +144,16 @@ class PrivacyReport(Figures):
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as a dict, arrays as lists.
-
-        Returns
-        -------
-        dict
-        """
-        figures = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in figures.items()
-        }
-
     def __str__(self) -> str:
-        lines = [f"Privacy report: {self.sanitizer}"]
-        for label, text in lines_of(self):
-            lines += _hanging(f"  {label:<{_LABEL}}", text)
-        for heading, listed in (("Warnings", self.warnings), ("Notes", self.notes)):
-            lines += [heading] if listed else []
-            for text in listed:
-                lines += _hanging("  - ", text)
-        return "\n".join(lines)
+        return text_page(self._title, lines_of(self), lists=self._lists)
 
     def _repr_html_(self) -> str:
-        return page(
-            f"Privacy report: {self.sanitizer}",
-            lines_of(self),
-            lists=[("Warnings", self.warnings), ("Notes", self.notes)],
-        )
+        return page(self._title, lines_of(self), lists=self._lists)
 
+    @property
+    def _title(self) -> str:
+        return f"Privacy report: {self.sanitizer}"
 
-def _hanging(start: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=start,
-        subsequent_indent=" " * len(start),
-        break_on_hyphens=False,
-    )
+    @property
+    def _lists(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [("Warnings", self.warnings), ("Notes", self.notes)]

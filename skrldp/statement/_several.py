@@ -8,26 +8,22 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 
 from skrldp._numbers import at_most
+from skrldp._sentences import chance_of_missing, holds_for
 from skrldp._typing import Floats
 from skrldp.certificate import Certificate, prove_reports
-from skrldp.sanitizers import known_columns
-from skrldp.sets import FittedSet, chance_of_missing
+from skrldp.mechanism import REPORTS
+from skrldp.sets import FittedSet
+from skrldp.statement._parts import Beyond
 
-__all__ = ["REPORTS", "beyond_one_report", "chained", "compared", "over_a_set"]
-
-# Numbers of reports about one person that figures are stated for.
-REPORTS = (1, 2, 3, 10)
+__all__ = ["beyond_one_report", "chained", "compared"]
 
 # How much is enumerated for each of them: a few seconds at most.
 _WORK = 1 << 22
 
 
-def beyond_one_report(fitted: Any) -> dict[str, Any]:
-    """Return the figures about further reports, and about observers and secrets of all kinds.
-
-    Returns dict: fields of :class:`PrivacyReport` by name.
-    """
-    certificate, known = fitted.certificate_, known_columns(fitted)
+def beyond_one_report(fitted: Any) -> Beyond:
+    """Return the figures about further reports, and about observers and secrets of all kinds."""
+    certificate = fitted.certificate_
     eps, attained, sums = _of_reports(fitted)
     given_u = float(certificate.eps_given_u)
     if fitted.handle_unknown == "impute" and fitted.mechanism_.observe == "all":
@@ -41,20 +37,21 @@ def beyond_one_report(fitted: Any) -> dict[str, Any]:
     together = None
     if uncertain and all(s.beta is not None for s in uncertain):
         together = min(1.0, float(sum(Decimal(repr(float(s.beta or 0.0))) for s in uncertain)))
-    return {
-        "eps_all": float(certificate.eps_all),
-        "eps_given_u": given_u,
-        "eps_of_reports": eps,
-        "attained_of_reports": attained,
-        "summed_reports": sums,
-        "known": known,
-        "eps_known": None if worst is None else float(worst.eps),
-        "known_set": None if worst is None else over_a_set(worst.uncertainty),
-        "eps_each": {name: float(one.eps) for name, one in certificate.each.items()},
-        "eps_pairs": certificate.eps_pairs,
-        "beta_together": together,
-        "sets": _sets_in_words(uncertain, len(everything), together),
-    }
+    return Beyond(
+        eps_all=float(certificate.eps_all),
+        eps_given_u=given_u,
+        eps_of_reports=eps,
+        attained_of_reports=attained,
+        summed_reports=sums,
+        adds_up=certificate.uncertainty.is_everything
+        or bool(certificate.eps_all <= certificate.eps),
+        eps_known=None if worst is None else float(worst.eps),
+        known_set=None if worst is None else holds_for(worst.uncertainty),
+        eps_each={name: float(one.eps) for name, one in certificate.each.items()},
+        eps_pairs=certificate.eps_pairs,
+        beta_together=together,
+        sets=_sets_in_words(uncertain, len(everything), together),
+    )
 
 
 def _of_reports(fitted: Any) -> tuple[dict[int, float], dict[int, float], tuple[int, ...]]:
@@ -98,19 +95,6 @@ def chained(eps_pairs: Floats) -> Floats:
     graph = csgraph_from_dense(eps_pairs, null_value=np.inf)
     lengths: Floats = shortest_path(graph, directed=False)
     return lengths * (1.0 + len(lengths) * np.finfo(float).eps)  # sums of fewer than that many
-
-
-def over_a_set(around: FittedSet) -> str:
-    """Say in words over which set something holds, and how often it misses."""
-    if around.is_everything:
-        return "all distributions"
-    words = around.describe()
-    if around.is_point:
-        return f"{words}, and no other"
-    if around.beta is None:
-        return f"{words}; the radius was given, so the probability of missing is unknown"
-    moved = " (apart from the drift)" if getattr(around, "drift", 0.0) else ""
-    return f"{words}; misses the truth{moved} {chance_of_missing(around.rule, around.beta)}"
 
 
 def _sets_in_words(sets: list[FittedSet], n_statements: int, together: float | None) -> str:

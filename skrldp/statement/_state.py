@@ -1,16 +1,29 @@
 """From a fitted sanitizer to its privacy report."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from skrldp._sentences import holds_for
 from skrldp.certificate import certify
 from skrldp.mechanism import Mechanism
-from skrldp.sanitizers import default_uncertainty, explain_rare_cells, fitted_sanitizer
-from skrldp.sets import FittedSet, RenyiSet, chance_of_missing
+from skrldp.sanitizers import (
+    default_uncertainty,
+    explain_rare_cells,
+    fitted_sanitizer,
+    known_columns,
+)
+from skrldp.sets import FittedSet, RenyiSet
 from skrldp.statement._by_secret import figures_by_secret
 from skrldp.statement._expected_errors import expected_errors
+from skrldp.statement._parts import (
+    CoveredSet,
+    Figures,
+    Promised,
+    PublicTable,
+    Utility,
+    WorstCase,
+)
 from skrldp.statement._report import PrivacyReport
 from skrldp.statement._several import beyond_one_report
 from skrldp.statement._warnings import notes_of, warnings_of
@@ -59,70 +72,64 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
       ...
     """
     fitted = fitted_sanitizer(sanitizer)
+    rare_cells = explain_rare_cells(fitted.certificate_.uncertainty, fitted.joint_)
+    figures = Figures(
+        type(fitted).__name__,
+        _promised(fitted),
+        _worst_case(fitted),
+        _covered(fitted, few_records=bool(rare_cells)),
+        beyond_one_report(fitted),
+        _public_table(fitted),
+        _utility(fitted),
+    )
+    return PrivacyReport(
+        **vars(figures),
+        warnings=warnings_of(figures, fitted, rare_cells),
+        notes=notes_of(figures, fitted),
+    )
+
+
+def _promised(fitted: Any) -> Promised:
+    mechanism = fitted.mechanism_
+    return Promised(
+        eps=mechanism.guarantee.eps_requested,
+        sensitive=tuple(name for name, flag in mechanism.columns if flag),
+        nonsensitive=tuple(name for name, flag in mechanism.columns if not flag),
+        known=known_columns(fitted),
+        observe=mechanism.observe,
+    )
+
+
+def _worst_case(fitted: Any) -> WorstCase:
     joint, certificate, mechanism = fitted.joint_, fitted.certificate_, fitted.mechanism_
-    coverage = _coverage(certificate.uncertainty)
-    rare_cells = explain_rare_cells(certificate.uncertainty, joint)
     few = mechanism.shape[0] * len(joint.secrets) <= _ENTRIES
     report, pair = worst_case(mechanism, certificate) if few else (None, None)
-    information = mechanism.mutual_information(joint.probabilities)
-    share = min(1.0, information / joint.entropy) if joint.entropy > 0 else 0.0
-    figures = {
-        "sanitizer": type(fitted).__name__,
-        "eps": _greatest(fitted.eps),
-        "eps_proven": certificate.eps,
-        "eps_attained": certificate.eps_attained,
-        "eps_at_public": leakage_of(mechanism, certificate, joint.probabilities) if few else None,
-        "eps_over_set": _over_set(fitted) if coverage == "public distribution" else None,
-        "eps_record": _over_records(mechanism),
-        "holds_for": certificate.uncertainty.describe(),
-        **_of_the_set(certificate.uncertainty),
-        "beta": certificate.uncertainty.beta,
-        "coverage": coverage,
-        "alphabet": joint.alphabet,
-        "n": joint.n,
-        "n_cells": joint.counts.size,
-        "shape": joint.counts.shape,
-        "sensitive": tuple(name for name, flag in mechanism.columns if flag),
-        "nonsensitive": tuple(name for name, flag in mechanism.columns if not flag),
-        "n_reports": mechanism.shape[0],
-        "observe": mechanism.observe,
-        "worst_distribution": certificate.distribution,
-        "worst_pair": pair,
-        "worst_report": report,
-        "mutual_information": information,
-        "normalized_mutual_information": share,
-        **figures_by_secret(fitted),
-        "distortion": getattr(fitted, "distortion_", None),
-        "worst_case_distortion": getattr(fitted, "worst_case_distortion_", None),
-        "worst_case_set": _set_for_utility(getattr(fitted, "utility_uncertainty_", None)),
-        "status": fitted.solution_.status,
-        "gap": fitted.solution_.gap,
-        "gap_in_words": fitted.solution_.gap_in_words,
-        "zero_cells": int((joint.counts == 0).sum()),
-        "unseen_secrets": tuple(
-            secret
-            for secret, n in zip(joint.secrets, joint.counts.sum(axis=1), strict=True)
-            if not n
-        ),
-        "few_records": bool(rare_cells),
-        "adds_up": certificate.uncertainty.is_everything
-        or bool(certificate.eps_all <= certificate.eps),
-        **beyond_one_report(fitted),
-        "expected_errors": expected_errors(fitted),
-    }
-    bare = PrivacyReport(**figures)
-    warnings = warnings_of(bare, fitted, rare_cells)
-    return PrivacyReport(**figures, warnings=warnings, notes=notes_of(bare, fitted))
+    return WorstCase(
+        eps_proven=certificate.eps,
+        eps_attained=certificate.eps_attained,
+        eps_at_public=leakage_of(mechanism, certificate, joint.probabilities) if few else None,
+        eps_over_set=_over_set(fitted) if certificate.uncertainty.is_point else None,
+        eps_record=_over_records(mechanism),
+        worst_distribution=certificate.distribution,
+        worst_pair=pair,
+        worst_report=report,
+    )
 
 
-def _greatest(eps: Any) -> float:
-    """Return the ε that was asked for: the greatest one, where it differs by pair of secrets."""
-    table = np.array(list(eps.values()) if isinstance(eps, Mapping) else eps, dtype=float)
-    if table.ndim == 0:
-        return float(table)
-    if table.ndim == 2:
-        np.fill_diagonal(table, -np.inf)
-    return float(table[table < np.inf].max())
+def _covered(fitted: Any, few_records: bool) -> CoveredSet:
+    around, alphabet = fitted.certificate_.uncertainty, fitted.joint_.alphabet
+    figures = ("radius", "single", "pair", "drift")  # None for those that its kind does not have
+    found = {name: getattr(around, name, None) for name in figures}
+    return CoveredSet(
+        holds_for=around.describe(),
+        set_in_words=holds_for(around, alphabet),
+        coverage=_coverage(around),
+        alpha=None if found["radius"] is None else around.alpha,
+        **found,
+        beta=around.beta,
+        alphabet=alphabet,
+        few_records=few_records,
+    )
 
 
 def _coverage(around: FittedSet) -> str:
@@ -136,11 +143,38 @@ def _coverage(around: FittedSet) -> str:
     return "finite-sample" if around.rule == "finite-sample" else "asymptotic"
 
 
-def _of_the_set(around: FittedSet) -> dict[str, float | None]:
-    """Figures of the set; None for those that its kind does not have."""
-    figures = ("radius", "single", "pair", "drift")
-    found = {name: getattr(around, name, None) for name in figures}
-    return {"alpha": None if found["radius"] is None else around.alpha, **found}
+def _public_table(fitted: Any) -> PublicTable:
+    joint = fitted.joint_
+    records = joint.counts.sum(axis=1)
+    return PublicTable(
+        n=joint.n,
+        n_cells=joint.counts.size,
+        shape=joint.counts.shape,
+        secrets=joint.secrets,
+        records_by_secret=records,
+        zero_cells=int((joint.counts == 0).sum()),
+        unseen_secrets=tuple(s for s, n in zip(joint.secrets, records, strict=True) if not n),
+    )
+
+
+def _utility(fitted: Any) -> Utility:
+    joint, mechanism, solution = fitted.joint_, fitted.mechanism_, fitted.solution_
+    information = mechanism.mutual_information(joint.probabilities)
+    return Utility(
+        n_reports=mechanism.shape[0],
+        mutual_information=information,
+        normalized_mutual_information=(
+            min(1.0, information / joint.entropy) if joint.entropy > 0 else 0.0
+        ),
+        **figures_by_secret(fitted),
+        expected_errors=expected_errors(fitted),
+        distortion=getattr(fitted, "distortion_", None),
+        worst_case_distortion=getattr(fitted, "worst_case_distortion_", None),
+        worst_case_set=_set_for_utility(getattr(fitted, "utility_uncertainty_", None)),
+        status=solution.status,
+        gap=solution.gap,
+        gap_in_words=solution.gap_in_words,
+    )
 
 
 def _over_set(fitted: Any) -> float:
@@ -168,8 +202,9 @@ def _set_for_utility(uncertainty: Any) -> str | None:
     """Say in words what a worst distance is over, and with which probability that misses."""
     if uncertainty is None:
         return None
-    words = RenyiSet(uncertainty.alpha, uncertainty.B_).describe()
-    rule = getattr(uncertainty, "radius", None)
-    if not isinstance(rule, str):
-        return words
-    return f"{words}, a set that misses the true one {chance_of_missing(rule, uncertainty.beta)}"
+    rule, beta = getattr(uncertainty, "radius", None), None
+    if isinstance(rule, str):
+        beta = uncertainty.beta
+    else:
+        rule = "given"
+    return holds_for(RenyiSet(uncertainty.alpha, uncertainty.B_, rule, beta))

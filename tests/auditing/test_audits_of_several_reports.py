@@ -212,7 +212,7 @@ def test_the_result_says_how_many_reports():
     found = audit(response, n=5_000, distribution=DISTRIBUTION, eps=0.1, reports=3, random_state=0)
     assert found.reports == 3 and {len(outcome) for outcome in found.event} == {3}
     said = "of 3 reports about each person"
-    assert f"nats {said} (estimate" in str(found)
+    assert f"nats {said} (estimate" in " ".join(str(found).split())
     assert said in repr(found) and said in found._repr_html_()
     assert ("combinations of reports" in str(found)) == (len(found.event) > 1)
 

@@ -284,6 +284,6 @@ def test_several_reports_are_shown():
     assert prove(mechanism, joint, around).eps == one.eps
     assert "reports=3" in repr(three) and "eps_all<=" in repr(one) and "reports" not in repr(one)
     html = three._repr_html_()
-    assert "3 independent ones about the same record" in html
+    assert "of 3 independent reports about the same record" in html
     assert "the sum of bounds of fewer reports" in html and "knows U" in html
     assert "sum" not in one._repr_html_()

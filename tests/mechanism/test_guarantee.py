@@ -111,8 +111,7 @@ def test_a_guarantee_comes_back_to_the_last_bit(claim):
     if not claim.for_all_distributions:
         words = claim.distributions.describe()
         assert ("alone" in words) == claim.distributions.is_point
-    for shown in (repr(again), again._repr_html_()):
-        assert f"for {words}" in shown
+    assert f"for {words}" in repr(again) and words in again._repr_html_()
 
 
 def test_whole_figures_are_numbers_like_any():
@@ -177,9 +176,9 @@ def test_several_reports():
         assert [claim.bound_of(k) for k in (1, 2, np.int64(3))] == bounds
         shown = replace(BARE, guarantee=claim)._repr_html_()
         if math.isinf(bounds[1]):
-            assert "one report about each person only" in shown
+            assert "for one report about each person; no bound for more" in shown
         else:
-            assert f"two: eps&lt;={at_most(bounds[1])}" in shown
+            assert f"eps &lt;= {at_most(bounds[1])} for k = 2; " in shown
     for bad in (0, -1, 1.0, True, None, "2", math.inf):
         with pytest.raises(ValueError, match="no whole number >= 1"):
             claim.bound_of(bad)
@@ -206,19 +205,19 @@ def test_statements_in_words():
     shown = replace(BARE, guarantee=claim)
     assert f"eps<=0.75 for {around.describe()}, eps<=4 for all distributions" in repr(shown)
     for text in (
-        ">k about one person: eps&lt;=0.75 + (k - 1) x 4; two: eps&lt;=4.75<",
-        ">to somebody who knows U<",
-        ">eps&lt;=3 for one report<",
-        ">eps&lt;=0.625 to 0.625<",
-        ">about faith<",
-        ">eps&lt;=0.5<",
-        ">about ill, faith<",
-        ">eps&lt;=2 to somebody who knows age<",
+        ">about one person together: eps &lt;= 0.75 for k = 1; eps &lt;= 4.75 for k = 2; ",
+        ">to somebody who knows U exactly: eps &lt;= 3 for each report<",
+        ">eps &lt;= 0.625 for the 1 pair of secrets that is compared<",
+        ">eps &lt;= 0.5 about 'faith'<",
+        ">eps &lt;= 2 about 'ill', 'faith' to somebody who knows 'age'<",
     ):
-        assert text in shown._repr_html_()
+        assert text in shown._repr_html_().replace("&#x27;", "'")
     open_pair = replace(claim, eps_pairs=((None, None), (None, None)))
     assert open_pair.eps_pairs == ((0.0, None), (None, 0.0))
-    assert ">none; 1 without a bound<" in replace(BARE, guarantee=open_pair)._repr_html_()
+    assert (
+        ">no two secrets are compared; 1 of 1 are not compared<"
+        in replace(BARE, guarantee=open_pair)._repr_html_()
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from other_figures import with_figures
 from regions import lower
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -32,8 +33,8 @@ from skrldp import (
     privacy_report,
 )
 from skrldp._numbers import at_most
+from skrldp._sentences import odds
 from skrldp.statement import _expected_errors, _several, _state
-from skrldp.statement._words import odds
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -344,7 +345,7 @@ def test_words_never_promise_more_than_is_proven():
     """Upper bounds are rounded upwards and lower bounds downwards, wherever they are written."""
     proven, attained = 0.12345617, 0.12345699  # to the nearest: .123456 and .123457
     figures = {"eps": 0.12345678, "eps_proven": proven, "eps_attained": attained}
-    words = " ".join(str(replace(privacy_report(fitted(GRRSanitizer)), **figures)).split())
+    words = " ".join(str(with_figures(privacy_report(fitted(GRRSanitizer)), **figures)).split())
     for text in ("eps = 0.123457:", "at most 1.14 ", "eps <= 0.123457,", "leakage is 0.123456 "):
         assert text in words
     found = replace(fitted(GRRSanitizer).certificate_, eps=0.1234567891, eps_attained=0.1 - 1e-12)

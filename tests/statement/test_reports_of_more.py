@@ -4,13 +4,13 @@ import itertools
 import json
 import math
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from other_figures import with_figures
 from regions import lower
 
 from skrldp import (
@@ -109,7 +109,7 @@ def test_reports_about_one_person(cls, parameters):
 
 def test_what_is_not_bounded_is_said():
     sanitizer = fitted()
-    report = replace(
+    report = with_figures(
         privacy_report(sanitizer),
         eps_all=math.inf,
         eps_given_u=math.inf,
@@ -137,7 +137,9 @@ def test_each_column_for_itself(eps_all):
         assert f"{name!r} eps <= {at_most(eps, '.4g')}" in text
     together = f"about two of them together at most eps_all = {at_most(report.eps_all, '.4g')}"
     assert (together in text) == math.isfinite(report.eps_all)
-    assert "nothing is said about two" in line(replace(report, eps_all=math.inf), "each column")
+    assert "nothing is said about two" in line(
+        with_figures(report, eps_all=math.inf), "each column"
+    )
     # What one column's values leak, computed cell by cell.
     found = []
     public = sanitizer.joint_.probabilities
@@ -177,7 +179,7 @@ def test_pairs_of_secrets():
     assert finite.eps == 1.2 and "not compared" not in line(finite, "pairs")
     assert "that are compared" not in line(finite, "k reports") + line(finite, "knows U")
     alone = np.array([[0.0, 1.0, np.inf], [1.0, 0.0, np.inf], [np.inf, np.inf, 0.0]])
-    apart = line(replace(report, eps_pairs=alone), "pairs")
+    apart = line(with_figures(report, eps_pairs=alone), "pairs")
     assert "2 are joined by no chain, and nothing is promised about them" in apart
 
 

@@ -1,11 +1,48 @@
-"""HTML of results, as notebooks show them: a title, a table and lists, all of it escaped."""
+"""Results as text, and as HTML that notebooks show: a title, labelled lines, and lists."""
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["page"]
+__all__ = ["page", "text_page"]
 
 _LEFT = "style='text-align:left;vertical-align:top'"
+_WIDTH = 88  # columns of a text
+_LABEL = 14
+
+
+def text_page(
+    title: str,
+    rows: Iterable[tuple[str, str]],
+    *,
+    lists: Iterable[tuple[str, Sequence[str]]] = (),
+) -> str:
+    """Write labelled lines below a title, and lists, wrapped at 88 columns.
+
+    Examples
+    --------
+    >>> print(text_page("title", [("label", "text")], lists=[("Notes", ["one"])]))
+    title
+      label         text
+    Notes
+      - one
+    """
+    lines = [title]
+    for label, text in rows:
+        lines += _hanging(f"  {label:<{_LABEL}}", text)
+    for heading, entries in lists:
+        lines += [heading] if entries else []
+        for entry in entries:
+            lines += _hanging("  - ", entry)
+    return "\n".join(lines)
+
+
+def _hanging(start: str, text: str) -> list[str]:
+    """Wrap a text behind its start."""
+    below = " " * len(start)
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=start, subsequent_indent=below, break_on_hyphens=False
+    )
 
 
 def page(

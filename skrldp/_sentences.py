@@ -1,0 +1,195 @@
+"""What is said about a guarantee: each sentence once, for reports, certificates, JSON and commands.
+
+The functions take the figures of a guarantee, or the set that it holds for, and return text in
+which upper bounds are rounded upwards and lower bounds downwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from skrldp._numbers import at_least, at_most
+from skrldp.alphabet import source_in_words
+
+__all__ = [
+    "amount",
+    "attained_at_worst",
+    "bound",
+    "bounds_of_pairs",
+    "chance_of_missing",
+    "columns_in_words",
+    "factor",
+    "holds_for",
+    "odds",
+    "of_reports",
+    "repeatable",
+    "sees",
+    "series",
+    "told_u",
+    "who_knows",
+]
+
+_LAST_DIGITS = 1e-15
+_WRITTEN_OUT = 20.0  # e to more than this is left as a power
+
+
+class SetInWords(Protocol):
+    """What sentences need of a set of distributions: one that is fitted, or one that is stated."""
+
+    @property
+    def rule(self) -> str | None: ...
+    @property
+    def beta(self) -> float | None: ...
+    @property
+    def is_everything(self) -> bool: ...
+    @property
+    def is_point(self) -> bool: ...
+    @property
+    def of_conditionals(self) -> bool: ...
+    def describe(self) -> str: ...
+
+
+# --- Numbers and names
+
+
+def bound(eps: float, digits: str = ".9g") -> str:
+    """State an upper bound on a leakage.
+
+    Examples
+    --------
+    >>> bound(0.5), bound(0.12345, ".4g"), bound(math.inf)
+    ('eps <= 0.5', 'eps <= 0.1235', 'no bound')
+    """
+    return "no bound" if math.isinf(eps) else f"eps <= {at_most(eps, digits)}"
+
+
+def amount(eps: float) -> str:
+    """Write a leakage that may be infinite."""
+    return "any amount" if math.isinf(eps) else f"eps = {at_most(eps, '.4g')}"
+
+
+def odds(eps: float) -> str:
+    """Write e to the ε as a number that is not below it."""
+    if eps > _WRITTEN_OUT:
+        return "e^" + at_most(eps, ".4g")
+    # Less the rounding of ε and of the exponential, so that log(3) is 3 and not 3.01.
+    return at_most(max(1.0, math.exp(eps) * (1.0 - _LAST_DIGITS)), ".3g")
+
+
+def factor(eps: float) -> str:
+    """Write e to the ε as a number that is not above it."""
+    if eps > _WRITTEN_OUT:
+        return "e^" + at_least(eps, ".4g")
+    return at_least(math.exp(eps), ".3g")
+
+
+def columns_in_words(names: Iterable[Any]) -> str:
+    """Name columns, those without names by their positions."""
+    return ", ".join(repr(n) if isinstance(n, str) else f"column {n}" for n in names)
+
+
+def series(parts: Sequence[str]) -> str:
+    """Write a list as a sentence does.
+
+    Examples
+    --------
+    >>> series(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+
+
+# --- The set that a guarantee holds for
+
+
+def chance_of_missing(rule: str | None, beta: float) -> str:
+    """Say how often a set misses the true distribution: about beta, or at most.
+
+    Examples
+    --------
+    >>> chance_of_missing("finite-sample", 0.05), chance_of_missing("chi2", 0.05)
+    ('with probability at most 0.05', 'with probability about 0.05')
+    """
+    kind = "at most" if rule == "finite-sample" else "about"
+    return f"with probability {kind} {at_most(beta, '.4g')}"
+
+
+def holds_for(around: SetInWords, alphabet: str | None = "") -> str:
+    """Say for which distributions something holds, how often these are not the true ones, and if.
+
+    `alphabet` is where the values of U come from; an empty text leaves out what depends on that.
+    """
+    words = around.describe()
+    if around.is_everything:
+        return f"{words} of the data"
+    if around.is_point:
+        return f"{words}, and no other"
+    true = "distribution"
+    if around.of_conditionals:
+        true, words = "conditionals", f"{words}, whatever the probabilities of the secrets are"
+    if around.beta is None:
+        return f"{words}; the radius was given, so the probability of missing is unknown"
+    moved = " (apart from the drift)" if getattr(around, "drift", 0.0) else ""
+    missing = chance_of_missing(around.rule, around.beta)
+    condition = "" if alphabet == "" else f"; {source_in_words(alphabet)}"
+    return f"{words}; this set misses the true {true}{moved} {missing}{condition}"
+
+
+# --- What somebody learns
+
+
+def attained_at_worst(eps: float, digits: str = ".9g") -> str:
+    """State a leakage that some distribution attains."""
+    return f"at the worst distribution found the leakage is {at_least(eps, digits)}"
+
+
+def of_reports(reports: int) -> str:
+    """Say that a proof is about several reports; nothing if it is about one.
+
+    Returns str: with a space in front, to be put behind the figure.
+    """
+    return "" if reports == 1 else f" of {reports:,} independent reports about the same record"
+
+
+def who_knows(columns: Iterable[Any]) -> str:
+    """Name the observer who knows some columns."""
+    return f"to somebody who knows {columns_in_words(columns)}"
+
+
+def told_u(eps: float, digits: str = ".9g", *, several: str = "", some: str = "") -> str:
+    """State what reports tell somebody who knows U.
+
+    `several` says of how many reports, if of more than one; `some` says of which secrets.
+    """
+    if math.isinf(eps):
+        return "somebody who knows U exactly may learn S for certain"
+    several = several or " for each report"
+    if eps == 0.0:
+        return f"somebody who knows U exactly learns nothing about S from reports{some}"
+    return f"to somebody who knows U exactly: {bound(eps, digits)}{several}{some}"
+
+
+def bounds_of_pairs(bounds: Sequence[float], digits: str = ".9g") -> str:
+    """State the bounds of pairs of secrets, infinite where two are not compared."""
+    finite = [eps for eps in bounds if math.isfinite(eps)]
+    said = "no two secrets are compared"
+    if finite:
+        span = bound(min(finite), digits)
+        if min(finite) < max(finite):
+            span += f" to {at_most(max(finite), digits)}"
+        said = f"{span} for the {len(finite):,} pairs of secrets that are compared"
+        said = said if len(finite) > 1 else f"{span} for the 1 pair of secrets that is compared"
+    without = len(bounds) - len(finite)
+    return said + (f"; {without:,} of {len(bounds):,} are not compared" if without else "")
+
+
+def sees(observe: str) -> str:
+    """Say what a mechanism sees of a person."""
+    return "the whole record" if observe == "all" else "U alone, never S"
+
+
+def repeatable(seed: Any) -> str:
+    """Say what a seed does to the promise."""
+    return f"reports are repeatable with random_state={seed!r}, and whoever knows it can undo them"

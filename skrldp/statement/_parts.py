@@ -1,0 +1,144 @@
+"""The parts of a privacy report; :class:`PrivacyReport` says what each figure is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrldp._arrays import ReadOnly
+from skrldp._typing import Floats
+
+__all__ = ["Beyond", "CoveredSet", "Figures", "Promised", "PublicTable", "Utility", "WorstCase"]
+
+
+@dataclass(frozen=True, eq=False)
+class Promised(ReadOnly):
+    """What is protected, and what was asked for."""
+
+    eps: float
+    sensitive: tuple[Any, ...]
+    nonsensitive: tuple[Any, ...]
+    known: tuple[Any, ...]
+    observe: str
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCase(ReadOnly):
+    """What one report tells somebody who knows nothing else, at most and at some distribution."""
+
+    eps_proven: float
+    eps_attained: float
+    eps_at_public: float | None
+    eps_over_set: float | None
+    eps_record: float
+    worst_distribution: Floats
+    worst_pair: tuple[Any, Any] | None
+    worst_report: Any
+
+
+@dataclass(frozen=True, eq=False)
+class CoveredSet(ReadOnly):
+    """The set of distributions that the proof holds for."""
+
+    holds_for: str
+    set_in_words: str
+    coverage: str
+    alpha: float | None
+    radius: float | None
+    single: float | None
+    pair: float | None
+    drift: float | None
+    beta: float | None
+    alphabet: str | None
+    few_records: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Beyond(ReadOnly):
+    """What is proven besides one report to somebody who knows nothing else about a person."""
+
+    eps_all: float
+    eps_given_u: float
+    eps_of_reports: dict[int, float]
+    attained_of_reports: dict[int, float]
+    summed_reports: tuple[int, ...]
+    adds_up: bool
+    eps_known: float | None
+    known_set: str | None
+    eps_each: dict[str, float]
+    eps_pairs: Floats | None
+    beta_together: float | None
+    sets: str
+
+
+@dataclass(frozen=True, eq=False)
+class PublicTable(ReadOnly):
+    """The public records, in cells."""
+
+    n: int
+    n_cells: int
+    shape: tuple[int, int]
+    secrets: tuple[Any, ...]
+    records_by_secret: NDArray[Any]
+    zero_cells: int
+    unseen_secrets: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Utility(ReadOnly):
+    """What reports tell about U, and how good the design is."""
+
+    n_reports: int
+    mutual_information: float
+    normalized_mutual_information: float
+    information_by_secret: Floats
+    normalized_information_by_secret: Floats
+    normalized_information_given_secret: float
+    expected_errors: dict[str, dict[str, float]]
+    distortion: float | None
+    worst_case_distortion: float | None
+    worst_case_set: str | None
+    status: str
+    gap: float
+    gap_in_words: str
+
+
+@dataclass(frozen=True, eq=False)
+class Figures(ReadOnly):
+    """All parts; their figures are attributes of the whole as well."""
+
+    sanitizer: str
+    promise: Promised
+    proof: WorstCase
+    covered: CoveredSet
+    beyond: Beyond
+    table: PublicTable
+    utility: Utility
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a figure of one of the parts."""
+        for part in vars(self).values():
+            if isinstance(part, ReadOnly) and name in vars(part):
+                return vars(part)[name]
+        raise AttributeError(f"a {type(self).__name__} has no {name!r}.")
+
+    def __dir__(self) -> Iterable[str]:
+        """List the figures of the parts too."""
+        return sorted({*super().__dir__(), *self.to_dict()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as a dict, arrays as lists.
+
+        Returns
+        -------
+        dict
+        """
+        figures: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            figures |= vars(value) if isinstance(value, ReadOnly) else {name: value}
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in figures.items()
+        }
