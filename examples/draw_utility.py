@@ -29,7 +29,7 @@ sanitizers = {
 }
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", PrivacyLeakWarning)  # of the non-robust curve, drawn as such
-    display = PrivacyUtilityDisplay.from_estimator(
+    display = PrivacyUtilityDisplay.from_table(
         sanitizers, survey[: len(survey) // 2], eps=(0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
     )
 display.figure_.savefig(options.file, metadata={"Date": None})

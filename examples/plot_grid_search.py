@@ -88,7 +88,7 @@ left.legend(loc="lower right")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", PrivacyLeakWarning)  # of the optimum that is not private
     bins = search.best_estimator_["bins"].transform(public)
-    display = PrivacyUtilityDisplay.from_estimator(
+    display = PrivacyUtilityDisplay.from_table(
         search.best_estimator_["priv"], bins, eps=EPS, ax=right
     )
 right.axvline(chosen, color="#D55E00", linestyle="--")

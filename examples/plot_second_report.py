@@ -77,7 +77,7 @@ print(pd.DataFrame(facts).T.round(2).to_string())
 # for all distributions, and IR, where its own certificate places it.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
-price = PriceDisplay.from_estimator(template, public, eps_all=[0.5, 1, 2, 3, 4, 6], ax=left)
+price = PriceDisplay.from_table(template, public, eps_all=[0.5, 1, 2, 3, 4, 6], ax=left)
 left.set_title("What eps_all costs")
 for name, color, marker in zip(
     sanitizers, ["#0072B2", "#E69F00", "#009E73", "#595959"], "os^*", strict=True

@@ -2,33 +2,51 @@
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from skrldp._params import check_positive
 from skrldp._typing import Floats
-from skrldp.display._style import COLOURS, GRID, LINES, MARKERS
+from skrldp.display._style import (
+    BASELINE,
+    COLOURS,
+    GRID,
+    LINES,
+    MARKERS,
+    legend,
+    new_axes,
+    number,
+    texts,
+)
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.sanitizers import BaseSanitizer, RobustMSESanitizer, fitted_sanitizer
 
 __all__ = [
-    "DISTORTION",
+    "EPS",
     "INFORMATION",
+    "CurveDisplay",
     "Fits",
     "Utility",
-    "checked_curves",
-    "curve_style",
     "fitted_by_name",
     "is_by_pair",
+    "levels_of",
     "read_as",
-    "scale_utility",
     "templates_of",
     "utility_of",
     "visible",
 ]
+
+EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
+_UNITS = {
+    "n": "of reports",
+    "eps": "in nats",
+    "eps_all": "in nats; the utility without is drawn in any case",
+}
+_FEW = 8  # values on the axis that are all named
 
 
 class Utility(NamedTuple):
@@ -61,24 +79,17 @@ _OF_TABLES = (
 )
 
 
-def checked_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> dict[str, Any]:
-    """Return curves as arrays sorted by their first.
+def levels_of(name: str, values: Any) -> list[Any]:
+    """Return the values for which sanitizers are compared, sorted.
 
-    Shapes: `curves` (k,). Raises ValueError if there is none, or the arrays are not of one length.
+    Raises ValueError if there are none, or one is no positive number.
     """
-    if not curves:
-        raise ValueError("there is no curve to draw: curves is empty.")
-    checked: dict[str, tuple[Floats, Floats]] = {}
-    for name, (eps, values) in curves.items():
-        x, y = np.asarray(eps, dtype=float), np.asarray(values, dtype=float)
-        if x.ndim != 1 or x.shape != y.shape or len(x) == 0:
-            raise ValueError(
-                f"the curve {name!r} needs two arrays of one length, got shapes {x.shape} and "
-                f"{y.shape}."
-            )
-        order = np.argsort(x, kind="stable")
-        checked[name] = x[order], y[order]
-    return checked
+    levels: list[Any] = np.sort(np.atleast_1d(np.asarray(values))).tolist()
+    if not levels:
+        raise ValueError(f"{name} is empty: give at least one positive number.")
+    for level in levels:
+        check_positive(name, level, _UNITS[name])
+    return levels
 
 
 def _by_name(sanitizer: Any) -> dict[Any, Any]:
@@ -204,23 +215,128 @@ class Fits:
         return value, copy
 
 
-def curve_style(place: int) -> dict[str, Any]:
-    """Colour, stroke and marker of a curve, by its place among the curves."""
-    return {
-        "color": COLOURS[place % len(COLOURS)],
-        "linestyle": LINES[place % len(LINES)],
-        "marker": MARKERS[place % len(MARKERS)],
-        "markeredgecolor": "white",
-        "zorder": 3,
-    }
+class CurveDisplay:
+    """Curves by name, drawn in one style: those that others are compared with in grey.
 
+    Displays say what the axes are.
+    """
 
-def scale_utility(ax: Any, values: Floats) -> None:
-    """Begin the axis of utility at 0, and draw a grid."""
-    if values.min() >= 0.0:
-        ax.set_ylim(0.0, max(1.05 * values.max(), 1e-9))
-    ax.grid(color=GRID, linewidth=0.6)
-    ax.set_axisbelow(True)
+    curves: dict[str, tuple[Floats, Floats]]
+    baselines: tuple[str, ...] = ()
+    _size = (6.0, 4.5)  # of a new figure, in inches
+    _ndim = 1  # of the values; 2 if each x may have several
+    _needs = "needs two arrays of one length"
+    _over_curves = False  # whether baselines are drawn over the others
+
+    def _take(self, curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> None:
+        """Keep curves as arrays sorted by their first.
+
+        Shapes: x (m,) and y (m,) or, where displays allow it, (m, k). Raises ValueError if there is
+        no curve, or the arrays are not of one length.
+        """
+        if not curves:
+            raise ValueError("there is no curve to draw: curves is empty.")
+        self.curves = {}
+        for name, (places, values) in curves.items():
+            x, y = np.asarray(places, dtype=float), np.asarray(values, dtype=float)
+            if self._ndim == 2 and y.ndim == 1:
+                y = y[:, None]
+            if x.ndim != 1 or y.ndim != self._ndim or len(x) != len(y) or 0 in y.shape:
+                raise ValueError(
+                    f"the curve {name!r} {self._needs}, got shapes {x.shape} and "
+                    f"{np.shape(values)}."
+                )
+            order = np.argsort(x, kind="stable")
+            self.curves[name] = x[order], y[order]
+
+    def _drawn(self, name: str) -> Floats:
+        """Return the values of a curve's line; NaN where there is none."""
+        return self.curves[name][1]
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        own, self.ax_ = ax is None, new_axes(ax, self._size)
+        self.figure_, self.lines_ = self.ax_.figure, []
+        for name, label in zip(self.curves, texts(list(self.curves)), strict=True):
+            style = self._style(name)
+            self.lines_ += self.ax_.plot(
+                self.curves[name][0],
+                self._drawn(name),
+                label=visible(label) + self._said(name),
+                **style,
+            )
+            self._draw_beside(name, style)
+        self._scale()
+        self.ax_.grid(color=GRID, linewidth=0.6)
+        self.ax_.set_axisbelow(True)
+        legend(self.ax_, above=own)
+        return self
+
+    def _style(self, name: str) -> dict[str, Any]:
+        """Colour, stroke and marker of a curve."""
+        if name in self.baselines:
+            place = self.baselines.index(name)
+            return {
+                "color": BASELINE,
+                "linestyle": (":", "-.", "--")[place % 3],
+                "marker": ("+", "x", "1")[place % 3],
+                "linewidth": 1.3,
+                "zorder": 4 if self._over_curves else 2,
+            }
+        place = [other for other in self.curves if other not in self.baselines].index(name)
+        return {
+            "color": COLOURS[place % len(COLOURS)],
+            "linestyle": LINES[place % len(LINES)],
+            "marker": MARKERS[place % len(MARKERS)],
+            "markeredgecolor": "white",
+            "markersize": 7,
+            "linewidth": 1.8,
+            "zorder": 3,
+        }
+
+    def _said(self, name: str) -> str:
+        """Return what the legend says of a curve besides its name."""
+        return ""
+
+    def _draw_beside(self, name: str, style: dict[str, Any]) -> None:
+        """Draw what belongs to a curve besides its line."""
+
+    def _scale(self) -> None:
+        """Scale and name the axes."""
+        raise NotImplementedError
+
+    def _places(self) -> Floats:
+        """Return all x of all curves, sorted."""
+        return np.unique(np.concatenate([x for x, _ in self.curves.values()]))
+
+    def _scale_by_factors(self, *, named: bool) -> None:
+        """Scale x by factors where it has a wide range, and name its values if they are few."""
+        grid = self._places()
+        if grid[0] > 0 and grid[-1] >= 4.0 * grid[0]:
+            self.ax_.set_xscale("log")
+        if named and len(grid) <= _FEW:
+            self.ax_.set_xticks(grid, labels=[number(level) for level in grid])
+            self.ax_.minorticks_off()
+
+    def _begin_at_zero(self, values: Sequence[float]) -> None:
+        """Begin the axis of utility at 0."""
+        if min(values) >= 0.0:
+            self.ax_.set_ylim(0.0, max(1.05 * max(values), 1e-9))
 
 
 def visible(label: str) -> str:

@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skrldp._params import check_choice, check_flag, check_positive
+from skrldp._params import check_choice, check_flag
 from skrldp._typing import Floats
 from skrldp.display._curves import (
+    EPS,
+    CurveDisplay,
     Fits,
-    curve_style,
     fitted_by_name,
     is_by_pair,
+    levels_of,
     templates_of,
     utility_of,
-    visible,
 )
-from skrldp.display._style import BASELINE, GRID, legend, new_axes, number, texts
+from skrldp.display._style import BASELINE, number
 from skrldp.estimation import expected_std_error
 from skrldp.mechanism import Mechanism
 from skrldp.sanitizers import GRRSanitizer
@@ -28,7 +29,6 @@ from skrldp.sanitizers import GRRSanitizer
 __all__ = ["EstimationErrorDisplay"]
 
 _N = (1_000, 10_000, 100_000, 1_000_000)
-_EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _RAW = "raw records, not private"
 _PARTS = {
     "all": "share of a cell",
@@ -40,7 +40,7 @@ _AXES = {"n": "number of reports n", "eps": "privacy parameter ε (nats)"}
 _USELESS = 1.0  # an error of a share beyond which an estimate tells nothing
 
 
-class EstimationErrorDisplay:
+class EstimationErrorDisplay(CurveDisplay):
     """Standard errors of estimated shares against the number of reports, or against ε.
 
     They are those of :func:`~skrldp.expected_std_error` with ``asymptotic=True``: known before
@@ -86,13 +86,21 @@ class EstimationErrorDisplay:
         baselines: Sequence[str] = (),
     ) -> None:
         check_choice("against", against, _AXES)
-        self.curves = _checked(curves)
+        self._take(curves)
+        for name, (x, errors) in self.curves.items():
+            if not (np.all(x > 0) and np.all(errors >= 0)):
+                raise ValueError(f"the curve {name!r} needs positive x and errors of at least 0.")
         self.against, self.of, self.baselines = against, of, tuple(baselines)
 
+    _size = (6.4, 4.6)
+    _over_curves = True  # an error like that of raw records is not hidden
+    _ndim = 2
+    _needs = "needs m numbers and errors of shape (m,) or (m, k)"
+
     @classmethod
-    def from_sanitizers(
+    def from_estimator(
         cls,
-        sanitizers: Any,
+        sanitizer: Any,
         *,
         n: Sequence[float] = _N,
         columns: Any = None,
@@ -108,7 +116,7 @@ class EstimationErrorDisplay:
 
         Parameters
         ----------
-        sanitizers : fitted sanitizer, or dict of name to fitted sanitizer
+        sanitizer : fitted sanitizer, or dict of name to fitted sanitizer
             Pipelines that end in one are taken too. All must have the same secrets and values.
         n : sequence of int, default=(1_000, 10_000, 100_000, 1_000_000)
             Numbers of reports.
@@ -136,9 +144,9 @@ class EstimationErrorDisplay:
             As by :func:`~skrldp.expected_std_error`, or if there are no sanitizers or no n.
         """
         check_flag("baselines", baselines)
-        fitted = fitted_by_name(sanitizers)
+        fitted = fitted_by_name(sanitizer)
         first = next(iter(fitted.values()))
-        grid = _grid("n", n)
+        grid = levels_of("n", n)
         found = first.joint_ if distribution is None else distribution
         mechanisms = {name: one.mechanism_ for name, one in fitted.items()}
         added = _baselines(first.mechanism_, list(fitted.values())) if baselines else {}
@@ -154,12 +162,12 @@ class EstimationErrorDisplay:
         return cls(curves, of=of, baselines=tuple(added)).plot(ax, **options)
 
     @classmethod
-    def from_estimator(
+    def from_table(
         cls,
         sanitizer: Any,
         X: Any,
         *,
-        eps: Sequence[float] = _EPS,
+        eps: Sequence[float] = EPS,
         n: float = 10_000,
         columns: Any = None,
         part: str = "all",
@@ -209,7 +217,7 @@ class EstimationErrorDisplay:
             :func:`~skrldp.expected_std_error`.
         """
         check_flag("baselines", baselines)
-        templates, grid = templates_of(sanitizer), _grid("eps", eps)
+        templates, grid = templates_of(sanitizer), levels_of("eps", eps)
         fits, curves = Fits(X, sample_weight, verbose), {}
         wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by, "method": method}
         for name, template in templates.items():
@@ -269,45 +277,32 @@ class EstimationErrorDisplay:
             If matplotlib is not installed.
         """
         check_flag("each", each)
-        own = ax is None
-        ax = new_axes(ax, (6.4, 4.6))
-        self.ax_, self.figure_, self.lines_ = ax, ax.figure, []
-        place = 0
-        for name, label in zip(self.curves, texts(list(self.curves)), strict=True):
-            if name in self.baselines:
-                style = _grey(self.baselines.index(name))
-            else:
-                style = curve_style(place)
-                place += 1
-            x, errors = self.curves[name]
-            worst = np.where(np.isfinite(self.worst(name)), self.worst(name), np.nan)
-            said = visible(label) + self._not_determined(worst)
-            (line,) = ax.plot(x, worst, label=said, **({"linewidth": 1.8, "markersize": 6} | style))
-            self.lines_.append(line)
-            if each:
-                thin = {"color": style["color"], "linewidth": 0.7, "alpha": 0.6, "zorder": 1}
-                ax.plot(x, np.where(np.isfinite(errors), errors, np.nan), **thin)
-        self._scale(each)
-        legend(ax, above=own)
-        return self
+        self._each = each
+        return super().plot(ax)
 
-    def _not_determined(self, worst: Floats) -> str:
+    def _drawn(self, name: str) -> Floats:
+        worst = self.worst(name)
+        return np.where(np.isfinite(worst), worst, np.nan)
+
+    def _draw_beside(self, name: str, style: dict[str, Any]) -> None:
+        """Draw the error of each share."""
+        if self._each:
+            x, errors = self.curves[name]
+            thin = {"color": style["color"], "linewidth": 0.7, "alpha": 0.6, "zorder": 1}
+            self.ax_.plot(x, np.where(np.isfinite(errors), errors, np.nan), **thin)
+
+    def _said(self, name: str) -> str:
         """Say in the legend where a line is missing."""
-        missing = np.isnan(worst)
+        missing = np.isnan(self._drawn(name))
         if not missing.any():
             return ""
         some = "" if missing.all() else f" at some {'n' if self.against == 'n' else 'ε'}"
         return f": not determined{some}"
 
-    def _scale(self, each: bool) -> None:
+    def _scale(self) -> None:
         """Scale by factors, and mark errors beyond which an estimate tells nothing."""
         ax = self.ax_
-        grid = np.unique(np.concatenate([x for x, _ in self.curves.values()]))
-        if grid[-1] >= 4.0 * grid[0]:
-            ax.set_xscale("log")
-        if self.against == "eps" and len(grid) <= 8:
-            ax.set_xticks(grid, labels=[number(level) for level in grid])
-            ax.minorticks_off()
+        self._scale_by_factors(named=self.against == "eps")
         drawn = np.concatenate([line.get_ydata() for line in ax.lines])
         if np.any(drawn > 0):
             ax.set_yscale("log", nonpositive="mask")
@@ -316,47 +311,17 @@ class EstimationErrorDisplay:
             ax.axhspan(_USELESS, ax.get_ylim()[1], color="0.93", zorder=0)
             ax.annotate(
                 "above 1: tells nothing",
-                (1.0, _USELESS),
-                xycoords=ax.get_yaxis_transform(),
-                xytext=(-4, 3),
+                (1.0, 1.0),  # where errors are never: they fall
+                xycoords="axes fraction",
+                xytext=(-4, -4),
                 textcoords="offset points",
                 horizontalalignment="right",
+                verticalalignment="top",
                 fontsize="small",
                 color=BASELINE,
             )
-        ax.grid(color=GRID, linewidth=0.6)
-        ax.set_axisbelow(True)
-        which = "standard errors, worst in bold" if each else "worst standard error"
+        which = "standard errors, worst in bold" if self._each else "worst standard error"
         ax.set(xlabel=_AXES[self.against], ylabel=f"{which}:\n{self.of}")
-
-
-def _checked(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> dict[str, tuple[Floats, Floats]]:
-    """Return curves as arrays, sorted by x."""
-    if not curves:
-        raise ValueError("there is no curve to draw: curves is empty.")
-    checked = {}
-    for name, (places, errors) in curves.items():
-        x, y = np.asarray(places, dtype=float), np.asarray(errors, dtype=float)
-        y = y[:, None] if y.ndim == 1 else y
-        if x.ndim != 1 or y.ndim != 2 or len(x) != len(y) or 0 in y.shape:
-            raise ValueError(
-                f"the curve {name!r} needs m numbers and errors of shape (m,) or (m, k), got "
-                f"shapes {x.shape} and {np.shape(errors)}."
-            )
-        if not (np.all(x > 0) and np.all(y >= 0)):
-            raise ValueError(f"the curve {name!r} needs positive x and errors of at least 0.")
-        order = np.argsort(x, kind="stable")
-        checked[name] = x[order], y[order]
-    return checked
-
-
-def _grid(name: str, values: Any) -> list[Any]:
-    grid: list[Any] = np.atleast_1d(np.asarray(values)).tolist()
-    if not grid:
-        raise ValueError(f"{name} is empty: give at least one number.")
-    for value in grid:
-        check_positive(name, value, "in nats" if name == "eps" else "of reports")
-    return grid
 
 
 def _what(columns: Any, part: str, by: Any) -> str:
@@ -366,16 +331,6 @@ def _what(columns: Any, part: str, by: Any) -> str:
 
 def _named(columns: Any) -> str:
     return ", ".join(map(str, columns if isinstance(columns, list | tuple) else [columns]))
-
-
-def _grey(place: int) -> dict[str, Any]:
-    return {
-        "color": BASELINE,
-        "linestyle": (":", "-.", "--")[place % 3],
-        "marker": ("+", "x", "1")[place % 3],
-        "linewidth": 1.3,
-        "zorder": 4,  # above the others: an error like that of raw records is not hidden
-    }
 
 
 def _grr(like: Mechanism, eps: float) -> Mechanism:

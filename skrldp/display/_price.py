@@ -12,17 +12,16 @@ from skrldp._params import check_positive
 from skrldp._typing import Floats
 from skrldp.display._curves import (
     INFORMATION,
+    CurveDisplay,
     Fits,
-    checked_curves,
-    curve_style,
     is_by_pair,
+    levels_of,
     read_as,
-    scale_utility,
     templates_of,
     utility_of,
     visible,
 )
-from skrldp.display._style import BASELINE, legend, new_axes, number, texts
+from skrldp.display._style import BASELINE, number, texts
 from skrldp.sanitizers import IRSanitizer, SRRSanitizer
 
 __all__ = ["PriceDisplay"]
@@ -33,7 +32,7 @@ _POINTS = ("*", "X", "P", "d", "h", "p")
 _GAP = 0.08  # between the names of ticks, as a share of the axis
 
 
-class PriceDisplay:
+class PriceDisplay(CurveDisplay):
     """Utility against `eps_all`, the privacy parameter over all distributions.
 
     A mechanism that is private over a set of distributions may reveal the secret by a second
@@ -82,7 +81,7 @@ class PriceDisplay:
         eps: float | None = None,
         utility: str = INFORMATION.label,
     ) -> None:
-        self.curves: dict[str, tuple[Floats, Floats]] = checked_curves(curves)
+        self._take(curves)
         for name, (levels, _) in self.curves.items():
             if not (np.isfinite(levels).all() and levels[0] > 0):
                 raise ValueError(
@@ -101,7 +100,7 @@ class PriceDisplay:
         self.utility = utility
 
     @classmethod
-    def from_estimator(
+    def from_table(
         cls,
         sanitizer: Any,
         X: Any,
@@ -173,72 +172,57 @@ class PriceDisplay:
             utility=utility.label,
         ).plot(ax, **options)
 
-    def plot(self, ax: Any = None) -> "PriceDisplay":
-        """Draw the display.
+    def _draw_beside(self, name: str, style: dict[str, Any]) -> None:
+        """Draw the way to the utility without a bound."""
+        if name in self.unbounded:
+            (*_, last), (*_, value) = self.curves[name]
+            dashed = style | {"linestyle": (0, (2, 2)), "linewidth": 1.2}
+            ends = [last, self._end()], [value, self.unbounded[name]]
+            self.ax_.plot(*ends, markevery=[1], **dashed)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        own = ax is None
-        ax = new_axes(ax, (6.0, 4.5))
-        self.ax_, self.figure_ = ax, ax.figure
-        end = self._scale()
-        self.lines_, self.points_ = [], []
-        drawn = [*self.unbounded.values(), *(value for _, value in self.points.values())]
-        names = texts([*self.curves, *self.points])
-        for place, (name, (levels, values)) in enumerate(self.curves.items()):
-            style = curve_style(place)
-            (line,) = ax.plot(
-                levels, values, linewidth=1.8, markersize=7, label=visible(names[place]), **style
-            )
-            self.lines_.append(line)
-            drawn.extend(values)
-            if name in self.unbounded:
-                last = self.unbounded[name]
-                style |= {"linestyle": (0, (2, 2)), "linewidth": 1.2, "markersize": 7}
-                ax.plot([levels[-1], end], [values[-1], last], markevery=[1], **style)
+    def _draw_points(self) -> None:
+        self.points_: list[Any] = []
+        names = texts([*self.curves, *self.points])[len(self.curves) :]
         for place, (level, value) in enumerate(self.points.values()):
-            (point,) = ax.plot(
-                [min(level, end)],
+            self.points_ += self.ax_.plot(
+                [min(level, self._end())],
                 [value],
                 color=BASELINE,
                 linestyle="none",
                 marker=_POINTS[place % len(_POINTS)],
                 markersize=12,
                 markeredgecolor="white",
-                label=visible(names[len(self.curves) + place]),
+                label=visible(names[place]),
                 zorder=4,
             )
-            self.points_.append(point)
-        scale_utility(ax, np.array(drawn))
-        ax.set_ylabel(self.utility)
-        legend(ax, above=own)
-        return self
 
-    def _scale(self) -> float:
-        """Scale and name the axis of `eps_all`; return the place for no bound, beyond a break."""
-        ax = self.ax_
-        grid = np.unique(np.concatenate([levels for levels, _ in self.curves.values()]))
-        shown = [level for level, _ in self.points.values()]
-        finite = [*grid, *(level for level in shown if math.isfinite(level))]
+    def _finite(self) -> list[float]:
+        """Return all finite `eps_all` of curves and points."""
+        return [
+            *self._places(), *(level for level, _ in self.points.values() if level < math.inf)
+        ]  # fmt: skip
+
+    def _end(self) -> float:
+        """Return the place for no bound, beyond a break; infinite if nothing is there."""
+        if not self.unbounded and all(level < math.inf for level, _ in self.points.values()):
+            return math.inf
+        return max(self._finite()) * self._step()
+
+    def _step(self) -> float:
+        """Return the factor between the last bound and the place for no bound."""
+        finite = self._finite()
+        ratio: float = max(max(finite) / min(finite), 2.0) ** 0.15
+        return ratio
+
+    def _scale(self) -> None:
+        """Scale and name the axes, that of `eps_all` by factors."""
+        self._draw_points()
+        ax, end, step, finite = self.ax_, self._end(), self._step(), self._finite()
         first, last = min(finite), max(finite)
-        step = max(last / first, 2.0) ** 0.15
+        ends = math.isfinite(end)
         ax.set_xscale("log")
-        ends = bool(self.unbounded) or not np.isfinite(shown).all()
-        end = last * step if ends else math.inf
-        width = math.log(last / first * (step if ends else 1.0)) or 1.0
-        ticks = {level: number(level) for level in _apart(grid, _GAP * width)}
+        width = math.log((end if ends else last) / first) or 1.0
+        ticks = {level: number(level) for level in _apart(self._places(), _GAP * width)}
         if ends:
             ticks[end] = "∞"
             self._break_axis(last * step**0.4, last * step**0.6)
@@ -248,7 +232,10 @@ class PriceDisplay:
         ax.set_xlim(first / margin, (end if ends else last) * margin)
         at = "" if self.eps is None else f"\nε = {number(self.eps)} over the uncertainty set"
         ax.set_xlabel(f"ε over all distributions, eps_all (nats); ∞: not bounded{at}")
-        return end
+        ax.set_ylabel(self.utility)
+        drawn = [value for _, values in self.curves.values() for value in values]
+        drawn += [*self.unbounded.values(), *(value for _, value in self.points.values())]
+        self._begin_at_zero(drawn)
 
     def _break_axis(self, left: float, right: float) -> None:
         """Mark that the axis is interrupted between two places."""
@@ -273,11 +260,7 @@ def _grid(name: str, template: Any, eps_all: Sequence[float] | None) -> list[flo
     if eps_all is None:
         steps = [step for step in _STEPS if step > 1.2 * least]
         return [least, *steps] if len(steps) > 1 else [least, 1.25 * least, 1.5 * least, 2 * least]
-    levels: list[float] = np.unique(np.atleast_1d(np.asarray(eps_all))).tolist()
-    if not levels:
-        raise ValueError("eps_all is empty: give at least one privacy parameter.")
-    for level in levels:
-        check_positive("eps_all", level, "in nats; the utility without is drawn in any case")
+    levels = list(dict.fromkeys(levels_of("eps_all", eps_all)))
     if levels[0] < least:
         raise ValueError(
             f"eps_all={levels[0]:g} is less than eps={least:g} of {name!r}, but the uncertainty "

@@ -24,7 +24,7 @@ from skrldp.display._style import (
 from skrldp.display._triangle import Shape, are_small, box_outline, draw_triangle, region_outline
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers import check_uncertainty, default_uncertainty, fitted_sanitizer
-from skrldp.sets import AllDistributions, FittedSet, LikelihoodRatioSet, RenyiBall
+from skrldp.sets import FittedSet
 from skrldp.support_function import cell_bounds
 
 __all__ = ["UncertaintyDisplay"]
@@ -49,8 +49,8 @@ class UncertaintyDisplay:
     ----------
     joint : JointDistribution
         The public distribution.
-    uncertainty : LikelihoodRatioSet, RenyiBall, AllDistributions or FittedSet
-        The set around it.
+    uncertainty : LikelihoodRatioSet, RenyiBall, AllDistributions or FittedSet, optional
+        The set around it; None is the sanitizers' default.
 
     Attributes
     ----------
@@ -74,10 +74,11 @@ class UncertaintyDisplay:
            [0.192, 0.533]])
     """
 
-    def __init__(self, joint: JointDistribution, uncertainty: Any) -> None:
+    def __init__(self, joint: JointDistribution, uncertainty: Any = None) -> None:
         if not isinstance(uncertainty, FittedSet):
-            check_uncertainty(uncertainty)
-            uncertainty = uncertainty.fit_set(joint)
+            own = default_uncertainty() if uncertainty is None else uncertainty
+            check_uncertainty(own)
+            uncertainty = own.fit_set(joint)
         self.joint = joint
         self.uncertainty: FittedSet = uncertainty
         self._weights = uncertainty.secret_weights(joint)
@@ -115,40 +116,6 @@ class UncertaintyDisplay:
         """
         fitted = fitted_sanitizer(sanitizer)
         return cls(fitted.joint_, fitted.uncertainty_).plot(ax, **options)
-
-    @classmethod
-    def from_joint(
-        cls,
-        joint: JointDistribution,
-        uncertainty: LikelihoodRatioSet | RenyiBall | AllDistributions | FittedSet | None = None,
-        *,
-        ax: Any = None,
-        **options: Any,
-    ) -> "UncertaintyDisplay":
-        """Show a set around a public distribution, without a sanitizer.
-
-        Parameters
-        ----------
-        joint : JointDistribution
-            The public distribution.
-        uncertainty : LikelihoodRatioSet, RenyiBall, AllDistributions or FittedSet, optional
-            The set; None is the sanitizers' default.
-        ax : matplotlib Axes or list of them, optional
-            Where to draw; None makes a figure.
-        **options
-            For :meth:`plot`.
-
-        Returns
-        -------
-        UncertaintyDisplay
-
-        Raises
-        ------
-        ValueError
-            If `uncertainty` is not an uncertainty set, and as by :meth:`plot`.
-        """
-        uncertainty = default_uncertainty() if uncertainty is None else uncertainty
-        return cls(joint, uncertainty).plot(ax, **options)
 
     def plot(
         self,

@@ -3,37 +3,32 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from skrldp._params import check_positive, is_number
-from skrldp._typing import Floats
+from skrldp._params import is_number
 from skrldp.display._curves import (
+    EPS,
     INFORMATION,
+    CurveDisplay,
     Fits,
-    checked_curves,
-    curve_style,
     is_by_pair,
+    levels_of,
     read_as,
-    scale_utility,
     templates_of,
     utility_of,
-    visible,
 )
-from skrldp.display._style import BASELINE, legend, new_axes, number, texts
 from skrldp.sanitizers import GRRSanitizer, NonRobustSanitizer, RobustMSESanitizer
 
 __all__ = ["PrivacyUtilityDisplay"]
 
 
-_EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _GRR = "GRR (plain LDP)"
 _NON_ROBUST = "non-robust (not private)"
 _LIMITS = ("max_iter", "time_limit", "n_jobs")  # parameters of a design, not of its promise
 
 
-class PrivacyUtilityDisplay:
+class PrivacyUtilityDisplay(CurveDisplay):
     """Utility against ε for some sanitizers, at the public distribution.
 
     Utility is the normalised mutual information; for RobustMSE it is the expected distance of the
@@ -74,17 +69,17 @@ class PrivacyUtilityDisplay:
         utility: str = INFORMATION.label,
         baselines: Sequence[str] = (),
     ) -> None:
-        self.curves: dict[str, tuple[Floats, Floats]] = checked_curves(curves)
+        self._take(curves)
         self.utility = utility
         self.baselines = tuple(baselines)
 
     @classmethod
-    def from_estimator(
+    def from_table(
         cls,
         sanitizer: Any,
         X: Any,
         *,
-        eps: Sequence[float] = _EPS,
+        eps: Sequence[float] = EPS,
         sample_weight: Any = None,
         baselines: bool = True,
         verbose: int = 0,
@@ -131,11 +126,7 @@ class PrivacyUtilityDisplay:
         templates = templates_of(sanitizer)
         utility = utility_of(templates)
         added = _baselines(templates) if baselines else {}
-        grid = np.sort(np.atleast_1d(np.asarray(eps))).tolist()
-        if not grid:
-            raise ValueError("eps is empty: give at least one privacy parameter.")
-        for level in grid:
-            check_positive("eps", level, "in nats")
+        grid = levels_of("eps", eps)
         for name, template in templates.items():
             _check_eps(name, template, max(grid))
         fits, curves = Fits(X, sample_weight, verbose), {}
@@ -150,59 +141,10 @@ class PrivacyUtilityDisplay:
             curves[name] = (grid, values)
         return cls(curves, utility=utility.label, baselines=tuple(added)).plot(ax, **options)
 
-    def plot(self, ax: Any = None) -> "PrivacyUtilityDisplay":
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        own = ax is None
-        ax = new_axes(ax, (6.0, 4.5))
-        self.ax_, self.figure_ = ax, ax.figure
-        self.lines_, place = [], 0
-        for name, label in zip(self.curves, texts(list(self.curves)), strict=True):
-            if name in self.baselines:
-                index = self.baselines.index(name)
-                style: dict[str, Any] = {
-                    "color": BASELINE,
-                    "linestyle": (":", "-.")[index % 2],
-                    "marker": ("+", "x")[index % 2],
-                    "zorder": 2,
-                }
-            else:
-                style = curve_style(place)
-                place += 1
-            (line,) = ax.plot(
-                *self.curves[name], linewidth=1.8, markersize=7, label=visible(label), **style
-            )
-            self.lines_.append(line)
-        self._scale()
-        legend(ax, above=own)
-        return self
-
     def _scale(self) -> None:
-        """Scale ε by factors where it has a wide range, and name the values that were used."""
-        ax = self.ax_
-        grid = np.unique(np.concatenate([eps for eps, _ in self.curves.values()]))
-        if grid[0] > 0 and grid[-1] >= 4.0 * grid[0]:
-            ax.set_xscale("log")
-        if len(grid) <= 8:
-            ax.set_xticks(grid, labels=[number(level) for level in grid])
-            ax.minorticks_off()
-        utilities = np.concatenate([values for _, values in self.curves.values()])
-        scale_utility(ax, utilities)
-        ax.set(xlabel="privacy parameter ε (nats)", ylabel=self.utility)
+        self._scale_by_factors(named=True)
+        self._begin_at_zero([value for _, values in self.curves.values() for value in values])
+        self.ax_.set(xlabel="privacy parameter ε (nats)", ylabel=self.utility)
 
 
 def _check_eps(name: str, template: Any, most: float) -> None:

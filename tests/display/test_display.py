@@ -489,9 +489,8 @@ def test_outlines_are_the_boundary(p, weight, alpha):
 
 @pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
 def test_bounds_are_the_boxes_of_the_outlines(alpha):
-    drawn = UncertaintyDisplay.from_joint(
-        JointDistribution([[50, 30, 20], [70, 60, 80]]), RenyiBall(alpha)
-    )
+    joint = JointDistribution([[50, 30, 20], [70, 60, 80]])
+    drawn = UncertaintyDisplay(joint, RenyiBall(alpha)).plot()
     assert drawn.uncertainty.radius == RenyiBall(alpha).radius_for(310, 6)
     for s, (p, weight) in enumerate(
         zip(drawn.joint.conditionals, drawn.joint.marginal, strict=True)
@@ -547,7 +546,7 @@ def test_the_set_is_named(cls, title):
 
 def test_bars_are_the_bounds(monkeypatch):
     joint = JointDistribution([[40, 60, 25, 9], [30, 20, 50, 80], [0, 0, 0, 0]], ["a", "b", "c"])
-    drawn = UncertaintyDisplay.from_joint(joint)
+    drawn = UncertaintyDisplay(joint).plot()
     for s, axes in enumerate(drawn.axes_):
         (bars,) = axes.collections
         ends = np.array([segment[:, 0] for segment in bars.get_segments()])
@@ -561,8 +560,8 @@ def test_bars_are_the_bounds(monkeypatch):
 
 def test_small_regions_are_enlarged(monkeypatch):
     joint = JointDistribution(np.array([[50, 30, 20], [60, 30, 40]]) * 100)
-    near = UncertaintyDisplay.from_joint(joint, RenyiBall())
-    far = UncertaintyDisplay.from_joint(joint, RenyiBall(), zoom=False)
+    near = UncertaintyDisplay(joint, RenyiBall()).plot()
+    far = UncertaintyDisplay(joint, RenyiBall()).plot(zoom=False)
     assert np.ptp(near.ax_.get_xlim()) < 0.5 < 1.0 < np.ptp(far.ax_.get_xlim())
     for drawn in (near, far):
         assert_legible(drawn.figure_, monkeypatch)
@@ -574,11 +573,11 @@ def test_small_regions_are_enlarged(monkeypatch):
 
 def test_axes_and_secrets_of_uncertainty():
     joint = JointDistribution(table(8, 4))
-    drawn = UncertaintyDisplay.from_joint(joint)
+    drawn = UncertaintyDisplay(joint).plot()
     assert len(drawn.axes_) == 6
     assert " ".join(drawn.figure_.get_suptitle().split()).endswith("; 6 of 8 secrets")
     axes = plt.subplots(2)[1]
-    drawn = UncertaintyDisplay.from_joint(joint, secrets=[7, 3], ax=axes)
+    drawn = UncertaintyDisplay(joint).plot(axes, secrets=[7, 3])
     assert list(drawn.axes_) == list(axes)
     assert [a.get_title() for a in axes] == ["7", "3"]
     with pytest.raises(ValueError, match="ax holds 2 axes, but 3 are needed"):
@@ -590,8 +589,8 @@ def test_axes_and_secrets_of_uncertainty():
     with pytest.raises(ValueError, match="there is no secret 9"):
         drawn.plot(secrets=[9])
     with pytest.raises(ValueError, match="write uncertainty=RenyiBall"):
-        UncertaintyDisplay.from_joint(joint, RenyiBall)
-    three = UncertaintyDisplay.from_joint(JointDistribution(table(2, 3)), AllDistributions())
+        UncertaintyDisplay(joint, RenyiBall)
+    three = UncertaintyDisplay(JointDistribution(table(2, 3)), AllDistributions()).plot()
     assert len(three.axes_) == 1 and len(three.plot(kind="bars").axes_) == 2
 
 
@@ -603,7 +602,7 @@ def test_curves_are_those_of_the_sanitizers(monkeypatch, capsys):
         "polyopt": PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower"), eps=9),
         "_srr": SRRSanitizer(),
     }
-    drawn = PrivacyUtilityDisplay.from_estimator(
+    drawn = PrivacyUtilityDisplay.from_table(
         sanitizers, ROWS, sample_weight=COUNTS, eps=(2.0, 0.5), verbose=1
     )
     baselines = {
@@ -633,9 +632,7 @@ def test_curves_are_those_of_the_sanitizers(monkeypatch, capsys):
 
 def test_distances_have_curves_of_their_own(monkeypatch):
     template = RobustMSESanitizer(uncertainty=LikelihoodRatioSet(region="lower"))
-    drawn = PrivacyUtilityDisplay.from_estimator(
-        template, ROWS, sample_weight=COUNTS, eps=[0.5, 1.0]
-    )
+    drawn = PrivacyUtilityDisplay.from_table(template, ROWS, sample_weight=COUNTS, eps=[0.5, 1.0])
     assert list(drawn.curves) == ["RobustMSE", "non-robust (not private)"]
     assert drawn.ax_.get_ylabel() == "expected distance of the report from U"
     robust, other = (utility for _, utility in drawn.curves.values())
@@ -647,7 +644,7 @@ def test_distances_have_curves_of_their_own(monkeypatch):
 
 def test_what_cannot_be_drawn_together():
     def draw(sanitizers, **options):
-        PrivacyUtilityDisplay.from_estimator(sanitizers, ROWS, sample_weight=COUNTS, **options)
+        PrivacyUtilityDisplay.from_table(sanitizers, ROWS, sample_weight=COUNTS, **options)
 
     mse, srr = RobustMSESanitizer(), SRRSanitizer()
     with pytest.raises(ValueError, match="'a' is measured by its distance from U and 'b'"):
@@ -674,7 +671,7 @@ def test_what_cannot_be_drawn_together():
 def test_baselines_are_not_drawn_twice_and_do_not_hide_warnings():
     def names(sanitizer, **options):
         return list(
-            PrivacyUtilityDisplay.from_estimator(
+            PrivacyUtilityDisplay.from_table(
                 sanitizer, ROWS, sample_weight=COUNTS, eps=[1.0], **options
             ).curves
         )
@@ -688,7 +685,7 @@ def test_baselines_are_not_drawn_twice_and_do_not_hide_warnings():
 def test_baselines_read_the_table_as_the_sanitizer_does():
     rows = [[u, s] for s, u in ROWS]
     template = SRRSanitizer(sensitive=1, categories=[[0, 1, 2], [0, 1, 5]])
-    drawn = PrivacyUtilityDisplay.from_estimator(template, rows, sample_weight=COUNTS, eps=[1.0])
+    drawn = PrivacyUtilityDisplay.from_table(template, rows, sample_weight=COUNTS, eps=[1.0])
     expected = fitted(GRRSanitizer, rows, sensitive=1, categories=[[0, 1, 2], [0, 1, 5]])
     values = drawn.curves["GRR (plain LDP)"][1]
     assert values[0] == expected.normalized_mutual_information_

@@ -40,7 +40,7 @@ def sanitizers():
 
 
 def test_against_reports(sanitizers):
-    display = EstimationErrorDisplay.from_sanitizers(sanitizers, n=N[::-1], part="sensitive")
+    display = EstimationErrorDisplay.from_estimator(sanitizers, n=N[::-1], part="sensitive")
     srr, blind, grr, raw = display.lines_
     expected = [
         expected_std_error(sanitizers["SRR"], n, part="sensitive", asymptotic=True).max() for n in N
@@ -60,12 +60,12 @@ def test_each_share_and_useless_ones(sanitizers):
     pipe = make_pipeline(FunctionTransformer(), GRRSanitizer(0.05)).fit(
         ROWS, grrsanitizer__sample_weight=COUNTS
     )
-    display = EstimationErrorDisplay.from_sanitizers(pipe, n=[20, 200], each=True)
+    display = EstimationErrorDisplay.from_estimator(pipe, n=[20, 200], each=True)
     assert list(display.curves) == ["GRR", "raw records, not private"]  # no second GRR
     assert len(display.ax_.lines) == 2 * (1 + 6)
     said = [text.get_text() for text in display.ax_.texts]
     assert display.worst("GRR")[0] > 1.0 and said == ["above 1: tells nothing"]
-    display = EstimationErrorDisplay.from_sanitizers(
+    display = EstimationErrorDisplay.from_estimator(
         sanitizers["SRR"], part="nonsensitive", baselines=False
     )
     assert list(display.curves) == ["SRR"] and not display.ax_.texts
@@ -73,7 +73,7 @@ def test_each_share_and_useless_ones(sanitizers):
 
 def test_against_eps():
     eps = [0.5, 2.0]
-    display = EstimationErrorDisplay.from_estimator(
+    display = EstimationErrorDisplay.from_table(
         SRRSanitizer(), ROWS, sample_weight=COUNTS, eps=eps, n=500, part="nonsensitive"
     )
     fits = [SRRSanitizer(e).fit(ROWS, sample_weight=COUNTS) for e in eps]
@@ -97,14 +97,14 @@ def test_bad_input(sanitizers):
     with pytest.raises(ValueError, match="needs positive x"):
         EstimationErrorDisplay({"a": ([0], [1])})
     with pytest.raises(ValueError, match="dict of sanitizers is empty"):
-        EstimationErrorDisplay.from_sanitizers({})
+        EstimationErrorDisplay.from_estimator({})
     with pytest.raises(ValueError, match="n is empty"):
-        EstimationErrorDisplay.from_sanitizers(sanitizers, n=[])
+        EstimationErrorDisplay.from_estimator(sanitizers, n=[])
     with pytest.raises(TypeError, match="a fitted sanitizer is needed"):
-        EstimationErrorDisplay.from_sanitizers({"a": 1})
+        EstimationErrorDisplay.from_estimator({"a": 1})
     other = SRRSanitizer(1.0).fit([["x", "y"], ["z", "w"]])
     with pytest.raises(ValueError, match="other secrets than the mechanism"):
-        EstimationErrorDisplay.from_sanitizers(sanitizers | {"other": other})
+        EstimationErrorDisplay.from_estimator(sanitizers | {"other": other})
     by_pair = SRRSanitizer(eps={(0, 1): 1.0})
     with pytest.raises((ValueError, TypeError)):
-        EstimationErrorDisplay.from_estimator(by_pair, ROWS, sample_weight=COUNTS)
+        EstimationErrorDisplay.from_table(by_pair, ROWS, sample_weight=COUNTS)

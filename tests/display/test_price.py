@@ -47,7 +47,7 @@ def fitted(template, rows=ROWS, counts=COUNTS):
 
 
 def price(template, **options):
-    return PriceDisplay.from_estimator(template, ROWS, sample_weight=COUNTS, **options)
+    return PriceDisplay.from_table(template, ROWS, sample_weight=COUNTS, **options)
 
 
 def legend_of(drawn):
@@ -168,7 +168,7 @@ def test_points_without_a_bound_are_beyond_the_break():
 
 def test_utility_against_eps_leaves_other_promises_alone():
     def draw(template, **options):
-        PrivacyUtilityDisplay.from_estimator(template, ROWS, sample_weight=COUNTS, **options)
+        PrivacyUtilityDisplay.from_table(template, ROWS, sample_weight=COUNTS, **options)
 
     with pytest.raises(ValueError, match="'PolyOpt' has one ε for each pair of secrets"):
         draw(polyopt(eps={(0, 1): 1.0}))
@@ -180,7 +180,7 @@ def test_utility_against_eps_leaves_other_promises_alone():
 
 def test_baselines_have_the_same_alphabets():
     template = polyopt(eps=1.0, max_categories=2)
-    drawn = PrivacyUtilityDisplay.from_estimator(template, ROWS, sample_weight=COUNTS, eps=[1.0])
+    drawn = PrivacyUtilityDisplay.from_table(template, ROWS, sample_weight=COUNTS, eps=[1.0])
     expected = fitted(GRRSanitizer(1.0, max_categories=2)).normalized_mutual_information_
     assert drawn.curves["GRR (plain LDP)"][1][0] == expected
 

@@ -148,7 +148,7 @@ def test_planned_errors_are_those_that_are_stated():
         -planned.max(), rel=1e-9
     )
     assert "by='sex'" in repr(scorer)
-    display = EstimationErrorDisplay.from_sanitizers(
+    display = EstimationErrorDisplay.from_estimator(
         sanitizer, columns="school", by="sex", n=[100_000], baselines=False
     )
     assert display.worst(next(iter(display.curves)))[0] == pytest.approx(planned.max())

@@ -108,7 +108,7 @@ def test_a_display_goes_along_eps(monkeypatch):
         )[1],
     )
     sanitizer = RobustMSESanitizer(uncertainty=BALL, warm_start=True)
-    PrivacyUtilityDisplay.from_estimator(
+    PrivacyUtilityDisplay.from_table(
         sanitizer, X, eps=(1.0, 0.5), sample_weight=COUNTS.ravel(), baselines=False
     )
     assert began == [(0.5, False), (1.0, True)]

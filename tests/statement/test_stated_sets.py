@@ -152,8 +152,8 @@ def test_the_picture_is_named_in_words():
     around = sanitizer.certificate_.uncertainty
     for drawn in (
         UncertaintyDisplay.from_estimator(sanitizer),
-        UncertaintyDisplay.from_joint(sanitizer.joint_, sanitizer.uncertainty),
-        UncertaintyDisplay.from_joint(sanitizer.joint_, around),
+        UncertaintyDisplay(sanitizer.joint_, sanitizer.uncertainty).plot(),
+        UncertaintyDisplay(sanitizer.joint_, around).plot(),
     ):
         assert said(drawn.figure_.get_suptitle()).lower() == around.describe().lower()
         assert drawn.uncertainty == around
