@@ -1,9 +1,10 @@
 """Reports of record batches: how fast they are computed from a key, compared with one HMAC per row.
 
 The first table is the keyed sampling alone, from ids and cells in memory. The second is end to end,
-from Arrow record batches (three columns of strings and numbers, in dictionaries or plain) to
-reports. Ratios are to one HMAC-SHA256 of each id in a loop, in the same run; BLAKE2 is Python's
-fastest keyed hash. Everything runs on one core, and times are the process's own.
+from Arrow record batches (three columns of strings and numbers, in dictionaries or plain) and from
+data frames of texts to reports. Ratios are to one HMAC-SHA256 of each id in a loop, in the same
+run; BLAKE2 is Python's fastest keyed hash. Everything runs on one core, and times are the process's
+own.
 
 Run it with ``python benchmarks/bench_batches.py [--quick]``.
 """
@@ -14,6 +15,7 @@ import hmac
 import time
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
 import skrldp
@@ -105,6 +107,17 @@ def main():
             given = pa.table({"person": column, **record}).to_batches(max_chunksize=ROWS)
             found = rate(lambda given=given: [None for _ in reporter(given)], n)
             show(f"batches, {form}, {name}", found)
+    for name in ("integers", "strings"):
+        texts = pl.from_arrow(pa.table({"person": columns[name], **plain}))
+        categories = {"ill": "category", "size": "category"}
+        frames = {
+            "polars, texts": texts,
+            "polars, Categorical": texts.with_columns(pl.col("ill", "size").cast(pl.Categorical)),
+            "pandas, texts": texts.to_pandas().convert_dtypes(dtype_backend="numpy_nullable"),
+            "pandas, categories": texts.to_pandas().astype(categories),
+        }
+        for form, frame in frames.items():
+            show(f"{form}, {name}", rate(lambda frame=frame: reporter(frame), n))
 
 
 if __name__ == "__main__":

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "bare",
     "check_columns",
     "check_id_type",
     "pyarrow",
     "read_ids",
     "read_values",
-    "refuse_duplicates",
 ]
 
 _SHOWN = 8  # rows that a message lists
@@ -104,7 +104,7 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     Raises ValueError if an id is missing, or empty.
     """
     pa = pyarrow()
-    column = _bare(column)
+    column = bare(column)
     missing = column.is_null()
     if _is_octets(column.type):  # the empty text is no id: files have it where one is missing
         lengths = pa.compute.binary_length(column)
@@ -121,25 +121,6 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     if pa.types.is_integer(column.type):
         return IntegerIds(column.to_numpy())
     return _octets(column)
-
-
-def refuse_duplicates(name: str, column: Any, hashes: NDArray[Any]) -> None:
-    """Raise a ValueError if an id stands in several rows.
-
-    Shapes: `hashes` (n,). Raises ValueError it names such ids.
-    """
-    pa = pyarrow()
-    in_order = np.sort(hashes)
-    if not np.any(in_order[1:] == in_order[:-1]):
-        return
-    counts = _bare(column).value_counts()
-    twice = counts.field("values").filter(pa.compute.greater(counts.field("counts"), 1))
-    if len(twice):
-        raise ValueError(
-            f"column {brief(repr(name))} has ids in more than one row of a batch: "
-            f"{listed(twice.to_pylist())}. A report is about one record of each id: keep one row "
-            "for each, and call check_ids on the whole table. Nothing of the batch was reported."
-        )
 
 
 def _octets(column: Any) -> OctetIds:
@@ -164,7 +145,7 @@ def _bytes(buffer: Any) -> NDArray[np.uint8]:
     return np.frombuffer(buffer, dtype=np.uint8)
 
 
-def _bare(column: Any) -> Any:
+def bare(column: Any) -> Any:
     """Return ids in a type without dictionary, extension and views."""
     pa = pyarrow()
     if isinstance(column, pa.DictionaryArray):
@@ -190,8 +171,10 @@ def _rows(rows: NDArray[Any]) -> str:
 # --- Values --------------------------------------------------------------------------------------
 
 
-def read_values(name: str, column: Any) -> Factorized | list[Any]:
+def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized | list[Any]:
     """Read a column of records, each distinct value once.
+
+    `texts` are such as rows may have: where all have one of these, that is faster.
 
     Raises ValueError if the values cannot be categories.
     """
@@ -203,6 +186,10 @@ def read_values(name: str, column: Any) -> Factorized | list[Any]:
     )
     if pa.types.is_nested(column.type):
         raise ValueError(wrong)
+    if 0 < len(texts) <= len(column) and str(column.type) in ("string", "large_string"):
+        places = pa.compute.index_in(column, pa.array(texts, column.type))
+        if not places.null_count:
+            return Factorized(places.to_numpy(), texts)
     try:
         if not isinstance(column, pa.DictionaryArray):
             column = column.dictionary_encode()

@@ -16,8 +16,8 @@ from skrldp.batches._arrow import (
     pyarrow,
     read_ids,
     read_values,
-    refuse_duplicates,
 )
+from skrldp.batches._duplicates import refuse_duplicates
 from skrldp.batches._frames import as_arrow, is_table
 from skrldp.batches._keys import CheckedKey
 from skrldp.client import RecordReader
@@ -192,11 +192,11 @@ class Reporter(SetOnce):
         frame = nw.from_native(records, eager_only=True)
         check_columns(self.columns, frame.columns)
         made = self._report_arrow(as_arrow(frame.select(self.columns)))
-        out = nw.from_arrow(made, backend=frame.implementation).to_native()
-        index = nw.maybe_get_index(frame)
-        if index is not None:
-            out.index = index
-        return out
+        names = [field.name for field in self._made_fields()]
+        own = nw.from_arrow(made.select(names), backend=frame.implementation)
+        # What is passed on does not go through Arrow: it stays as it is, and that is faster.
+        out = frame.select(self._id).with_columns(own[name] for name in names)
+        return out.with_columns(frame[name] for name in self._keep).to_native()
 
     def _report_arrow(self, table: Any) -> Any:
         made = [self.report_batch(batch) for batch in table.combine_chunks().to_batches()]
@@ -236,9 +236,12 @@ class Reporter(SetOnce):
             )
         schema = self.output_schema(batch.schema)
         stream, ids = self._keyed(), read_ids(self._id, batch.column(self._id))
-        refuse_duplicates(self._id, batch.column(self._id), stream.hashes(ids))
+        refuse_duplicates(self._id, batch.column(self._id), ids)
         cells = self._reader.cells(
-            {name: read_values(name, batch.column(name)) for name in self._needed}
+            {
+                name: read_values(name, batch.column(name), self._reader.texts[name])
+                for name in self._needed
+            }
         )
         reports = stream.sample(self.mechanism.form.sampler, cells, ids)
         columns = [

@@ -55,6 +55,8 @@ class RecordReader:
             alphabet = Alphabet.of_members([self._names[p] for p in places], members, rare)
             takes_all = [entry is True for entry in own]
             self._parts.append(_Part(alphabet, places, takes_all))
+        #: By column, the texts that it may have.
+        self.texts = {c.name: c.texts for part in self._parts for c in part.alphabet.columns}
         self._wanted = sorted(place for part in self._parts for place in part.places)
 
     def cell(self, record: Any) -> int:
@@ -196,12 +198,12 @@ class _Part:
         takes_all: Sequence[bool],
     ) -> None:
         self.places = places
-        self._alphabet, self._takes_all = alphabet, takes_all
+        self.alphabet, self._takes_all = alphabet, takes_all
 
     def number(self, record: Mapping[int, Any]) -> int:
         """Find the member that one record, given by places, has; -1 if there is none."""
         try:
-            return self._alphabet.number([record[place] for place in self.places])
+            return self.alphabet.number([record[place] for place in self.places])
         except (TypeError, ValueError):  # a value cannot be a category
             return -1
 
@@ -210,14 +212,14 @@ class _Part:
 
         Raises ValueError if a value or a combination is unknown.
         """
-        columns, codes = self._alphabet.columns, []
+        columns, codes = self.alphabet.columns, []
         for column, own, takes_all in zip(columns, values, self._takes_all, strict=True):
             code = _codes(column, own)
             if code.min(initial=0) < 0 and not takes_all:
                 raise ValueError(self._unknown([column], len(own), np.flatnonzero(code < 0)))
             codes.append(code)
         group = any(self._takes_all)
-        found = self._alphabet.index_with_others(codes) if group else self._alphabet.index(codes)
+        found = self.alphabet.index_with_others(codes) if group else self.alphabet.index(codes)
         if found.min(initial=0) < 0:
             raise ValueError(self._unknown(columns, len(found), np.flatnonzero(found < 0)))
         return found

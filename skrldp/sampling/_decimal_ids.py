@@ -27,6 +27,8 @@ def whole_numbers(
     (k,): the numbers modulo 2**64.
     """
     rows = np.flatnonzero((lengths > 0) & (lengths <= _LONGEST))
+    lead = octets[starts[rows]]  # of most texts that are no numbers, it is a letter
+    rows = rows[(lead <= _NINE) & ((lead >= _ZERO) | (lead == _MINUS))]
     last = octets[starts[rows] + lengths[rows] - 1]
     rows = rows[(last >= _ZERO) & (last <= _NINE)]
     first, n = starts[rows], lengths[rows]

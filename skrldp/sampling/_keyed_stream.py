@@ -26,7 +26,7 @@ _BLOCK = 16  # bytes of AES
 _CELLS = 1 << 56  # a cell has seven bytes
 _INTEGER, _NEGATIVE, _STRING, _BYTES = b"insb"
 # The bytes of a block that belong to an id of which 0, 1, ..., 16 bytes are left.
-_KEPT = np.array([[255] * left + [0] * (_BLOCK - left) for left in range(_BLOCK + 1)], np.uint8)
+_KEPT = np.array([b"\xff" * left for left in range(_BLOCK + 1)], f"V{_BLOCK}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,21 +166,6 @@ class KeyedStream:
             parts.append(table.sample(cells[rows], Tapes(self.tapes(cells[rows], ids, rows.start))))
         return np.concatenate(parts)
 
-    def hashes(self, ids: IntegerIds | OctetIds) -> NDArray[Any]:
-        """Compute a number for each id: equal for equal ids, and hardly ever for others.
-
-        Returns (n,): the ids themselves if they are numbers. They tell ids, so they are not to
-        leave.
-        """
-        if isinstance(ids, IntegerIds):
-            return ids.numbers
-        out = np.empty(len(ids), dtype=np.uint64)
-        zeros = np.zeros(min(len(ids), _codes.BLOCK), dtype=np.uint8)
-        for rows in chunks(len(ids), _codes.BLOCK):
-            tapes = self.tapes(zeros[: rows.stop - rows.start], ids, rows.start)
-            Tapes(tapes).fill(out[rows])
-        return out
-
     def tapes(
         self, cells: NDArray[Any], ids: IntegerIds | OctetIds, start: int = 0
     ) -> NDArray[np.uint8]:
@@ -249,7 +234,7 @@ def _chained(
             rows = np.flatnonzero(lengths > done)
         left = np.minimum(lengths[rows] - done, _BLOCK)
         blocks = windows[starts[rows] + done].view(np.uint8).reshape(-1, _BLOCK)
-        blocks &= _KEPT[left]
+        blocks &= _KEPT.take(left).view(np.uint8).reshape(-1, _BLOCK)
         blocks ^= state[rows]
         state[rows] = _encrypted(encryptor, blocks)
         done += _BLOCK
