@@ -28,7 +28,7 @@ from skrldp.certificate._views import dense_view, mechanism_views
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 from skrldp.privacy import Region, privacy_region
-from skrldp.sets import FittedSet, RenyiSet
+from skrldp.sets import FittedSet, fitted_set
 
 if TYPE_CHECKING:
     from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
@@ -99,9 +99,10 @@ class Certificate(ReadOnly):
     @property
     def radius(self) -> float:
         """Radius of a Rényi ball, in nats; infinite for all distributions."""
-        if isinstance(self.uncertainty, RenyiSet):
-            return self.uncertainty.radius
-        raise AttributeError("the set is no ball and has no radius: see `uncertainty`.")
+        radius = self.uncertainty.joint_radius
+        if radius is None:
+            raise AttributeError("the set is no ball and has no radius: see `uncertainty`.")
+        return radius
 
     def holds(self, eps: float) -> bool:
         """Whether the mechanism is proven private at this ε.
@@ -207,7 +208,7 @@ def certify(
     0.511
     """
     _check_reports(reports)
-    fitted = uncertainty if isinstance(uncertainty, FittedSet) else uncertainty.fit_set(joint)
+    fitted = fitted_set(joint, uncertainty)
     if not isinstance(mechanism, Mechanism):
         return _series(_checked(mechanism, joint), joint, fitted, [reports])[0]
     # The proof is in the mechanism's order; the worst distribution is told in the table's.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skrldp.cli._errors import CommandError
-from skrldp.mechanism import Guarantee, StatedLikelihoodRatioSet
+from skrldp.mechanism import Guarantee
 from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def asked_set(
 
 def _is_given(claim: Guarantee) -> bool:
     stated = claim.distributions
-    return isinstance(stated, StatedLikelihoodRatioSet) and stated.rule == "given"
+    return stated != "all" and stated.of_conditionals and stated.rule == "given"
 
 
 def _by_options(uncertainty: str | None, beta: float | None) -> Any:
@@ -59,9 +59,5 @@ def stated_in(guarantee: Guarantee | None) -> Any:
     around = guarantee.distributions
     if isinstance(around, str):
         return AllDistributions()
-    given: Any = {} if around.beta is None else {"beta": around.beta}
-    if isinstance(around, StatedLikelihoodRatioSet):
-        radius: Any = around.rule if around.rule != "given" else around.pair
-        return LikelihoodRatioSet(radius=radius, drift=around.drift, **given)
-    radius = around.rule if around.rule != "given" else around.radius
-    return RenyiBall(around.alpha, radius=radius, **given)
+    kinds: Any = {"likelihood-ratio": LikelihoodRatioSet, "renyi": RenyiBall}
+    return kinds[around.kind](**around.parameters)

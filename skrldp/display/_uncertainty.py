@@ -23,8 +23,8 @@ from skrldp.display._style import (
 )
 from skrldp.display._triangle import Shape, are_small, box_outline, draw_triangle, region_outline
 from skrldp.joint import JointDistribution
-from skrldp.sanitizers import check_uncertainty, default_uncertainty, fitted_sanitizer
-from skrldp.sets import FittedSet
+from skrldp.sanitizers import default_uncertainty, fitted_sanitizer
+from skrldp.sets import FittedSet, fitted_set
 from skrldp.support_function import cell_bounds
 
 __all__ = ["UncertaintyDisplay"]
@@ -75,16 +75,13 @@ class UncertaintyDisplay:
     """
 
     def __init__(self, joint: JointDistribution, uncertainty: Any = None) -> None:
-        if not isinstance(uncertainty, FittedSet):
-            own = default_uncertainty() if uncertainty is None else uncertainty
-            check_uncertainty(own)
-            uncertainty = own.fit_set(joint)
+        around = fitted_set(joint, default_uncertainty() if uncertainty is None else uncertainty)
         self.joint = joint
-        self.uncertainty: FittedSet = uncertainty
-        self._weights = uncertainty.secret_weights(joint)
-        self._budgets = uncertainty.single_budgets(self._weights)
+        self.uncertainty: FittedSet = around
+        self._weights = around.secret_weights(joint)
+        self._budgets = around.single_budgets(self._weights)
         self.lower, self.upper = cell_bounds(
-            joint.conditionals, self._weights, uncertainty.alpha, self._budgets
+            joint.conditionals, self._weights, around.alpha, self._budgets
         )
 
     @classmethod

@@ -24,7 +24,7 @@ from skrldp._typing import Floats
 from skrldp.estimation._channels import Channel, DenseChannel
 from skrldp.estimation._restricted import greatest_over_set
 from skrldp.joint import JointDistribution
-from skrldp.sets import FittedSet, RenyiSet
+from skrldp.sets import FittedSet
 from skrldp.support_function import support
 
 __all__ = ["Scores", "average", "half_width", "scores_for"]
@@ -63,12 +63,12 @@ def half_width(bias: float, error: float, level: float) -> float:
 
 def _greatest(function: Floats, around: FittedSet, joint: JointDistribution) -> float:
     """Upper bound of a linear function of the distribution over a set."""
-    if isinstance(around, RenyiSet) and not around.is_everything:
+    if around.joint_radius is not None and not around.is_everything:
         public = joint.probabilities.ravel()
         if around.is_point:
             return float(function @ public)
         problem = function[None, None], public[None, None], np.ones((1, 1))
-        return float(support(*problem, around.alpha, around.radius).bound[0])
+        return float(support(*problem, around.alpha, around.joint_radius).bound[0])
     return float(greatest_over_set(function[None], around, joint)[0].max())
 
 

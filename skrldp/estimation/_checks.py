@@ -14,7 +14,7 @@ from skrldp.estimation._restriction import Restriction, restriction
 from skrldp.estimation._source import Source
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.sets import FittedSet
+from skrldp.sets import fitted_set
 
 __all__ = [
     "check_names",
@@ -95,14 +95,9 @@ def read_restriction(estimator: Any, source: Source, channel: Channel) -> Restri
             "public must be a JointDistribution (a sanitizer's `joint_`), got "
             f"{type(public).__name__}."
         )
-    if not isinstance(wanted, FittedSet) and not hasattr(wanted, "fit_set"):
-        raise ValueError(
-            "restrict_to must be an uncertainty set such as a sanitizer's `uncertainty_`, got "
-            f"{type(wanted).__name__}."
-        )
+    fitted = fitted_set(public, wanted, "restrict_to")
     check_names("the public distribution", public, source.mechanism)
     _check_dense("restrict_to", channel)
-    fitted = wanted if isinstance(wanted, FittedSet) else wanted.fit_set(public)
     return restriction(fitted, public)
 
 

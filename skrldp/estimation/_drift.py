@@ -31,7 +31,7 @@ from skrldp.estimation._likelihood import maximise
 from skrldp.estimation._restricted import restricted_maximum
 from skrldp.estimation._source import Source
 from skrldp.joint import JointDistribution
-from skrldp.sets import FittedSet
+from skrldp.sets import FittedSet, fitted_set
 
 __all__ = ["DriftTest", "DriftTests", "set_around"]
 
@@ -97,14 +97,7 @@ def set_around(source: Source, within: Any, joint: Any) -> tuple[FittedSet, Join
             "the set is not known: give within=LikelihoodRatioSet(), or fit the estimator with "
             "the fitted sanitizer in place of its mechanism."
         )
-    if isinstance(within, FittedSet):
-        return within, joint
-    if not hasattr(within, "fit_set"):
-        raise TypeError(
-            "within must be an uncertainty set such as LikelihoodRatioSet(), got "
-            f"{type(within).__name__}."
-        )
-    return within.fit_set(joint), joint
+    return fitted_set(joint, within, "within"), joint
 
 
 def _compared(

@@ -9,7 +9,7 @@ from skrldp._typing import Floats
 from skrldp.estimation._convex import Convex, Divergence, Logarithms, Means
 from skrldp.estimation._interior_point import interior
 from skrldp.joint import JointDistribution
-from skrldp.sets import ConditionalsSet, FittedSet, RenyiSet
+from skrldp.sets import DivergenceLimit, FittedSet
 
 __all__ = ["Restriction", "restriction"]
 
@@ -35,38 +35,21 @@ def restriction(fitted: FittedSet, joint: JointDistribution) -> Restriction:
             f"restrict_to is {fitted.describe()}: there is nothing to estimate. Choose a set with "
             "a positive radius."
         )
-    constraints: list[Convex]
-    if fitted.is_everything:
-        constraints = []
-    elif isinstance(fitted, RenyiSet):
-        constraints = _ball(fitted, joint.probabilities.ravel())
-    elif isinstance(fitted, ConditionalsSet):
-        constraints = _conditionals(fitted, joint)
-    else:
-        raise ValueError(f"restrict_to cannot be a {type(fitted).__name__}.")
     public = joint.probabilities.ravel()
+    limits = [one for one in fitted.limits(joint) if one.radius < _LARGEST_EXPONENT]
+    constraints = [_convex(one, len(public)) for one in limits]
     even = np.full(len(public), 1.0 / len(public))
     return Restriction(constraints, interior(constraints, even, public))
 
 
-def _ball(fitted: RenyiSet, centre: Floats) -> list[Convex]:
-    """D_α(centre ‖ x) <= radius."""
-    if fitted.alpha == 1.0:
-        seen = centre[centre > 0]
-        return [Logarithms(centre, fitted.radius - float(seen @ np.log(seen)))]
-    return [Divergence(centre, fitted.alpha, fitted.radius)]
-
-
-def _conditionals(fitted: ConditionalsSet, joint: JointDistribution) -> list[Convex]:
-    """w_s D(P̂_s ‖ R_s) <= b_s, which is Π_u x_u^{p_u} >= e^{-H - b_s / w_s} Σ_u x_u."""
-    found: list[Convex] = []
-    a2 = joint.conditionals.shape[1]
-    weights = fitted.secret_weights(joint)
-    budgets = fitted.single_budgets(weights)
-    for s in np.flatnonzero(weights > 0):
-        own, budget = joint.conditionals[s], float(budgets[s] / weights[s])
-        if budget < _LARGEST_EXPONENT:
-            seen = own[own > 0]
-            share = float(np.exp(seen @ np.log(seen) - budget))
-            found.append(Means(s * a2 + np.arange(a2), own, share))
-    return found
+def _convex(limit: DivergenceLimit, n_cells: int) -> Convex:
+    """D_α(centre ‖ x) <= radius, of all cells or of the distribution of some."""
+    centre, alpha, radius = limit.centre, limit.alpha, limit.radius
+    if alpha != 1.0:
+        return Divergence(centre, alpha, radius)
+    seen = centre[centre > 0]
+    entropy = -float(seen @ np.log(seen))
+    if len(centre) == n_cells:
+        return Logarithms(centre, radius + entropy)
+    # Π_u x_u^{p_u} >= e^{-H - radius} Σ_u x_u
+    return Means(limit.cells, centre, float(np.exp(-entropy - radius)))

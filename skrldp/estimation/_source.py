@@ -1,7 +1,7 @@
 """The mechanism that made the reports, and how its symbols are written."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
@@ -74,9 +74,7 @@ def _utility_set(sanitizer: Any) -> FittedSet | None:
     chosen = getattr(sanitizer, "utility_uncertainty_", None)
     if chosen is None:
         return None
-    found = chosen.fit_set(sanitizer.joint_)
-    assert isinstance(found, RenyiSet)
-    return replace(found, radius=float(chosen.B_))
+    return RenyiSet(chosen.alpha, float(chosen.B_), n_records=sanitizer.joint_.n)
 
 
 def _written(

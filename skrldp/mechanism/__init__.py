@@ -14,11 +14,18 @@ from skrldp.mechanism._forms import BlockForm, DenseForm, Form, ValuesForm
 from skrldp.mechanism._guarantee import FurtherBound, Guarantee
 from skrldp.mechanism._messages import REPORTS, lines_of
 from skrldp.mechanism._rounding import slot_bits
-from skrldp.mechanism._stated_sets import RULES, StatedLikelihoodRatioSet, StatedRenyiSet
+from skrldp.mechanism._stated_sets import (
+    RULES,
+    STATED_SETS,
+    StatedLikelihoodRatioSet,
+    StatedRenyiSet,
+    StatedSet,
+)
 
 __all__ = [
     "REPORTS",
     "RULES",
+    "STATED_SETS",
     "BlockForm",
     "DenseForm",
     "Form",
@@ -27,6 +34,7 @@ __all__ = [
     "Mechanism",
     "StatedLikelihoodRatioSet",
     "StatedRenyiSet",
+    "StatedSet",
     "ValuesForm",
     "bound_of_reports",
     "check_categories",

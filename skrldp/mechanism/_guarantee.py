@@ -11,8 +11,7 @@ from skrldp._params import is_whole
 from skrldp.alphabet import SOURCES, source_in_words
 from skrldp.mechanism._json_checks import malformed
 from skrldp.mechanism._stated_sets import (
-    StatedLikelihoodRatioSet,
-    StatedRenyiSet,
+    StatedSet,
     as_float,
     real,
 )
@@ -58,7 +57,7 @@ class FurtherBound:
     eps_requested: float
     eps: float
     eps_attained: float
-    distributions: StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]
+    distributions: StatedSet | Literal["all"]
     alphabet: str | None = None
 
     def __post_init__(self) -> None:
@@ -140,7 +139,7 @@ class Guarantee:
     eps_requested: float
     eps: float
     eps_attained: float
-    distributions: StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]
+    distributions: StatedSet | Literal["all"]
     n_records: int | None = None
     alphabet: str | None = None
     eps_all: float | None = field(default=None, kw_only=True)
@@ -278,7 +277,7 @@ def _check_proof(stated: Guarantee | FurtherBound) -> None:
             "proven to be the most."
         )
     around = stated.distributions
-    if not (isinstance(around, StatedRenyiSet | StatedLikelihoodRatioSet) or around == "all"):
+    if not (around == "all" or isinstance(around, StatedSet)):
         raise ValueError(f"distributions={around!r} is no stated set, and not 'all'.")
     if around == "all" and stated.alphabet is not None:
         raise ValueError("a guarantee for all distributions has no alphabet.")

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 from skrldp.alphabet import brief
 from skrldp.mechanism._guarantee import FurtherBound, Guarantee
 from skrldp.mechanism._json_checks import check_keys, malformed
-from skrldp.mechanism._stated_sets import StatedLikelihoodRatioSet, StatedRenyiSet
+from skrldp.mechanism._stated_sets import STATED_SETS, StatedRenyiSet, StatedSet
 
 __all__ = ["claims_of", "guarantee_from"]
 
@@ -18,9 +18,6 @@ T = TypeVar("T")
 _PROOF = ("eps_requested", "eps", "eps_attained")
 # What is left out where it is not stated, in the order in which it is written.
 _OPTIONAL = {1: (), 2: ("alphabet",), 3: ("eps_all", "eps_given_u", "eps_pairs", "alphabet")}
-_SETS: dict[str, type[StatedRenyiSet | StatedLikelihoodRatioSet]] = {
-    stated.kind: stated for stated in (StatedRenyiSet, StatedLikelihoodRatioSet)
-}
 
 
 def claims_of(guarantee: Guarantee) -> dict[str, Any]:
@@ -86,18 +83,14 @@ def _stated_fields(stated: Guarantee | FurtherBound, order: Sequence[str]) -> di
     return {name: it for name, it in found.items() if it is not None or name == "n_records"}
 
 
-def _set_of(
-    around: StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"],
-) -> str | dict[str, Any]:
+def _set_of(around: StatedSet | Literal["all"]) -> str | dict[str, Any]:
     if isinstance(around, str):
         return around
     figures = {name: it for name, it in asdict(around).items() if it is not None or name == "beta"}
     return {"set": around.kind, **figures}
 
 
-def _set_from(
-    around: Any, where: str, version: int
-) -> StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]:
+def _set_from(around: Any, where: str, version: int) -> StatedSet | Literal["all"]:
     """Read the set of distributions that a proof is for."""
     if around == "all":
         return "all"
@@ -105,14 +98,14 @@ def _set_from(
         raise malformed(f"{where} must be 'all' or an object")
     of_old = version == 1  # which knew balls alone, and did not say so
     kind = StatedRenyiSet.kind if of_old else around.get("set")
-    if not isinstance(kind, str) or kind not in _SETS:
+    if not isinstance(kind, str) or kind not in STATED_SETS:
         raise malformed(
-            f"{where} has the set {brief(repr(kind))}, none of {', '.join(map(repr, _SETS))}"
+            f"{where} has the set {brief(repr(kind))}, none of {', '.join(map(repr, STATED_SETS))}"
         )
-    needed = tuple(field.name for field in fields(_SETS[kind]) if field.name != "n_values")
+    needed = tuple(field.name for field in fields(STATED_SETS[kind]) if field.name != "n_values")
     optional = ("n_values",) if version > 2 else ()
     _check_object(around, needed if of_old else ("set", *needed), optional, where)
-    return _made(_SETS[kind], {name: it for name, it in around.items() if name != "set"})
+    return _made(STATED_SETS[kind], {name: it for name, it in around.items() if name != "set"})
 
 
 def _made(kind: type[T], figures: dict[str, Any]) -> T:

@@ -6,7 +6,15 @@ from typing import Any, ClassVar
 
 from skrldp._params import is_whole
 
-__all__ = ["RULES", "StatedLikelihoodRatioSet", "StatedRenyiSet", "as_float", "real"]
+__all__ = [
+    "RULES",
+    "STATED_SETS",
+    "StatedLikelihoodRatioSet",
+    "StatedRenyiSet",
+    "StatedSet",
+    "as_float",
+    "real",
+]
 
 RULES = ("chi2", "asymptotic", "finite-sample", "given")
 
@@ -71,6 +79,11 @@ class StatedRenyiSet:
         if self.is_point:
             return "the public distribution alone"
         return "a set of distributions (a Rényi ball around the public one)"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the uncertainty set that a sanitizer takes."""
+        return {"alpha": self.alpha, **_rule_of(self, self.radius)}
 
 
 @dataclass(frozen=True)
@@ -146,8 +159,19 @@ class StatedLikelihoodRatioSet:
             return "the public conditionals alone"
         return "a set of distributions (by likelihood ratios of their conditionals)"
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the uncertainty set that a sanitizer takes."""
+        return {"drift": self.drift, **_rule_of(self, self.pair)}
 
-def _check_rule(stated: StatedRenyiSet | StatedLikelihoodRatioSet) -> None:
+
+StatedSet = StatedRenyiSet | StatedLikelihoodRatioSet
+STATED_SETS: dict[str, type[StatedSet]] = {
+    stated.kind: stated for stated in (StatedRenyiSet, StatedLikelihoodRatioSet)
+}
+
+
+def _check_rule(stated: StatedSet) -> None:
     if stated.rule not in stated.rules:
         raise ValueError(f"rule={stated.rule!r} is none of {', '.join(map(repr, stated.rules))}.")
     if stated.rule == "given":
@@ -160,6 +184,13 @@ def _check_rule(stated: StatedRenyiSet | StatedLikelihoodRatioSet) -> None:
         raise ValueError(f"n_values={n_values!r} is no whole number >= 1.")
     if n_values is not None and stated.rule != "finite-sample":
         raise ValueError(f"n_values={n_values!r} is for rule='finite-sample', not {stated.rule!r}.")
+
+
+def _rule_of(stated: StatedSet, radius: float) -> dict[str, Any]:
+    """Return the radius and beta of a parameter object: by the rule, or as given."""
+    if stated.rule == "given":
+        return {"radius": radius}
+    return {"radius": stated.rule, "beta": stated.beta}
 
 
 def as_float(holder: Any, name: str) -> float:

@@ -159,7 +159,7 @@ class Promise:
         def around(table: JointDistribution, coarser: FittedSet | None = None) -> FittedSet:
             if table.counts.shape[1] == 1:  # nothing is left of U
                 return _EVERYTHING
-            if isinstance(uncertainty, RenyiSet) or uncertainty.is_point or fit is None:
+            if uncertainty.covers_groups or fit is None:
                 return uncertainty
             # Groups by values that were learned are no groups fixed in advance, so the event is
             # that of the coarser table (Theorem 31 (iii)).

@@ -17,7 +17,7 @@ from skrldp.design import Solution
 from skrldp.information import shares_of_entropy
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.sets import RenyiSet
+from skrldp.sets import FittedSet
 from skrldp.surveys import SurveySummary
 from skrldp.table import CellCodec
 
@@ -49,7 +49,7 @@ class Designed(ReadOnly):
     solution: Solution
     cells: NDArray[np.intp] | None = None
     distance: Floats | None = None
-    utility: tuple[Any, RenyiSet] | None = None
+    utility: tuple[Any, FittedSet] | None = None
 
     @property
     def reported_cells(self) -> NDArray[np.intp]:

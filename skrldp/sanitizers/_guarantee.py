@@ -8,9 +8,9 @@ import numpy as np
 
 from skrldp._typing import Floats
 from skrldp.certificate import Certificate
-from skrldp.mechanism import FurtherBound, Guarantee, StatedLikelihoodRatioSet, StatedRenyiSet
+from skrldp.mechanism import STATED_SETS, FurtherBound, Guarantee, StatedSet
 from skrldp.sanitizers._promised import greatest_eps
-from skrldp.sets import ConditionalsSet, FittedSet, RenyiSet
+from skrldp.sets import FittedSet
 
 __all__ = ["guarantee_of"]
 
@@ -97,19 +97,14 @@ def _pairs(certificate: Certificate, eps: float) -> tuple[tuple[float | None, ..
     return tuple(tuple(min(b, eps) if math.isfinite(b) else None for b in row) for row in rows)
 
 
-def _stated(around: FittedSet) -> StatedRenyiSet | StatedLikelihoodRatioSet | Literal["all"]:
+def _stated(around: FittedSet) -> StatedSet | Literal["all"]:
     """Write down a set."""
     if around.is_everything:
         return "all"
     rule, beta = str(around.rule), around.beta
     if rule == "survey":  # whoever has the counts alone cannot make this set again
         rule, beta = "given", None
-    if isinstance(around, RenyiSet):
-        figures = float(around.alpha), float(around.radius)
-        return StatedRenyiSet(*figures, rule, beta, around.n_values)
-    if isinstance(around, ConditionalsSet):
-        single = float(around.single)
-        pair = min(float(around.pair), 2.0 * single)  # two never take more than that
-        drift = float(around.drift)
-        return StatedLikelihoodRatioSet(single, pair, drift, rule, beta, around.n_values)
-    raise TypeError(f"a guarantee cannot state a {type(around).__name__}.")
+    if around.kind not in STATED_SETS:
+        raise TypeError(f"a guarantee cannot state a {type(around).__name__}.")
+    figures: dict[str, Any] = dict(around.figures, n_values=around.n_values)
+    return STATED_SETS[around.kind](rule=rule, beta=beta, **figures)

@@ -9,13 +9,7 @@ from skrldp._typing import Floats
 from skrldp.design.objectives import expected_distance
 from skrldp.joint import JointDistribution
 from skrldp.sanitizers._fitted_state import Designed
-from skrldp.sets import (
-    ConditionalsSet,
-    FittedSet,
-    LikelihoodRatioSet,
-    RenyiBall,
-    RenyiSet,
-)
+from skrldp.sets import FittedSet, RenyiBall, RenyiSet
 
 __all__ = [
     "PUBLIC_ALONE",
@@ -33,7 +27,7 @@ _USE = "RenyiBall(alpha=1, radius='finite-sample'), another RenyiBall or AllDist
 def check_utility_uncertainty(uncertainty: Any) -> None:
     """Refuse what is no set of joint distributions.
 
-    Raises ValueError if it is a class, no uncertainty set, or one of conditionals.
+    Raises ValueError if it is a class, or no uncertainty set.
     """
     if uncertainty is None:
         return
@@ -42,15 +36,13 @@ def check_utility_uncertainty(uncertainty: Any) -> None:
             f"utility_uncertainty must be an instance, got the class {uncertainty.__name__}: "
             f"write utility_uncertainty={uncertainty.__name__}()."
         )
-    if isinstance(uncertainty, LikelihoodRatioSet):
-        raise ValueError(_no_marginal("LikelihoodRatioSet"))
     if not hasattr(uncertainty, "fit_set"):
         raise ValueError(f"utility_uncertainty={uncertainty!r} must be None or {_USE}.")
 
 
 def fit_utility_set(
     chosen: Any, uncertainty: Any, private: FittedSet, joint: JointDistribution
-) -> tuple[Any, RenyiSet]:
+) -> tuple[Any, FittedSet]:
     """Make the set for the worst expected cost around a public distribution.
 
     Returns `chosen`: a copy of what was chosen, with its radius ``B_``. None is the set for privacy
@@ -61,37 +53,24 @@ def fit_utility_set(
     if chosen is not None:
         chosen = clone(chosen, safe=False)
         fitted = chosen.fit_set(joint)
-    elif isinstance(private, RenyiSet):
+    elif private.joint_radius is not None:
         chosen, fitted = clone(uncertainty, safe=False), private
     else:
-        chosen, fitted = _ball_beside(private, joint)
-    if not isinstance(fitted, RenyiSet):
+        parameters, more = private.ball_beside
+        chosen = RenyiBall(**parameters)
+        ball = chosen.fit_set(joint)
+        fitted = replace(ball, radius=ball.radius + more)
+    if fitted.joint_radius is None:
         raise ValueError(_no_marginal(type(chosen).__name__))
-    chosen.B_ = fitted.radius
+    chosen.B_ = fitted.joint_radius
     return chosen, fitted
 
 
-def over_set(useful: RenyiSet, private: FittedSet) -> str:
+def over_set(useful: FittedSet, private: FittedSet) -> str:
     """Say in words which set the worst distance is over, and with which betas."""
     known = (("utility", useful.beta), ("privacy", private.beta))
     betas = ", ".join(f"{name} beta = {beta:g}" for name, beta in known if beta is not None)
     return f"{useful.describe()}; {betas}" if betas else useful.describe()
-
-
-def _ball_beside(private: FittedSet, joint: JointDistribution) -> tuple[RenyiBall, RenyiSet]:
-    """Choose a Kullback-Leibler ball with the beta and rule, or the radius, of another set.
-
-    Its radius includes the drift: if the divergence of each conditional is δ more, and the marginal
-    of S the same, that of the joint distribution is at most δ more.
-    """
-    assert isinstance(private, ConditionalsSet)  # there are no other kinds
-    if private.beta is None:
-        ball = RenyiBall(alpha=1.0, radius=private.pair)
-    else:
-        rule = "chi2" if private.rule in ("asymptotic", "survey") else "finite-sample"
-        ball = RenyiBall(alpha=1.0, beta=private.beta, radius=rule)
-    found = ball.fit_set(joint)
-    return ball, replace(found, radius=found.radius + private.drift)
 
 
 def _no_marginal(name: str) -> str:
@@ -103,7 +82,7 @@ def _no_marginal(name: str) -> str:
 
 
 def worst_distance(
-    joint: JointDistribution, design: Designed, uncertainty: RenyiSet
+    joint: JointDistribution, design: Designed, uncertainty: FittedSet
 ) -> tuple[float, Floats]:
     """Return the expected distance at the worst distribution of a set, and that distribution.
 

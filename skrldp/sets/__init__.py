@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skrldp.sets._conditionals_set import ConditionalsSet
-from skrldp.sets._fitted_set import REGIONS, FittedSet
+from skrldp.sets._fitted_set import REGIONS, DivergenceLimit, FittedSet, fitted_set
 from skrldp.sets._likelihood_ratio_budgets import (
     budgets_up_to,
     likelihood_ratio_budgets,
@@ -25,6 +25,7 @@ __all__ = [
     "REGIONS",
     "AllDistributions",
     "ConditionalsSet",
+    "DivergenceLimit",
     "FittedSet",
     "LikelihoodRatioSet",
     "RenyiBall",
@@ -34,6 +35,7 @@ __all__ = [
     "effective_records",
     "estimated_miss",
     "finite_sample_radius",
+    "fitted_set",
     "likelihood_ratio_budgets",
     "tail_bound",
 ]

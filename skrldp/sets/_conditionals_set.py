@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import xlogy
 
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
-from skrldp.sets._fitted_set import UNSEEN, FittedSet
+from skrldp.sets._fitted_set import UNSEEN, DivergenceLimit, FittedSet
 from skrldp.support_function import divergence, pull_in
 
 __all__ = ["ConditionalsSet"]
@@ -59,6 +60,7 @@ class ConditionalsSet(FittedSet):
     n_values: int | None = None
     alpha: float = field(default=1.0, init=False, repr=False)  # the order of likelihood ratios
     of_conditionals: ClassVar[bool] = True
+    kind: ClassVar[str] = "likelihood-ratio"
 
     def __post_init__(self) -> None:
         """Check the numbers, so that no NaN passes for a small set."""
@@ -109,6 +111,55 @@ class ConditionalsSet(FittedSet):
     def public_alone(self) -> "ConditionalsSet":
         """The set with budgets of zero."""
         return ConditionalsSet(0.0, 0.0, 0.0, "given", None, self.n_records)
+
+    @property
+    def covers_groups(self) -> bool:
+        """Whether the budgets are 0: those of groups depend on the groups' records."""
+        return self.is_point
+
+    @property
+    def joint_radius(self) -> None:
+        """None: the marginal of S may be anything."""
+        return None
+
+    @property
+    def ball_beside(self) -> tuple[dict[str, Any], float]:
+        """The parameters of a Kullback-Leibler ball with the same beta, or the pair budget.
+
+        What is added is the drift: if the divergence of each conditional is δ more, and the
+        marginal of S the same, that of the joint distribution is at most δ more.
+        """
+        if self.beta is None:
+            return {"alpha": 1.0, "radius": self.pair}, self.drift
+        rule = "chi2" if self.rule in ("asymptotic", "survey") else "finite-sample"
+        return {"alpha": 1.0, "radius": rule, "beta": self.beta}, self.drift
+
+    def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
+        """Limit the divergence of each conditional by itself; pairs of them say more."""
+        weights, n_values = self.secret_weights(joint), joint.conditionals.shape[1]
+        budgets = self.single_budgets(weights)
+        return [
+            DivergenceLimit(
+                s * n_values + np.arange(n_values),
+                joint.conditionals[s],
+                1.0,
+                float(budgets[s] / weights[s]),
+            )
+            for s in np.flatnonzero(np.isfinite(budgets) & (weights > 0))
+        ]
+
+    def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:
+        """Share of tables whose set misses the conditionals with these weights."""
+        rng = np.random.default_rng(0)
+        records = joint.counts.sum(axis=1)
+        taken = np.zeros((tables, len(records) + 1))
+        for s in np.flatnonzero(records):
+            truth = weights[s] / weights[s].sum()
+            drawn = rng.multinomial(records[s], truth, size=tables) / records[s]
+            taken[:, s] = joint.marginal[s] * xlogy(drawn, drawn / truth).sum(axis=1)
+        taken.sort(axis=1)
+        missed = (taken[:, -1] > self.single) | (taken[:, -1] + taken[:, -2] > self.pair)
+        return float(missed.mean())
 
     def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
         """Whether each conditional, and each two of them, are near the public ones.
@@ -174,6 +225,13 @@ class ConditionalsSet(FittedSet):
         what = "P(s) D" if self.n_records is None else "log likelihood ratios"
         words = f"{what}<={single:.4g}, of two<={pair:.4g}"
         return words + (f", drift={self.drift:.4g}" if self.drift else "")
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Budgets and drift; two conditionals never take more than twice what one may."""
+        single = float(self.single)
+        pair = min(float(self.pair), 2.0 * single)
+        return {"single": single, "pair": pair, "drift": float(self.drift)}
 
     @property
     def fitted_attributes(self) -> dict[str, float]:

@@ -1,18 +1,41 @@
 """The uncertainty set around a public table, as a value: what designs and proofs take."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
 
-__all__ = ["REGIONS", "UNSEEN", "FittedSet"]
+__all__ = ["REGIONS", "UNSEEN", "DivergenceLimit", "FittedSet", "fitted_set"]
 
 REGIONS = ("joint", "product", "box", "lower")  # how closely a design follows a set
 
 # Share of records that stands for the limit 0, in which a secret without records may have any
 # conditional at no cost. It moves a divergence by about as much; twice as much would by twice.
 UNSEEN = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class DivergenceLimit:
+    """A bound on the divergence of the distribution among some cells from the public one.
+
+    Attributes
+    ----------
+    cells : integer array of shape (k,)
+        The cells, as places in a flattened table.
+    centre : array of shape (k,)
+        Their public distribution, of unit sum.
+    alpha : float
+        Order of the divergence; 1 unless the cells are all cells.
+    radius : float
+        The bound, in nats.
+    """
+
+    cells: Indices
+    centre: Floats
+    alpha: float
+    radius: float
 
 
 class FittedSet(ABC):
@@ -42,6 +65,8 @@ class FittedSet(ABC):
         are listed; None otherwise.
     of_conditionals : bool
         Whether it limits the conditionals of U alone, not the probabilities of the secrets.
+    kind : str
+        The name of its kind in the guarantees of mechanisms.
     """
 
     alpha: float
@@ -50,6 +75,7 @@ class FittedSet(ABC):
     n_records: int | None
     n_values: int | None
     of_conditionals: ClassVar[bool] = False
+    kind: ClassVar[str]
 
     def secret_weights(self, joint: JointDistribution) -> Floats:
         """Return the weights w of the secrets: their probabilities, shape (a1,)."""
@@ -111,6 +137,32 @@ class FittedSet(ABC):
         """
 
     @property
+    @abstractmethod
+    def covers_groups(self) -> bool:
+        """Whether what it allows of groups of cells, whatever these are, is inside its like."""
+
+    @property
+    @abstractmethod
+    def joint_radius(self) -> float | None:
+        """Radius of the ball of joint distributions that it is, in nats; None if it is none."""
+
+    @property
+    @abstractmethod
+    def ball_beside(self) -> tuple[dict[str, Any], float]:
+        """Parameters of a RenyiBall that corresponds to it, and what to add to its radius."""
+
+    @abstractmethod
+    def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
+        """Write what it says of single conditionals, or of all cells, as bounds on divergences."""
+
+    @abstractmethod
+    def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:
+        """Draw tables from other weights of the cells; share of those whose set misses these.
+
+        Shapes: `weights` (a1, a2). Drift does not count.
+        """
+
+    @property
     def joint_is_convex(self) -> bool:
         """Whether what the set allows for two conditionals together is convex.
 
@@ -129,5 +181,29 @@ class FittedSet(ABC):
 
     @property
     @abstractmethod
+    def figures(self) -> dict[str, float]:
+        """The figures by which a guarantee states the set."""
+
+    @property
+    @abstractmethod
     def fitted_attributes(self) -> dict[str, float]:
         """What a sanitizer writes on its copy of the parameter object: attributes by name."""
+
+
+def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertainty") -> FittedSet:
+    """Make a set around a public distribution; one that has been made is left as it is.
+
+    Raises ValueError if it is no set.
+    """
+    if isinstance(uncertainty, FittedSet):
+        return uncertainty
+    if isinstance(uncertainty, type):
+        made = uncertainty.__name__
+        raise ValueError(f"{name} must be an instance, got the class {made}: write {made}().")
+    if not hasattr(uncertainty, "fit_set"):
+        raise ValueError(
+            f"{name} must be an uncertainty set such as LikelihoodRatioSet(), or a sanitizer's "
+            f"`uncertainty_`, got {type(uncertainty).__name__}."
+        )
+    fitted: FittedSet = uncertainty.fit_set(joint)
+    return fitted

@@ -7,13 +7,10 @@ the expected counts of cells that have a record or none, so the worst of some pl
 """
 
 import numpy as np
-from scipy.special import betainccinv, betaincinv, xlogy
+from scipy.special import betainccinv, betaincinv
 
-from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
-from skrldp.sets._conditionals_set import ConditionalsSet
 from skrldp.sets._fitted_set import FittedSet
-from skrldp.sets._renyi_set import RenyiSet
 
 __all__ = ["estimated_miss"]
 
@@ -51,13 +48,12 @@ def estimated_miss(around: FittedSet, joint: JointDistribution) -> float:
     counts = joint.counts
     if around.rule not in ("chi2", "asymptotic") or counts.min() >= _MANY:
         return said
-    misses = _conditionals_miss if isinstance(around, ConditionalsSet) else _ball_misses
     tables = int(np.clip(_DRAWN // counts.size, _FEWEST, _TABLES))
     low = counts <= 1
     worst = 0.0
     for expected in _plausible(int((counts == 0).sum()), int((counts == 1).sum())):
         weights = np.where(low, expected, counts)
-        worst = max(worst, misses(around, joint, weights, tables))
+        worst = max(worst, around.missed_share(joint, weights, tables))
     return worst
 
 
@@ -72,36 +68,3 @@ def _plausible(none: int, one: int) -> list[float]:
     most = min(high / max(1.0 - high, 1e-9), _MOST_EXPECTED)
     inside = [expected for expected in _EXPECTED if least < expected < most]
     return [*([least] if least > 0.0 else []), *inside, most]
-
-
-def _ball_misses(
-    around: FittedSet, joint: JointDistribution, weights: Floats, tables: int
-) -> float:
-    """Share of tables whose ball misses the distribution with these weights."""
-    assert isinstance(around, RenyiSet)
-    truth = (weights / weights.sum()).ravel()
-    drawn = np.random.default_rng(0).multinomial(joint.n, truth, size=tables) / joint.n
-    if around.alpha == 1.0:
-        divergence = xlogy(drawn, drawn / truth).sum(axis=1)
-    else:
-        total = (truth * (drawn / truth) ** around.alpha).sum(axis=1)
-        with np.errstate(divide="ignore"):  # no cell drawn that counts, for orders below 1
-            divergence = np.log(total) / (around.alpha - 1.0)
-    return float((divergence > around.radius).mean())
-
-
-def _conditionals_miss(
-    around: FittedSet, joint: JointDistribution, weights: Floats, tables: int
-) -> float:
-    """Share of tables whose set of conditionals misses those with these weights, without drift."""
-    assert isinstance(around, ConditionalsSet)
-    rng = np.random.default_rng(0)
-    records = joint.counts.sum(axis=1)
-    taken = np.zeros((tables, len(records) + 1))
-    for s in np.flatnonzero(records):
-        truth = weights[s] / weights[s].sum()
-        drawn = rng.multinomial(records[s], truth, size=tables) / records[s]
-        taken[:, s] = joint.marginal[s] * xlogy(drawn, drawn / truth).sum(axis=1)
-    taken.sort(axis=1)
-    missed = (taken[:, -1] > around.single) | (taken[:, -1] + taken[:, -2] > around.pair)
-    return float(missed.mean())

@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import xlogy
 
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
-from skrldp.sets._fitted_set import UNSEEN, FittedSet
+from skrldp.sets._fitted_set import UNSEEN, DivergenceLimit, FittedSet
 from skrldp.support_function import bisect, divergence
 
 __all__ = ["RenyiSet"]
@@ -46,6 +48,8 @@ class RenyiSet(FittedSet):
     n_records: int | None = None
     n_values: int | None = None
 
+    kind: ClassVar[str] = "renyi"
+
     def __post_init__(self) -> None:
         """Check the numbers, so that no NaN passes for a small set."""
         if not 0.0 < self.alpha < math.inf:
@@ -81,6 +85,40 @@ class RenyiSet(FittedSet):
         """Whether the radius is 0."""
         return self.radius == 0.0
 
+    @property
+    def covers_groups(self) -> bool:
+        """True: a divergence of groups is at most that of their cells."""
+        return True
+
+    @property
+    def joint_radius(self) -> float:
+        """The radius."""
+        return self.radius
+
+    @property
+    def ball_beside(self) -> tuple[dict[str, Any], float]:
+        """The parameters of the ball itself."""
+        return {"alpha": self.alpha, "radius": self.radius}, 0.0
+
+    def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
+        """Limit the divergence of all cells together."""
+        if self.is_everything:
+            return []
+        centre = joint.probabilities.ravel()
+        return [DivergenceLimit(np.arange(len(centre)), centre, self.alpha, self.radius)]
+
+    def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:
+        """Share of tables whose ball misses the distribution with these weights."""
+        truth = (weights / weights.sum()).ravel()
+        drawn = np.random.default_rng(0).multinomial(joint.n, truth, size=tables) / joint.n
+        if self.alpha == 1.0:
+            far = xlogy(drawn, drawn / truth).sum(axis=1)
+        else:
+            total = (truth * (drawn / truth) ** self.alpha).sum(axis=1)
+            with np.errstate(divide="ignore"):  # no cell drawn that counts, for orders below 1
+                far = np.log(total) / (self.alpha - 1.0)
+        return float((far > self.radius).mean())
+
     def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
         """Whether the divergence of a distribution is at most the radius."""
         return self.is_everything or (
@@ -105,6 +143,11 @@ class RenyiSet(FittedSet):
             if self.is_everything
             else f"alpha={self.alpha:g}, B={self.radius:.4g}"
         )
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Order and radius."""
+        return {"alpha": float(self.alpha), "radius": float(self.radius)}
 
     @property
     def fitted_attributes(self) -> dict[str, float]:

@@ -11,7 +11,7 @@ from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
 from skrldp.design.programs import ExpectedCost
 from skrldp.joint import JointDistribution
-from skrldp.sets import RenyiSet
+from skrldp.sets import FittedSet
 
 __all__ = ["distance_matrix", "expected_distance", "suited_distance"]
 
@@ -145,15 +145,16 @@ def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) ->
 def expected_distance(
     joint: JointDistribution,
     distance: Floats,
-    uncertainty: RenyiSet,
+    uncertainty: FittedSet,
     *,
     observe: str = "all",
 ) -> ExpectedCost:
-    """Make the distance of reports from U the cost of a design.
+    """Make the distance of reports from U the cost of a design, at the worst of a ball.
 
     Shapes: `distance` (a2, b).
     """
-    alpha, radius = uncertainty.alpha, uncertainty.radius
+    alpha, radius = uncertainty.alpha, uncertainty.joint_radius
+    assert radius is not None  # as the sanitizer saw
     check_choice("observe", observe, OBSERVED)
     if observe == "nonsensitive":
         return ExpectedCost(distance.T, joint.probabilities.sum(axis=0), alpha, radius)
