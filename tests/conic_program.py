@@ -179,7 +179,7 @@ def _private(q: Any, n_reports: int, one: Requirement) -> list[Any]:
     first, second = region.pairs
     shared = np.zeros(len(first), dtype=bool)
     if isinstance(region, JointRegion):
-        seen = region.marginal > 0
+        seen = region.weights > 0
         shared = seen[first] & seen[second] & (first != second)
     pairs = first[shared], second[shared]
     conditions: list[Any] = []
@@ -203,11 +203,11 @@ def _greatest(q: Any, n_reports: int, region: Region) -> Part:
     p = np.tile(region.conditionals, (n_reports, 1))
     bound, group = cp.Variable(n_reports * a1), np.repeat(np.arange(n_reports * a1), a2)
     if isinstance(region, PointRegion):
-        kept = (region.marginal > 0).astype(float)  # of the public conditional: all or nothing
+        kept = (region.weights > 0).astype(float)  # of the public conditional: all or nothing
     elif isinstance(region, SimplexRegion):
         kept = np.zeros(a1)
     else:
-        kept = _shrinkage(region.marginal, region.alpha, region.single_budgets)
+        kept = _shrinkage(region.weights, region.alpha, region.single_budgets)
     kept = np.tile(kept, n_reports)
     conditions = []
     free = np.flatnonzero(kept[group] == 0)
@@ -253,7 +253,7 @@ def _pairs(
     alpha = region.alpha
     theta = (alpha - 1.0) / alpha
     sigma = (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -np.inf
-    weight = np.stack([region.marginal[secret] for secret in pairs], axis=1)
+    weight = np.stack([region.weights[secret] for secret in pairs], axis=1)
     share = np.tile(weight / weight.sum(axis=1, keepdims=True), (n_reports, 1))
     radius = region.uncertainty.pair_budgets(weight)
     kept = np.tile(_shrinkage(weight.sum(axis=1), alpha, radius), n_reports)

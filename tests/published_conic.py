@@ -48,7 +48,7 @@ def published_pairs(q, n_reports, region, eps, pairs):
     limits = []
     for secret, factor in zip(pairs, (np.ones(len(eps)), -np.exp(eps)), strict=True):
         top, slack = conic._slack(q, n_reports, region, secret, factor)
-        joint = np.tile(region.conditionals[secret] * region.marginal[secret, None], (n_reports, 1))
+        joint = np.tile(region.conditionals[secret] * region.weights[secret, None], (n_reports, 1))
         inside = cp.multiply(joint.ravel() ** 2, slack)
         mean, part = conic._power_mean(inside, np.ones_like(joint), 0.5)  # (Σ P √(w - v))²
         root = cp.Variable(len(joint))
@@ -56,7 +56,7 @@ def published_pairs(q, n_reports, region, eps, pairs):
         total += top - (2.0 ** (-2.0 / 3.0) + 2.0 ** (1.0 / 3.0)) * root
     budget = (
         np.expm1(region.uncertainty.radius / 2.0)
-        + region.marginal[pairs[0]]
-        + region.marginal[pairs[1]]
+        + region.weights[pairs[0]]
+        + region.weights[pairs[1]]
     )
     return [*limits, total + cp.multiply(np.tile(budget, n_reports), dual) <= 0.0]

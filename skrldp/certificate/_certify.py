@@ -263,9 +263,11 @@ def prove(
     joint: JointDistribution,
     uncertainty: FittedSet,
     callback: Callable[[int], None] | None = None,
+    region: Region | None = None,
 ) -> Certificate:
     """Certify a mechanism over a set that is fitted already; see :func:`certify`."""
-    return _first(mechanism, proof_region(joint, uncertainty), joint, uncertainty, callback)
+    region = region or proof_region(joint, uncertainty)
+    return _first(mechanism, region, joint, uncertainty, callback)
 
 
 def prove_reports(

@@ -28,7 +28,8 @@ def prove_promise(
     everywhere = leakage_over_all(mechanism, len(promise.joint.secrets), promise.compared)
     for one in promise.statements:
         if one.joint is promise.joint and promise.compared is None and np.ndim(one.pair_eps) == 0:
-            certificate = prove(mechanism, promise.joint, one.uncertainty, callback)
+            region = None if one.layout.shared else one.exact_region
+            certificate = prove(mechanism, promise.joint, one.uncertainty, callback, region)
         else:
             certificate = _prove_statement(mechanism, promise, one, everywhere, callback)
         if one.known:

@@ -77,10 +77,7 @@ def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -
     same, same_secret, same_value, other = blocks
     cases = 3 if region.n_secrets > 2 else 2  # with two secrets one is always the row's own
     if region.is_everything:  # no pair of secrets differs from another
-        two = slice(0, 2)
-        region = replace(
-            region, conditionals=region.conditionals[two], marginal=region.marginal[two]
-        )
+        region = region.among(np.arange(2), compared=region.compared)
     a1, a2 = region.conditionals.shape
     own, foreign = _parts(blocks, a2)
     other_own, other_foreign = _parts(blocks if against is None else against, a2)
@@ -111,13 +108,8 @@ def group_views(blocks: Blocks, region: Region, shape: tuple[int, int]) -> Itera
         if not here.any():
             continue
         several = int(number[secrets[0]])
-        part = replace(
-            region,
-            conditionals=region.conditionals[secrets, :several],
-            marginal=region.marginal[secrets],
-            layout=None,
-            compared=None if region.is_everything else (place[first[here]], place[second[here]]),
-        )
+        compared = None if region.is_everything else (place[first[here]], place[second[here]])
+        part = region.among(secrets, several, compared)
         for four in (blocks, constant) if len(groups) > 1 else (blocks,):
             for view in block_views(four, part):
                 yield replace(view, places=secrets, n_values=several)

@@ -30,7 +30,7 @@ class ProductRegion(Region):
 
     @cached_property
     def _radii(self) -> Floats:
-        return conditional_radius(self.marginal, self.alpha, self.single_budgets)
+        return conditional_radius(self.weights, self.alpha, self.single_budgets)
 
     @property
     def means(self) -> PowerMeans:
@@ -49,7 +49,7 @@ class ProductRegion(Region):
         ball = ~self.free[secret]
         if ball.any():
             s = secret[ball]
-            problem = q[ball, None], self.conditionals[s, None], self.marginal[s, None]
+            problem = q[ball, None], self.conditionals[s, None], self.weights[s, None]
             own_ball = self.alpha, self.single_budgets[s]
             best = support(*problem, *own_ball)
             value[ball] = best.bound
@@ -70,7 +70,7 @@ class ProductRegion(Region):
             found[ball, i] = pull_in(
                 conditionals[ball, None, i],
                 self.conditionals[s, None],
-                self.marginal[s, None],
+                self.weights[s, None],
                 self.alpha,
                 self.single_budgets[s],
             )[:, 0]
@@ -105,7 +105,7 @@ class JointRegion(ProductRegion):
         pair = np.stack([first[shared], second[shared]], axis=1)
         found = conditionals.copy()
         found[~shared] = super().pull_in(first[~shared], second[~shared], conditionals[~shared])
-        around = self.conditionals[pair], self.marginal[pair], self.alpha
+        around = self.conditionals[pair], self.weights[pair], self.alpha
         found[shared] = pull_in(conditionals[shared], *around, *self.shared_budget(pair))
         return found
 
@@ -124,7 +124,7 @@ class JointRegion(ProductRegion):
             p = np.stack([probability, 1.0 - probability], axis=2)
             q = np.zeros_like(p)
             q[:, 0, 0], q[:, 1, 0] = 1.0, -odds_factor(np.broadcast_to(eps, shared.shape)[shared])
-            best = support(q, p, self.marginal[pair], self.alpha, *self.shared_budget(pair))
+            best = support(q, p, self.weights[pair], self.alpha, *self.shared_budget(pair))
             gap[shared] = np.fmin(gap[shared], best.bound)  # of two bounds, what is a number
         return gap
 
@@ -145,7 +145,7 @@ class JointRegion(ProductRegion):
         pair = np.stack([first[shared], second[shared]], axis=1)
         factor = odds_factor(eps[shared])[:, None]
         q = np.stack([part[shared], -factor * other[shared]], axis=1)
-        problem = q, self.conditionals[pair], self.marginal[pair]
+        problem = q, self.conditionals[pair], self.weights[pair]
         radius, own = self.shared_budget(pair)
         best = support(*problem, self.alpha, radius, own)
         bound = rough.copy()

@@ -9,7 +9,12 @@ from skrldp.privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, Simpl
 from skrldp.privacy._region import Region
 from skrldp.sets import REGIONS, FittedSet
 
-__all__ = ["privacy_region"]
+__all__ = ["exact_kind", "privacy_region"]
+
+
+def exact_kind(uncertainty: FittedSet) -> str:
+    """Name the tightest region that proofs can use: the exact one where that is convex."""
+    return "joint" if uncertainty.joint_is_convex else "product"
 
 
 def privacy_region(
@@ -28,13 +33,13 @@ def privacy_region(
     with alpha < 1/2, where it is not convex.
     """
     if region == "exact":
-        region = "joint" if uncertainty.joint_is_convex else "product"
+        region = exact_kind(uncertainty)
     check_choice("region", region, REGIONS)
     check_choice("observe", observe, OBSERVED)
     a1, a2 = joint.counts.shape
     layout = layout or Layout.plain(a1, a2, observe)
-    weights = uncertainty.secret_weights(joint)
-    arguments = joint.conditionals, weights, uncertainty, same_secret, layout, compared
+    public = joint.conditionals, joint.marginal, uncertainty.secret_weights(joint)
+    arguments = *public, uncertainty, same_secret, layout, compared
     if uncertainty.is_point:
         return PointRegion(*arguments)
     if uncertainty.is_everything:

@@ -13,7 +13,7 @@ import numpy as np
 
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
-from skrldp.privacy._build import privacy_region
+from skrldp.privacy._build import exact_kind, privacy_region
 from skrldp.privacy._layout import Layout
 from skrldp.privacy._polyhedra import SimplexRegion
 from skrldp.privacy._region import Region
@@ -69,16 +69,23 @@ class Statement:
         eps: Floats = self.eps[self.compared]
         return float(eps[0]) if eps.size and np.all(eps == eps[0]) else eps
 
+    @cached_property
+    def _regions(self) -> dict[tuple[str, bool], Region]:
+        return {}
+
     def region(self, kind: str = "joint", same_secret: bool = False) -> Region:
-        """Build the region of conditionals."""
-        return privacy_region(
-            self.joint,
-            self.uncertainty,
-            region=kind,
-            same_secret=same_secret,
-            layout=self.layout,
-            compared=None if same_secret else _some(self.compared, len(self.eps)),
-        )
+        """Return the region of conditionals, which is built once."""
+        key = exact_kind(self.uncertainty) if kind == "exact" else kind, same_secret
+        if key not in self._regions:
+            self._regions[key] = privacy_region(
+                self.joint,
+                self.uncertainty,
+                region=key[0],
+                same_secret=same_secret,
+                layout=self.layout,
+                compared=None if same_secret else _some(self.compared, len(self.eps)),
+            )
+        return self._regions[key]
 
     @property
     def exact_region(self) -> Region:
@@ -191,8 +198,18 @@ class Promise:
         names = map(str, range(n_columns)) if secret_names is None else secret_names
         return cls(joint, tuple(found), eps_all, observe, tuple(names))
 
+    @cached_property
+    def _requirements(self) -> dict[tuple[str, bool], Requirements]:
+        return {}
+
     def requirements(self, kind: str = "exact", same_secret: bool = False) -> Requirements:
-        """List what rows must satisfy, without what follows from the rest."""
+        """List what rows must satisfy, without what follows from the rest; built once."""
+        key = kind, same_secret
+        if key not in self._requirements:
+            self._requirements[key] = self._listed(*key)
+        return self._requirements[key]
+
+    def _listed(self, kind: str, same_secret: bool) -> Requirements:
         items = [
             Requirement(one.region(kind, same_secret and not one.known), one.pair_eps)
             for one in self.statements
@@ -205,7 +222,7 @@ class Promise:
         a1, a2 = self.joint.counts.shape
         return Requirements(tuple(items), (a1 if self.observe == "all" else 1, a2))
 
-    @property
+    @cached_property
     def everywhere(self) -> Requirement:
         """Privacy over all distributions, at :attr:`eps_all`.
 
@@ -216,6 +233,7 @@ class Promise:
         a1, a2 = self.joint.counts.shape
         region = SimplexRegion(
             self.joint.conditionals,
+            self.joint.marginal,
             self.joint.marginal,
             layout=Layout.plain(a1, a2, self.observe),
             compared=self.compared,

@@ -55,7 +55,8 @@ class Region(ABC):
     """Conditionals that are free of one another: the worst pair is the worst of each."""
 
     conditionals: Floats  # (a1, a2)
-    marginal: Floats  # (a1,)
+    marginal: Floats  # (a1,), the distribution of the secrets
+    weights: Floats  # (a1,), on which budgets depend: of a survey, shares of the records
     uncertainty: FittedSet = _EVERYTHING
     same_secret: bool = False  # also compare a secret with itself (Entropy Definition 3)
     layout: Layout | None = None  # None: rows are tables of shape (a1, a2)
@@ -114,7 +115,7 @@ class Region(ABC):
 
         Shapes: `pair` (m, 2). Returns (m,), and (m, 2), or None where each may take all.
         """
-        together = self.uncertainty.pair_budgets(self.marginal[pair])
+        together = self.uncertainty.pair_budgets(self.weights[pair])
         return together, self.single_budgets[pair] if self.uncertainty.limits_singles else None
 
     def l1_reach(self, secrets: Indices) -> Floats:
@@ -122,7 +123,7 @@ class Region(ABC):
 
         Shapes: `secrets` (m,); returns (m,).
         """
-        some = self.conditionals[secrets], self.marginal[secrets]
+        some = self.conditionals[secrets], self.weights[secrets]
         return l1_radius(*some, self.alpha, self.single_budgets[secrets])
 
     @property
@@ -133,17 +134,17 @@ class Region(ABC):
     @cached_property
     def single_budgets(self) -> Floats:
         """What the conditional of each secret may take of the set's budget, shape (a1,)."""
-        return self.uncertainty.single_budgets(self.marginal)
+        return self.uncertainty.single_budgets(self.weights)
 
     @cached_property
     def seen(self) -> Booleans:
         """Which secrets have public records, shape (a1,)."""
-        return self.marginal > 0
+        return self.weights > 0
 
     @property
     def n_secrets(self) -> int:
         """Number of secrets a1."""
-        return len(self.marginal)
+        return len(self.weights)
 
     @cached_property
     def rows(self) -> Layout:
@@ -260,6 +261,25 @@ class Region(ABC):
         probability = self.conditionals[:, value]
         return self.merged(np.stack([probability, 1.0 - probability], axis=1))
 
+    def among(
+        self,
+        secrets: Indices,
+        n_values: int | None = None,
+        compared: tuple[Indices, Indices] | None = None,
+    ) -> "Region":
+        """Return the region of some secrets that have the first values alone.
+
+        Shapes: `secrets` (m,); `compared` (n_pairs,), places in `secrets`; None: all pairs.
+        """
+        return replace(
+            self,
+            conditionals=self.conditionals[secrets, :n_values],
+            marginal=self.marginal[secrets],
+            weights=self.weights[secrets],
+            layout=None,
+            compared=compared,
+        )
+
     def merged(self, conditionals: Floats) -> "Region":
         """Return a region for values that are merged: what it allows, this one allows of them.
 
@@ -276,7 +296,7 @@ class Region(ABC):
 
     @cached_property
     def _cell_bounds(self) -> tuple[Floats, Floats]:
-        return cell_bounds(self.conditionals, self.marginal, self.alpha, self.single_budgets)
+        return cell_bounds(self.conditionals, self.weights, self.alpha, self.single_budgets)
 
     def value_gap(
         self, value: Indices, first: Indices, second: Indices, eps: float | Floats

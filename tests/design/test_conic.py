@@ -275,7 +275,7 @@ def test_what_it_cannot_do():
         with pytest.raises(ValueError, match=message):
             solve_conic(cost, Requirements.of(region, 0.8))
     _, region = problem("2x3", "joint")
-    low = JointRegion(region.conditionals, region.marginal, RenyiSet(0.4, 0.05))
+    low = JointRegion(region.conditionals, region.marginal, region.weights, RenyiSet(0.4, 0.05))
     with pytest.raises(
         ValueError, match=r"below alpha=1/2 region='joint' is not convex, got alpha=0\.4"
     ):

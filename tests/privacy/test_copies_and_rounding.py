@@ -47,7 +47,7 @@ def test_known_columns_are_judged_group_by_group(chosen, observe):
         # The same budgets for the group by itself: shares of all records, not of the group's.
         share = counts.sum(axis=1) / joint.n
         part = privacy_region(alone, statement.uncertainty)
-        part = type(part)(part.conditionals, share, statement.uncertainty)
+        part = type(part)(part.conditionals, share, share, statement.uncertainty)
         own = np.stack([group_rows(r, observe, [s], known) for r in rows for s in range(4)])
         expected = part.worst(own.reshape(4, -1), 0.5)
         for row, s, t, bound in zip(

@@ -83,7 +83,7 @@ def test_a_copy_changes_no_maximum():
         np.array([0.7, 0.3]),
         Layout(np.array([[0, 1, 2], [3, 4, 3]]), np.arange(2), 5),
     )
-    region = SimplexRegion(conditionals, marginal, layout=layout)
+    region = SimplexRegion(conditionals, marginal, marginal, layout=layout)
     rows = rng.random((20, 5))
     found = region.worst(rows, 0.4)
     first = found.first == 0

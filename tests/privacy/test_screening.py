@@ -35,8 +35,8 @@ def every_pair(region, rows, eps):
     pair = np.stack([first, second], axis=1)
     parts = region.rows.spread(rows)
     own = region.single_budgets[pair] if region.uncertainty.limits_singles else None
-    shared = region.uncertainty.pair_budgets(region.marginal[pair])
-    about = region.conditionals[pair], region.marginal[pair], region.alpha, shared, own
+    shared = region.uncertainty.pair_budgets(region.weights[pair])
+    about = region.conditionals[pair], region.weights[pair], region.alpha, shared, own
     factor = np.exp(eps)[:, None]
     return np.array(
         [support(np.stack([v[first], -factor * v[second]], 1), *about).bound for v in parts]

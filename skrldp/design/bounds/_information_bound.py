@@ -39,11 +39,7 @@ def information_bound(
     for one in requirements:
         if one.region.compared is None:
             eps, marginal = float(one.pair_eps.max(initial=0.0)), one.region.marginal
-            counts = np.rint(marginal * joint.n).astype(np.int64)
-            if joint.survey is not None:  # the region's weights are shares of records
-                if one.region.n_secrets != len(joint.marginal):
-                    continue
-                marginal, counts = joint.marginal, joint.people.sum(axis=1)
+            counts = np.rint(marginal * joint.people.sum()).astype(np.int64)
             most = _MOST_SECRETS_QUICK if quick else _MOST_SECRETS
             of_secret, attained = _of_secret(counts, eps, most)
             value = entropy(probabilities) - entropy(marginal) + of_secret

@@ -151,7 +151,7 @@ def _compares_all_secrets(one: Requirement, conditionals: Floats) -> bool:
     region = one.region
     return (
         region.compared is None
-        and len(region.marginal) > 1
+        and region.n_secrets > 1
         and region.rows.in_order
         and region.conditionals.shape == conditionals.shape
         and bool(np.allclose(region.conditionals, conditionals, rtol=0.0, atol=1e-12))

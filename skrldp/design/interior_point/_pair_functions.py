@@ -267,7 +267,7 @@ def pair_function(one: Requirement) -> PairFunction | None:
     if means is None:
         return None
     pair = np.stack(region.pairs, axis=1)
-    weight, scale, sigma = region.marginal[pair], means.scale[pair], 1.0
+    weight, scale, sigma = region.weights[pair], means.scale[pair], 1.0
     shared, radius, own = region.shared(*region.pairs), np.zeros(len(pair)), None
     if shared.any():
         if alpha <= _NEAR_HALF:

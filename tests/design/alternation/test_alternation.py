@@ -299,7 +299,9 @@ def test_costly_tables_have_fewer_runs_unless_privacy_is_over_all_distributions(
     """Pairs of secrets cost little there: only the extremes of each secret's entries matter."""
     monkeypatch.setattr(alternation, "_COSTLY", 1)
     around, distribution = region_of(TABLE), distribution_of(TABLE)
-    everywhere = SimplexRegion(around.conditionals, around.marginal, layout=around.rows)
+    everywhere = SimplexRegion(
+        around.conditionals, around.marginal, around.weights, layout=around.rows
+    )
     found = [
         alternate(Information(distribution), Requirements.of(region, 1.0), limits=Limits(None))[0]
         for region in (around, everywhere)

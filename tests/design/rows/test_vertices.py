@@ -107,7 +107,7 @@ def test_vertices_of_a_box(seed, size):
     centre = rng.dirichlet(np.ones(size))
     lower = centre * rng.random(size)
     upper = centre + (1.0 - centre) * rng.random(size) * 0.5
-    region = BoxRegion(centre[None], np.ones(1), lower=lower[None], upper=upper[None])
+    region = BoxRegion(centre[None], np.ones(1), np.ones(1), lower=lower[None], upper=upper[None])
     found = region.vertices(0)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-14)
     assert np.all(found >= lower - 1e-14) and np.all(found <= upper + 1e-14)
