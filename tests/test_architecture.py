@@ -76,6 +76,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
 }  # fmt: skip
 
+# Values whose kinds only their own room tells apart: the room, and the modules that define them.
+KINDS = {"sets": "sets/*.py", "privacy": "privacy/*.py", "mechanism": "mechanism/_stated_sets.py"}
+
 # Third parties that only these rooms know.
 ONLY_IN = {
     "sklearn": {
@@ -251,6 +254,35 @@ def private_names(source: str, package: str = "") -> list[str]:
     ]
 
 
+def classes_in(files: str) -> set[str]:
+    """Return the classes of some modules, and the unions of them that have a name."""
+    found = set()
+    for path in PACKAGE.glob(files):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found.add(node.name)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
+                found |= {name.id for name in node.targets if isinstance(name, ast.Name)}
+    return found
+
+
+def asked_kinds(source: str) -> list[tuple[str, int]]:
+    """Return the classes that `source` asks whether something is one of, and the lines."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        asked: list[ast.AST] = []
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+            asked = node.args[1:]
+        elif isinstance(node, ast.MatchClass):
+            asked = [node.cls]
+        elif isinstance(node, ast.Compare) and ast.unparse(node.left).startswith("type("):
+            asked = list(node.comparators)
+        names = [each for one in asked for each in ast.walk(one)]
+        found += [(each.id, node.lineno) for each in names if isinstance(each, ast.Name)]
+        found += [(each.attr, node.lineno) for each in names if isinstance(each, ast.Attribute)]
+    return found
+
+
 def test_imports_point_down():
     found = []
     for module in filter(None, MODULES):
@@ -297,6 +329,19 @@ def test_third_parties_stay_in_their_rooms():
                 found.append(f"{where}: {top} belongs in {ONLY_IN[top]}")
             if top in LAZY and item.at_import:
                 found.append(f"{where}: import {top} inside the function that needs it")
+    assert not found, "\n".join(found)
+
+
+def test_nobody_asks_for_the_kind_of_a_set_or_a_region():
+    """What differs between them is a method or a property of theirs."""
+    kinds = {name: own for own, files in KINDS.items() for name in classes_in(files)}
+    assert {"RenyiSet", "FittedSet", "SimplexRegion", "StatedRenyiSet"} <= set(kinds)
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for module, path in MODULES.items()
+        for name, line in asked_kinds(path.read_text(encoding="utf-8"))
+        if name in kinds and room(module) != kinds[name]
+    ]
     assert not found, "\n".join(found)
 
 
@@ -458,6 +503,18 @@ def test_the_order_is_told(module, target, wrong):
         "support_function",
     }  # fmt: skip
     assert upward(module, [target], modules) == wrong
+
+
+def test_questions_for_a_kind_are_seen():
+    source = """
+if isinstance(region, SimplexRegion | privacy.PointRegion) or type(around) is RenyiSet:
+    pass
+match around:
+    case ConditionalsSet():
+        pass
+"""
+    asked = {name for name, _ in asked_kinds(source)}
+    assert asked == {"SimplexRegion", "privacy", "PointRegion", "RenyiSet", "ConditionalsSet"}
 
 
 def test_a_new_room_needs_a_place():

@@ -133,6 +133,24 @@ def test_eps_by_pair():
     assert promise.requirements().heights(rows) > 0.0
 
 
+def test_requirements_and_regions_are_built_once(monkeypatch):
+    built = []
+    build = privacy_region
+    monkeypatch.setattr(
+        "skrldp.privacy._promise.privacy_region",
+        lambda *given, **options: built.append(options["region"]) or build(*given, **options),
+    )
+    promise = Promise.of(table(0), RenyiSet(2.0, 0.1), EPS, eps_all=EPS_ALL)
+    exact = promise.requirements()
+    assert promise.requirements() is exact and promise.requirements("joint") is not exact
+    assert promise.requirements("joint").items[0].region is exact.items[0].region
+    assert promise.statements[0].exact_region is exact.items[0].region
+    assert built == ["joint"]
+    promise.requirements("lower")
+    assert promise.requirements("joint", same_secret=True).items[0].region.same_secret
+    assert built == ["joint", "lower", "joint"]
+
+
 @pytest.mark.parametrize("eps_all", [EPS, EPS_ALL])
 def test_what_follows_is_not_required_twice(eps_all):
     joint = table(3)

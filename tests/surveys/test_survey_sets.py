@@ -8,6 +8,8 @@ import pytest
 from scipy import stats
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
+from skrldp.design.bounds import information_bound
+from skrldp.privacy import Promise
 from skrldp.sets import effective_records, likelihood_ratio_budgets
 from skrldp.surveys import SurveyRecords, SurveyTotals
 
@@ -178,3 +180,22 @@ def test_secrets_that_are_rearranged_have_the_same_covariance():
     found = totals.arranged(merged, 3)
     for name in ("totals", "squares", "covariance"):
         np.testing.assert_allclose(getattr(found, name), getattr(direct, name), atol=1e-9)
+
+
+def test_a_region_knows_the_distribution_of_secrets_apart_from_the_weights_of_budgets():
+    """Budgets depend on records, and the bound on information on people."""
+    rng = np.random.default_rng(4)
+    records, cells = drawn(rng, 60, 20, 0.02, [1, 6], np.array([4, 3, 2, 1, 1, 1]) / 12)
+    weights = np.where(cells < 3, 1.0, 5.0)
+    records = SurveyRecords(weights, records.strata, records.clusters)
+    joint = joint_of(records, cells, (2, 3), secrets=[("a", "x"), ("b", "y")])
+    around = LikelihoodRatioSet(radius="asymptotic").fit_set(joint)
+    promise = Promise.of(joint, around, 1.0, each=True, fit=lambda table: around)
+    for one in promise.statements:
+        region = one.exact_region
+        np.testing.assert_allclose(region.marginal, joint.marginal, rtol=1e-8)
+        np.testing.assert_allclose(region.weights, joint.record_shares)
+    whole = Promise.of(joint, around, 1.0).requirements()
+    bounds = [information_bound(joint, asked) for asked in (promise.requirements(), whole)]
+    assert bounds[0].value == pytest.approx(bounds[1].value, rel=1e-6)
+    assert bounds[0].value < joint.entropy - 0.01
