@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 from numbers import Real
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "ROWS",
+    "Batch",
     "ReadOnly",
     "ReadOnlyDict",
     "SetOnce",
@@ -92,6 +93,14 @@ class ReadOnlyDict(dict[Any, Any]):
 
     def __reduce__(self) -> Any:
         return type(self), (dict(self),)
+
+
+class Batch:
+    """Base of dataclasses of arrays with an entry for each of many items: an index takes some."""
+
+    def __getitem__(self, index: NDArray[Any]) -> Self:
+        values = vars(self).values()
+        return type(self)(*(v[index] if isinstance(v, np.ndarray) else v for v in values))
 
 
 class SetOnce:

@@ -7,7 +7,7 @@ import numpy as np
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.privacy._polyhedra import LowerRegion, common, summits
 from skrldp.privacy._region import PowerMeans, Region
-from skrldp.privacy._screened import ROUNDING
+from skrldp.privacy._screened import ROUNDING, RoughPairs
 from skrldp.privacy._worst_pairs import odds_factor
 from skrldp.support_function import conditional_radius, pull_in, support, worst_conditionals
 
@@ -129,35 +129,25 @@ class JointRegion(ProductRegion):
         return gap
 
     def closely(
-        self,
-        part: Floats,
-        other: Floats,
-        first: Indices,
-        second: Indices,
-        eps: Floats,
-        rough: Floats,
-        above: float,
-        conditionals: bool,
+        self, pairs: RoughPairs, above: float, conditionals: bool
     ) -> tuple[Floats, Floats | None]:
         """Bound pairs that share a budget by what both take of it."""
         # A free secret costs nothing, so the other has the whole budget: nothing to refine.
-        shared = self.shared(first, second)
-        pair = np.stack([first[shared], second[shared]], axis=1)
-        factor = odds_factor(eps[shared])[:, None]
-        q = np.stack([part[shared], -factor * other[shared]], axis=1)
+        shared = self.shared(pairs.first, pairs.second)
+        both = pairs[shared]
+        pair = np.stack([both.first, both.second], axis=1)
+        q = np.stack([both.part, -odds_factor(both.eps)[:, None] * both.other], axis=1)
         problem = q, self.conditionals[pair], self.weights[pair]
         radius, own = self.shared_budget(pair)
         best = support(*problem, self.alpha, radius, own)
-        bound = rough.copy()
+        bound = pairs.bound.copy()
         exact = best.bound + ROUNDING * np.abs(q).max(axis=(1, 2))
         bound[shared] = np.fmin(bound[shared], exact)  # of two bounds, what is a number
         if not conditionals:
             return bound, None
         kept = bound > above
-        found = np.empty((np.count_nonzero(kept), 2, part.shape[1]))
-        alone = kept & ~shared
-        single = part[alone], other[alone], first[alone], second[alone], eps[alone], rough[alone]
-        found[~shared[kept]] = super().closely(*single, -np.inf, True)[1]
+        found = np.empty((np.count_nonzero(kept), 2, pairs.part.shape[1]))
+        found[~shared[kept]] = super().closely(pairs[kept & ~shared], -np.inf, True)[1]
         wanted = kept[shared]
         found[shared[kept]] = worst_conditionals(
             q[wanted],

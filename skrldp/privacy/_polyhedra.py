@@ -1,6 +1,6 @@
 """Regions made of polytopes: one for each secret, free of one another."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -27,15 +27,7 @@ def summits(q: Floats) -> Floats:
 class SimplexRegion(Region):
     """All conditionals: privacy for every distribution."""
 
-    @property
-    def is_everything(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def few_vertices(self) -> bool:
-        """True."""
-        return True
+    is_everything = few_vertices = True
 
     def vertices(self, secret: int) -> Floats:
         """List the conditionals with one value."""
@@ -65,21 +57,13 @@ class SimplexRegion(Region):
 class PointRegion(Region):
     """The public conditionals alone; a secret without public records may have any."""
 
-    @property
-    def is_point(self) -> bool:
-        """True."""
-        return True
+    is_point = few_vertices = True
 
     @property
     def means(self) -> PowerMeans | None:
         """The means at the public distribution; None if it says nothing of some secret."""
         one = PowerMeans(self.conditionals, np.ones(self.n_secrets), 1.0)
         return one if self.seen.all() else None
-
-    @property
-    def few_vertices(self) -> bool:
-        """True."""
-        return True
 
     def vertices(self, secret: int) -> Floats:
         """List the public conditional, or those with one value."""
@@ -112,11 +96,12 @@ class PointRegion(Region):
         return np.where(self.seen[pair][..., None], self.conditionals[pair], conditionals)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LowerRegion(Region):
     """Conditionals above lower bounds: the paper's polytope (Entropy (42))."""
 
-    lower: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    lower: Floats
+    few_vertices = True
 
     @classmethod
     def around(cls, region: Region) -> "LowerRegion":
@@ -131,11 +116,6 @@ class LowerRegion(Region):
         free = (total <= 0)[:, None]
         shares = self.lower / np.where(free, 1.0, total[:, None])
         return PowerMeans(np.where(free, self.conditionals, shares), total, 1.0)
-
-    @property
-    def few_vertices(self) -> bool:
-        """True."""
-        return True
 
     def vertices(self, secret: int) -> Floats:
         """List the lower bounds with what is spare added to one value."""
@@ -170,12 +150,12 @@ class LowerRegion(Region):
         return value + rounding, lower + spare[:, None] * summits(q) if conditionals else None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BoxRegion(Region):
     """Conditionals between lower and upper bounds (Entropy Proposition 1)."""
 
-    lower: Floats = field(default_factory=lambda: np.empty((0, 0)))
-    upper: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    lower: Floats
+    upper: Floats
 
     @classmethod
     def around(cls, region: Region) -> "BoxRegion":

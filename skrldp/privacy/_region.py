@@ -4,13 +4,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from skrldp._arrays import chunks
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.privacy._layout import Layout
-from skrldp.privacy._screened import Screened
+from skrldp.privacy._screened import RoughPairs, Screened
 from skrldp.privacy._screened_maximum import screened_maxima
 from skrldp.privacy._worst_pairs import WorstPairs, heights_of, odds_factor
 from skrldp.sets import FittedSet, RenyiSet
@@ -62,6 +63,11 @@ class Region(ABC):
     layout: Layout | None = None  # None: rows are tables of shape (a1, a2)
     compared: tuple[Indices, Indices] | None = None  # the pairs; None: all
 
+    # Whether any conditionals are allowed, so that no pair of secrets differs from another.
+    is_everything: ClassVar[bool] = False
+    # Whether the public conditionals are the only ones, but for secrets without records.
+    is_point: ClassVar[bool] = False
+
     @abstractmethod
     def _extreme(
         self, q: Floats, secret: Indices, conditionals: bool
@@ -78,16 +84,6 @@ class Region(ABC):
     @abstractmethod
     def wider(self) -> "Region":
         """Return the next larger region, whose privacy is easier to write down, or the same."""
-
-    @property
-    def is_everything(self) -> bool:
-        """Whether any conditionals are allowed, so that no pair of secrets differs from another."""
-        return False
-
-    @property
-    def is_point(self) -> bool:
-        """Whether the public conditionals are the only ones, but for secrets without records."""
-        return False
 
     @property
     def means(self) -> PowerMeans | None:
@@ -231,27 +227,19 @@ class Region(ABC):
         return most.reshape(n_rows, n_secrets), least.reshape(n_rows, n_secrets)
 
     def closely(
-        self,
-        part: Floats,
-        other: Floats,
-        first: Indices,
-        second: Indices,
-        eps: Floats,
-        rough: Floats,
-        above: float,
-        conditionals: bool,
+        self, pairs: RoughPairs, above: float, conditionals: bool
     ) -> tuple[Floats, Floats | None]:
         """Bound pairs of parts; give the worst conditionals of those whose bound exceeds a number.
 
         Where conditionals are free of one another, the rough bounds are as close as any.
         """
         if not conditionals:
-            return rough, None
-        kept = rough > above
-        _, most = self._extreme(part[kept], first[kept], True)
-        _, least = self._extreme(-other[kept], second[kept], True)
+            return pairs.bound, None
+        kept = pairs[pairs.bound > above]
+        _, most = self._extreme(kept.part, kept.first, True)
+        _, least = self._extreme(-kept.other, kept.second, True)
         assert most is not None and least is not None
-        return rough, np.stack([most, least], axis=1)
+        return pairs.bound, np.stack([most, least], axis=1)
 
     def one_against_rest(self, value: int) -> "Region":
         """Return the region for mechanisms that only ask whether U is this value.

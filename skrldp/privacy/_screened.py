@@ -10,11 +10,11 @@ from typing import Protocol
 
 import numpy as np
 
-from skrldp._arrays import chunks
+from skrldp._arrays import Batch, chunks
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.privacy._worst_pairs import WorstPairs, odds_factor
 
-__all__ = ["ROUNDING", "Screened"]
+__all__ = ["ROUNDING", "RoughPairs", "Screened"]
 
 
 # Relative: covers the products and sums that make a bound of bounds. Twice as much would raise
@@ -26,6 +26,30 @@ ROUNDING = 8.0 * np.finfo(float).eps
 _PAIR_CELLS = 1 << 18
 
 
+@dataclass(frozen=True, eq=False)
+class RoughPairs(Batch):
+    """Pairs of secrets with their parts of a row, and how much they may violate privacy at most.
+
+    Attributes
+    ----------
+    first, second : arrays of shape (m,)
+        The secrets.
+    part, other : arrays of shape (m, k)
+        Their parts.
+    eps : array of shape (m,)
+        ε of the pair, in nats.
+    bound : array of shape (m,)
+        The rough upper bound.
+    """
+
+    first: Indices
+    second: Indices
+    part: Floats
+    other: Floats
+    eps: Floats
+    bound: Floats
+
+
 class Compared(Protocol):
     """A region, as far as pairs of its secrets are compared."""
 
@@ -33,15 +57,7 @@ class Compared(Protocol):
     def pairs(self) -> tuple[Indices, Indices]: ...
 
     def closely(
-        self,
-        part: Floats,
-        other: Floats,
-        first: Indices,
-        second: Indices,
-        eps: Floats,
-        rough: Floats,
-        above: float,
-        conditionals: bool,
+        self, pairs: RoughPairs, above: float, conditionals: bool
     ) -> tuple[Floats, Floats | None]: ...
 
 
@@ -101,10 +117,10 @@ class Screened:
         size = self.parts.shape[2]
         found = [np.empty((0, 2, size))]
         for part in chunks(len(row), max(1, _PAIR_CELLS // max(1, size))):
-            v, w = self.parts[row[part], first[part]], self.others[row[part], second[part]]
-            close, worst = self.region.closely(
-                v, w, first[part], second[part], eps[part], bound[part], above, conditionals
-            )
+            one, other = first[part], second[part]
+            parts = self.parts[row[part], one], self.others[row[part], other]
+            rough = RoughPairs(one, other, *parts, eps[part], bound[part])
+            close, worst = self.region.closely(rough, above, conditionals)
             bound[part] = close
             if worst is not None:
                 found.append(worst)

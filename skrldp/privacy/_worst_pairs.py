@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from skrldp._typing import Booleans, Floats, Indices
+from skrldp._arrays import Batch
+from skrldp._typing import Floats, Indices
 
 __all__ = ["MOST_EPS", "WorstPairs", "heights_of", "odds_factor"]
 
@@ -34,7 +35,7 @@ def heights_of(bound: Floats, eps: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class WorstPairs:
+class WorstPairs(Batch):
     """Pairs of secrets and how much they may violate privacy in some row, one entry each.
 
     Attributes
@@ -65,15 +66,6 @@ class WorstPairs:
     def odds_room(self) -> Floats:
         """The height for a violation by exp(ε), shape (m,)."""
         return odds_factor(self.eps) / np.expm1(np.minimum(self.eps, MOST_EPS))
-
-    def of(self, chosen: Booleans) -> "WorstPairs":
-        """Take some of the entries.
-
-        Shapes: `chosen` (m,).
-        """
-        conditionals = None if self.conditionals is None else self.conditionals[chosen]
-        names = self.row[chosen], self.first[chosen], self.second[chosen]
-        return WorstPairs(*names, self.bound[chosen], self.eps[chosen], conditionals)
 
     def per_row(self, n_rows: int) -> Floats:
         """Greatest height of each row; 0 for a row without entries.

@@ -61,6 +61,7 @@ class ConditionalsSet(FittedSet):
     alpha: float = field(default=1.0, init=False, repr=False)  # the order of likelihood ratios
     of_conditionals: ClassVar[bool] = True
     kind: ClassVar[str] = "likelihood-ratio"
+    joint_radius = None  # the marginal of S may be anything
 
     def __post_init__(self) -> None:
         """Check the numbers, so that no NaN passes for a small set."""
@@ -116,11 +117,6 @@ class ConditionalsSet(FittedSet):
     def covers_groups(self) -> bool:
         """Whether the budgets are 0: those of groups depend on the groups' records."""
         return self.is_point
-
-    @property
-    def joint_radius(self) -> None:
-        """None: the marginal of S may be anything."""
-        return None
 
     @property
     def ball_beside(self) -> tuple[dict[str, Any], float]:

@@ -49,6 +49,9 @@ class RenyiSet(FittedSet):
     n_values: int | None = None
 
     kind: ClassVar[str] = "renyi"
+    shares_budget = True  # what one conditional takes, the other cannot
+    limits_singles = False  # one conditional may take all
+    covers_groups = True  # a divergence of groups is at most that of their cells
 
     def __post_init__(self) -> None:
         """Check the numbers, so that no NaN passes for a small set."""
@@ -66,16 +69,6 @@ class RenyiSet(FittedSet):
         return np.full(len(marginals), self.radius)
 
     @property
-    def shares_budget(self) -> bool:
-        """True: what one conditional takes, the other cannot."""
-        return True
-
-    @property
-    def limits_singles(self) -> bool:
-        """False: one conditional may take all."""
-        return False
-
-    @property
     def is_everything(self) -> bool:
         """Whether the radius is infinite."""
         return math.isinf(self.radius)
@@ -84,11 +77,6 @@ class RenyiSet(FittedSet):
     def is_point(self) -> bool:
         """Whether the radius is 0."""
         return self.radius == 0.0
-
-    @property
-    def covers_groups(self) -> bool:
-        """True: a divergence of groups is at most that of their cells."""
-        return True
 
     @property
     def joint_radius(self) -> float:

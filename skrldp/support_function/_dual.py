@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import Batch
 from skrldp._typing import Floats
 
 __all__ = [
@@ -35,7 +36,7 @@ _LARGE = 30.0  # exponents above it, exp(30) = 1e13, are centred at the greatest
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Batch):
     """N problems of T conditionals over k cells, scaled to gaps in [0, 1].
 
     Budgets are in nats of the joint distribution: a conditional R takes w KL(p || R) at order 1.
@@ -50,21 +51,9 @@ class Problem:
     own: Floats | None  # (N, T)  what each may take of it at most; None for all of it
     alpha: float
 
-    def __getitem__(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> "Problem":
-        return Problem(
-            self.gaps[index],
-            self.p[index],
-            self.weight[index],
-            self.shrink[index],
-            self.floored[index],
-            self.radius[index],
-            None if self.own is None else self.own[index],
-            self.alpha,
-        )
-
 
 @dataclass(frozen=True)
-class DualPoint:
+class DualPoint(Batch):
     """The dual function at given slacks, with its derivatives."""
 
     value: Floats  # (N,)
@@ -72,10 +61,10 @@ class DualPoint:
     mass: Floats  # (N, T)  sum of the maximiser R: the gradient is 1 - mass
     hessian: Floats  # (N, T, T)
 
-    def __getitem__(self, index: NDArray[np.bool_]) -> "DualPoint":
-        return DualPoint(
-            self.value[index], self.means[index], self.mass[index], self.hessian[index]
-        )
+    def overwrite(self, some: NDArray[np.bool_], others: "DualPoint") -> None:
+        """Put other problems' numbers in place of some."""
+        for name, own in vars(self).items():
+            own[some] = getattr(others, name)
 
 
 def power_mean(gaps: Floats, p: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:

@@ -91,24 +91,11 @@ def _descend(
         if not worse.any():
             break
         moved[worse] = (1.0 - _SHORTER) * slack[worse] + _SHORTER * moved[worse]
-        redone = dual(problem[worse], moved[worse])
-        for old, new in (
-            (after.value, redone.value),
-            (after.means, redone.means),
-            (after.mass, redone.mass),
-            (after.hessian, redone.hessian),
-        ):
-            old[worse] = new
+        after.overwrite(worse, dual(problem[worse], moved[worse]))
     worse = ~(after.value <= point.value + allowance)
     if worse.any():  # no step helps: stay
         moved[worse] = slack[worse]
-        for old, new in (
-            (after.value, point.value),
-            (after.means, point.means),
-            (after.mass, point.mass),
-            (after.hessian, point.hessian),
-        ):
-            old[worse] = new[worse]
+        after.overwrite(worse, point[worse])
     return moved, after
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skrldp._arrays import chunks
 from skrldp._typing import Floats
 from skrldp.support_function._dual import FLOOR, Problem, prepare, value
 from skrldp.support_function._multiplier import minimise_by_price
@@ -103,14 +104,10 @@ def support(
     count = max(1, _CHUNK // max(1, q.shape[1] * q.shape[2]))
     radii = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
     parts = []
-    for start_at in range(0, max(len(q), 1), count):
-        part = slice(start_at, start_at + count)
+    for part in chunks(max(len(q), 1), count):
         limit = None if own is None else own[part]
         parts.append(_support(q[part], p[part], weight[part], alpha, radii[part], limit))
     if len(parts) == 1:
         return parts[0]
-    return Support(
-        np.concatenate([part.bound for part in parts]),
-        np.concatenate([part.slack for part in parts]),
-        np.concatenate([part.scale for part in parts]),
-    )
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    return Support(*(np.concatenate(column) for column in columns))

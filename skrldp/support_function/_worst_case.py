@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._arrays import Batch
 from skrldp._typing import Floats
 from skrldp.support_function._bisect import bisect
 from skrldp.support_function._dual import FLOOR, dual, prepare, support_shrink
@@ -105,7 +106,7 @@ def pull_in(
 
 
 @dataclass(frozen=True)
-class Ball:
+class Ball(Batch):
     """What N groups of T conditionals may be: their budgets, and what conditionals take of them."""
 
     p: Floats  # (N, T, k)
@@ -113,10 +114,6 @@ class Ball:
     alpha: float
     radius: Floats  # (N,)
     own: Floats | None  # (N, T)
-
-    def __getitem__(self, index: NDArray[np.bool_]) -> "Ball":
-        own = None if self.own is None else self.own[index]
-        return Ball(self.p[index], self.weight[index], self.alpha, self.radius[index], own)
 
     def pull_in(self, conditionals: Floats) -> Floats:
         """Mix with the centre, each conditional by itself and then all alike."""

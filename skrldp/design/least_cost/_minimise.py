@@ -199,7 +199,7 @@ class _Search:
         for one in self.requirements:
             least = above * float(np.exp(one.pair_eps.max(initial=0.0)))
             worst = one.region.worst(matrix, one.pair_eps, above=least, conditionals=True)
-            worst = worst.of(worst.bound > above * np.exp(worst.eps))
+            worst = worst[worst.bound > above * np.exp(worst.eps)]
             self.program.add(Cuts.worst(one.region, worst))
             count += len(worst.row)
         if self.cost.robust:

@@ -168,7 +168,7 @@ class PrivacyCone(Cone):
         cut = found.heights > np.maximum(self.tolerance, _SOLVER_VIOLATION * found.odds_room)
         if cut.any():
             some[found.row[cut]] = True
-            worst = found.of(cut)  # a constraint on one row is one on all
+            worst = found[cut]  # a constraint on one row is one on all
             self._add(Cuts.worst(one.region, replace(worst, row=np.zeros_like(worst.row))))
         return found.per_row(len(rows))
 
