@@ -1,6 +1,6 @@
 """From a public distribution and a set around it to the region that privacy must hold for."""
 
-from skrldp._params import OBSERVED, check_choice
+from skrldp._params import check_choice
 from skrldp._typing import Indices
 from skrldp.joint import JointDistribution
 from skrldp.privacy._balls import JointRegion, ProductRegion
@@ -23,7 +23,6 @@ def privacy_region(
     *,
     region: str = "joint",
     same_secret: bool = False,
-    observe: str = "all",
     layout: Layout | None = None,
     compared: tuple[Indices, Indices] | None = None,
 ) -> Region:
@@ -35,9 +34,6 @@ def privacy_region(
     if region == "exact":
         region = exact_kind(uncertainty)
     check_choice("region", region, REGIONS)
-    check_choice("observe", observe, OBSERVED)
-    a1, a2 = joint.counts.shape
-    layout = layout or Layout.plain(a1, a2, observe)
     public = joint.conditionals, joint.marginal, uncertainty.secret_weights(joint)
     arguments = *public, uncertainty, same_secret, layout, compared
     if uncertainty.is_point:

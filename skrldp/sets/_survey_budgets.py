@@ -54,19 +54,15 @@ def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]
     if values <= 1:
         return 0.0, 0.0
 
+    own_squares = np.diag(squares)
+    s, t = (seen[places] for places in np.triu_indices(len(seen), 1))
+
     def single_at(error: float) -> float:
-        return max(_bound(trace[s], squares[s, s], joint, error) for s in seen)
+        return float(_bound(trace[seen], own_squares[seen], joint, error).max())
 
     def pair_at(error: float) -> float:
-        found = [
-            _bound(
-                trace[s] + trace[t], squares[s, s] + squares[t, t] + 2 * squares[s, t], joint, error
-            )
-            for s in seen
-            for t in seen
-            if s < t
-        ]
-        return max(found)
+        both = own_squares[s] + own_squares[t] + 2.0 * squares[s, t]
+        return float(_bound(trace[s] + trace[t], both, joint, error).max())
 
     own = likelihood_ratio_budgets(records, values, beta, "finite-sample")
     usual = likelihood_ratio_budgets(records, values, beta, "asymptotic")
@@ -74,9 +70,8 @@ def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]
         bound = single_at(beta) * max(own[0] / usual[0], 1.0)
         return bound, bound
     few = max(own[1] / usual[1], 1.0)
-    pairs = len(seen) * (len(seen) - 1) // 2
-    alone, both = single_at(beta / len(seen)), pair_at(beta / pairs)
-    halves = single_at(beta / 2 / len(seen)), pair_at(beta / 2 / pairs)
+    alone, both = single_at(beta / len(seen)), pair_at(beta / len(s))
+    halves = single_at(beta / 2 / len(seen)), pair_at(beta / 2 / len(s))
     tried = [(alone, 2.0 * alone), (both, both), (min(halves), halves[1])]
     single, pair = min(tried, key=lambda found: mean_width(max(found[0] / found[1], 0.5), found[1]))
     return single * few, min(pair, 2.0 * single) * few
@@ -94,9 +89,9 @@ def effective_records(joint: JointDistribution) -> Floats:
 def survey_radius(joint: JointDistribution, beta: float) -> float:
     """Radius of the Kullback-Leibler ball around a survey's distribution, at error about beta."""
     n, size = joint.n, joint.counts.size
-    (trace,), ((squares,),) = _effects(joint, 1, size - 1)
+    trace, squares = _effects(joint, 1, size - 1)
     few = finite_sample_radius(beta, n, size) / chi2_radius(1.0, beta, n, size)
-    return _bound(trace, squares, joint, beta) / n * max(few, 1.0)
+    return float(_bound(trace, squares[0], joint, beta)[0]) / n * max(few, 1.0)
 
 
 def _covariance(joint: JointDistribution) -> Floats:
@@ -160,11 +155,10 @@ def _effects(joint: JointDistribution, groups: int, free: int) -> tuple[Floats, 
     return trace, squares
 
 
-def _bound(trace: float, squares: float, joint: JointDistribution, error: float) -> float:
-    """Bound half of the weighted sum of chi-squared variables, but for this error."""
+def _bound(trace: Floats, squares: Floats, joint: JointDistribution, error: float) -> Floats:
+    """Bound half of weighted sums of chi-squared variables, each but for this error."""
     assert joint.survey is not None
-    if trace <= 0.0:
-        return 0.0
-    degrees = trace**2 / squares
+    degrees = trace**2 / np.where(trace > 0.0, squares, 1.0)
     quantile = fdtri(degrees, degrees * joint.survey.degrees, 1.0 - error)
-    return float(trace * quantile / 2.0)
+    bound: Floats = np.where(trace > 0.0, trace * quantile / 2.0, 0.0)
+    return bound

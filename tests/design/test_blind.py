@@ -30,6 +30,7 @@ from skrldp.design.rows._facets import facets
 from skrldp.design.run import Limits
 from skrldp.information import entropy, mutual_information, row_information
 from skrldp.privacy import (
+    Layout,
     LowerRegion,
     Promise,
     Requirement,
@@ -54,7 +55,8 @@ OBSERVED = ("nonsensitive", "all")
 def region_of(joint, kind, *, alpha=2.0, radius=0.02, observe="nonsensitive"):
     radius = {"simplex": np.inf, "point": 0.0}.get(kind, radius)
     kind = kind if kind in REGIONS else "joint"
-    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, observe=observe)
+    layout = Layout.plain(*joint.counts.shape, observe)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, layout=layout)
 
 
 def random_rows(rng, n_rows, n_values):

@@ -25,7 +25,7 @@ from skrldp import (
 )
 from skrldp.design.objectives import distance_matrix, expected_distance
 from skrldp.information import information_by_secret
-from skrldp.privacy import Requirements, privacy_region
+from skrldp.privacy import Layout, Requirements, privacy_region
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -150,7 +150,7 @@ def test_the_four_problems(robust):
     )
     distance = distance_matrix("squared", joint.values, joint.values)
     cost = expected_distance(joint, distance, near, observe="nonsensitive")
-    region = privacy_region(joint, around, observe="nonsensitive")
+    region = privacy_region(joint, around, layout=Layout.plain(*joint.counts.shape, "nonsensitive"))
     conic = solve_conic(cost, Requirements.of(region, 0.7))
     value = "worst_case_distortion_" if robust[0] else "distortion_"
     assert getattr(alone, value) >= getattr(all_, value) * (1.0 - 2e-4)

@@ -236,7 +236,8 @@ def test_second_route_for_sets_of_conditionals(observe, useful, seed):
     cost = expected_distance(joint, distance, RenyiSet(2.0, useful), observe=observe)
     values = []
     for pair, drift in ((0.008, 0.0), (0.011, 0.0), (0.016, 0.0), (0.011, 0.004)):
-        region = privacy_region(joint, ConditionalsSet(0.008, pair, drift), observe=observe)
+        around, layout = ConditionalsSet(0.008, pair, drift), Layout.plain(3, 3, observe)
+        region = privacy_region(joint, around, layout=layout)
         conic = solve_conic(cost, Requirements.of(region, 1.0))
         for central in (True, False) if drift else (True,):
             found = search(cost, region, 1.0, central, gap=1e-5, limits=Limits(None))

@@ -20,7 +20,7 @@ from skrldp.design.subset import optimal_reporting, quick_reporting
 from skrldp.design.subset._extremal import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import block_information, mutual_information, row_information
-from skrldp.privacy import Promise, Requirements, privacy_region
+from skrldp.privacy import Layout, Promise, Requirements, privacy_region
 from skrldp.sets import RenyiSet
 
 CASES = REFERENCE["mi"]
@@ -240,7 +240,8 @@ def test_a_search_without_time_is_never_worse_than_what_needs_none(shape, eps):
         assert found.objective >= of_secrets * (1.0 - 1e-5)
         # Which tries more splits of the budget.
         assert found.objective >= optimal_reporting(joint, asked).information * (1.0 - 0.01)
-        blind = Requirements.of(privacy_region(joint, around, observe="nonsensitive"), eps)
+        layout = Layout.plain(*joint.counts.shape, "nonsensitive")
+        blind = Requirements.of(privacy_region(joint, around, layout=layout), eps)
         short = solve(CriterionProblem(joint), blind, time_limit=1e-6)
         public = joint.probabilities.sum(axis=0)
         alone = mutual_information(quick_reporting(joint, blind), public)
