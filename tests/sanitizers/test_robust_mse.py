@@ -292,7 +292,7 @@ def test_privacy_over_conditionals(observe, capsys):
     assert "at worst" in (said := capsys.readouterr().out)
     assert "utility beta = 0.4, privacy beta = 0.01" in said
     report = " ".join(str(privacy_report(found)).split())
-    assert "(alpha = 2) of the public one, a set that misses the true one with" in report
+    assert "(alpha = 2) of the public one; this set misses the true distribution with" in report
     assert "probability about 0.4" in report
     cells, distribution = by_cell(found, squared), found.joint_.probabilities.ravel()
     assert found.distortion_ == pytest.approx(distribution @ cells, rel=1e-12)
