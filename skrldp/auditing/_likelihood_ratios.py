@@ -12,6 +12,10 @@ records themselves. The number is a sum of independent binomial ones; its tail a
 most that of one binomial number with the same mean (Hoeffding 1956, theorem 5).
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from scipy.special import bdtrc, gammaln, logsumexp
 
@@ -62,70 +66,98 @@ def check_mechanism(
     Shapes: `places` (n,); `reports` (n,). Returns (float, str): bound on the p-value, and what was
     found.
     """
-    n_reports = len(set(subject.known_reports().tolist()))
-    foreign = np.flatnonzero(reports >= n_reports)  # the mechanism's own reports come first
+    distribution = expected_reports(subject, cells)
+    foreign = np.flatnonzero(reports >= len(distribution))  # the mechanism's own come first
     if foreign.size:
         row = subject.index.row(int(reports[foreign[0]]))
         return 0.0, (
             f"{foreign.size:,} of {len(reports):,} reports are not the mechanism's, such as {row!r}"
         )
-    distribution = expected_reports(subject, cells)
     column = np.searchsorted(cells, places)
     pairs, counts = np.unique(reports * len(cells) + column, return_counts=True)
     row, column = np.divmod(pairs, len(cells))
     impossible = distribution[row, column] <= 0
-    distribution[row[impossible], column[impossible]] = (
-        _TINY  # so that the alternatives can describe the fault
-    )
-    expected = distribution[row, column]
-    counted = _counted(subject, cells, distribution, row, column, counts)
-    bets = [_noiseless(distribution, row, column, counts, expected)]
+    # So that the alternatives can describe the fault.
+    distribution[row[impossible], column[impossible]] = _TINY
+    seen = Seen(subject, cells, distribution, row, column, counts)
+    bets = [_noiseless(seen), _any_distribution(seen)]
+    swap = None
     if len(subject.secrets) <= _MOST_SECRETS and len(cells) == subject.n_cells:
-        bets.append(_swapped(distribution, row, column, counts, len(subject.secrets)))
-    bets.append(_any_distribution(distribution, row, column, counts, expected))
-    logs = np.array([logsumexp(bet) - np.log(len(bet)) for bet in bets])
+        swap = _swapped(seen)
+        bets.insert(1, swap)
+    logs = [logsumexp(ratios) - np.log(len(ratios)) for ratios, _ in bets]
     evidence = float(logsumexp(logs) - np.log(len(logs)))
-    p_value = float(np.exp(min(0.0, -evidence)))
-    names = [
-        lambda best: f"about {_percent(float(_SHARES[best]))} {_SEEM} without noise",
-        lambda best: _swap(subject, best),
-        lambda best: _oddest(subject, cells, row, column, counts, expected, len(reports)),
-    ]
-    if len(bets) == 2:
-        del names[1]
-    winner = int(np.argmax([bet.max() for bet in bets]))
+    winner = max(bets, key=lambda bet: bet[0].max())
+    ratios, words = winner
+    best = int(ratios.argmax())
     if impossible.any():
         place = int(np.argmax(np.where(impossible, counts, 0)))
-        words = (
-            f"report {_named(subject, row[place])} comes from cell "
-            f"{_cell(subject, cells[column[place]])}, which never makes it"
-        )
-        if winner == 1 and len(bets) == 3:
-            words += f"; {names[1](int(bets[1].argmax()))}"
-        return 0.0, words
-    found = p_value, f"{names[winner](int(bets[winner].argmax()))} (evidence {evidence:.3g} nats)"
-    p_value, words = min(found, counted, key=lambda one: one[0])
-    return min(1.0, 2.0 * p_value), words
+        report, cell = seen.named(place)
+        swapped = f"; {words(best)}" if winner is swap else ""
+        return 0.0, f"report {report} comes from cell {cell}, which never makes it{swapped}"
+    p_value = float(np.exp(min(0.0, -evidence)))
+    found = p_value, f"{words(best)} (evidence {evidence:.3g} nats)"
+    p_value, said = min(found, _counted(seen), key=lambda one: one[0])
+    return min(1.0, 2.0 * p_value), said
 
 
-def _counted(
-    subject: Subject,
-    cells: Integers,
-    distribution: Floats,
-    row: Integers,
-    column: Integers,
-    counts: Integers,
-) -> tuple[float, str]:
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """How often the different reports came from the different cells.
+
+    Parameters
+    ----------
+    subject : Subject
+    cells : integer array of shape (m,)
+        The cells, in increasing order.
+    distribution : array of shape (b, m)
+        Probabilities of the reports, as the mechanism has them.
+    row, column : integer arrays of shape (n,)
+        Pairs of a report and a cell that occur.
+    counts : integer array of shape (n,)
+        How often each of them does.
+    """
+
+    subject: Subject
+    cells: Integers
+    distribution: Floats
+    row: Integers
+    column: Integers
+    counts: Integers
+
+    @cached_property
+    def expected(self) -> Floats:
+        """Probability of each pair's report given its cell, shape (n,)."""
+        return self.distribution[self.row, self.column]
+
+    @cached_property
+    def totals(self) -> Floats:
+        """Number of records of each cell, shape (m,)."""
+        return np.bincount(self.column, self.counts, minlength=len(self.cells)).astype(float)
+
+    def named(self, pair: int) -> tuple[str, str]:
+        """Name the report and the cell of a pair."""
+        values = self.subject.values
+        secret, value = divmod(int(self.cells[self.column[pair]]), len(values))
+        cell = self.subject.secrets[secret], values[value]
+        return repr(self.subject.index.row(int(self.row[pair]))), repr(cell)
+
+
+# Log-likelihood ratios of some alternatives, and what is said if one of them fits best.
+Bet = tuple[Floats, Callable[[int], str]]
+
+
+def _counted(seen: Seen) -> tuple[float, str]:
     """Bound the p-value of so many of the likeliest reports, or of reports that are the records."""
-    totals = np.bincount(column, counts, minlength=len(cells))
+    distribution, totals = seen.distribution, seen.totals
     n, found = int(totals.sum()), []
     for bare, words in (
         (distribution.argmax(axis=0), "without noise"),
-        (subject.unchanged(cells), "unchanged"),
+        (seen.subject.unchanged(seen.cells), "unchanged"),
     ):
         known = np.flatnonzero((bare >= 0) & (bare < len(distribution)))
         mean = float(totals[known] @ distribution[bare[known], known]) / n
-        count = int(counts[bare[column] == row].sum())
+        count = int(seen.counts[bare[seen.column] == seen.row].sum())
         p_value = float(bdtrc(count - 1, n, mean)) if count - 1 >= n * mean else 1.0
         share = max(0.0, count / n - mean) / max(1.0 - mean, 1e-300)
         found.append((p_value, f"about {_percent(share)} {_SEEM} {words}"))
@@ -133,83 +165,65 @@ def _counted(
     return min(1.0, len(found) * p_value), words
 
 
-def _noiseless(
-    distribution: Floats, row: Integers, column: Integers, counts: Integers, expected: Floats
-) -> Floats:
-    """Log-likelihood ratios where a share of the records gets its most probable report."""
-    favourite = distribution.argmax(axis=0)[column] == row
+def _noiseless(seen: Seen) -> Bet:
+    """Alternatives in which a share of the records gets its most probable report."""
+    favourite = seen.distribution.argmax(axis=0)[seen.column] == seen.row
     share = _SHARES[:, None]
-    ratio = 1.0 - share + share * np.where(favourite, 1.0 / expected, 0.0)
-    return np.log(ratio) @ counts
+    ratio = 1.0 - share + share * np.where(favourite, 1.0 / seen.expected, 0.0)
+    return np.log(
+        ratio
+    ) @ seen.counts, lambda best: f"about {_percent(float(_SHARES[best]))} {_SEEM} without noise"
 
 
-def _swapped(
-    distribution: Floats, row: Integers, column: Integers, counts: Integers, n_secrets: int
-) -> Floats:
-    """Log-likelihood ratios of distributions with two secrets swapped, or all in reverse order."""
-    n_values = distribution.shape[1] // n_secrets
-    secret, value = np.divmod(column, n_values)
+def _swapped(seen: Seen) -> Bet:
+    """Alternatives with two secrets swapped, or all in reverse order."""
+    secrets = seen.subject.secrets
+    n_secrets, n_values = len(secrets), len(seen.subject.values)
+    secret, value = np.divmod(seen.column, n_values)
     with np.errstate(divide="ignore"):
-        logs = np.log(distribution.reshape(len(distribution), n_secrets, n_values))
+        logs = np.log(seen.distribution.reshape(-1, n_secrets, n_values))
     # likelihood[s, t]: of the records of s, if their columns were those of t
     likelihood = np.full((n_secrets, n_secrets), -np.inf)
     for other in range(n_secrets):
-        terms = counts * logs[row, other, value]
+        terms = seen.counts * logs[seen.row, other, value]
         likelihood[:, other] = np.bincount(secret, terms, minlength=n_secrets)
     first, second = np.triu_indices(n_secrets, 1)
     own = np.diag(likelihood)
     ratio = likelihood[first, second] + likelihood[second, first] - own[first] - own[second]
+
+    def words(best: int) -> str:
+        if best == len(first):
+            return "the secrets seem to be in reverse order"
+        return f"secrets {secrets[first[best]]!r} and {secrets[second[best]]!r} seem to be swapped"
+
     if n_secrets <= 3:  # the reverse order of two or three is a swap
-        return ratio
+        return ratio, words
     in_reverse = np.trace(likelihood[:, ::-1]) - np.trace(likelihood)
-    return np.append(ratio, in_reverse)
+    return np.append(ratio, in_reverse), words
 
 
-def _any_distribution(
-    distribution: Floats, row: Integers, column: Integers, counts: Integers, expected: Floats
-) -> Floats:
-    """Log-likelihood ratios of Dirichlet mixtures around the mechanism's own columns."""
-    totals = np.bincount(column, counts, minlength=distribution.shape[1])
+def _any_distribution(seen: Seen) -> Bet:
+    """Alternatives that are Dirichlet mixtures around the mechanism's own columns."""
+    expected, counts, totals = seen.expected, seen.counts, seen.totals
     strength = _STRENGTHS[:, None]
     mixed = gammaln(strength) - gammaln(strength + totals)
     hits = gammaln(strength * expected + counts) - gammaln(strength * expected)
-    return mixed.sum(axis=1) + hits.sum(axis=1) - float(counts @ np.log(expected))
+    ratios = mixed.sum(axis=1) + hits.sum(axis=1) - float(counts @ np.log(expected))
+    return ratios, lambda _: _oddest(seen)
+
+
+def _oddest(seen: Seen) -> str:
+    """Name the report whose number is furthest from what is expected."""
+    expected, counts = seen.expected, seen.counts
+    totals = seen.totals[seen.column]
+    mean = totals * expected
+    pair = int((np.abs(counts - mean) / np.sqrt(mean * (1.0 - expected) + 1e-300)).argmax())
+    report, cell = seen.named(pair)
+    return (
+        f"report {report} of cell {cell} came {counts[pair]:,} times in {int(totals[pair]):,}, "
+        f"where {mean[pair]:.1f} were expected"
+    )
 
 
 def _percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
-
-
-def _swap(subject: Subject, best: int) -> str:
-    first, second = np.triu_indices(len(subject.secrets), 1)
-    if best == len(first):
-        return "the secrets seem to be in reverse order"
-    pair = subject.secrets[first[best]], subject.secrets[second[best]]
-    return f"secrets {pair[0]!r} and {pair[1]!r} seem to be swapped"
-
-
-def _oddest(
-    subject: Subject,
-    cells: Integers,
-    row: Integers,
-    column: Integers,
-    counts: Integers,
-    expected: Floats,
-    n: int,
-) -> str:
-    totals = np.bincount(column, counts, minlength=len(cells))[column]
-    mean = totals * expected
-    place = int((np.abs(counts - mean) / np.sqrt(mean * (1.0 - expected) + 1e-300)).argmax())
-    return (
-        f"report {_named(subject, row[place])} of cell {_cell(subject, cells[column[place]])} came "
-        f"{counts[place]:,} times in {int(totals[place]):,}, where {mean[place]:.1f} were expected"
-    )
-
-
-def _named(subject: Subject, number: int) -> str:
-    return repr(subject.index.row(int(number)))
-
-
-def _cell(subject: Subject, cell: int) -> str:
-    secret, value = divmod(int(cell), len(subject.values))
-    return repr((subject.secrets[secret], subject.values[value]))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +33,7 @@ from skrldp.sets import FittedSet, fitted_set
 if TYPE_CHECKING:
     from skrldp.sets import AllDistributions, LikelihoodRatioSet, RenyiBall
 
-__all__ = ["Certificate", "certify", "proof_region", "prove", "prove_reports"]
+__all__ = ["Certificate", "certificate_from", "certify", "proof_region", "prove", "prove_reports"]
 
 # Sums of b probabilities that were divided by their sum are 1 up to about b units of rounding, and
 # a few more. Twice as many would let pass sums that are off by some 1e-15 more.
@@ -210,7 +210,7 @@ def certify(
     _check_reports(reports)
     fitted = fitted_set(joint, uncertainty)
     if not isinstance(mechanism, Mechanism):
-        return _series(_checked(mechanism, joint), joint, fitted, [reports])[0]
+        return prove_reports(_checked(mechanism, joint), joint, fitted, [reports])[0]
     # The proof is in the mechanism's order; the worst distribution is told in the table's.
     cells = np.ix_(*order_in_table(joint, mechanism))
     survey = joint.survey
@@ -225,7 +225,7 @@ def certify(
         most_values=joint.most_values,
         survey=survey,
     )
-    certificate = _series(mechanism, reordered, fitted, [reports])[0]
+    certificate = prove_reports(mechanism, reordered, fitted, [reports])[0]
     distribution = np.empty_like(certificate.distribution)
     distribution[cells] = certificate.distribution
     return replace(certificate, distribution=distribution)
@@ -271,7 +271,7 @@ def prove(
 
 
 def prove_reports(
-    mechanism: Mechanism,
+    mechanism: Mechanism | Floats,
     joint: JointDistribution,
     uncertainty: FittedSet,
     reports: Sequence[int] = (1, 2, 3, 10),
@@ -281,28 +281,11 @@ def prove_reports(
 ) -> tuple[Certificate, ...]:
     """Certify several numbers of reports about one record; see :func:`certify`.
 
-    Returns tuple of Certificate: one for each number, in the same order. Raises ValueError if one
-    of the numbers is no whole number from 1.
+    The mechanism may be its probabilities. Returns tuple of Certificate: one for each number, in
+    the same order. Raises ValueError if one of the numbers is no whole number from 1.
     """
     for k in reports:
         _check_reports(k)
-    return _series(mechanism, joint, uncertainty, reports, first, work)
-
-
-def proof_region(joint: JointDistribution, uncertainty: FittedSet) -> Region:
-    """Return the tightest region that proofs can use: the exact one where that is convex."""
-    return privacy_region(joint, uncertainty, region="exact")
-
-
-def _series(
-    mechanism: Mechanism | Floats,
-    joint: JointDistribution,
-    uncertainty: FittedSet,
-    reports: Sequence[int],
-    first: Certificate | None = None,
-    work: float = WORK,
-) -> tuple[Certificate, ...]:
-    """Certify one or more numbers of reports of a mechanism, or of its probabilities."""
     region = proof_region(joint, uncertainty)
     if first is None:
         first = _first(mechanism, region, joint, uncertainty)
@@ -310,6 +293,11 @@ def _series(
     several = SeveralReports(mechanism, region, joint, uncertainty, one, first.eps_all, work)
     found = {k: several.bound(k) for k in sorted({int(k) for k in reports})}
     return tuple(_several(first, int(k), found[int(k)]) for k in reports)
+
+
+def proof_region(joint: JointDistribution, uncertainty: FittedSet) -> Region:
+    """Return the tightest region that proofs can use: the exact one where that is convex."""
+    return privacy_region(joint, uncertainty, region="exact")
 
 
 def _first(
@@ -320,21 +308,35 @@ def _first(
     callback: Callable[[int], None] | None = None,
 ) -> Certificate:
     """Certify one report."""
-    everywhere, given_u = leakage_over_all(mechanism, region.n_secrets)
+    everywhere = leakage_over_all(mechanism, region.n_secrets)
     if isinstance(mechanism, Mechanism):
         views = list(mechanism_views(mechanism, region))
     else:
         views = [dense_view(mechanism, region)]
     found = bound_over(lambda: views, joint, uncertainty, callback=callback)
-    proven = min(found.eps, everywhere)
-    figures = proven, min(found.attained, proven), found.distribution
-    return Certificate(*figures, uncertainty, joint.alphabet, everywhere, given_u)
+    return certificate_from(found, uncertainty, joint.alphabet, everywhere)
 
 
-def _several(first: Certificate, k: int, bound: LeakageBound) -> Certificate:
+def _several(first: Certificate, k: int, found: LeakageBound) -> Certificate:
     """Make the certificate of k reports from that of one."""
     if k == 1:
         return first
-    figures = bound.eps, bound.attained, bound.distribution, first.uncertainty, first.alphabet
     everywhere = times(k, first.eps_all), times(k, first.eps_given_u)
-    return Certificate(*figures, *everywhere, reports=k, enumerated=bound.enumerated)
+    figures = found, first.uncertainty, first.alphabet, everywhere
+    return certificate_from(*figures, enumerated=found.enumerated, reports=k)
+
+
+def certificate_from(
+    found: LeakageBound,
+    uncertainty: FittedSet,
+    alphabet: str | None,
+    everywhere: tuple[float, float],
+    **more: Any,
+) -> Certificate:
+    """Make a certificate of a bound over a set, and of those over all distributions.
+
+    The bound over all distributions is one over the set as well, and may be less by its last digit.
+    """
+    eps = min(found.eps, everywhere[0])
+    figures = eps, min(found.attained, eps), found.distribution, uncertainty, alphabet
+    return Certificate(*figures, *everywhere, **more)

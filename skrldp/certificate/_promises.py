@@ -8,7 +8,7 @@ import numpy as np
 from skrldp._typing import Floats, Indices
 from skrldp.certificate._all_distributions import leakage_over_all
 from skrldp.certificate._bounds import LeakageBound, bound_over
-from skrldp.certificate._certify import Certificate, prove
+from skrldp.certificate._certify import Certificate, certificate_from, prove
 from skrldp.certificate._views import View, group_views, groups_by_known
 from skrldp.mechanism import Mechanism
 from skrldp.privacy import Promise, Statement
@@ -52,7 +52,6 @@ def _prove_statement(
     callback: Callable[[int], None] | None = None,
 ) -> Certificate:
     """Certify a mechanism for secrets and values in another arrangement than the table's."""
-    eps_all, eps_given_u = everywhere
     first, second = one.compared
     wanted = np.broadcast_to(one.pair_eps, first.shape)
     views = _views(mechanism, promise, one)
@@ -70,16 +69,10 @@ def _prove_statement(
         np.fill_diagonal(eps_pairs, 0.0)
         for chosen, bound in bounds:
             eps_pairs[first[chosen], second[chosen]] = bound.eps
-    eps = min(worst.eps, eps_all)
-    return Certificate(
-        eps,
-        min(worst.attained, eps),
-        one.whole_distribution(worst.distribution, promise.joint),
-        one.uncertainty,
-        promise.joint.alphabet,
-        eps_all,
-        eps_given_u,
-        eps_pairs=eps_pairs,
+    whole = one.whole_distribution(worst.distribution, promise.joint)
+    bound = replace(worst, distribution=whole)
+    return certificate_from(
+        bound, one.uncertainty, promise.joint.alphabet, everywhere, eps_pairs=eps_pairs
     )
 
 
