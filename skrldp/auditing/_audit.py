@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skrldp._arrays import refuse_masked
-from skrldp._params import check_seed, is_number, is_whole
+from skrldp._params import check_flag, check_seed, is_number, is_whole
 from skrldp._sentences import repeatable
 from skrldp._typing import Floats
 from skrldp.auditing._checks import check_bound, check_draws
@@ -198,8 +198,7 @@ def _check(n: Any, eps: Any, level: Any, reports: Any, calls: Any, processes: An
         )
     if not (is_whole(calls) and calls >= 2):
         raise ValueError(f"calls={calls!r} must be a whole number >= 2: how many calls are short.")
-    if not isinstance(processes, bool):
-        raise ValueError(f"processes={processes!r} must be True or False.")
+    check_flag("processes", processes)
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -9,6 +9,7 @@ distributions (docs/proofs.md, Theorem 27).
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain, combinations_with_replacement, islice
 from typing import Any
@@ -48,6 +49,7 @@ _TIGHT = 1e-6
 Rounded = tuple[Floats, Floats]  # upper and lower bounds of non-negative numbers
 
 
+@dataclass(eq=False)
 class SeveralReports:
     """Bounds of k reports about one record over a set of distributions.
 
@@ -69,24 +71,22 @@ class SeveralReports:
         How much is enumerated.
     """
 
-    def __init__(
-        self,
-        mechanism: Mechanism | Floats,
-        region: Region,
-        joint: JointDistribution,
-        uncertainty: FittedSet,
-        first: LeakageBound,
-        eps_all: float,
-        work: float,
-    ) -> None:
-        self.mechanism, self.region = mechanism, region
-        self.joint, self.uncertainty = joint, uncertainty
-        self.eps_all, self.work = eps_all, work
-        self.known = {1: first}  # exact bounds so far
+    mechanism: Mechanism | Floats
+    region: Region
+    joint: JointDistribution
+    uncertainty: FittedSet
+    first: LeakageBound
+    eps_all: float
+    work: float
+
+    @cached_property
+    def known(self) -> dict[int, LeakageBound]:
+        """The exact bounds so far."""
+        return {1: self.first}
 
     def bound(self, k: int) -> LeakageBound:
         """Return the bound of k reports."""
-        first, most = self.known[1], times(k, self.eps_all)
+        first, most = self.first, times(k, self.eps_all)
         if k == 1:
             return first
         if self.uncertainty.is_everything or most == 0.0 or np.isinf(first.attained):
