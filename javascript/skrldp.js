@@ -396,6 +396,7 @@ function plain(value) {
 }
 /** Write an id as bytes, those of different types differently. */
 function octetsOf(id) {
+  if (id.length === 0) refuse("an id is empty, as where it is missing: give each person their own");
   if (isOctets(id)) return [0x62, ...id];
   const isWhole = typeof id === "bigint" || Number.isSafeInteger(id);
   const isId = isWhole || (typeof id === "string" && !HALF_PAIR.test(id));

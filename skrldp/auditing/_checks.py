@@ -47,6 +47,8 @@ def check_draws(
     reports, second = subject.reports(places), subject.reports(places)
     busiest = _most_diverse(subject, cells, reports, places)
     alike = subject.reports(np.full(n, busiest))
+    if subject.mechanism is None:
+        _refuse_unlike(np.concatenate([reports, second, alike]))
     checks = []
     if subject.mechanism is not None:
         every = np.concatenate([places, places, np.full(n, busiest)])
@@ -78,6 +80,18 @@ def check_draws(
     fine = "unknown values are refused, or reported as known ones are"
     checks.append(check("unknown", *found, fine))
     return checks
+
+
+def _refuse_unlike(reports: Integers) -> None:
+    """Raise a ValueError if most reports are like no other, so that nothing can be counted."""
+    alone = int((np.bincount(reports) == 1).sum())
+    if alone > len(reports) / 2:
+        raise ValueError(
+            f"{alone:,} of {len(reports):,} reports are like no other, so the audit has nothing to "
+            "count and would pass raw records. Do the reports have a number, a time or noise of "
+            "their own? Audit the rest of them, or round them, in a function of records; or, if "
+            "there are so many reports, give a larger n."
+        )
 
 
 def _of_copies(

@@ -90,8 +90,11 @@ class Memory:
 def octets_of(person: Any) -> bytes:
     """Write an id as bytes, those of different types differently.
 
-    Raises ValueError if it is none of these.
+    Raises ValueError if it is none of these, or empty: people without an id would share their
+    randomness, and one who knows their own report would learn who has the same record.
     """
+    if isinstance(person, bytes | str) and not person:
+        raise ValueError("an id is empty, as where it is missing: give each person their own.")
     if isinstance(person, bytes):
         return b"b" + person
     if isinstance(person, str):

@@ -236,3 +236,17 @@ def test_numbers_of_classes_in_functions():
     kept = KeptNumbers(Derived().report)
     Derived().report([])
     assert (kept.set_back(), Base.calls) == (["Base.calls"], 0)
+
+
+@pytest.mark.parametrize("kind", ["noise", "number"])
+def test_reports_that_are_all_different_are_refused(kind):
+    """Nothing can be counted of them: raw records with a last digit of their own would pass."""
+    numbers, rng = itertools.count(), np.random.default_rng(0)
+
+    def report(records):
+        if kind == "noise":
+            return records[:, 0] + rng.normal(0.0, 1e-6, size=len(records))
+        return [[secret, next(numbers)] for secret in records[:, 0]]
+
+    with pytest.raises(ValueError, match="reports are like no other, so the audit has nothing to"):
+        audit(report, n=2_000, distribution=JOINT, eps=1.0, random_state=0)

@@ -127,12 +127,12 @@ def test_ids_are_told_apart_by_type():
         np.testing.assert_array_equal(found, numbers[: len(ids)])
 
 
-@pytest.mark.parametrize("bad", [None, True, 1.0, ("a",), "\ud800", math.nan])
+@pytest.mark.parametrize("bad", [None, True, 1.0, ("a",), "\ud800", math.nan, "", b""])
 def test_bad_ids(bad):
     client = permanent(dense())
-    with pytest.raises(ValueError, match=r"an id must be|surrogate|need an id"):
+    with pytest.raises(ValueError, match=r"an id must be|surrogate|need an id|an id is empty"):
         client.report(ROWS[0], id=bad)
-    with pytest.raises(ValueError, match=r"an id must be|surrogate"):
+    with pytest.raises(ValueError, match=r"an id must be|surrogate|an id is empty"):
         client.report_many(ROWS, ids=["fine", bad])
 
 
