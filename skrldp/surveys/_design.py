@@ -12,6 +12,9 @@ from skrldp.surveys._records import SurveyRecords, codes_of
 __all__ = ["SINGLETONS", "SurveyDesign"]
 
 SINGLETONS = ("error", "center", "certainty")
+# Squares of far smaller weights are 0, and of their inverses infinite, and so would be a set that
+# rests on them. Up to 1e-150 would do; no survey has such weights.
+_LEAST_WEIGHT = 1e-50
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,12 @@ def _numbers(name: Any, column: Callable[[Any], np.ndarray], *, positive: bool) 
             f"column {name!r} of weights must hold {what}, but {int(wrong.sum()):,} of "
             f"{len(values):,} are not, the first in row {int(np.argmax(wrong))}. Records of weight "
             "0, or without a weight, stand for nobody: drop them."
+        )
+    given = values[values > 0]
+    if given.size and (given.min() < _LEAST_WEIGHT or given.max() > 1.0 / _LEAST_WEIGHT):
+        raise ValueError(
+            f"column {name!r} of weights has numbers below {_LEAST_WEIGHT:g} or above "
+            f"{1.0 / _LEAST_WEIGHT:g}, whose squares are not exact: give weights in other units."
         )
     return values
 

@@ -188,6 +188,14 @@ def test_designs_that_are_wrong_are_refused(change, design, message):
     assert not hasattr(sanitizer, "mechanism_")
 
 
+@pytest.mark.parametrize("unit", [1e-165, 1e-60, 1e60, 1e200])
+def test_weights_whose_squares_are_not_exact_are_refused(unit):
+    """At 1e-165 the squares are 0, and a set around the table would be a point."""
+    weights = unit * np.array([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="give weights in other units"):
+        SurveyDesign(weights="w").read({"w": weights}.get)
+
+
 def test_strata_of_one_cluster():
     table = survey().assign(area=lambda t: np.minimum(t["place"], 39) // 39)
     table.loc[table["place"] == 0, "area"] = 7
