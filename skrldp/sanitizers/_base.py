@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Self
 
 import numpy as np
@@ -44,7 +44,7 @@ from skrldp.sanitizers._warnings import (
 )
 from skrldp.sanitizers._write_reports import blank_table
 from skrldp.sets import FittedSet
-from skrldp.table import Codes, column_names, lazy_frame, learn
+from skrldp.table import Codes, Table, column_names, lazy_frame, learn, read_table
 
 __all__ = ["BaseSanitizer"]
 
@@ -139,6 +139,9 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         self._check_parameters()
         uncertainty = self._uncertainty_set()
         X, survey = read_survey(self, X, sample_weight, uncertainty)
+        weights = None
+        if sample_weight is not None:
+            weights = cache(partial(as_counts, sample_weight, table=X))
         codec, codes = learn(
             X,
             sensitive=0 if self.sensitive is None else self.sensitive,
@@ -146,12 +149,12 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             max_cells=self._most_cells,
             advice=larger_designs(self._most_cells),
             grouping=grouping_of(self, uncertainty),
-            weights=None if sample_weight is None else partial(as_counts, sample_weight, table=X),
+            weights=weights,
             of_secrets=protects_each(self),
         )
         if self.sensitive is None:
             warn_of_first_column([column.name for column in codec.columns])
-        joint = public_joint(codec, codes, sample_weight, getattr(survey, "records", None))
+        joint = public_joint(codec, codes, weights, getattr(survey, "records", None))
         around = uncertainty.fit_set(joint)
         for name, figure in around.fitted_attributes.items():
             setattr(uncertainty, name, figure)
@@ -260,10 +263,11 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
             reported then.
         """
         fitted, X = self._state(), records_of(self, X)
-        codes = self._encode(X, fitted)
+        table = read_table(X)
+        codes = self._encode(X, table, fitted)
         cells = codes.cells(fitted.codec.n_values)
         reports = fitted.mechanism.sample(cells, self.random_state)
-        return self._emitted(reports, X, fitted, self._encoding())
+        return self._emitted(reports, table, fitted, self._encoding())
 
     def _state(self) -> Fitted:
         """Return the results of `fit`. Read them once per call: another `fit` may replace them."""
@@ -273,27 +277,27 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
 
-    def _encode(self, X: Any, fitted: Fitted, *, secrets: bool = False) -> Codes:
-        """Return the records' codes; unknown values of U are "other", or drawn for their secret.
+    def _encode(self, X: Any, table: Table, fitted: Fitted, *, secrets: bool = False) -> Codes:
+        """Return the codes of X, read as `table`.
 
-        Such a draw depends on the secret alone, through the public conditional of U. A mechanism
-        that observes U alone does not know the secret: the draw is then from the public
-        distribution of U, and the proof made by `fit` covers it. S is then read only if X has it
-        and `secrets` is true.
+        Unknown values of U are "other", or drawn for their secret. Such a draw depends on the
+        secret alone, through the public conditional of U. A mechanism that observes U alone does
+        not know the secret: the draw is then from the public distribution of U, and the proof made
+        by `fit` covers it. S is then read only if X has it and `secrets` is true.
         """
         codec, observe = fitted.codec, fitted.mechanism.observe
-        alone = check_columns(fitted.columns, X, codec, observe=observe)
+        alone = check_columns(fitted.columns, X, table, codec, observe=observe)
         of_u = alone or (observe == "nonsensitive" and not secrets)
         encode = codec.encode_values if of_u else codec.encode
         if self.handle_unknown != "impute":
             group = self.handle_unknown == "infrequent_if_exist" or self.min_frequency == "auto"
-            return encode(X, unknown="other" if group else "error")
+            return encode(table, unknown="other" if group else "error")
         if codec.groups_unknown:
             raise ValueError(
                 "handle_unknown='impute' was set after fit, which counted unknown values of U as "
                 "'other': fit again."
             )
-        codes, counts = encode(X, unknown="mark"), fitted.joint.people
+        codes, counts = encode(table, unknown="mark"), fitted.joint.people
         if not fitted.may_impute and codes.values.min(initial=0) < 0:
             raise ValueError(
                 "X has values of U unseen in fit, and handle_unknown='impute' was set after fit. "
@@ -332,7 +336,8 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
     def _distribution_of(
         self, X: Any, sample_weight: ArrayLike | None, fitted: Fitted
     ) -> JointDistribution:
-        codes = self._encode(records_of(self, X), fitted, secrets=True)
+        X = records_of(self, X)
+        codes = self._encode(X, read_table(X), fitted, secrets=True)
         names = fitted.codec.secrets, fitted.codec.values
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
 

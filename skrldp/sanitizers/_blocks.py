@@ -1,26 +1,72 @@
-"""From a closed form to a mechanism whose sampled weights are proven private."""
+"""Closed forms, and mechanisms made of them whose sampled weights are proven private."""
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skrldp._numbers import at_most
+from skrldp.alphabet import Record
 from skrldp.certificate import Certificate, keeps, prove_promise, release
 from skrldp.design import Solution, information_bound
 from skrldp.exceptions import CertificateError
 from skrldp.information import Blocks, block_information
 from skrldp.mechanism import Mechanism
 from skrldp.privacy import Promise, Requirements
+from skrldp.sanitizers._base import BaseSanitizer
 from skrldp.sanitizers._fitted_state import Designed
+from skrldp.sanitizers._texts import with_parameters
+from skrldp.sets import AllDistributions, FittedSet
 
-__all__ = ["release_blocks"]
+__all__ = ["ResponseSanitizer", "release_blocks"]
 
 # A dense table is sampled three times as fast as four weights, but its proof looks at every report,
 # pair of secrets and value: at this many combinations it takes a second and some 30 MB.
 _DENSE_CELLS = 512
 _DENSE_WORK = 5_000_000
 _ATTEMPTS = 8
+
+
+@with_parameters
+class ResponseSanitizer(BaseSanitizer):
+    """Base class: a randomised response, private at all distributions.
+
+    Parameters
+    ----------
+    uncertainty : optional
+        Ignored: the mechanism is private at all distributions.
+
+    Attributes
+    ----------
+    uncertainty_ : AllDistributions
+        The distributions that privacy holds for; ``B_`` is the radius, in nats.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        By `fit`, if the table's columns have names and `sensitive` is None.
+
+    Notes
+    -----
+    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
+    :doc:`what a report looks like </guide/reports>`.
+    """
+
+    _name: ClassVar[str]
+
+    @abstractmethod
+    def _response(self, eps: float, a1: int, a2: int) -> Blocks:
+        """Return the probabilities of the response for so many secrets and values."""
+
+    def _uncertainty_set(self) -> Any:
+        return AllDistributions()
+
+    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
+        eps = promise.requirements().least_eps
+        shape = promise.joint.counts.shape
+        return release_blocks(lambda: self._response(eps, *shape), self._name, promise)
 
 
 def release_blocks(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from skrldp._params import is_finite, is_number, is_whole, shown
 from skrldp._typing import Floats
 from skrldp.alphabet import plain
-from skrldp.joint import as_counts
 from skrldp.mechanism import check_categories
 from skrldp.sets import LikelihoodRatioSet
 
@@ -146,20 +145,15 @@ def larger_designs(most_cells: int) -> str:
     return f"Other sanitizers hold more cells: {', '.join(larger)}." if larger else ""
 
 
-def check_weights(sample_weight: Any, cells: NDArray[Any]) -> Floats | None:
-    """Return weights as counts of records; refuse those that cannot be counts.
+def check_weights(weights: Floats, cells: NDArray[Any]) -> None:
+    """Refuse weights that cannot be counts of records.
 
     In a table of distinct rows any counts are possible: each states how often the row occurs. Where
     rows repeat, each row is one record, and weights far above one per row state how many people the
     record represents, not how many records there are, on which privacy depends.
 
-    Shapes: `sample_weight` (n,); `cells` (n,). Returns (n,): how many records each row stands for;
-    None if each stands for one. Raises ValueError if they are no whole numbers >= 0, cannot be
-    counts, or are too many.
+    Shapes: `weights` (n,), whole numbers; `cells` (n,).
     """
-    if sample_weight is None:
-        return None
-    weights = as_counts(sample_weight, len(cells))
     total, seen = int(weights.sum()), cells[weights > 0]
     if total > _MOST_RECORDS:
         raise ValueError(
@@ -168,7 +162,7 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> Floats | None:
             "large scale."
         )
     if total <= _RECORDS_PER_ROW * len(seen):
-        return weights
+        return
     repeated = len(seen) - len(np.unique(seen))
     if repeated:
         raise ValueError(
@@ -181,7 +175,6 @@ def check_weights(sample_weight: Any, cells: NDArray[Any]) -> Floats | None:
             "survey=SurveyDesign(weights=...). Taken for counts, they would make the set of "
             "distributions far too small."
         )
-    return weights
 
 
 def parts_of(columns: Sequence[tuple[Any, bool]]) -> str:

@@ -1,21 +1,15 @@
 """Generalised randomised response on the whole record."""
 
-from typing import Any
-
-from skrldp.alphabet import Record
 from skrldp.design.closed_form import grr
-from skrldp.privacy import Promise
-from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._blocks import release_blocks
-from skrldp.sanitizers._fitted_state import Designed
+from skrldp.information import Blocks
+from skrldp.sanitizers._blocks import ResponseSanitizer
 from skrldp.sanitizers._texts import with_parameters
-from skrldp.sets import AllDistributions, FittedSet
 
 __all__ = ["GRRSanitizer"]
 
 
 @with_parameters
-class GRRSanitizer(BaseSanitizer):
+class GRRSanitizer(ResponseSanitizer):
     """Generalised randomised response: report the record, or any other one, all equally likely.
 
     It is the baseline: local differential privacy for the whole record, S and U alike.
@@ -23,17 +17,12 @@ class GRRSanitizer(BaseSanitizer):
     Parameters
     ----------
     {eps, sensitive, survey, categories, min_frequency, max_categories, alphabet_fraction}
-    uncertainty : optional
-        Ignored: the mechanism is private at all distributions.
-    {encode, handle_unknown, random_state, verbose}
+    {uncertainty, encode, handle_unknown, random_state, verbose}
 
     Attributes
     ----------
-    {joint_}
-    uncertainty_ : AllDistributions
-        The distributions that privacy holds for; ``B_`` is the radius, in nats.
-    {mechanism_, certificate_, solution_, mutual_information_, normalized_mutual_information_}
-    {information_by_secret_, n_features_in_, feature_names_in_}
+    {joint_, uncertainty_, mechanism_, certificate_, solution_, mutual_information_}
+    {normalized_mutual_information_, information_by_secret_, n_features_in_, feature_names_in_}
 
     Raises
     ------
@@ -41,8 +30,7 @@ class GRRSanitizer(BaseSanitizer):
 
     Warns
     -----
-    PrivacyLeakWarning
-        By `fit`, if the table's columns have names and `sensitive` is None.
+    {PrivacyLeakWarning}
 
     See Also
     --------
@@ -56,8 +44,7 @@ class GRRSanitizer(BaseSanitizer):
     whatever is known about the population and whatever its distribution. Two reports about the same
     person are together private at 2·eps.
 
-    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
-    :doc:`what a report looks like </guide/reports>`.
+    {Read more in the guide}
 
     References
     ----------
@@ -76,9 +63,7 @@ class GRRSanitizer(BaseSanitizer):
     (2, 2)
     """
 
-    def _uncertainty_set(self) -> Any:
-        return AllDistributions()
+    _name = "grr"
 
-    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
-        eps = promise.requirements().least_eps
-        return release_blocks(lambda: grr(eps, promise.joint.counts.size), "grr", promise)
+    def _response(self, eps: float, a1: int, a2: int) -> Blocks:
+        return grr(eps, a1 * a2)

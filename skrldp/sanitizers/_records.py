@@ -2,6 +2,7 @@
 
 import hashlib
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from skrldp._params import is_whole
+from skrldp._typing import Floats
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import check_categories
 from skrldp.sampling import RandomStream
 from skrldp.sanitizers._checks import check_weights
 from skrldp.surveys import SurveyRecords, SurveyTotals
-from skrldp.table import CellCodec, Codes, column_names
+from skrldp.table import CellCodec, Codes, Table
 
 __all__ = ["UNKNOWN", "check_columns", "impute", "public_joint"]
 
@@ -22,20 +24,26 @@ UNKNOWN = ("error", "impute", "infrequent_if_exist")
 
 
 def public_joint(
-    codec: CellCodec, codes: Codes, sample_weight: Any, records: SurveyRecords | None = None
+    codec: CellCodec,
+    codes: Codes,
+    weights: Callable[[int], Floats] | None,
+    records: SurveyRecords | None = None,
 ) -> JointDistribution:
     """Count the public records of each cell, of categories that clients can have.
 
-    Shapes: `sample_weight` (n,). Raises ValueError if the weights cannot be counts. Raises
+    `weights` gives the counts of so many rows. Raises ValueError if they cannot be counts. Raises
     TypeError if a category is of a type that no client could have.
     """
     for column in codec.columns:
         check_categories(f"column {column.name!r}", (*column.categories, *column.infrequent))
     cells = codes.cells(codec.n_values)
-    weights: Any = check_weights(sample_weight, cells if codes.rows is None else codes.rows)
-    if codes.counted is not None:
-        weights = codes.counted
-    counts = np.bincount(cells, weights, codec.n_cells).reshape(codec.n_secrets, codec.n_values)
+    counted = codes.counted
+    if weights is not None:
+        rows = cells if codes.rows is None else codes.rows
+        of_rows = weights(len(rows))
+        check_weights(of_rows, rows)
+        counted = of_rows if counted is None else counted
+    counts = np.bincount(cells, counted, codec.n_cells).reshape(codec.n_secrets, codec.n_values)
     source, most, survey = codec.source, codec.most_values, None
     if records is not None:
         survey = SurveyTotals.of(records, cells, codec.n_cells)
@@ -46,15 +54,14 @@ def public_joint(
     )
 
 
-def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, observe: str) -> bool:
-    """Compare the columns of a table with those seen in `fit`.
+def check_columns(sanitizer: Any, X: Any, table: Table, codec: CellCodec, *, observe: str) -> bool:
+    """Compare the columns of a table with those seen in `fit`; `table` is X, read.
 
     Returns bool: whether the table has the columns of U alone. Raises ValueError if it has other
     columns.
     """
-    names = column_names(X)  # raises an error if X is not a table
-    if observe == "nonsensitive" and codec.holds_values_only(X):
-        _warn_of_names(sanitizer, names)
+    if observe == "nonsensitive" and codec.holds_values_only(table):
+        _warn_of_names(sanitizer, table.names)
         return True
     try:
         validate_data(sanitizer, X, skip_check_array=True, reset=False)
@@ -71,7 +78,7 @@ def check_columns(sanitizer: Any, X: Any, codec: CellCodec, *, observe: str) -> 
     return False
 
 
-def _warn_of_names(sanitizer: Any, names: list[Any]) -> None:
+def _warn_of_names(sanitizer: Any, names: Sequence[Any]) -> None:
     """Warn, as scikit-learn does, that columns are identified by their order alone."""
     named, fitted = all(isinstance(n, str) for n in names), hasattr(sanitizer, "feature_names_in_")
     if named == fitted:

@@ -1,21 +1,15 @@
 """Secret randomised response."""
 
-from typing import Any
-
-from skrldp.alphabet import Record
 from skrldp.design.closed_form import srr
-from skrldp.privacy import Promise
-from skrldp.sanitizers._base import BaseSanitizer
-from skrldp.sanitizers._blocks import release_blocks
-from skrldp.sanitizers._fitted_state import Designed
+from skrldp.information import Blocks
+from skrldp.sanitizers._blocks import ResponseSanitizer
 from skrldp.sanitizers._texts import with_parameters
-from skrldp.sets import AllDistributions, FittedSet
 
 __all__ = ["SRRSanitizer"]
 
 
 @with_parameters
-class SRRSanitizer(BaseSanitizer):
+class SRRSanitizer(ResponseSanitizer):
     """Secret randomised response: protects S at every distribution, and U only as far as needed.
 
     The probabilities of a report given two records differ by a factor of at most exp(ε); if the two
@@ -24,17 +18,12 @@ class SRRSanitizer(BaseSanitizer):
     Parameters
     ----------
     {eps, sensitive, survey, categories, min_frequency, max_categories, alphabet_fraction}
-    uncertainty : optional
-        Ignored: the mechanism is private at all distributions.
-    {encode, handle_unknown, random_state, verbose}
+    {uncertainty, encode, handle_unknown, random_state, verbose}
 
     Attributes
     ----------
-    {joint_}
-    uncertainty_ : AllDistributions
-        The distributions that privacy holds for; ``B_`` is the radius, in nats.
-    {mechanism_, certificate_, solution_, mutual_information_, normalized_mutual_information_}
-    {information_by_secret_, n_features_in_, feature_names_in_}
+    {joint_, uncertainty_, mechanism_, certificate_, solution_, mutual_information_}
+    {normalized_mutual_information_, information_by_secret_, n_features_in_, feature_names_in_}
 
     Raises
     ------
@@ -42,8 +31,7 @@ class SRRSanitizer(BaseSanitizer):
 
     Warns
     -----
-    PrivacyLeakWarning
-        By `fit`, if the table's columns have names and `sensitive` is None.
+    {PrivacyLeakWarning}
 
     See Also
     --------
@@ -58,8 +46,7 @@ class SRRSanitizer(BaseSanitizer):
     whatever the distribution of the population. Nothing is promised about U beyond what it reveals
     about S. Two reports about the same person are together private at 2·eps.
 
-    Read more in the guide: :doc:`which sanitizer to take </guide/sanitizers>` and
-    :doc:`what a report looks like </guide/reports>`.
+    {Read more in the guide}
 
     References
     ----------
@@ -76,9 +63,7 @@ class SRRSanitizer(BaseSanitizer):
     True
     """
 
-    def _uncertainty_set(self) -> Any:
-        return AllDistributions()
+    _name = "srr"
 
-    def _design(self, promise: Promise, around: FittedSet, record: Record) -> Designed:
-        eps = promise.requirements().least_eps
-        return release_blocks(lambda: srr(eps, *promise.joint.counts.shape), "srr", promise)
+    def _response(self, eps: float, a1: int, a2: int) -> Blocks:
+        return srr(eps, a1, a2)

@@ -144,9 +144,9 @@ def _common_dtype(codec: CellCodec) -> np.dtype[Any]:
 
 def with_index_of(frame: Any, like: Any) -> Any:
     """Give a pandas frame the index of another one of as many rows; leave the rest as it is."""
-    table = nw.from_native(like, pass_through=True)
-    if isinstance(table, nw.DataFrame) and table.implementation.is_pandas_like():
-        frame.index = like.index
+    table = read_table(like)
+    if not table.is_array and table.source.implementation.is_pandas_like():
+        frame.index = table.source.to_native().index
     return frame
 
 
@@ -155,10 +155,10 @@ def as_frame(numbers: NDArray[Any], names: Sequence[str], like: Any) -> Any:
 
     Shapes: `numbers` (n, len(names)).
     """
-    table = nw.from_native(like, pass_through=True)
-    if not isinstance(table, nw.DataFrame):
+    table = read_table(like)
+    if table.is_array:
         return numbers
-    return with_index_of(_frame(numbers, names, table.implementation), like)
+    return with_index_of(_frame(numbers, names, table.source.implementation), table)
 
 
 def to_container(output: Any, names: Sequence[str], container: str) -> Any:

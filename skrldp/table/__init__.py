@@ -22,7 +22,7 @@ from skrldp.table._frequencies import Frequencies
 from skrldp.table._grouping import Grouping
 from skrldp.table._lazy import distinct_rows, lazy_names
 from skrldp.table._learn import learn
-from skrldp.table._read import lazy_frame, read_table
+from skrldp.table._read import Table, lazy_frame, read_table
 from skrldp.table._select import column_names, resolve_columns
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Codes",
     "Frequencies",
     "Grouping",
+    "Table",
     "column_names",
     "column_reader",
     "distinct_rows",

@@ -13,6 +13,10 @@ from skrldp.alphabet import plain
 __all__ = ["declared_levels", "factorize", "series_from_array"]
 
 
+# Texts of the first rows are looked up in a column of many; more of them would save nothing.
+_SOME, _MANY = 5_000, 50_000
+
+
 def series_from_array(values: np.ndarray) -> nw.Series[Any]:
     """Return one column of an array as a narwhals series."""
     import pandas as pd
@@ -32,6 +36,10 @@ def factorize(series: nw.Series[Any], texts: Sequence[str] = ()) -> tuple[np.nda
 
     Texts that rows are likely to have, if given, are looked up first, and begin the list.
     """
+    if len(series) > _MANY and not texts:
+        _, distinct = _factorize_any(series[:_SOME])
+        texts = [text for text in distinct if isinstance(text, str)]
+        texts = texts if len(texts) < _SOME // 10 else ()
     positions = _places_among(texts, series) if 0 < len(texts) <= len(series) else None
     if positions is None:
         return _factorize_any(series)

@@ -173,7 +173,7 @@ def _public_table(
     frame = lazy_frame(X)
     source = read_table(X) if frame is None else LazyTable.of(frame)
     names = source.names
-    secrets = resolve_columns(X, sensitive)
+    secrets = resolve_columns(X, sensitive, names=names)
     values = tuple(place for place in range(len(names)) if place not in secrets)
     if not values:
         raise ValueError(_nothing_to_release(len(names)))

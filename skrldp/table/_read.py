@@ -136,12 +136,14 @@ class Table:
 
 
 def read_table(X: Any) -> Table:
-    """Make a table from an array, a list of rows or a data frame.
+    """Make a table from an array, a list of rows or a data frame; return a table as it is.
 
     Raises TypeError for sparse matrices, lazy frames, masked arrays and dictionaries. Raises
     ValueError if X is not two-dimensional, or has no rows or columns, duplicate column names or
     complex numbers.
     """
+    if isinstance(X, Table):
+        return X
     lazy = lazy_frame(X)  # first: some have an attribute of every name
     if lazy is not None:
         call = _CALLS.get(str(lazy.implementation.value), ".collect()")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -25,8 +25,10 @@ def column_names(X: Any) -> list[Any]:
     return list(read_table(X).names)
 
 
-def resolve_columns(X: Any, selection: Any, what: str = "sensitive") -> tuple[int, ...]:
-    """Find the positions of the columns that a parameter selects.
+def resolve_columns(
+    X: Any, selection: Any, what: str = "sensitive", names: Sequence[Any] | None = None
+) -> tuple[int, ...]:
+    """Find the positions of the columns that a parameter selects; `names` are those of X, if known.
 
     Returns tuple of int: in the table's order, each once. Raises ValueError if there is no such
     column, or none is selected. Raises TypeError if the selection is none of the above.
@@ -36,8 +38,10 @@ def resolve_columns(X: Any, selection: Any, what: str = "sensitive") -> tuple[in
     >>> resolve_columns([["no", 1, 2.5]], [-1, 0])
     (0, 2)
     """
-    lazy = lazy_frame(X)
-    names = column_names(X) if lazy is None else lazy_names(lazy)
+    if names is None:
+        lazy = lazy_frame(X)
+        names = column_names(X) if lazy is None else lazy_names(lazy)
+    names = list(names)
     if callable(selection):
         selection = selection(X)
     positions = _selected(selection, names, what)

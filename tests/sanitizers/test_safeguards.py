@@ -32,7 +32,7 @@ from skrldp import (
     privacy_report,
 )
 from skrldp.joint import as_counts
-from skrldp.sanitizers import _checks, as_sanitizer, changes_since_fit
+from skrldp.sanitizers import _base, as_sanitizer, changes_since_fit
 
 SANITIZERS = [
     AOptimalSanitizer,
@@ -73,11 +73,11 @@ def test_weights_are_read_once(monkeypatch):
     """By `fit`, which may be given millions."""
     calls = []
 
-    def count(weights, *arguments):
+    def count(weights, *arguments, **keywords):
         calls.append(weights)
-        return as_counts(weights, *arguments)
+        return as_counts(weights, *arguments, **keywords)
 
-    for module in (_checks, joint):
+    for module in (_base, joint):
         monkeypatch.setattr(module, "as_counts", count)
     weights = np.array(COUNTS)
     assert SRRSanitizer().fit(ROWS, sample_weight=weights).joint_.n == sum(COUNTS)
