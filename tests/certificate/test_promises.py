@@ -116,8 +116,9 @@ class Stubborn:
     def screened(self, rows, against):
         return Screened(self, rows, against, np.full((1, 2), math.inf), np.zeros((1, 2)))
 
-    def closely(self, part, *_):
-        return np.full(len(part), 1e-3), np.zeros((len(part), 2, 2))
+    def closely(self, pairs, *_):
+        m = len(pairs.first)
+        return np.full(m, 1e-3), np.zeros((m, 2, 2))
 
 
 def test_what_cannot_be_proven_is_infinite():
