@@ -13,6 +13,9 @@ _HOMES = {
     "AOptimalSanitizer": "sanitizers",
     "AllDistributions": "sets",
     "Audit": "auditing",
+    "BlockEstimator": "estimation",
+    "BlockSanitizer": "sanitizers",
+    "Calibrator": "estimation",
     "Certificate": "certificate",
     "CertificateError": "exceptions",
     "EstimationErrorDisplay": "display",
@@ -24,6 +27,7 @@ _HOMES = {
     "JointDistribution": "joint",
     "LeakageDisplay": "display",
     "LikelihoodRatioSet": "sets",
+    "Manifest": "mechanism",
     "Mechanism": "mechanism",
     "MechanismDisplay": "display",
     "NonRobustSanitizer": "sanitizers",
@@ -50,6 +54,9 @@ __all__ = [
     "AOptimalSanitizer",
     "AllDistributions",
     "Audit",
+    "BlockEstimator",
+    "BlockSanitizer",
+    "Calibrator",
     "Certificate",
     "CertificateError",
     "EstimationErrorDisplay",
@@ -61,6 +68,7 @@ __all__ = [
     "JointDistribution",
     "LeakageDisplay",
     "LikelihoodRatioSet",
+    "Manifest",
     "Mechanism",
     "MechanismDisplay",
     "NonRobustSanitizer",
@@ -98,7 +106,12 @@ if TYPE_CHECKING:
         PrivacyUtilityDisplay,
         UncertaintyDisplay,
     )
-    from skrldp.estimation import FrequencyEstimator, expected_std_error
+    from skrldp.estimation import (
+        BlockEstimator,
+        Calibrator,
+        FrequencyEstimator,
+        expected_std_error,
+    )
     from skrldp.exceptions import (
         CertificateError,
         InfeasibleError,
@@ -108,9 +121,10 @@ if TYPE_CHECKING:
         SolverError,
     )
     from skrldp.joint import JointDistribution
-    from skrldp.mechanism import Mechanism
+    from skrldp.mechanism import Manifest, Mechanism
     from skrldp.sanitizers import (
         AOptimalSanitizer,
+        BlockSanitizer,
         GRRSanitizer,
         IRSanitizer,
         NonRobustSanitizer,

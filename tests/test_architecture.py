@@ -46,17 +46,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     "design": {"_highs", "information", "joint", "privacy", "sets", "support_function"},
     "targets": {"alphabet"},
     "sampling": set(),
+    "pooling": set(),
     "mechanism": {"alphabet", "information", "sampling"},
     "certificate": {"alphabet", "information", "joint", "mechanism", "privacy", "sets"},
     "sanitizers": {
         "alphabet", "certificate", "design", "information", "joint", "mechanism", "privacy",
-        "sampling", "sets", "surveys", "table", "targets",
+        "pooling", "sampling", "sets", "surveys", "table", "targets",
     },
     "client": {"alphabet", "mechanism", "sampling"},
     "batches": {"alphabet", "client", "mechanism", "sampling"},
     "estimation": {
-        "_highs", "alphabet", "joint", "mechanism", "sanitizers", "sets", "support_function",
-        "table",
+        "_highs", "alphabet", "joint", "mechanism", "pooling", "sanitizers", "sets",
+        "support_function", "table",
     },
     "auditing": {
         "alphabet", "certificate", "information", "joint", "mechanism", "privacy", "sanitizers",

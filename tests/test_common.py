@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skrldp import (
     AOptimalSanitizer,
+    BlockSanitizer,
     GRRSanitizer,
     IRSanitizer,
     NonRobustSanitizer,
@@ -51,10 +52,10 @@ DESIGNS = {}
 
 def remembered(design):
     @wraps(design)
-    def remembering(self, promise, record):
+    def remembering(self, promise, *given):
         key = type(self), pickle.dumps((self.get_params(), promise))
         if key not in DESIGNS:
-            DESIGNS[key] = design(self, promise, record)
+            DESIGNS[key] = design(self, promise, *given)
         return DESIGNS[key]
 
     return remembering
@@ -66,4 +67,12 @@ def remembered(design):
 def test_scikit_learn_checks(estimator, check, monkeypatch):
     if check.func.__name__ != "check_fit_idempotent":
         monkeypatch.setattr(type(estimator), "_design", remembered(type(estimator)._design))
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+@parametrize_with_checks(
+    [BlockSanitizer(base=GRRSanitizer())], expected_failed_checks=lambda _: EXPECTED
+)
+def test_scikit_learn_checks_of_blocks(estimator, check):
     check(estimator)

@@ -19,11 +19,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skrldp.client._block_client import BlockClient
     from skrldp.client._client import Client
     from skrldp.client._fresh_reports import FreshReports
+    from skrldp.client._records import BlockReader as BlockReader
     from skrldp.client._records import RecordReader as RecordReader
 
-__all__ = ["Client", "FreshReports", "load"]
+__all__ = ["BlockClient", "Client", "FreshReports", "load"]
 
 
 def load(
@@ -33,13 +35,14 @@ def load(
     memoize: bytes | None = None,
     limit: FreshReports | None = None,
     random_state: Any = None,
-) -> Client:
+) -> Client | BlockClient:
     """Load a mechanism that reports raw records.
 
     Parameters
     ----------
     text : str or bytes
-        What ``mechanism_.to_json()`` of a fitted sanitizer wrote; bytes are UTF-8.
+        What ``mechanism_.to_json()`` of a fitted sanitizer wrote, or ``manifest_.to_json()`` of
+        one of blocks; bytes are UTF-8.
     digest : str, optional
         The mechanism's ``mechanism_.digest``, which came another way than the text: any other
         mechanism is refused. Without it, whatever the text says is loaded.
@@ -57,7 +60,7 @@ def load(
 
     Returns
     -------
-    Client
+    Client, or BlockClient for a manifest
 
     Raises
     ------
@@ -74,14 +77,23 @@ def load(
     as it claims, nor who made it: see `docs/client.md`.
     """
     from skrldp.client._client import Client
-    from skrldp.mechanism import Mechanism
+    from skrldp.mechanism import Manifest, Mechanism, is_manifest
 
     if not (digest is None or isinstance(digest, str)):
         raise TypeError(f"digest must be a str of hexadecimal digits, got {type(digest).__name__}.")
-    mechanism = Mechanism.from_json(text)
-    if digest is not None and digest != mechanism.digest:
-        raise ValueError(f"this is another mechanism: its digest is {mechanism.digest}.")
-    return Client(mechanism, memoize=memoize, limit=limit, random_state=random_state)
+    found = Manifest.from_json(text) if is_manifest(text) else Mechanism.from_json(text)
+    if digest is not None and digest != found.digest:
+        raise ValueError(f"this is another mechanism: its digest is {found.digest}.")
+    if isinstance(found, Manifest):
+        if limit is not None:
+            raise ValueError(
+                "the reports of a manifest are not counted (limit): each person reports one block, "
+                "which memoize makes permanent."
+            )
+        from skrldp.client._block_client import BlockClient
+
+        return BlockClient(found, memoize=memoize, random_state=random_state)
+    return Client(found, memoize=memoize, limit=limit, random_state=random_state)
 
 
 def __getattr__(name: str) -> Any:
@@ -89,12 +101,16 @@ def __getattr__(name: str) -> Any:
         from skrldp.client._client import Client
 
         return Client
+    if name == "BlockClient":
+        from skrldp.client._block_client import BlockClient
+
+        return BlockClient
     if name == "FreshReports":
         from skrldp.client._fresh_reports import FreshReports
 
         return FreshReports
-    if name == "RecordReader":  # for rooms that read records in other ways
-        from skrldp.client._records import RecordReader
+    if name in ("BlockReader", "RecordReader"):  # for rooms that read records in other ways
+        from skrldp.client import _records
 
-        return RecordReader
+        return getattr(_records, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

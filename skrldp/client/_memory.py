@@ -80,11 +80,18 @@ class Memory:
 
     def _tapes(self, cells: NDArray[Any], persons: Sequence[bytes], start: int) -> Tapes:
         rows = slice(start, start + _ROWS)
+        return Tapes(self.octets(cells[rows], persons[rows]))
+
+    def octets(self, cells: NDArray[Any], persons: Sequence[bytes]) -> NDArray[np.uint8]:
+        """Compute the tapes of persons, given by the bytes of their ids, and their cells.
+
+        Shapes: `cells` (n,); returns (n, 32).
+        """
         octets = b"".join(
             hmac.digest(self._key, cell.to_bytes(8, "big") + person, "sha256")
-            for cell, person in zip(cells[rows].tolist(), persons[rows], strict=True)
+            for cell, person in zip(cells.tolist(), persons, strict=True)
         )
-        return Tapes(np.frombuffer(octets, dtype=np.uint8).reshape(-1, _TAPE))
+        return np.frombuffer(octets, dtype=np.uint8).reshape(-1, _TAPE)
 
 
 def octets_of(person: Any) -> bytes:

@@ -12,7 +12,9 @@ from skrldp.alphabet import Alphabet, Column, Factorized, brief, combine, listed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RecordReader"]
+    from skrldp.mechanism import Manifest
+
+__all__ = ["BlockReader", "RecordReader"]
 
 _NOTHING = "Nothing was reported."
 
@@ -183,6 +185,36 @@ def _column(name: Any, values: Any) -> Any:
 def _refuse_masked(array: Any) -> None:
     if isinstance(array, np.ndarray) and hasattr(array, "mask"):
         raise ValueError(f"masked arrays are not supported; pass None if missing. {_NOTHING}")
+
+
+class BlockReader(RecordReader):
+    """Finds the codes of raw records in every column of a manifest, whatever block they report."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        columns = manifest.columns
+        self._names = [name for name, _ in columns]
+        self._of_u = manifest.observe == "nonsensitive"
+        self._parts = []
+        secret = [place for place, (_, sensitive) in enumerate(columns) if sensitive]
+        if not self._of_u:
+            names = [self._names[place] for place in secret]
+            alphabet = Alphabet.of_members(names, manifest.secrets)
+            self._parts.append(_Part(alphabet, secret, [False] * len(secret)))
+        for place, column in enumerate(manifest.encoders, len(secret)):
+            takes_all = manifest.others[column.name] is True
+            self._parts.append(_Part(Alphabet((column,)), [place], [takes_all]))
+        self._wanted = sorted(place for part in self._parts for place in part.places)
+
+    def codes(self, records: Any) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+        """Find the codes of S, and of each column of U; refuse what is unknown in any column.
+
+        Shapes: `records` (n, k); returns arrays (n,).
+        """
+        columns = self._columns(records)
+        found = [part.indices([columns[place] for place in part.places]) for part in self._parts]
+        if self._of_u:
+            return np.zeros_like(found[0], np.uint8), found
+        return found[0], found[1:]
 
 
 # --- S and U -------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from skrldp.mechanism._stated_sets import (
     real,
 )
 
-__all__ = ["FurtherBound", "Guarantee", "check_fit"]
+__all__ = ["FurtherBound", "Guarantee", "bound_of_several", "check_fit"]
 
 
 @dataclass(frozen=True)
@@ -224,20 +224,28 @@ class Guarantee:
         Returns float: in nats, rounded upwards; infinite if no bound at all distributions is
         stated. Raises ValueError if `reports` is no whole number of at least 1.
         """
-        if not is_whole(reports) or reports < 1:
-            raise ValueError(f"reports={reports!r} is no whole number >= 1.")
-        if reports == 1 or math.isinf(self.eps_of_next):
-            return self.eps if reports == 1 else math.inf
-        exact = Fraction(self.eps) + (int(reports) - 1) * Fraction(self.eps_of_next)
-        try:
-            nearest = float(exact)
-        except OverflowError:
-            return math.inf
-        return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+        return bound_of_several(self.eps, self.eps_of_next, reports)
 
     def describe_distributions(self) -> str:
         """Say in words which distributions it holds for."""
         return "all distributions" if self.distributions == "all" else self.distributions.describe()
+
+
+def bound_of_several(first: float, further: float, reports: int) -> float:
+    """Add the bound of a first report and those of further ones, in nats, rounded upwards.
+
+    Raises ValueError if `reports` is no whole number of at least 1.
+    """
+    if not is_whole(reports) or reports < 1:
+        raise ValueError(f"reports={reports!r} is no whole number >= 1.")
+    if reports == 1 or math.isinf(further):
+        return first if reports == 1 else math.inf
+    exact = Fraction(first) + (int(reports) - 1) * Fraction(further)
+    try:
+        nearest = float(exact)
+    except OverflowError:
+        return math.inf
+    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
 def check_fit(guarantee: Guarantee, n_secrets: int, columns: Sequence[tuple[Any, bool]]) -> None:

@@ -34,7 +34,7 @@ from skrldp.sampling import BlockTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["read", "write"]
+__all__ = ["is_manifest", "read", "read_manifest", "write", "write_manifest"]
 
 # A parsed text takes some 70 bytes for each list. There are fewer than 4 million of them in the
 # largest mechanism whose values are tuples of two columns, and names may hold brackets too.
@@ -48,6 +48,13 @@ _LONG = re.compile("(?<![0-9])[0-9]{4301}")  # more digits than Python's whole n
 FORMAT = "skrldp-mechanism"
 VERSION = 3
 VERSIONS = (1, 2, 3)  # that are read
+MANIFEST = "skrldp-manifest"
+MANIFEST_VERSION = 1
+# What to say where one of the two formats stands in place of the other.
+_INSTEAD = {
+    MANIFEST: " It is a manifest of several mechanisms: read it with Manifest.from_json.",
+    FORMAT: " It is a single mechanism: read it with Mechanism.from_json.",
+}
 _NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bits")
 
 
@@ -90,6 +97,15 @@ def write(mechanism: Parts) -> str:
     return text
 
 
+def write_manifest(weights: Sequence[int], mechanisms: Sequence[str]) -> str:
+    """Write the canonical JSON of a manifest, given that of its mechanisms."""
+    head = {"format": MANIFEST, "version": MANIFEST_VERSION, "weights": list(weights)}
+    text = json.dumps(head, separators=(",", ":"))
+    text = f'{text[:-1]},"mechanisms":[{",".join(mechanisms)}]}}'
+    _check_size(text)
+    return text
+
+
 # --- Reading -------------------------------------------------------------------------------------
 
 
@@ -100,6 +116,34 @@ def read(text: str | bytes) -> dict[str, Any]:
     mechanism. Raises TypeError if `text` is neither str nor bytes. Raises ValueError if it does not
     follow the format of a mechanism exactly, or its weights are not a distribution.
     """
+    return _parts(_fields_of(text))
+
+
+def read_manifest(text: str | bytes) -> tuple[list[Any], list[dict[str, Any]]]:
+    """Read the weights of a manifest's blocks, and the parts of each block's mechanism.
+
+    Raises TypeError and ValueError as :func:`read`.
+    """
+    fields = _fields_of(text, MANIFEST)
+    if fields["version"] != MANIFEST_VERSION:
+        raise malformed(f"manifests have version {MANIFEST_VERSION}")
+    check_keys(fields, ("format", "version", "weights", "mechanisms"), (), "it")
+    entries = _list(fields["mechanisms"], "mechanisms")
+    parts = []
+    for entry in entries:
+        _check_format(entry, FORMAT)
+        parts.append(_parts(entry))
+    return [whole(weight, "weights") for weight in _list(fields["weights"], "weights")], parts
+
+
+def is_manifest(text: str | bytes) -> bool:
+    """Whether a text is a manifest rather than a mechanism, by its first characters."""
+    start = text[:200] if isinstance(text, str) else bytes(text[:200]).decode(errors="replace")
+    return f'"{MANIFEST}"' in start
+
+
+def _fields_of(text: str | bytes, wanted: str = FORMAT) -> dict[str, Any]:
+    """Parse JSON that says which format it has."""
     if not isinstance(text, str | bytes | bytearray):
         raise TypeError(f"a mechanism is read from str or bytes, got {type(text).__name__}.")
     try:
@@ -108,7 +152,7 @@ def read(text: str | bytes) -> dict[str, Any]:
         raise ValueError(f"not a mechanism: the text is not JSON ({error}).") from None
     _check_size(text)
     try:
-        fields = json.loads(
+        fields: dict[str, Any] = json.loads(
             text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite
         )
     except RecursionError:
@@ -116,15 +160,21 @@ def read(text: str | bytes) -> dict[str, Any]:
     except ValueError as error:
         what = brief(str(error))
         raise ValueError(f"not a mechanism: the text is not JSON ({what}).") from None
-    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
-        raise ValueError(f"not a mechanism: the JSON does not say format={FORMAT!r}.")
+    _check_format(fields, wanted)
+    return fields
+
+
+def _check_format(fields: Any, wanted: str) -> None:
+    if not isinstance(fields, dict) or fields.get("format") != wanted:
+        found = fields.get("format") if isinstance(fields, dict) else None
+        hint = _INSTEAD.get(found, "") if isinstance(found, str) else ""
+        raise ValueError(f"not a mechanism: the JSON does not say format={wanted!r}.{hint}")
     version = fields.get("version")
     if type(version) is not int or version not in VERSIONS:
         raise ValueError(
             f"this mechanism has version {brief(repr(version))}; this release reads versions "
             f"{', '.join(map(str, VERSIONS[:-1]))} and {VERSIONS[-1]}."
         )
-    return _parts(fields)
 
 
 def _check_size(text: str) -> None:

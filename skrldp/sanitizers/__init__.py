@@ -13,6 +13,8 @@ from skrldp.sanitizers._as_sanitizer import (
     write_reports,
 )
 from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._block_records import encode_records
+from skrldp.sanitizers._block_sanitizer import BlockSanitizer
 from skrldp.sanitizers._checks import check_uncertainty, default_uncertainty
 from skrldp.sanitizers._grr import GRRSanitizer
 from skrldp.sanitizers._independent_reporting import IRSanitizer
@@ -25,6 +27,7 @@ from skrldp.sanitizers._warnings import explain_limit, explain_rare_cells
 __all__ = [
     "AOptimalSanitizer",
     "BaseSanitizer",
+    "BlockSanitizer",
     "GRRSanitizer",
     "IRSanitizer",
     "NonRobustSanitizer",
@@ -37,6 +40,7 @@ __all__ = [
     "check_uncertainty",
     "codec_of",
     "default_uncertainty",
+    "encode_records",
     "explain_limit",
     "explain_rare_cells",
     "fitted_sanitizer",

@@ -340,11 +340,3 @@ class BaseSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it
         codes = self._encode(X, read_table(X), fitted, secrets=True)
         names = fitted.codec.secrets, fitted.codec.values
         return JointDistribution.from_codes(codes.secrets, codes.values, names, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True  # missing is a category where the public table has it
-        tags.transformer_tags.preserves_dtype = []
-        return tags

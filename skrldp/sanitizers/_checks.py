@@ -139,10 +139,17 @@ _LARGE = {
 }
 
 
+_BLOCKS = (
+    "A BlockSanitizer takes any number of columns: each person reports one block of them "
+    "(docs/guide/wide_tables.md)."
+)
+
+
 def larger_designs(most_cells: int) -> str:
-    """Name the sanitizers that hold more than `most_cells` cells; nothing if there are none."""
+    """Name the sanitizers that hold more than `most_cells` cells, and that of wide tables."""
     larger = [f"{name} {most:,}" for name, most in _LARGE.items() if most > most_cells]
-    return f"Other sanitizers hold more cells: {', '.join(larger)}." if larger else ""
+    others = f"Other sanitizers hold more cells: {', '.join(larger)}. " if larger else ""
+    return f"{others}{_BLOCKS}"
 
 
 def check_weights(weights: Floats, cells: NDArray[Any]) -> None:

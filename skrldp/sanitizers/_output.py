@@ -23,10 +23,48 @@ from skrldp.sanitizers._write_reports import (
     with_index_of,
 )
 
-__all__ = ["ReportsMixin"]
+__all__ = ["ReportsMixin", "TableTransformer"]
 
 
-class ReportsMixin:
+class TableTransformer:
+    """The part of a transformer of tables that is about containers and tags."""
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Set the container of the output of `transform` and `decode`.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+            "default" is the container of the input; None changes nothing. It takes precedence over
+            scikit-learn's global setting ``transform_output``.
+
+        Returns
+        -------
+        self
+        """
+        if transform is not None:
+            check_choice("transform", transform, CONTAINERS)
+            self._output_container = transform
+        return self
+
+    def _container(self) -> str:
+        chosen: str | None = getattr(self, "_output_container", None)
+        return sklearn.get_config()["transform_output"] if chosen is None else chosen
+
+    def __sklearn_clone__(self) -> Any:
+        copy = super().__sklearn_clone__()  # type: ignore[misc]
+        return copy.set_output(transform=getattr(self, "_output_container", None))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True  # missing is a category where the public table has it
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class ReportsMixin(TableTransformer):
     """The part of a sanitizer that writes reports once their symbols are drawn."""
 
     encode: str | None
@@ -141,29 +179,3 @@ class ReportsMixin:
         if columns is None:
             columns = [f"x{place}" for place in range(len(fitted.codec.columns))]
         return report_names(encode, fitted.codec, fitted.mechanism.shape[0], columns)
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Set the container of the output of `transform` and `decode`.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None
-            "default" is the container of the input; None changes nothing. It takes precedence over
-            scikit-learn's global setting ``transform_output``.
-
-        Returns
-        -------
-        self
-        """
-        if transform is not None:
-            check_choice("transform", transform, CONTAINERS)
-            self._output_container = transform
-        return self
-
-    def _container(self) -> str:
-        chosen: str | None = getattr(self, "_output_container", None)
-        return sklearn.get_config()["transform_output"] if chosen is None else chosen
-
-    def __sklearn_clone__(self) -> Any:
-        copy = super().__sklearn_clone__()  # type: ignore[misc]
-        return copy.set_output(transform=getattr(self, "_output_container", None))

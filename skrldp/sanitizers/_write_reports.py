@@ -17,6 +17,7 @@ __all__ = [
     "CONTAINERS",
     "ENCODINGS",
     "as_frame",
+    "blank_frame",
     "blank_table",
     "posterior",
     "read_symbols",
@@ -129,11 +130,16 @@ def blank_table(codec: CellCodec, like: Any = None) -> Any:
     if library == "numpy":
         return np.zeros((1, len(names)), dtype=_common_dtype(codec))
     if library == "pandas":  # names need not be strings
-        import pandas as pd
-
-        return pd.DataFrame([[None] * len(names)], columns=names)
+        return blank_frame(names)
     written = [name if isinstance(name, str) else f"x{name}" for name in names]
     return nw.from_dict({name: [None] for name in written}, backend=library).to_native()
+
+
+def blank_frame(names: Sequence[Any]) -> Any:
+    """Make a pandas frame of one row without values."""
+    import pandas as pd
+
+    return pd.DataFrame([[None] * len(names)], columns=list(names))
 
 
 def _common_dtype(codec: CellCodec) -> np.dtype[Any]:

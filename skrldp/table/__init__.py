@@ -16,6 +16,7 @@ from skrldp.table._design_columns import (
     column_reader,
     row_contents,
     take_rows,
+    with_columns,
     without_columns,
 )
 from skrldp.table._frequencies import Frequencies
@@ -24,6 +25,7 @@ from skrldp.table._lazy import distinct_rows, lazy_names
 from skrldp.table._learn import learn
 from skrldp.table._read import Table, lazy_frame, read_table
 from skrldp.table._select import column_names, resolve_columns
+from skrldp.table._unknown_categories import refuse_categories, refuse_combinations
 
 __all__ = [
     "CellCodec",
@@ -39,8 +41,11 @@ __all__ = [
     "lazy_names",
     "learn",
     "read_table",
+    "refuse_categories",
+    "refuse_combinations",
     "resolve_columns",
     "row_contents",
     "take_rows",
+    "with_columns",
     "without_columns",
 ]

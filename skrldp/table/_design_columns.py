@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp.alphabet import plain
-from skrldp.table._read import Table, read_table
-from skrldp.table._select import resolve_columns
+from skrldp.table._lazy import lazy_names
+from skrldp.table._read import Table, lazy_frame, read_table
+from skrldp.table._select import column_names, resolve_columns
 
-__all__ = ["column_reader", "row_contents", "take_rows", "without_columns"]
+__all__ = ["column_reader", "row_contents", "take_rows", "with_columns", "without_columns"]
 
 
 def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
@@ -36,12 +37,18 @@ def column_reader(X: Any, what: str) -> Callable[[Any], NDArray[Any]]:
 def without_columns(X: Any, names: Sequence[Any], what: str) -> Any:
     """Return a table without some columns, in its own library."""
     places = set(resolve_columns(X, list(names), what))
+    return with_columns(X, [p for p in range(len(column_names(X))) if p not in places])
+
+
+def with_columns(X: Any, places: Sequence[int]) -> Any:
+    """Return some columns of a table or lazy frame, by their places, in its own library."""
+    lazy = lazy_frame(X)
+    if lazy is not None:
+        names = lazy_names(lazy)
+        return lazy.select([names[place] for place in places]).to_native()
     table = read_table(X)
-    if table.is_array:
-        kept = [place for place in range(len(table.names)) if place not in places]
-        return table.source[:, kept]
-    left = [name for place, name in enumerate(table.names) if place not in places]
-    return table.source.select(left).to_native()
+    found = table.source[:, list(places)]
+    return found if table.is_array else found.to_native()
 
 
 def take_rows(X: Any, kept: NDArray[np.bool_]) -> Any:

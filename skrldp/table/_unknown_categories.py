@@ -7,8 +7,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from skrldp.alphabet import listed, named, numbered
-from skrldp.table._columns import Column
+from skrldp.alphabet import Column, listed, named, numbered
 
 __all__ = ["refuse_categories", "refuse_combinations"]
 

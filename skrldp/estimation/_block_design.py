@@ -1,0 +1,152 @@
+"""The mechanisms of blocks as an estimator needs them, and their reports, counted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skrldp._params import is_whole
+from skrldp._typing import Floats
+from skrldp.joint import as_counts
+from skrldp.mechanism import Manifest
+from skrldp.pooling import CommonMargins, Pool, information_of
+from skrldp.sanitizers import BlockSanitizer
+from skrldp.table import column_names, column_reader
+
+__all__ = ["BlockDesign", "block_with", "count_blocks", "expected_pool", "read_manifest"]
+
+_SMOOTHING = 0.5  # records, spread evenly over the cells of a block
+
+
+@dataclass(frozen=True, eq=False)
+class BlockDesign:
+    """A manifest, its margins, and what is known of its blocks' cells before there are reports."""
+
+    manifest: Manifest
+    margins: CommonMargins
+    matrices: tuple[Floats, ...]  # of the blocks' mechanisms (b, a), cells in lexicographic order
+    public: tuple[Floats, ...] | None  # distributions of the blocks' cells (a,); None: not known
+    n_public: int = 0
+
+    def information(self, cells: Sequence[Floats]) -> list[Any]:
+        parts = zip(self.margins.blocks, self.matrices, cells, strict=True)
+        return [information_of(*part) for part in parts]
+
+
+def read_manifest(mechanism: Any) -> BlockDesign:
+    """Read a manifest, its JSON, or a fitted BlockSanitizer."""
+    public, n_public = None, 0
+    if isinstance(mechanism, str | bytes):
+        manifest = Manifest.from_json(mechanism)
+    elif isinstance(mechanism, Manifest):
+        manifest = mechanism
+    elif isinstance(mechanism, BlockSanitizer):
+        check_is_fitted(mechanism)
+        manifest = mechanism.manifest_
+        joints = [one.joint_ for one in mechanism.sanitizers_]
+        n_public = joints[0].n
+        public = tuple(
+            manifest.in_order(number, joint.smoothed(_SMOOTHING).ravel())
+            for number, joint in enumerate(joints)
+        )
+    else:
+        raise TypeError(
+            "mechanism must be a Manifest, its JSON text or a fitted BlockSanitizer, got "
+            f"{type(mechanism).__name__}."
+        )
+    sizes = [len(own) for own in manifest.categories.values()]
+    margins = CommonMargins.of(len(manifest.secrets), sizes, manifest.places)
+    matrices = tuple(
+        manifest.in_order(number, one.matrix) for number, one in enumerate(manifest.mechanisms)
+    )
+    return BlockDesign(manifest, margins, matrices, public, n_public)
+
+
+def expected_pool(mechanism: Any, n: float) -> tuple[BlockDesign, Pool]:
+    """Return the estimate that n reports give at the public distribution, but for its values."""
+    design = read_manifest(mechanism)
+    if design.public is None:
+        raise ValueError("what to expect needs the public distribution: give the BlockSanitizer.")
+    information = design.information(design.public)
+    shares = design.manifest.shares
+    scaled = tuple(n * r * one.matrix for r, one in zip(shares, information, strict=True))
+    scores = tuple(
+        n * r * one.channel.T @ ((one.report - one.constant) / one.report)
+        for r, one in zip(shares, information, strict=True)
+    )
+    return design, Pool(design.margins, scaled, scores)
+
+
+def block_with(manifest: Manifest, *selections: Any) -> int:
+    """Return the number of the smallest block that has all the columns of some selections."""
+    wanted = []
+    for one in selections:
+        wanted += [] if one is None else list(one) if isinstance(one, list | tuple) else [one]
+    names = [name for name, _ in manifest.columns]
+    strange = [name for name in wanted if name not in names]
+    if strange:
+        raise ValueError(f"there is no column {strange[0]!r}; the columns are {names}.")
+    found = [
+        (one.shape[1], number)
+        for number, one in enumerate(manifest.mechanisms)
+        if {name for name, _ in one.columns}.issuperset(wanted)
+    ]
+    if not found:
+        raise ValueError(
+            f"no block has the columns {wanted} together, so no report tells how they go together. "
+            "Design with such a block (blocks=, or targets=); or calibrate the public records to "
+            "the margins that there are."
+        )
+    return min(found)[1]
+
+
+def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) -> list[Floats]:
+    """Count the reports of each symbol of each block."""
+    names = column_names(Y)
+    wanted: Sequence[Any] = ("block", "report")
+    if not set(wanted) <= set(names):
+        if len(names) != 2 or any(isinstance(name, str) for name in names):
+            raise ValueError(
+                f"reports have the columns 'block' and 'report', but these have {names}: give what "
+                "BlockSanitizer.transform or a reporter of the manifest returned."
+            )
+        wanted = names
+    read = column_reader(Y, "reports")
+    blocks, reports = (_whole(read(name), name) for name in wanted)
+    weights = None
+    if sample_weight is not None:
+        weights = as_counts(sample_weight, len(blocks), "report", Y)
+    found = []
+    if len(blocks) and not (blocks.min() >= 0 and blocks.max() < len(manifest.mechanisms)):
+        raise ValueError(
+            f"a report has a block that the manifest does not have: its {len(manifest.mechanisms)} "
+            "blocks are numbered from 0. These are reports of another manifest."
+        )
+    for number, one in enumerate(manifest.mechanisms):
+        rows = np.flatnonzero(blocks == number)
+        own = reports[rows]
+        if len(own) and not (own.min() >= 0 and own.max() < one.shape[0]):
+            raise ValueError(
+                f"a report of block {number} ({', '.join(map(str, manifest.blocks[number]))}) is "
+                f"none of its {one.shape[0]} symbols: these are reports of another manifest."
+            )
+        weight = None if weights is None else weights[rows]
+        found.append(np.bincount(own, weight, one.shape[0]).astype(float))
+    return found
+
+
+def _whole(column: NDArray[Any], name: Any) -> NDArray[np.int64]:
+    """Read whole numbers; refuse anything else, missing reports among it."""
+    if column.dtype.kind == "f" and np.isfinite(column).all() and (column == np.rint(column)).all():
+        column = column.astype(np.int64)
+    if column.dtype == object and all(is_whole(value) for value in column):
+        column = column.astype(np.int64)
+    if column.dtype.kind not in "iu":
+        raise ValueError(
+            f"column {name!r} of the reports must hold whole numbers, none of them missing. Leave "
+            "out rows without a report."
+        )
+    return column.astype(np.int64)

@@ -1,0 +1,377 @@
+"""The mechanisms of the blocks of a wide table: each person reports one block of columns."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skrldp._arrays import ReadOnly, real_numbers
+from skrldp._numbers import at_most
+from skrldp._pages import page
+from skrldp._typing import Floats
+from skrldp.alphabet import Column, combine
+from skrldp.mechanism import _json
+from skrldp.mechanism._base import Mechanism
+from skrldp.mechanism._guarantee import bound_of_several
+from skrldp.mechanism._manifest_columns import (
+    check_together,
+    encoders_of,
+    names_of,
+    orders_of,
+    others_of,
+)
+from skrldp.mechanism._others import Others
+from skrldp.mechanism._rounding import round_columns, slot_bits
+from skrldp.sampling import AliasTable, RandomStream, Tapes
+
+__all__ = ["Manifest"]
+
+
+@dataclass(frozen=True, eq=False)
+class Manifest(ReadOnly):
+    """The mechanisms of blocks of columns, and how often each block is drawn; immutable.
+
+    The report of a person is a pair: a block, which is drawn without regard to the record, and the
+    report of the block's mechanism. So the report leaks what the worst block leaks. Make a manifest
+    with :meth:`of` or :meth:`from_json`.
+
+    Attributes
+    ----------
+    mechanisms : tuple of m Mechanism
+        One for each block, with the same columns of S and the same secrets. Each has all
+        combinations of its columns' categories as its values.
+    weights : integer array of shape (m,)
+        How often each block is drawn: the sum is ``2**bits``.
+
+    Raises
+    ------
+    ValueError
+        If the mechanisms do not fit together, or the weights are no distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import Mechanism
+    >>> from skrldp.mechanism import Manifest
+    >>> one = Mechanism.from_matrix(np.full((2, 4), 0.5), ("no", "yes"), ("a", "b"))
+    >>> parts = [one.named(None, [("ill", True), (name, False)]) for name in ("home", "work")]
+    >>> manifest = Manifest.of(parts, [0.25, 0.75])
+    >>> manifest.blocks, manifest.shares.tolist()
+    ((('home',), ('work',)), [0.25, 0.75])
+    """
+
+    mechanisms: tuple[Mechanism, ...]
+    weights: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        """Check that the mechanisms belong together."""
+        super().__post_init__()
+        check_together(self.mechanisms)
+        if len(self.weights) != len(self.mechanisms):
+            raise ValueError(
+                f"a manifest has a weight for each block: got {len(self.weights):,} weights and "
+                f"{len(self.mechanisms):,} mechanisms."
+            )
+        _ = self.sampler, self.columns, self.encoders  # which check the rest
+
+    @staticmethod
+    def of(mechanisms: Sequence[Mechanism], shares: ArrayLike) -> "Manifest":
+        """Make a manifest of mechanisms and the probabilities of their blocks.
+
+        Parameters
+        ----------
+        mechanisms : sequence of m Mechanism
+            One for each block.
+        shares : array of shape (m,)
+            Probability that a person reports the block; rounded to a multiple of ``2**-bits``.
+
+        Returns
+        -------
+        Manifest
+
+        Raises
+        ------
+        ValueError
+            If the shares are no distribution, or the mechanisms do not fit together.
+        """
+        probabilities = real_numbers(shares, "shares").astype(float)
+        if (
+            probabilities.ndim != 1
+            or not np.isfinite(probabilities).all()
+            or (probabilities < 0).any()
+            or abs(probabilities.sum() - 1.0) > 1e-9
+        ):
+            raise ValueError("shares must be probabilities, one for each block, with sum 1.")
+        if not len(probabilities):
+            raise ValueError("a manifest needs at least one block.")
+        weights = round_columns(probabilities[:, None], slot_bits(len(probabilities)))[:, 0]
+        return Manifest(tuple(mechanisms), weights)
+
+    # -- its parts --------------------------------------------------------------------------------
+
+    @property
+    def blocks(self) -> tuple[tuple[Any, ...], ...]:
+        """Names of the columns of U in each block."""
+        return tuple(names_of(one, sensitive=False) for one in self.mechanisms)
+
+    @cached_property
+    def columns(self) -> tuple[tuple[Any, bool], ...]:
+        """All columns, those of S first, and whether each is sensitive."""
+        of_secret = tuple((name, True) for name in names_of(self.mechanisms[0], sensitive=True))
+        return of_secret + tuple((column.name, False) for column in self.encoders)
+
+    @property
+    def secrets(self) -> tuple[Any, ...]:
+        """The alphabet of S."""
+        return self.mechanisms[0].secrets
+
+    @property
+    def observe(self) -> str:
+        """What all mechanisms see of a person: "all", or "nonsensitive", U alone."""
+        return self.mechanisms[0].observe
+
+    @property
+    def categories(self) -> dict[Any, tuple[Any, ...]]:
+        """The categories of each column of U."""
+        return {column.name: column.categories for column in self.encoders}
+
+    @property
+    def others(self) -> dict[Any, Others]:
+        """Which values each column of U has as "other": see :class:`Mechanism`."""
+        return dict(self._others)
+
+    @cached_property
+    def _others(self) -> dict[Any, Others]:
+        return others_of(self.mechanisms)
+
+    @cached_property
+    def encoders(self) -> tuple[Column, ...]:
+        """The alphabet of each column of U, in the order in which blocks name them first."""
+        return encoders_of(self.mechanisms, self._others)
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Places of each block's columns among those of U."""
+        number = {column.name: place for place, column in enumerate(self.encoders)}
+        return tuple(tuple(number[name] for name in block) for block in self.blocks)
+
+    @cached_property
+    def _orders(self) -> list[NDArray[np.int64] | None]:
+        return orders_of(self.mechanisms, self.encoders, self.places)
+
+    @cached_property
+    def sampler(self) -> AliasTable:
+        """The table from which blocks are drawn: one cell, which all records are in."""
+        return AliasTable.from_weights(self.weights[:, None], slot_bits(len(self.weights)))
+
+    @property
+    def shares(self) -> Floats:
+        """Probability of each block, shape (m,)."""
+        found: Floats = self.weights / 2.0 ** slot_bits(len(self.weights))
+        return found
+
+    # -- what it promises -------------------------------------------------------------------------
+
+    @property
+    def eps(self) -> float | None:
+        """Proven leakage of a report, in nats: that of the worst block; None if not claimed."""
+        bounds = [one.guarantee.eps if one.guarantee else None for one in self.mechanisms]
+        return None if None in bounds else max(bound for bound in bounds if bound is not None)
+
+    @property
+    def beta(self) -> float | None:
+        """Bound on the probability that the set of some block misses; None if not claimed."""
+        total = 0.0
+        for one in self.mechanisms:
+            if one.guarantee is None:
+                return None
+            around = one.guarantee.distributions
+            beta = 0.0 if isinstance(around, str) else around.beta
+            if beta is None:
+                return None
+            total += beta
+        return total
+
+    def bound_of(self, reports: int) -> float | None:
+        """Bound the leakage of several reports about one person, each of a block drawn anew.
+
+        Parameters
+        ----------
+        reports : int
+            Their number.
+
+        Returns
+        -------
+        float or None
+            In nats: at most the greatest bound of one report and, for each further report, the
+            greatest bound at all distributions. Infinite if a block has none; None if nothing is
+            claimed.
+        """
+        claims = [one.guarantee for one in self.mechanisms if one.guarantee is not None]
+        if len(claims) < len(self.mechanisms):
+            return None
+        first = max(claim.bound_of(1) for claim in claims)
+        return bound_of_several(first, max(claim.eps_of_next for claim in claims), reports)
+
+    # -- reports ----------------------------------------------------------------------------------
+
+    def cells(self, block: int, secrets: NDArray[Any], values: Sequence[NDArray[Any]]) -> Any:
+        """Find the cells of records in a block.
+
+        Shapes: `secrets` (n,) and each of `values` (n,): codes of S, and of each column of U in the
+        order of `columns`. Returns (n,).
+        """
+        one, places = self.mechanisms[block], self.places[block]
+        value, size = values[places[0]], len(self.encoders[places[0]])
+        for place in places[1:]:
+            width = len(self.encoders[place])
+            value, size = combine(value, values[place], (size, width)), size * width
+        order = self._orders[block]
+        value = value if order is None else order[value]
+        if self.observe == "nonsensitive":
+            secrets = np.zeros_like(value, np.uint8)
+        return combine(secrets, value, (len(one.secrets), len(one.values)))
+
+    def in_order(self, block: int, by_cell: Floats) -> Floats:
+        """Sort what has an entry for each cell of a block, in lexicographic order of the codes.
+
+        Shapes: `by_cell` (..., a).
+        """
+        one, order = self.mechanisms[block], self._orders[block]
+        if order is None:
+            return by_cell
+        shape = (*by_cell.shape[:-1], len(one.secrets), len(one.values))
+        found: Floats = by_cell.reshape(shape)[..., order].reshape(by_cell.shape)
+        return found
+
+    def sample(
+        self, secrets: NDArray[Any], values: Sequence[NDArray[Any]], random_state: Any = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Draw a block for each record, and the report of the block.
+
+        Parameters
+        ----------
+        secrets : integer array of shape (n,)
+            Codes of the secrets.
+        values : sequence of integer arrays of shape (n,)
+            Codes of the categories of each column of U, in the order of `columns`.
+        random_state : None, int, numpy Generator, RandomState or RandomStream
+            As in :meth:`Mechanism.sample`; a stream goes on where it is.
+
+        Returns
+        -------
+        blocks, reports : arrays of shape (n,)
+            Numbers of the blocks, and of the symbols of their mechanisms.
+        """
+        own = isinstance(random_state, RandomStream)
+        stream = random_state if own else RandomStream(random_state)
+        drawn = self.sampler.sample(np.zeros(len(secrets), dtype=np.uint8), stream)
+        reports = np.empty(len(secrets), dtype=self.report_dtype)
+        for block, rows in self._rows_of(drawn):
+            cells = self.cells(block, secrets[rows], [codes[rows] for codes in values])
+            form = self.mechanisms[block].form
+            reports[rows] = form.sampler.sample(form.places(cells), stream)
+        return drawn, reports
+
+    def sample_with(
+        self,
+        tapes: Callable[[NDArray[np.int64]], NDArray[np.uint8]],
+        secrets: NDArray[Any],
+        values: Sequence[NDArray[Any]],
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Draw as :meth:`sample`, with random bytes that are functions of the person and a number.
+
+        The number is 0 for the choice of the block, and for its report that of the block's cell
+        among the cells of all blocks, counted from 1.
+
+        Shapes: `tapes` is a function from numbers (n,) to bytes (n, w); returns (n,), (n,).
+        """
+        drawn = self.sampler.sample(
+            np.zeros(len(secrets), dtype=np.uint8),
+            Tapes(tapes(np.zeros(len(secrets), dtype=np.int64))),
+        )
+        rows_of, places = self._rows_of(drawn), np.empty(len(secrets), dtype=np.int64)
+        firsts = np.cumsum([1, *(one.shape[1] for one in self.mechanisms)])
+        for block, rows in rows_of:
+            places[rows] = self.cells(block, secrets[rows], [codes[rows] for codes in values])
+        octets = tapes(firsts[drawn] + places)
+        reports = np.empty(len(secrets), dtype=self.report_dtype)
+        for block, rows in rows_of:
+            form = self.mechanisms[block].form
+            reports[rows] = form.sampler.sample(form.places(places[rows]), Tapes(octets[rows]))
+        return drawn, reports
+
+    def _rows_of(self, drawn: NDArray[Any]) -> list[tuple[int, NDArray[np.intp]]]:
+        """Pair each block that was drawn with its rows."""
+        order = np.argsort(drawn, kind="stable")
+        ends = np.searchsorted(drawn[order], np.arange(len(self.mechanisms) + 1))
+        return [
+            (block, order[ends[block] : ends[block + 1]])
+            for block in range(len(self.mechanisms))
+            if ends[block] < ends[block + 1]
+        ]
+
+    @property
+    def report_dtype(self) -> np.dtype[Any]:
+        """The smallest unsigned integer type that holds the reports of every block."""
+        return np.min_scalar_type(max(one.shape[0] for one in self.mechanisms) - 1)
+
+    # -- JSON -------------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Write all that a client needs to report, and nothing else.
+
+        Returns
+        -------
+        str
+            The mechanisms' JSON and the weights, in canonical form.
+        """
+        return _json.write_manifest(
+            self.weights.tolist(), [one.to_json() for one in self.mechanisms]
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of :meth:`to_json` in UTF-8, in hexadecimal: it identifies the manifest."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    @staticmethod
+    def from_json(text: str | bytes) -> "Manifest":
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or bytes
+            JSON; whitespace and the order of keys do not matter.
+
+        Returns
+        -------
+        Manifest
+
+        Raises
+        ------
+        ValueError
+            If the text is no manifest, or its mechanisms do not fit together.
+        """
+        weights, parts = _json.read_manifest(text)
+        mechanisms = tuple(Mechanism(**part) for part in parts)
+        if any(weight >= 1 << 62 for weight in weights):
+            raise ValueError("the weights of a manifest are too large.")
+        return Manifest(mechanisms, np.array(weights, dtype=np.int64))
+
+    def __repr__(self) -> str:
+        claim = "no claim" if self.eps is None else f"eps<={at_most(self.eps)} claimed"
+        return f"Manifest({len(self.mechanisms)} blocks of {len(self.encoders)} columns, {claim})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (", ".join(map(str, block)), f"{share:.4f}", f"{len(one.symbols):,}")
+            for block, share, one in zip(self.blocks, self.shares, self.mechanisms, strict=True)
+        ]
+        shown = rows[:50]
+        header = ("block", "probability", "reports")
+        return page(repr(self), shown, header=header, n_more=len(rows) - len(shown))

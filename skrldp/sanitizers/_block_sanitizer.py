@@ -1,0 +1,395 @@
+"""The sanitizer of wide tables: each person reports one block of columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skrldp._params import check_beta, check_eps, check_seed
+from skrldp._typing import Floats
+from skrldp.mechanism import Manifest
+from skrldp.pooling import CommonMargins, best_shares
+from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._block_records import encode_records
+from skrldp.sanitizers._checks import check_verbose
+from skrldp.sanitizers._column_blocks import (
+    blocks_of,
+    checked_base,
+    design_of,
+    errors_of,
+    fitted,
+    models,
+    tables_of,
+    warn_once,
+)
+from skrldp.sanitizers._fitted_state import FromFit, columns_of
+from skrldp.sanitizers._output import TableTransformer
+from skrldp.sanitizers._warnings import warn_of_first_column
+from skrldp.sanitizers._write_reports import as_frame, blank_frame, to_container
+from skrldp.table import (
+    column_names,
+    lazy_frame,
+    lazy_names,
+    resolve_columns,
+)
+
+__all__ = ["BlockSanitizer"]
+
+_OUT = ("block", "report")
+
+
+@dataclass(frozen=True, eq=False)
+class _FittedBlocks:
+    """The results of `fit`; stored by one assignment."""
+
+    columns: Any
+    manifest: Manifest
+    sanitizers: tuple[BaseSanitizer, ...]
+    margins: CommonMargins
+    order: tuple[Any, ...]  # names of all columns, in the table's order
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but it has no types
+    TableTransformer, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
+    """Wide tables: each person reports one block of columns, which is drawn once and for all.
+
+    A design holds a thousand cells, and a dozen columns have millions. So a mechanism is designed
+    for each of several *blocks* of columns together with S. A person's block is drawn without
+    regard to the record, so that the report, a block and a report of its mechanism, leaks no more
+    than the worst block's mechanism. Official statistics calls this matrix sampling, or a split
+    questionnaire. :class:`~skrldp.BlockEstimator` puts the reports of all blocks together.
+
+    Parameters
+    ----------
+    eps : float, default=1.0
+        Privacy parameter ε, in nats, of each report: no report may be more than exp(ε) times as
+        probable under one secret as under another.
+    sensitive : str, int, list or callable, default=None
+        The columns of the secret S, which are part of every block. All other columns are U. None is
+        the first column; if the columns have names, a warning then states which one is protected.
+    blocks : {"singles", "pairs"} or list, default="singles"
+        The blocks: each column of U, or each two of them; or a list of columns and lists of
+        columns, which together are all of U.
+    targets : list, optional
+        Further blocks: the columns of U that each :class:`~skrldp.targets.Marginal` or
+        :class:`~skrldp.targets.Mean` names with its groups.
+    base : sanitizer, optional
+        What designs the mechanism of a block; None is ``AOptimalSanitizer()``. Its `eps`,
+        `eps_all`, `sensitive`, `known` and `categories` are those given here, and so is `beta` of
+        its uncertainty set; all else (``drift``, ``time_limit``, ``min_frequency``, …) is its own.
+    beta : float, default=0.05
+        Bound on the probability that the confidence set of any block misses the true distribution:
+        each of m blocks has ``beta / m``. Where blocks were chosen by looking at the public table,
+        take ``beta`` times their number over that of all blocks among which they were chosen.
+    eps_all : float, optional
+        Privacy parameter over all distributions, in nats: what each further report about a person,
+        of whatever block, may add; and what somebody who knows U learns. None: nothing is promised
+        about further reports.
+    known : str, int, list or callable, optional
+        Columns of U that observers know of a person. They become part of every block.
+    categories : "auto", list or dict, default="auto"
+        Alphabets of the columns, as in the other sanitizers: a list with one for each column in the
+        table's order, or a dict that names some of the columns. Numbers are best cut at fixed edges
+        before, by ``pandas.cut`` for example.
+    shares : array of shape (m,), optional
+        Probability of each block, in the order of ``blocks_``. None finds those for which the
+        shares of all blocks' values of U together have the least variances, if the reports of all
+        blocks are pooled (A-optimality).
+    n_jobs : int, optional
+        Number of processes that design blocks; -1 for one for each processor. None is 1, unless in
+        a :func:`joblib.parallel_config` context. The mechanisms do not depend on it.
+    random_state : None, int, Generator or RandomState, default=None
+        None takes entropy from the operating system. An int makes `transform` repeatable and is for
+        tests: **it voids the guarantee**. `fit` is deterministic and does not use it.
+    verbose : int, default=0
+        If positive, `fit` prints a line for each block when its mechanism is designed.
+
+    Attributes
+    ----------
+    manifest_ : Manifest
+        The mechanisms of all blocks, and how often each is drawn; ``manifest_.to_json()`` is all
+        that a client needs.
+    blocks_ : tuple of m tuples
+        Names of the columns of U in each block.
+    shares_ : array of shape (m,)
+        Probability of each block.
+    certificate_ : Certificate
+        The proof of the block that leaks most: ``certificate_.eps`` bounds the whole mechanism.
+    certificates_ : tuple of m Certificate
+        The proofs of all blocks.
+    sanitizers_ : tuple of m fitted sanitizers
+        Those of the blocks.
+    std_error_ : array of shape (m,)
+        Root of the summed variances of the shares of each block's values of U, for one report: it
+        falls with the root of the number of reports, those of all blocks.
+    column_names_ : tuple
+        Names of all columns, or their places, in the table's order.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if all are strings.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `transform`, for parameters and tables that are not as described.
+    CertificateError
+        By `fit`, if the mechanism of a block cannot be proven private.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        By `fit`, as by the sanitizers of the blocks; each warning names the blocks.
+
+    See Also
+    --------
+    BlockEstimator : Shares, means and crosstabs from the reports.
+    AOptimalSanitizer : The design of one block.
+
+    Notes
+    -----
+    **A person reports one block, ever.** Reports of two blocks about one person are two reports:
+    they leak up to ``eps + eps_all``, and without `eps_all` without a bound. Every call of
+    `transform` draws blocks anew, so keep the reports;
+    :class:`skrldp.batches.Reporter` makes block and report functions of a key and the person's id.
+    Nobody may refuse a block when they see it: which block was refused, and by whom, would be a
+    report that no proof covers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skrldp import BlockSanitizer
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame(rng.integers(0, 2, (4000, 4)), columns=["ill", "a", "b", "c"])
+    >>> known = {name: [0, 1] for name in table}
+    >>> sanitizer = BlockSanitizer(eps=1.0, sensitive="ill", categories=known).fit(table)
+    >>> sanitizer.blocks_
+    (('a',), ('b',), ('c',))
+    >>> sanitizer.certificate_.holds(1.0)
+    True
+    >>> sanitizer.transform(table).columns.tolist()
+    ['block', 'report']
+    """
+
+    manifest_ = FromFit("manifest")
+    blocks_ = FromFit("manifest.blocks")
+    shares_ = FromFit("manifest.shares")
+    sanitizers_ = FromFit("sanitizers")
+    certificate_ = FromFit("figures.certificate_")
+    certificates_ = FromFit("figures.certificates_")
+    std_error_ = FromFit("figures.std_error_")
+    column_names_ = FromFit("order")
+    n_features_in_ = FromFit("columns.n_features_in_")
+    feature_names_in_ = FromFit("columns.feature_names_in_")
+
+    def __init__(
+        self,
+        eps: float = 1.0,
+        *,
+        sensitive: Any = None,
+        blocks: Any = "singles",
+        targets: Any = None,
+        base: Any = None,
+        beta: float = 0.05,
+        eps_all: float | None = None,
+        known: Any = None,
+        categories: Any = "auto",
+        shares: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.eps = eps
+        self.sensitive = sensitive
+        self.blocks = blocks
+        self.targets = targets
+        self.base = base
+        self.beta = beta
+        self.eps_all = eps_all
+        self.known = known
+        self.categories = categories
+        self.shares = shares
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- from a public table to mechanisms --------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Design, round and certify a mechanism for each block, and find the blocks' shares.
+
+        Parameters
+        ----------
+        X : array, list of rows, data frame or lazy frame of shape (n, n_columns)
+            The public table, as for the other sanitizers.
+        y : ignored
+            Not used; present for API consistency.
+        sample_weight : array of shape (n,), optional
+            How many records each row stands for: whole numbers, zero allowed.
+
+        Returns
+        -------
+        self
+        """
+        check_eps("eps", self.eps)
+        check_seed(self.random_state)
+        check_verbose(self.verbose)
+        beta = check_beta("beta", self.beta)
+        base = checked_base(self)
+        lazy = lazy_frame(X)
+        names = column_names(X) if lazy is None else lazy_names(lazy)
+        if self.sensitive is None:
+            warn_of_first_column(names)
+        secret = resolve_columns(X, 0 if self.sensitive is None else self.sensitive)
+        known = () if self.known is None else resolve_columns(X, self.known, "known")
+        blocks = blocks_of(self, X, names, secret, known)
+        designs = [
+            design_of(self, base, names, secret, block, known, beta / len(blocks))
+            for block in blocks
+        ]
+        tables = tables_of(X, [sorted({*secret, *block}) for block in blocks], sample_weight)
+        tasks = (
+            delayed(fitted)(one, *table, [names[p] for p in block], self.verbose)
+            for one, table, block in zip(designs, tables, blocks, strict=True)
+        )
+        found = Parallel(n_jobs=self.n_jobs)(tasks)
+        warn_once(
+            [(told, [names[p] for p in b]) for (_, told), b in zip(found, blocks, strict=True)]
+        )
+        sanitizers = tuple(one for one, _ in found)
+        mechanisms = [
+            one.mechanism_.named(None, [(names[p], p in secret) for p in sorted({*secret, *block})])
+            for one, block in zip(sanitizers, blocks, strict=True)
+        ]
+        even = Manifest.of(mechanisms, np.full(len(blocks), 1.0 / len(blocks)))
+        margins, functions, information = models(even, [one.joint_ for one in sanitizers])
+        shares = self._shares(margins, information, functions, len(blocks))
+        manifest = Manifest.of(mechanisms, shares)
+        certificates = tuple(one.certificate_ for one in sanitizers)
+        self._fitted = _FittedBlocks(
+            columns=columns_of(self, X if lazy is None else blank_frame(names)),
+            manifest=manifest,
+            sanitizers=sanitizers,
+            margins=margins,
+            order=tuple(names),
+            figures={
+                "certificate_": max(certificates, key=lambda one: one.eps),
+                "certificates_": certificates,
+                "std_error_": errors_of(margins, information, functions, manifest.shares),
+            },
+        )
+        return self
+
+    def _shares(
+        self,
+        margins: CommonMargins,
+        information: Sequence[Floats],
+        functions: Sequence[tuple[int, Floats]],
+        n_blocks: int,
+    ) -> Floats:
+        if self.shares is None:
+            return best_shares(margins, information, functions)
+        shares = np.asarray(self.shares, dtype=float)
+        if shares.shape != (n_blocks,) or not (shares > 0).all():
+            raise ValueError(
+                f"shares must be {n_blocks} positive probabilities, one for each block, got an "
+                f"array of shape {shares.shape}."
+            )
+        return shares
+
+    # -- from private records to reports ----------------------------------------------------------
+
+    def transform(self, X: Any) -> Any:
+        """Draw a block for each record, and report the record's block.
+
+        Every call draws anew, unless `random_state` is an int. The guarantee is for one report
+        about each person: keep it. All columns of every record are checked before anything is
+        drawn, so that a refusal does not depend on the block.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            Private records, with the columns of the public table.
+
+        Returns
+        -------
+        array or data frame of shape (n, 2)
+            Numbers of the block and of the report, in the container of X unless `set_output` asks
+            for another.
+
+        Raises
+        ------
+        ValueError
+            If the columns are not those seen in `fit`, or a value is unknown. No record is
+            reported then.
+        """
+        fitted = self._state(X)
+        secrets, values = encode_records(X, fitted.manifest, fitted.order)
+        drawn, reports = fitted.manifest.sample(secrets, values, self.random_state)
+        numbers = np.column_stack([drawn.astype(np.int64), reports.astype(np.int64)])
+        return to_container(as_frame(numbers, _OUT, X), _OUT, self._container())
+
+    def _state(self, X: Any) -> _FittedBlocks:
+        """Return the results of `fit`, if a table has the columns seen there."""
+        check_is_fitted(self)
+        column_names(X)  # raises an error if X is not a table
+        validate_data(self._fitted.columns, X, skip_check_array=True, reset=False)
+        return self._fitted
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return minus the sum of the squared ``std_error_`` at the distribution of a table.
+
+        Parameters
+        ----------
+        X : array, list of rows, or data frame of shape (n, n_columns)
+            Records; nothing is reported about them.
+        y : ignored
+            Not used; present for API consistency.
+        sample_weight : array of shape (n,), optional
+            How many records each row stands for.
+
+        Returns
+        -------
+        float
+            At most 0. It is not private: it depends on X.
+        """
+        fitted = self._state(X)
+        places = [
+            sorted(fitted.order.index(name) for name, _ in one.columns)
+            for one in fitted.manifest.mechanisms
+        ]
+        tables = tables_of(X, places, sample_weight)
+        joints = [
+            one._distribution_of(table, weights, one._state())
+            for one, (table, weights) in zip(fitted.sanitizers, tables, strict=True)
+        ]
+        _, functions, information = models(fitted.manifest, joints)
+        errors = errors_of(fitted.margins, information, functions, fitted.manifest.shares)
+        return -float((errors**2).sum())
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of `transform`'s output.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Not used; present for API consistency.
+
+        Returns
+        -------
+        ndarray of str objects
+            "block" and "report".
+        """
+        check_is_fitted(self)
+        return np.array(_OUT, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in vars(self)

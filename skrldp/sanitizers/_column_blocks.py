@@ -1,0 +1,263 @@
+"""From a wide table to blocks of columns, and to a mechanism for each."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from skrldp._typing import Floats
+from skrldp.joint import JointDistribution, as_counts
+from skrldp.mechanism import Manifest
+from skrldp.pooling import CommonMargins, Pool, information_of
+from skrldp.sanitizers._a_optimal import AOptimalSanitizer
+from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._checks import check_weights, default_uncertainty
+from skrldp.table import resolve_columns, row_contents, take_rows, with_columns
+from skrldp.targets import Linear
+
+__all__ = [
+    "blocks_of",
+    "checked_base",
+    "design_of",
+    "errors_of",
+    "fitted",
+    "models",
+    "tables_of",
+    "warn_once",
+]
+
+_NAMED = ("singles", "pairs")
+_SMOOTHING = 0.5  # records, spread evenly over the cells of a block
+
+
+def checked_base(sanitizer: Any) -> BaseSanitizer:
+    """Return a copy of what designs a block; refuse what cannot."""
+    base = AOptimalSanitizer() if sanitizer.base is None else clone(sanitizer.base)
+    if not isinstance(base, BaseSanitizer):
+        raise TypeError(
+            f"base must be a sanitizer that designs one block, got {type(sanitizer.base).__name__}."
+        )
+    if base.handle_unknown == "impute":
+        raise ValueError(
+            "base has handle_unknown='impute', but a manifest does not hold what values are "
+            "drawn from. Use 'infrequent_if_exist' or 'error'."
+        )
+    if getattr(base, "protect", "jointly") != "jointly" or base.survey is not None:
+        raise ValueError(
+            "blocks protect all sensitive columns jointly, and their public table has no "
+            "survey design: base must have protect='jointly' and survey=None."
+        )
+    if sanitizer.known is not None and not hasattr(base, "known"):
+        raise ValueError(f"known is given, but a {type(base).__name__} has no known columns.")
+    if sanitizer.eps_all is not None and not hasattr(base, "eps_all"):
+        raise ValueError(f"eps_all is given, but a {type(base).__name__} has no eps_all.")
+    return base
+
+
+def blocks_of(
+    sanitizer: Any, X: Any, names: Sequence[Any], secret: Sequence[int], known: Sequence[int]
+) -> list[tuple[int, ...]]:
+    """Return the places of each block's columns of U, in the table's order."""
+    rest = [place for place in range(len(names)) if place not in secret]
+    if not rest:
+        raise ValueError(
+            f"the table has {len(names)} feature(s), all sensitive: there is nothing to report."
+        )
+    free = [place for place in rest if place not in known] or rest
+    if isinstance(sanitizer.blocks, str):
+        if sanitizer.blocks not in _NAMED:
+            raise ValueError(
+                f"blocks={sanitizer.blocks!r} must be 'singles', 'pairs' or a list of blocks, each "
+                "a column or a list of columns."
+            )
+        chosen: list[tuple[int, ...]] = [(place,) for place in free]
+        if sanitizer.blocks == "pairs" and len(free) > 1:
+            chosen = list(combinations(free, 2))
+    else:
+        chosen = [_places(X, block, names, secret) for block in sanitizer.blocks]
+    for target in () if sanitizer.targets is None else sanitizer.targets:
+        places = _places_of_target(X, target, secret)
+        if places:
+            chosen.append(places)
+    found = list(dict.fromkeys(tuple(sorted({*block, *known})) for block in chosen))
+    missing = [names[place] for place in rest if not any(place in block for block in found)]
+    if missing:
+        raise ValueError(
+            f"no block has the columns {missing}, so nobody would report them: add them to a "
+            "block, or leave them out of the table."
+        )
+    return found
+
+
+def design_of(
+    sanitizer: Any,
+    base: BaseSanitizer,
+    names: Sequence[Any],
+    secret: Sequence[int],
+    block: Sequence[int],
+    known: Sequence[int],
+    beta: float,
+) -> BaseSanitizer:
+    """Return the sanitizer of a block, not yet fitted."""
+    columns = sorted({*secret, *block})
+    place = {column: position for position, column in enumerate(columns)}
+    one = clone(base)
+    around = default_uncertainty() if one.uncertainty is None else one.uncertainty
+    if "beta" in getattr(around, "get_params", dict)():
+        around.set_params(beta=beta)
+    own: dict[str, Any] = {
+        "eps": sanitizer.eps,
+        "sensitive": [place[column] for column in secret],
+        "categories": _own_categories(sanitizer.categories, names, columns, block),
+        "uncertainty": around,
+        "encode": "symbol",
+    }
+    if hasattr(one, "eps_all"):
+        own["eps_all"] = sanitizer.eps_all
+    if known:
+        own["known"] = [place[column] for column in known]
+    return one.set_params(**own)
+
+
+# --- Blocks --------------------------------------------------------------------------------------
+
+
+def _places(X: Any, block: Any, names: Sequence[Any], secret: Sequence[int]) -> tuple[int, ...]:
+    """Return the places of a block's columns; refuse secrets, which are in every block anyway."""
+    places = resolve_columns(X, block, "blocks")
+    inside = [names[place] for place in places if place in secret]
+    if inside:
+        raise ValueError(
+            f"the block {block!r} has the sensitive column {inside[0]!r}. Blocks are columns of U: "
+            "S is part of every block."
+        )
+    return places
+
+
+def _places_of_target(X: Any, target: Any, secret: Sequence[int]) -> tuple[int, ...]:
+    """Return the places of the columns of U that a target names."""
+    if isinstance(target, Linear) or not hasattr(target, "by"):
+        raise ValueError(f"targets of blocks are Marginal or Mean of columns, got {target!r}.")
+    named = [getattr(target, "columns", None), getattr(target, "column", None), target.by]
+    places: set[int] = set()
+    for given in named:
+        if given is not None:
+            places |= set(resolve_columns(X, given, "targets"))
+    return tuple(sorted(places - set(secret)))
+
+
+def _own_categories(
+    categories: Any, names: Sequence[Any], columns: Sequence[int], block: Sequence[int]
+) -> Any:
+    """Return what `categories` says of a block's columns: all their combinations are cells."""
+    if isinstance(categories, str):
+        return "product" if len(block) > 1 or categories == "product" else categories
+    if hasattr(categories, "get"):
+        strange = [key for key in categories if key not in names]
+        if strange:
+            raise ValueError(f"categories has keys that are no columns: {strange}.")
+        own = [categories.get(names[place], "auto") for place in columns]
+    else:
+        given = list(categories)
+        if len(given) != len(names):
+            raise ValueError(
+                f"categories lists {len(given)} alphabets, but the table has {len(names)} columns."
+            )
+        own = [given[place] for place in columns]
+    if all(isinstance(one, str) for one in own):
+        return "product"
+    return own
+
+
+def tables_of(
+    X: Any, columns: Sequence[Sequence[int]], sample_weight: ArrayLike | None
+) -> list[tuple[Any, Any]]:
+    """Return some columns of a table, several times, with the weights of their rows.
+
+    Rows that are distinct in the table may repeat in some columns: their counts are added up.
+    Raises ValueError if the weights cannot be counts of the table's rows.
+    """
+    if sample_weight is None:
+        return [(with_columns(X, own), None) for own in columns]
+    rows = np.unique(row_contents(X), return_inverse=True)[1].reshape(-1)
+    weights = check_weights(as_counts(sample_weight, len(rows), table=X), rows)
+    found = []
+    for own in columns:
+        table = with_columns(X, own)
+        _, first, kinds = np.unique(row_contents(table), return_index=True, return_inverse=True)
+        kept = np.zeros(len(rows), dtype=bool)
+        kept[first] = True
+        counts = np.bincount(kinds.reshape(-1), weights)[np.argsort(first)]
+        found.append((take_rows(table, kept), counts))
+    return found
+
+
+def fitted(
+    sanitizer: BaseSanitizer, X: Any, sample_weight: Any, block: Sequence[Any], verbose: int
+) -> tuple[BaseSanitizer, list[tuple[type[Warning], str]]]:
+    """Fit the sanitizer of a block; return what it warned of, which processes would not show."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            sanitizer.fit(X, sample_weight=sample_weight)
+        except (ValueError, RuntimeError) as error:
+            error.add_note(f"This is about the block of {', '.join(map(repr, block))}.")
+            raise
+    if verbose:
+        print(
+            f"BlockSanitizer: {', '.join(map(str, block))}: {sanitizer.certificate_!r}", flush=True
+        )
+    return sanitizer, [(one.category, str(one.message)) for one in told]
+
+
+def warn_once(told: Sequence[tuple[Sequence[tuple[type[Warning], str]], Sequence[Any]]]) -> None:
+    """Repeat the warnings of blocks, each once, with the blocks that it is about."""
+    blocks: dict[tuple[type[Warning], str], list[str]] = {}
+    for warned, block in told:
+        for one in warned:
+            blocks.setdefault(one, []).append("(" + ", ".join(map(repr, block)) + ")")
+    for (category, message), own in blocks.items():
+        more = f" and {len(own) - 5:,} more" if len(own) > 5 else ""
+        warnings.warn(f"blocks {', '.join(own[:5])}{more}: {message}", category, stacklevel=3)
+
+
+# --- Information ---------------------------------------------------------------------------------
+
+
+def models(
+    manifest: Manifest, joints: Sequence[JointDistribution]
+) -> tuple[CommonMargins, list[tuple[int, Floats]], list[Floats]]:
+    """Return the blocks' margins, the shares of their values of U, and a report's information."""
+    margins = CommonMargins.of(
+        len(manifest.secrets), [len(c) for c in manifest.categories.values()], manifest.places
+    )
+    functions, information = [], []
+    for number, (one, model) in enumerate(zip(joints, margins.blocks, strict=True)):
+        cells = manifest.in_order(number, one.smoothed(_SMOOTHING).ravel())
+        matrix = manifest.in_order(number, manifest.mechanisms[number].matrix)
+        information.append(information_of(model, matrix, cells).matrix)
+        a1 = len(manifest.secrets)
+        functions.append((number, np.tile(np.eye(len(cells) // a1), a1)))
+    return margins, functions, information
+
+
+def errors_of(
+    margins: CommonMargins,
+    information: Sequence[Floats],
+    functions: Sequence[tuple[int, Floats]],
+    shares: Floats,
+) -> Floats:
+    """Root of the summed variances of each function's shares, for one report."""
+    scaled = tuple(r * matrix for r, matrix in zip(shares, information, strict=True))
+    pool = Pool(margins, scaled, tuple(np.zeros(len(matrix)) for matrix in information))
+    found = []
+    for one in functions:
+        pooled = pool.evaluate([one])
+        is_known = bool(pooled.determined.all())
+        found.append(math.sqrt(np.trace(pooled.covariance)) if is_known else math.inf)
+    return np.array(found)

@@ -1,0 +1,46 @@
+"""A wide table for tests of blocks: what depends on what is known."""
+
+import functools
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from skrldp import BlockSanitizer, GRRSanitizer, PrivacyLeakWarning
+
+KNOWN = {"ill": ["no", "yes"], "age": [0, 1, 2], "home": ["here", "there"], "job": ["a", "b", "c"]}
+
+
+def wide_table(n=4_000, seed=0, *, young=1.0):
+    """Records of a secret, in the second column, and three columns that depend on one another."""
+    rng = np.random.default_rng(seed)
+    age = rng.choice(3, n, p=np.array([young, 1.0, 1.0]) / (2.0 + young))
+    home = (rng.random(n) < 0.3 + 0.2 * age).astype(int)
+    job = (age + (rng.random(n) < 0.4)) % 3
+    ill = rng.random(n) < 0.2 + 0.1 * home
+    return pd.DataFrame(
+        {
+            "age": age,
+            "ill": np.where(ill, "yes", "no"),
+            "home": np.array(KNOWN["home"])[home],
+            "job": np.array(KNOWN["job"])[job],
+        }
+    )
+
+
+@functools.cache
+def fitted_blocks(blocks="pairs", eps_all=None):
+    """A sanitizer of blocks whose designs are quick: never changed by tests."""
+    base = GRRSanitizer() if eps_all is None else None
+    sanitizer = BlockSanitizer(
+        eps=2.0,
+        sensitive="ill",
+        blocks=blocks,
+        base=base,
+        categories=KNOWN,
+        eps_all=eps_all,
+        random_state=0,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyLeakWarning)
+        return sanitizer.fit(wide_table())

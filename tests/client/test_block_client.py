@@ -1,0 +1,79 @@
+"""Clients of manifests."""
+
+import numpy as np
+import pytest
+from block_tables import fitted_blocks, wide_table
+
+from skrldp import Manifest, client
+
+TEXT = fitted_blocks().manifest_.to_json()
+TABLE = wide_table(500, seed=2)
+RECORD = {"age": 1, "ill": "yes", "home": "there", "job": "c"}
+KEY = bytes(range(32))
+
+
+def test_permanent_reports_are_those_of_the_person_and_the_record():
+    device = client.load(TEXT, memoize=KEY)
+    blocks, reports = device.report_many(TABLE, ids=range(500))
+    order = np.random.default_rng(0).permutation(500)
+    again = device.report_many(TABLE.iloc[order], ids=order.tolist())
+    np.testing.assert_array_equal(again[0], blocks[order])
+    np.testing.assert_array_equal(again[1], reports[order])
+    one = device.report(TABLE.iloc[3].to_dict(), id=3)
+    assert one == (blocks[3], reports[3])
+    # The block is the person's, whatever the record is.
+    changed = device.report_many([RECORD] * 500, ids=range(500))[0]
+    np.testing.assert_array_equal(changed, blocks)
+    other = client.load(TEXT, memoize=bytes(32)).report_many(TABLE, ids=range(500))[0]
+    assert not np.array_equal(other, blocks)
+
+
+def test_shares_of_permanent_blocks():
+    """False alarms: less than one in a million."""
+    device = client.load(TEXT, memoize=KEY)
+    blocks, _ = device.report_many([RECORD] * 30_000, ids=range(30_000))
+    expected = 30_000 * device.manifest.shares
+    assert (np.abs(np.bincount(blocks) - expected) < 5.3 * np.sqrt(expected)).all()
+
+
+def test_fresh_reports():
+    device = client.load(TEXT, random_state=0)
+    assert device.report(RECORD) != device.report(RECORD) or device.report(RECORD)
+    tuples = client.load(TEXT, random_state=0)
+    ordered = tuple(RECORD[name] for name, _ in tuples.columns)
+    assert tuples.report(ordered) == client.load(TEXT, random_state=0).report(RECORD)
+    assert "3 blocks, fresh reports, eps<=" in repr(device)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (RECORD | {"job": "z"}, "column 'job'"),
+        (RECORD | {"age": 1.5}, "column 'age'"),
+        (RECORD | {"ill": None}, "column 'ill'"),
+        ({"age": 1, "ill": "yes", "home": "there"}, "lacks the column 'job'"),
+        ((1, "yes"), "has 2 values"),
+    ],
+)
+def test_every_column_is_checked_whatever_the_block(record, message):
+    device = client.load(TEXT)
+    for _ in range(20):
+        with pytest.raises(ValueError, match=message):
+            device.report(record)
+
+
+def test_digests_and_bad_arguments(tmp_path):
+    digest = Manifest.from_json(TEXT).digest
+    assert client.load(TEXT, digest=digest).digest == digest
+    with pytest.raises(ValueError, match="another mechanism"):
+        client.load(TEXT, digest="0" * 64)
+    with pytest.raises(ValueError, match="not counted"):
+        client.load(TEXT, limit=client.FreshReports(1, tmp_path / "counts"))
+    with pytest.raises(ValueError, match="need an id"):
+        client.load(TEXT, memoize=KEY).report(RECORD)
+    with pytest.raises(ValueError, match="no use"):
+        client.load(TEXT).report(RECORD, id=1)
+    with pytest.raises(ValueError, match="random_state"):
+        client.load(TEXT, memoize=KEY, random_state=0)
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        client.load(TEXT).manifest = None

@@ -1,0 +1,168 @@
+"""Manifests: several mechanisms as one, in JSON and in memory."""
+
+import json
+
+import numpy as np
+import pytest
+from block_tables import fitted_blocks
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skrldp import Manifest, Mechanism
+
+MANIFEST = fitted_blocks().manifest_
+TEXT = MANIFEST.to_json()
+
+
+def mechanism(names, values, secrets=("no", "yes"), of=("ill",)):
+    size = len(secrets) * len(values)
+    made = Mechanism.from_matrix(np.full((2, size), 0.5), secrets, values)
+    return made.named(None, [*((name, True) for name in of), *((name, False) for name in names)])
+
+
+def test_json_gives_the_same_manifest_back():
+    again = Manifest.from_json(TEXT)
+    assert again.to_json() == TEXT
+    assert again.digest == MANIFEST.digest
+    assert again.blocks == (("age", "home"), ("age", "job"), ("home", "job"))
+    assert again.eps == max(one.guarantee.eps for one in MANIFEST.mechanisms)
+    assert Manifest.from_json(json.dumps(json.loads(TEXT), indent=1).encode()).to_json() == TEXT
+
+
+def test_each_kind_of_json_says_what_the_other_is():
+    with pytest.raises(ValueError, match=r"read it with Manifest\.from_json"):
+        Mechanism.from_json(TEXT)
+    with pytest.raises(ValueError, match=r"read it with Mechanism\.from_json"):
+        Manifest.from_json(MANIFEST.mechanisms[0].to_json())
+
+
+def changed(change):
+    fields = json.loads(TEXT)
+    change(fields)
+    return json.dumps(fields)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.pop("weights"), "lacks 'weights'"),
+        (lambda f: f.update(more=1), "unknown key 'more'"),
+        (lambda f: f.update(version=2), "version"),
+        (lambda f: f["weights"].__setitem__(0, f["weights"][0] + 1), "sum to"),
+        (lambda f: f["weights"].__setitem__(0, -1), "weights"),
+        (lambda f: f["weights"].__setitem__(0, 2**70), "too large"),
+        (lambda f: f["weights"].__setitem__(0, True), "weights"),
+        (lambda f: f["weights"].pop(), "a weight for each block"),
+        (lambda f: f.update(mechanisms=[]), "from 1 to"),
+        (lambda f: f["mechanisms"].__setitem__(1, f["mechanisms"][0]), "two blocks"),
+        (lambda f: f["mechanisms"][0].update(format="x"), "format"),
+        (lambda f: f["mechanisms"][0]["secrets"].reverse(), "another secret"),
+        (lambda f: f["mechanisms"].__setitem__(0, 7), "format"),
+        (lambda f: f["mechanisms"][0]["columns"].__setitem__(0, ["wage", False]), ""),
+    ],
+)
+def test_what_is_no_manifest_is_refused(change, message):
+    text = changed(change)
+    if not message:  # another name of a column is another manifest
+        assert Manifest.from_json(text).digest != MANIFEST.digest
+        return
+    with pytest.raises(ValueError, match=message):
+        Manifest.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ([mechanism(["b", "c"], (("x", 0), ("y", 1)))], "4 combinations"),
+        ([mechanism(["b"], ("x", "y")), mechanism(["b", "c"], (("x", 0), ("z", 0)))], "categories"),
+        ([mechanism(["b"], ("x", "y"), of=("sex",))], "another secret"),
+        ([mechanism(["b"], ("x", "y"), secrets=("yes", "no"))], "another secret"),
+        ([Mechanism.from_matrix(np.eye(2), ("no", "yes"), ("x",))], "names of columns"),
+    ],
+)
+def test_mechanisms_that_do_not_fit_together(others, message):
+    parts = [mechanism(["a"], ("x", "y")), *others]
+    with pytest.raises(ValueError, match=message):
+        Manifest.of(parts, np.full(len(parts), 1.0 / len(parts)))
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0.6], [1.5, -0.5], [np.nan, 1.0], [1.0], []])
+def test_shares_are_a_distribution(shares):
+    parts = [mechanism(["a"], ("x", "y")), mechanism(["b"], ("x", "y"))]
+    with pytest.raises(ValueError, match=r"shares|weight|block"):
+        Manifest.of(parts, shares)
+
+
+def whole(manifest):
+    """The matrix of the pair of block and report, on the cells of all columns: plainly."""
+    sizes = [len(manifest.secrets), *map(len, manifest.categories.values())]
+    codes = np.indices(sizes).reshape(len(sizes), -1)
+    rows = []
+    for number, one in enumerate(manifest.mechanisms):
+        names = [name for name, sensitive in one.columns if not sensitive]
+        places = [list(manifest.categories).index(name) for name in names]
+        cells = []
+        for record in codes.T:
+            value = tuple(list(manifest.categories.values())[p][record[p + 1]] for p in places)
+            value = value if len(places) > 1 else value[0]
+            cells.append(record[0] * len(one.values) + one.values.index(value))
+        rows.append(manifest.shares[number] * one.matrix[:, cells])
+    return np.concatenate(rows)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_whole_leaks_what_the_worst_block_leaks(seed):
+    """At any distribution of all columns together, by the matrix of the whole mechanism."""
+    rng = np.random.default_rng(seed)
+    matrix = whole(MANIFEST)
+    np.testing.assert_allclose(matrix.sum(axis=0), 1.0)
+    sizes = [2, *map(len, MANIFEST.categories.values())]
+    joint = rng.dirichlet(np.full(np.prod(sizes), 0.3)).reshape(sizes)
+    report = matrix.reshape(len(matrix), 2, -1) * joint.reshape(1, 2, -1)
+    given_s = report.sum(axis=2) / joint.reshape(2, -1).sum(axis=1)
+    leakage = np.abs(np.log(given_s[:, 0] / given_s[:, 1])).max()
+    each = []
+    for number, one in enumerate(MANIFEST.mechanisms):
+        away = tuple(k + 1 for k in range(3) if k not in MANIFEST.places[number])
+        each.append(one.leakage(joint.sum(axis=away).reshape(2, -1)))
+    assert leakage == pytest.approx(max(each), rel=1e-9)
+
+
+def test_bounds_of_several_reports():
+    assert MANIFEST.bound_of(1) == MANIFEST.eps
+    bound = max(one.guarantee.eps_of_next for one in MANIFEST.mechanisms)
+    assert MANIFEST.bound_of(3) == pytest.approx(MANIFEST.eps + 2 * bound, rel=1e-15)
+    assert MANIFEST.bound_of(3) >= MANIFEST.eps + 2 * bound
+    assert Manifest.of([mechanism(["a"], ("x", "y"))], [1.0]).bound_of(2) is None
+    with pytest.raises(ValueError, match="whole number"):
+        MANIFEST.bound_of(0)
+
+
+def test_blocks_and_reports_have_their_probabilities():
+    """False alarms: less than one in a million, by a union bound over normal tails."""
+    n, secrets = 200_000, np.zeros(200_000, dtype=np.uint8)
+    values = [np.full(n, code, dtype=np.uint8) for code in (2, 1, 0)]
+    drawn, reports = MANIFEST.sample(secrets, values, np.random.default_rng(1))
+    for number, one in enumerate(MANIFEST.mechanisms):
+        cell = int(MANIFEST.cells(number, secrets[:1], [code[:1] for code in values])[0])
+        expected = n * MANIFEST.shares[number] * one.matrix[:, cell]
+        seen = np.bincount(reports[drawn == number], minlength=len(expected))
+        assert (np.abs(seen - expected) <= 6.0 * np.sqrt(expected) + 1).all()
+
+
+def test_functions_of_person_and_number_give_permanent_reports():
+    secrets = np.array([0, 1, 1, 0], dtype=np.uint8)
+    values = [np.array(own, dtype=np.uint8) for own in ([2, 0, 1, 2], [1, 0, 1, 1], [0, 2, 1, 0])]
+    persons = np.array([3, 1, 2, 7])
+
+    def tapes(numbers):
+        mixed = [np.random.default_rng([p, n]).bytes(16) for p, n in zip(who, numbers, strict=True)]
+        return np.frombuffer(b"".join(mixed), np.uint8).reshape(-1, 16)
+
+    who = persons
+    once = MANIFEST.sample_with(tapes, secrets, values)
+    order = np.array([2, 0, 3, 1])
+    who = persons[order]
+    again = MANIFEST.sample_with(tapes, secrets[order], [own[order] for own in values])
+    for first, second in zip(once, again, strict=True):
+        np.testing.assert_array_equal(first[order], second)

@@ -1,0 +1,114 @@
+"""Margins of blocks and what their reports tell together, against the whole joint distribution."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
+
+SIZES, SECRETS = (2, 3, 2), 2
+
+
+def margin(distribution, block):
+    """The distribution of the cells of a block, of one of shape (2, 2, 3, 2)."""
+    away = tuple(place + 1 for place in range(3) if place not in block)
+    return distribution.sum(axis=away).ravel()
+
+
+def taken(block):
+    """The matrix that makes the block's cells of those of the whole table, (a, 24)."""
+    cells = np.eye(24).reshape(24, SECRETS, *SIZES)
+    return np.stack([margin(one, block) for one in cells], axis=1)
+
+
+@pytest.fixture(params=[[(0,), (0, 1), (0, 2), (1, 2)], [(0,), (1,), (2,)], [(0, 1, 2), (1, 2)]])
+def pooled(request):
+    """Blocks, their margins, and reports at a random distribution by random mechanisms."""
+    rng = np.random.default_rng(0)
+    blocks = request.param
+    distribution = rng.dirichlet(np.ones(24)).reshape(SECRETS, *SIZES)
+    margins = CommonMargins.of(SECRETS, SIZES, blocks)
+    information, scores = [], []
+    for number, (block, model) in enumerate(zip(blocks, margins.blocks, strict=True)):
+        cells = margin(distribution, block)
+        matrix = rng.dirichlet(np.ones(len(cells) + 2), size=len(cells)).T
+        one, n = information_of(model, matrix, cells), 500.0 * (number + 1)
+        information.append(n * one.matrix)
+        scores.append(n * one.channel.T @ ((matrix @ cells - one.constant) / one.report))
+    return blocks, distribution, margins, Pool(margins, tuple(information), tuple(scores))
+
+
+def test_margins_are_linear_in_the_parameters(pooled):
+    blocks, distribution, margins, _ = pooled
+    for block, model in zip(blocks, margins.blocks, strict=True):
+        cells = margin(distribution, block)
+        parameters = np.linalg.lstsq(model.design, cells - model.constant, rcond=None)[0]
+        np.testing.assert_allclose(model.constant + model.design @ parameters, cells, atol=1e-14)
+        assert np.linalg.matrix_rank(model.design) == len(cells) - 1
+
+
+def test_expected_reports_give_the_distribution_back(pooled):
+    blocks, distribution, _, pool = pooled
+    for number, block in enumerate(blocks):
+        cells = margin(distribution, block)
+        found = pool.evaluate([(number, np.eye(len(cells)))])
+        np.testing.assert_allclose(found.values, cells, atol=1e-10)
+        assert found.determined.all()
+
+
+def test_covariance_is_that_of_least_squares_over_the_whole_table(pooled):
+    """The other route: the joint distribution of all columns, with a pseudoinverse."""
+    blocks, _, margins, pool = pooled
+    total = np.zeros((24, 24))
+    for block, model, own in zip(blocks, margins.blocks, pool.information, strict=True):
+        back = np.linalg.pinv(model.design) @ taken(block)
+        total += back.T @ own @ back
+    tangent = np.linalg.svd(np.ones((1, 24)))[2][1:].T
+    spread = tangent @ np.linalg.pinv(tangent.T @ total @ tangent, rcond=1e-11) @ tangent.T
+    asked = [(0, np.eye(len(taken(blocks[0])))), (1, np.eye(len(taken(blocks[1]))))]
+    functions = np.concatenate([taken(blocks[0]), taken(blocks[1])])
+    expected = functions @ spread @ functions.T
+    np.testing.assert_allclose(pool.evaluate(asked).covariance, expected, atol=1e-12)
+
+
+def test_what_no_report_tells_is_not_determined():
+    margins = CommonMargins.of(2, (2, 2), [(0,), (0, 1)])
+    zero = [np.zeros((len(model.design.T),) * 2) for model in margins.blocks]
+    alone = information_of(margins.blocks[0], np.eye(4), np.full(4, 0.25)).matrix
+    pool = Pool(margins, (alone, zero[1]), tuple(np.zeros(len(own)) for own in zero))
+    cells = pool.evaluate([(1, np.eye(8))])
+    assert not cells.determined.any()
+    first = np.repeat(np.eye(4), 2, axis=1)  # the cells of the first column, of S and the second
+    np.testing.assert_array_equal(pool.evaluate([(1, first)]).determined, True)
+
+
+def test_gains_are_minus_the_derivatives(pooled):
+    blocks, _, margins, pool = pooled
+    asked = [(number, np.eye(len(taken(block)))) for number, block in enumerate(blocks)]
+    total, gains = pool.gains(asked)
+    assert total == pytest.approx(sum(np.trace(pool.evaluate([one]).covariance) for one in asked))
+    assert gains.sum() == pytest.approx(total)  # the sum is homogeneous of degree -1
+    for number in range(len(blocks)):
+        step = 1e-4
+        more = [own * (1 + step * (k == number)) for k, own in enumerate(pool.information)]
+        less = [own * (1 - step * (k == number)) for k, own in enumerate(pool.information)]
+        ends = [Pool(margins, tuple(own), pool.scores).gains(asked)[0] for own in (more, less)]
+        assert (ends[1] - ends[0]) / (2 * step) == pytest.approx(gains[number], rel=1e-6)
+
+
+def test_best_shares_against_a_generic_solver(pooled):
+    blocks, _, margins, pool = pooled
+    asked = [(number, np.eye(len(taken(block)))) for number, block in enumerate(blocks)]
+
+    def total(shares):
+        scaled = tuple(r * own for r, own in zip(shares, pool.information, strict=True))
+        return Pool(margins, scaled, pool.scores).gains(asked)[0]
+
+    def of_logits(logits):
+        shares = np.exp(logits - logits.max())
+        return total(shares / shares.sum())
+
+    found = best_shares(margins, pool.information, asked)
+    assert found.sum() == pytest.approx(1.0)
+    best = minimize(of_logits, np.zeros(len(blocks)), method="Nelder-Mead", tol=1e-10)
+    assert total(found) <= best.fun * (1 + 1e-3)

@@ -1,0 +1,238 @@
+"""Blocks of columns: designs, their joint promise, and reports."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from block_tables import KNOWN, fitted_blocks, wide_table
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+
+from skrldp import (
+    AllDistributions,
+    AOptimalSanitizer,
+    BlockSanitizer,
+    GRRSanitizer,
+    LikelihoodRatioSet,
+    PrivacyLeakWarning,
+    SRRSanitizer,
+    certify,
+)
+from skrldp.targets import Linear, Marginal, Mean
+
+# Designs end early, to save time.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+TABLE = wide_table()
+
+
+def blocks(**options):
+    own = {"eps": 1.0, "sensitive": "ill", "base": GRRSanitizer(), "categories": KNOWN}
+    return BlockSanitizer(**(own | options))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, {("age",), ("home",), ("job",)}),
+        ({"blocks": "pairs"}, {("age", "home"), ("age", "job"), ("home", "job")}),
+        ({"blocks": ["job", ["age", "home"]]}, {("job",), ("age", "home")}),
+        ({"blocks": [["job", "age", "home"]]}, {("age", "home", "job")}),
+        (
+            {"targets": [Mean("age", by="job"), Marginal("job", by="ill"), Marginal("age")]},
+            {("age",), ("home",), ("job",), ("age", "job")},
+        ),
+        ({"base": SRRSanitizer(), "blocks": [0, [2, 3]]}, {("age",), ("home", "job")}),
+    ],
+)
+def test_blocks_follow_from_what_is_asked(options, expected):
+    assert set(blocks(**options).fit(TABLE).blocks_) == expected
+
+
+def test_known_columns_are_part_of_every_block():
+    found = blocks(base=AOptimalSanitizer(max_iter=5), known="age").fit(TABLE)
+    assert set(found.blocks_) == {("age", "home"), ("age", "job")}
+    assert all(one.known is not None for one in found.certificates_)
+
+
+def test_every_block_is_proven_at_its_share_of_beta():
+    sanitizer = fitted_blocks("singles", 4.0)
+    assert sanitizer.manifest_.beta == pytest.approx(0.05, rel=1e-12)
+    for one, mechanism in zip(sanitizer.sanitizers_, sanitizer.manifest_.mechanisms, strict=True):
+        around = LikelihoodRatioSet(beta=0.05 / 3)
+        assert certify(mechanism, around, one.joint_).holds(2.0)
+        assert mechanism.guarantee.eps_all <= 4.0
+        assert mechanism.guarantee.distributions.beta == pytest.approx(0.05 / 3)
+    assert sanitizer.certificate_.eps == max(one.eps for one in sanitizer.certificates_)
+    assert sanitizer.certificate_.holds(2.0)
+    assert sanitizer.manifest_.bound_of(2) <= 6.0
+
+
+def test_a_set_without_beta_is_taken_as_it_is():
+    found = blocks(base=SRRSanitizer(uncertainty=AllDistributions())).fit(TABLE)
+    assert {one.guarantee.distributions for one in found.manifest_.mechanisms} == {"all"}
+    drift = blocks(base=AOptimalSanitizer(max_iter=5, uncertainty=LikelihoodRatioSet(drift=0.01)))
+    around = drift.fit(TABLE).certificate_.uncertainty
+    assert (around.drift, around.beta) == (0.01, pytest.approx(0.05 / 3))
+    assert drift.base.uncertainty.beta == 0.05  # the user's own set is not changed
+
+
+def test_shares_lower_the_errors():
+    even = blocks(shares=np.full(3, 1 / 3)).fit(TABLE)
+    best = blocks().fit(TABLE)
+    assert (best.std_error_**2).sum() < (even.std_error_**2).sum()
+    np.testing.assert_allclose(even.shares_, 1 / 3, atol=1e-9)
+
+
+@pytest.mark.parametrize("library", ["array", "list", "pandas", "polars", "pyarrow"])
+def test_tables_in_and_out(library):
+    pa = pytest.importorskip("pyarrow")
+    make = {
+        "array": lambda t: t.to_numpy(dtype=object),
+        "list": lambda t: t.to_numpy(dtype=object).tolist(),
+        "pandas": lambda t: t.set_index(np.arange(len(t)) + 7),
+        "polars": pl.from_pandas,
+        "pyarrow": lambda t: pa.Table.from_pandas(t, preserve_index=False),
+    }[library]
+    table = make(TABLE)
+    is_named = library not in ("array", "list")
+    known = KNOWN if is_named else [KNOWN[name] for name in TABLE]
+    sensitive = "ill" if is_named else 1
+    sanitizer = blocks(categories=known, sensitive=sensitive, random_state=0).fit(table)
+    reports = sanitizer.transform(table)
+    expected = blocks(random_state=0).fit(TABLE).transform(TABLE)
+    found = np.asarray(reports) if library != "pyarrow" else np.column_stack(reports.columns)
+    np.testing.assert_array_equal(found, expected)
+    if library == "pandas":
+        assert reports.index.equals(table.index)
+        assert list(reports) == ["block", "report"] == sanitizer.get_feature_names_out().tolist()
+    if library == "polars":
+        assert isinstance(reports, pl.DataFrame)
+        assert isinstance(
+            clone(sanitizer).set_output(transform="pandas").fit(table).transform(table),
+            pd.DataFrame,
+        )
+
+
+def test_lazy_frames_and_processes_give_the_same_manifest():
+    lazy = blocks(n_jobs=2).fit(pl.from_pandas(TABLE).lazy())
+    assert lazy.manifest_.digest == blocks().fit(TABLE).manifest_.digest
+
+
+def test_counts_stand_for_rows():
+    counts = TABLE.value_counts().reset_index()
+    weighted = blocks().fit(counts.drop(columns="count"), sample_weight=counts["count"])
+    assert weighted.manifest_.digest == blocks().fit(TABLE).manifest_.digest
+
+
+def test_learned_alphabets_are_said_to_be_learned():
+    """Blocks of several columns have all combinations; whose values are learned is not lost."""
+    quick = AOptimalSanitizer(max_iter=3)
+    sanitizer = blocks(categories="auto", blocks="pairs", base=quick).fit(TABLE)
+    assert {one.guarantee.alphabet for one in sanitizer.manifest_.mechanisms} == {"frequent"}
+    rare = pd.concat([TABLE, TABLE.iloc[:3].assign(job="z")])
+    with pytest.warns(PrivacyLeakWarning, match=r"blocks \('job'\)"):
+        blocks(categories="auto", base=quick).fit(rare)
+    quick.set_params(min_frequency="auto")
+    grouped = blocks(categories="auto", base=quick).fit(rare)
+    assert grouped.manifest_.others["job"] is True
+    assert len(grouped.transform(TABLE.iloc[:1].assign(job="never seen"))) == 1
+
+
+def test_unknown_values_are_refused_whatever_the_block():
+    """One record, whose block is mostly another one: no call passes."""
+    sanitizer = fitted_blocks("singles")
+    record = TABLE.iloc[:1].assign(job="z")
+    for _ in range(20):
+        with pytest.raises(ValueError, match="column 'job' has 1 row with a value unseen"):
+            clone(sanitizer).set_params(random_state=None).fit(TABLE).transform(record)
+            sanitizer.transform(record)
+    with pytest.raises(ValueError, match="'ill'"):
+        sanitizer.transform(TABLE.iloc[:1].assign(ill="perhaps"))
+
+
+def test_what_sees_u_alone_needs_no_secret():
+    base = AOptimalSanitizer(max_iter=5, observe="nonsensitive")
+    sanitizer = blocks(base=base, random_state=0).fit(TABLE)
+    other = TABLE.assign(ill=np.where(TABLE["ill"] == "no", "yes", "no"))
+    pd.testing.assert_frame_equal(sanitizer.transform(TABLE), sanitizer.transform(other))
+
+
+def test_copies_report_alike_and_fresh_draws_differ():
+    sanitizer = fitted_blocks("singles")
+    expected = sanitizer.transform(TABLE)
+    for copied in (pickle.loads(pickle.dumps(sanitizer)), copy.deepcopy(sanitizer)):
+        pd.testing.assert_frame_equal(copied.transform(TABLE), expected)
+    fresh = copy.deepcopy(sanitizer).set_params(random_state=None)
+    assert not fresh.transform(TABLE).equals(fresh.transform(TABLE))
+
+
+def test_pipelines_and_searches():
+    pipeline = Pipeline([("blocks", blocks())]).fit(TABLE)
+    assert len(pipeline.transform(TABLE)) == len(TABLE)
+    search = GridSearchCV(blocks(base=SRRSanitizer()), {"eps": [0.5, 2.0]}, cv=2).fit(TABLE)
+    assert search.best_params_["eps"] == 2.0
+
+
+def test_the_first_column_is_protected_with_a_warning():
+    with pytest.warns(PrivacyLeakWarning, match="sensitive is not given"):
+        found = blocks(sensitive=None).fit(TABLE)
+    assert found.manifest_.columns[0] == ("age", True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"blocks": ["age", "home"]}, r"no block has the columns \['job'\]"),
+        ({"blocks": [["age", "ill"], "home", "job"]}, "sensitive column 'ill'"),
+        ({"blocks": ["age", "home", "wage"]}, "'wage' not found"),
+        ({"blocks": "triples"}, "must be 'singles', 'pairs' or a list"),
+        ({"targets": [Linear([[1.0]])]}, "Marginal or Mean"),
+        ({"shares": [0.5, 0.5]}, "3 positive probabilities"),
+        ({"shares": [0.5, 0.5, 0.5]}, "sum 1"),
+        ({"beta": 0.0}, "beta"),
+        ({"eps": 0.0}, "eps"),
+        ({"eps": float("nan")}, "eps"),
+        ({"eps_all": 2.0}, "GRRSanitizer has no eps_all"),
+        ({"known": "age"}, "GRRSanitizer has no known"),
+        ({"base": GRRSanitizer(handle_unknown="impute")}, "impute"),
+        ({"base": AOptimalSanitizer(protect="each")}, "protect='jointly'"),
+        ({"categories": {"wage": [1]}}, "no columns"),
+        ({"categories": [[0, 1]]}, "1 alphabets"),
+        ({"categories": KNOWN | {"job": ["a", "b"]}}, "(?s)'job'.*lacks"),
+        ({"random_state": False}, "random_state"),
+        ({"verbose": -1}, "verbose"),
+    ],
+)
+def test_bad_parameters(options, message):
+    with pytest.raises(ValueError, match=message):
+        blocks(**options).fit(TABLE)
+
+
+def test_bad_input():
+    with pytest.raises(TypeError, match="designs one block"):
+        blocks(base=LikelihoodRatioSet()).fit(TABLE)
+    with pytest.raises(NotFittedError):
+        blocks().transform(TABLE)
+    with pytest.raises(ValueError, match="all sensitive"):
+        blocks(categories="auto").fit(TABLE[["ill"]])
+    with pytest.raises(ValueError, match="feature names"):
+        fitted_blocks("singles").transform(TABLE[["age", "ill"]])
+
+
+def test_errors_name_the_block():
+    with pytest.raises(ValueError, match="lacks") as caught:
+        blocks(categories=KNOWN | {"job": ["a", "b"]}).fit(TABLE)
+    assert caught.value.__notes__ == ["This is about the block of 'job'."]
+
+
+def test_a_fit_that_fails_changes_nothing():
+    sanitizer = blocks().fit(TABLE)
+    before = sanitizer.manifest_.digest
+    with pytest.raises(ValueError, match="lacks"):
+        sanitizer.set_params(categories=KNOWN | {"job": ["a"]}).fit(TABLE)
+    assert sanitizer.manifest_.digest == before
