@@ -185,7 +185,8 @@ def tables_of(
     if sample_weight is None:
         return [(with_columns(X, own), None) for own in columns]
     rows = np.unique(row_contents(X), return_inverse=True)[1].reshape(-1)
-    weights = check_weights(as_counts(sample_weight, len(rows), table=X), rows)
+    weights = as_counts(sample_weight, len(rows), table=X)
+    check_weights(weights, rows)
     found = []
     for own in columns:
         table = with_columns(X, own)
