@@ -38,8 +38,7 @@ _RANK_TOLERANCE = 1e-8
 # Largest share of c outside the row space: c·π then has a bias of at most this times |c|.
 _ROW_TOLERANCE = 1e-6
 _MOST_NUMBERS = 4_000_000  # in one block of a table of functions by cells or reports
-_ROUNDING = 2.0  # units by which weights differ from four of them and count as these
-_LEAST_BITS = 32  # of weights that are compared with four of them
+_ROUNDING = 2.0**-32  # by which probabilities may differ from four of them
 _RARE = 1e-12  # least probability of a possible symbol
 
 
@@ -283,7 +282,8 @@ class BlockChannel(Channel):
             1.0 / factor if keep else 0.0
             for factor, keep in zip(self.blocks.factors, seen, strict=True)
         ]
-        self.has_best_weights = all(seen)
+        _, of_values, of_secrets, rest = seen
+        self.has_best_weights = of_values and of_secrets if rest else not (of_values and of_secrets)
         self._inverse = Blocks(shape, tuple(inverse))  # type: ignore[arg-type]
         self._projector = Blocks(shape, tuple(map(float, seen)))  # type: ignore[arg-type]
         self.rank = sum(size for size, keep in zip(sizes, seen, strict=True) if keep)
@@ -359,7 +359,7 @@ def channel_of(mechanism: Mechanism, *, most_dense: int = 0) -> Channel:
         channel = BlockChannel(shape, four)
         small = channel.n_cells <= most_dense
         return channel if channel.has_best_weights or not small else DenseChannel(mechanism.matrix)
-    found = _four_weights(form.weights, shape) if form.bits >= _LEAST_BITS else None
+    found = _four_weights(form.weights, shape, _ROUNDING * 2.0**form.bits)
     if found is not None:
         same, same_secret, same_value, other = (part * 2.0**-form.bits for part in found)
         channel = BlockChannel(shape, (same, same_secret, same_value, other), mechanism.matrix)
@@ -369,11 +369,11 @@ def channel_of(mechanism: Mechanism, *, most_dense: int = 0) -> Channel:
 
 
 def _four_weights(
-    weights: NDArray[np.int64], shape: tuple[int, int]
+    weights: NDArray[np.int64], shape: tuple[int, int], rounding: float
 ) -> tuple[float, float, float, float] | None:
     """Average the weights of a matrix that four of them give, to rounding; None for others."""
     (a1, a2), a = shape, shape[0] * shape[1]
-    if weights.shape != (a, a) or np.ptp(weights.diagonal()) > 2 * _ROUNDING:
+    if weights.shape != (a, a) or np.ptp(weights.diagonal()) > 2.0 * rounding:
         return None
     table = weights.reshape(a1, a2, a1, a2).astype(float)
     trace, total = float(weights.trace()), float(table.sum())
@@ -386,6 +386,6 @@ def _four_weights(
     secret, value = np.eye(a1)[:, None, :, None], np.eye(a2)[None, :, None, :]
     table -= other + (same_secret - other) * secret + (same_value - other) * value
     table -= (same - same_secret - same_value + other) * secret * value
-    if max(table.max(), -table.min()) > _ROUNDING:
+    if max(table.max(), -table.min()) > rounding:
         return None
     return same, same_secret, same_value, other

@@ -26,10 +26,10 @@ from skrldp._pages import page
 from skrldp._typing import Floats
 from skrldp.estimation._channels import Channel
 from skrldp.estimation._checks import check_names
-from skrldp.estimation._fit import one_thread
 from skrldp.estimation._likelihood import maximise
 from skrldp.estimation._restricted import restricted_maximum
 from skrldp.estimation._source import Source
+from skrldp.estimation._threads import one_thread
 from skrldp.joint import JointDistribution
 from skrldp.sets import FittedSet, fitted_set
 

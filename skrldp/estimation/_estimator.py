@@ -19,10 +19,12 @@ from skrldp.estimation._checks import (
 )
 from skrldp.estimation._contradiction import warn_of_contradiction
 from skrldp.estimation._drift import DriftTests
-from skrldp.estimation._fit import TOL_RESTRICTED, least_squares, most_likely, one_thread
+from skrldp.estimation._fit import least_squares, most_likely
+from skrldp.estimation._likelihood import TOL_RESTRICTED
 from skrldp.estimation._numeric import NumericSummaries
 from skrldp.estimation._read_reports import count_reports, read_rows
 from skrldp.estimation._source import read_source
+from skrldp.estimation._threads import one_thread
 from skrldp.estimation._training import TrainingRows
 from skrldp.mechanism import Mechanism
 

@@ -12,10 +12,11 @@ from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
 from skrldp.estimation._channels import MOST_DENSE, channel_of
 from skrldp.estimation._checks import METHODS, check_names
-from skrldp.estimation._fit import Fit, one_thread, rest_on_enough
+from skrldp.estimation._fit import Fit, rest_on_enough
 from skrldp.estimation._near_zero import NearZero
 from skrldp.estimation._numbers import mean
 from skrldp.estimation._source import read_mechanism
+from skrldp.estimation._threads import one_thread
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
 

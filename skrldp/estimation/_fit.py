@@ -1,13 +1,9 @@
 """Least squares and maximum likelihood, and estimates of linear functions by either."""
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from skrldp._typing import Booleans, Floats
 from skrldp.estimation._channels import (
@@ -19,29 +15,16 @@ from skrldp.estimation._channels import (
     covariance,
 )
 from skrldp.estimation._estimate import project
-from skrldp.estimation._interior_point import minimise
-from skrldp.estimation._likelihood import Maximum, log_likelihood, maximise
+from skrldp.estimation._likelihood import Maximum, maximise
 from skrldp.estimation._near_zero import NearZero, agree
 from skrldp.estimation._region import LikelihoodRegion
 from skrldp.estimation._restriction import Restriction
 
-__all__ = ["TOL_RESTRICTED", "Fit", "least_squares", "most_likely", "one_thread", "rest_on_enough"]
+__all__ = ["Fit", "least_squares", "most_likely", "rest_on_enough"]
 
-TOL_RESTRICTED = 1e-7  # nats per report that are always enough over a set
 _LEAST_REPORTS = 5.0  # that an error of least squares rests on, effectively
 # For the errors of least squares: nats in all, nats per report, and steps.
 _TOL_LIKELY, _LEAST_TOL, _MOST_STEPS = 0.1, 1e-12, 1_000
-
-
-@cache
-def _pools() -> ThreadpoolController:
-    return ThreadpoolController()  # searches for libraries, which takes milliseconds
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Let linear algebra use one thread: at these sizes, several threads are slower."""
-    limit: AbstractContextManager[Any] = _pools().limit(limits=1, user_api="blas")
-    return limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,10 +182,7 @@ def most_likely(
         channel = DenseChannel(np.vstack([own * channel.matrix, direct]))
         counts = np.concatenate([counts, prior])
     n = float(counts.sum())
-    if within is None:
-        best = maximise(channel, counts / n, tol, max_iter, time_limit)
-    else:
-        best = _most_likely_within(channel, counts / n, within, tol)
+    best = maximise(channel, counts / n, tol, max_iter, time_limit, within)
     report_distribution = channel.positive(channel.forward(best.distribution))
     weights = channel.weights(report_distribution)
     region = near_zero = None
@@ -224,17 +204,3 @@ def most_likely(
         near_zero,
         region,
     ), best
-
-
-def _most_likely_within(
-    channel: Channel, shares: Floats, within: Restriction, tol: float
-) -> Maximum:
-    """Maximise the likelihood over a set, by the interior-point method for convex programs."""
-    found = minimise(
-        np.zeros((1, channel.n_cells)),
-        within.constraints,
-        within.inside,
-        min(tol, TOL_RESTRICTED),
-        objective=log_likelihood(channel, shares),
-    )
-    return Maximum(found.points[0], -float(found.values[0]), found.gap, found.steps)

@@ -221,6 +221,7 @@ class _Programs:
         barrier = (factor * state.barrier)[:, None]
         wanted = barrier / slack + prices / slack * wrong
         # As Σ move = 0, a multiple of 1 can be taken from a slope: most of it is one.
+        slope = slope - np.einsum("ma,ma->m", slope, x)[:, None]
         slopes = slopes - np.einsum("mka,ma->mk", slopes, x)[:, :, None]
         downhill = barrier / x - slope - np.einsum("mk,mka->ma", wanted, slopes)
         move = self._move(x, dual / x, prices, slack, slopes, downhill)

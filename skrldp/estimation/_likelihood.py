@@ -10,7 +10,9 @@ the *gap*: an upper bound, in nats per report, on how far L(π) is below its max
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +20,11 @@ from skrldp._typing import Floats
 from skrldp.estimation._channels import MOST_DENSE, BlockChannel, Channel, DenseChannel
 from skrldp.estimation._convex import BlockLogarithms, Convex, Logarithms
 from skrldp.estimation._interior_point import minimise
+from skrldp.estimation._restriction import Restriction
 
-__all__ = ["Maximum", "log_likelihood", "maximise"]
+__all__ = ["TOL_RESTRICTED", "Maximum", "maximise"]
+
+TOL_RESTRICTED = 1e-7  # nats per report that are always enough over a set
 
 
 # EM. Chosen by hand: these numbers affect the time alone, since the gap decides when to stop.
@@ -41,12 +46,20 @@ class Maximum:
 
 
 def maximise(
-    channel: Channel, shares: Floats, tol: float, max_iter: int, time_limit: float | None = None
+    channel: Channel,
+    shares: Floats,
+    tol: float,
+    max_iter: int,
+    time_limit: float | None = None,
+    within: Restriction | None = None,
 ) -> Maximum:
-    """Find a distribution that makes the reports most likely.
+    """Find a distribution that makes the reports most likely; over a set, without limits.
 
     Shapes: shares (b,).
     """
+    if within is not None:
+        limits = within.constraints
+        return _interior(channel, shares, within.inside, min(tol, TOL_RESTRICTED), limits)
     newton = channel.n_cells <= MOST_DENSE  # a step factorises a matrix of that size, 50 MB
     if isinstance(channel, BlockChannel):
         newton = channel.n_cells * min(channel.blocks.shape) <= _MOST_SHARED
@@ -106,7 +119,7 @@ def _em(channel: Channel, shares: Floats, tol: float, max_iter: int, end: float)
 # -- Newton ---------------------------------------------------------------------------------------
 
 
-def log_likelihood(channel: Channel, weights: Floats) -> Convex:
+def _log_likelihood(channel: Channel, weights: Floats) -> Convex:
     """Write −Σ_y w_y log (Q x)_y with the structure of the channel; weights (b,)."""
     if isinstance(channel, BlockChannel):
         return BlockLogarithms(weights, 0.0, channel, np.ones(len(weights)))
@@ -118,20 +131,26 @@ def log_likelihood(channel: Channel, weights: Floats) -> Convex:
 def _newton(
     channel: Channel, shares: Floats, start: Maximum, tol: float, max_iter: int, end: float
 ) -> Maximum:
-    """Go on from a distribution by the interior-point method for convex programs."""
-    n_cells = channel.n_cells
-    inner = np.maximum(start.distribution, _LEAST_START / n_cells)
-    found = minimise(
-        np.zeros((1, n_cells)),
-        (),
-        inner / inner.sum(),
-        tol,
-        objective=log_likelihood(channel, shares),
-        scale=max(start.gap, tol),
-        max_steps=max_iter - start.iterations,
-        end=end,
-    )
-    steps, gap = start.iterations + found.steps, found.gap
-    if gap >= start.gap:
-        return replace(start, iterations=steps)
-    return Maximum(found.points[0], -float(found.values[0]), gap, steps)
+    """Go on from a distribution by the interior-point method."""
+    inner = np.maximum(start.distribution, _LEAST_START / channel.n_cells)
+    options = {"scale": max(start.gap, tol), "max_steps": max_iter - start.iterations, "end": end}
+    found = _interior(channel, shares, inner / inner.sum(), tol, (), **options)
+    steps = start.iterations + found.iterations
+    return replace(start if found.gap >= start.gap else found, iterations=steps)
+
+
+def _interior(
+    channel: Channel,
+    shares: Floats,
+    start: Floats,
+    tol: float,
+    constraints: Sequence[Convex],
+    **options: Any,
+) -> Maximum:
+    """Maximise by the interior-point method for convex programs, from a point inside.
+
+    Shapes: shares (b,), start (a,).
+    """
+    free, objective = np.zeros((1, channel.n_cells)), _log_likelihood(channel, shares)
+    found = minimise(free, constraints, start, tol, objective=objective, **options)
+    return Maximum(found.points[0], -float(found.values[0]), found.gap, found.steps)

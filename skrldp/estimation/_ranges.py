@@ -16,6 +16,7 @@ from skrldp.estimation._channels import Channel
 from skrldp.estimation._intervals import Ranges, score
 from skrldp.estimation._range_of_variance import range_of_variance
 from skrldp.estimation._region import LikelihoodRegion
+from skrldp.estimation._threads import one_thread
 
 __all__ = ["CategoryRanges", "NumberRanges", "is_quick"]
 
@@ -80,7 +81,8 @@ class LikelihoodRanges(ReadOnly, Ranges):
 
     def score(self, z: float, first: int) -> Floats:
         """See :class:`Ranges`."""
-        return score(self.values, self.errors, *self.unbiased(), z)[:first]
+        with one_thread():
+            return score(self.values, self.errors, *self.unbiased(), z)[:first]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from skrldp._typing import Booleans, Floats
 from skrldp.estimation._channels import BlockChannel, Channel
 from skrldp.estimation._convex import BlockLogarithms, Convex, Logarithms
 from skrldp.estimation._interior_point import State, interior, minimise
+from skrldp.estimation._threads import one_thread
 
 __all__ = ["LikelihoodRegion", "Reached"]
 
@@ -165,7 +166,8 @@ class LikelihoodRegion:
             level = costs @ self.distribution / max(float(given @ self.distribution), _ZERO)
         for _ in range(_ROUNDS):  # Dinkelbach (1967): the least ratio is where the minimum is 0
             reduced = costs - level[:, None] * given
-            found = minimise(reduced, constraints, centre, tol, scale=_SCALE, begin=begin)
+            with one_thread():
+                found = minimise(reduced, constraints, centre, tol, scale=_SCALE, begin=begin)
             share = found.points @ given
             bounds, values = level + found.bounds / share, level + found.values / share
             if given.all() or np.all(np.abs(values - level) <= tol):

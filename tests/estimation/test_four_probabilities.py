@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skrldp import FrequencyEstimator, GRRSanitizer, Mechanism, SRRSanitizer
+from skrldp import FrequencyEstimator, GRRSanitizer, IRSanitizer, Mechanism, SRRSanitizer
 from skrldp.estimation import _estimator
 from skrldp.estimation._blocks import Blocks
 from skrldp.estimation._channels import BlockChannel, DenseChannel, channel_of
@@ -39,7 +39,7 @@ def test_derivatives():
         np.testing.assert_allclose(curvature[:, :, axis], bend * [[1.0], [2.0]], atol=1e-5)
 
 
-@pytest.mark.parametrize("sanitizer", [GRRSanitizer, SRRSanitizer])
+@pytest.mark.parametrize("sanitizer", [GRRSanitizer, SRRSanitizer, IRSanitizer])
 @pytest.mark.parametrize("shape", [(2, 4), (7, 2)])
 def test_fits_and_intervals_are_those_of_the_matrix(sanitizer, shape, monkeypatch):
     cells = [[s, u] for s in range(shape[0]) for u in range(shape[1])]
@@ -67,5 +67,5 @@ def test_other_matrices_are_not_taken_for_four_probabilities():
     assert isinstance(channel_of(Mechanism.from_matrix(matrix, range(2), range(2))), BlockChannel)
     matrix[:2, 0] += [1e-6, -1e-6]
     assert isinstance(channel_of(Mechanism.from_matrix(matrix, range(2), range(2))), DenseChannel)
-    useless = np.full((4, 4), 0.25)
-    assert isinstance(channel_of(Mechanism.from_matrix(useless, range(2), range(2))), DenseChannel)
+    added = Blocks((2, 2), (1.0, 0.3, 0.3, 0.0)).apply(np.eye(4))  # best weights are not fixed
+    assert isinstance(channel_of(Mechanism.from_matrix(added, range(2), range(2))), DenseChannel)
