@@ -203,7 +203,7 @@ class CategorySummaries:
         return errors
 
     def _by_category(self, group: CellGroups) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        return _of_labels(self._fit, group.labels, len(group.categories))
+        return self._fit.of_labels(group.labels, len(group.categories))
 
     def _ranges(
         self,
@@ -215,29 +215,5 @@ class CategorySummaries:
         fit = self._fit
         if fit.unbiased:
             return LeastSquaresRanges(fit, values, labels)
-        counts = self.counts_.astype(float)
-        unbiased = partial(_unbiased, self._channel, counts, fit.likely, labels, len(values))
-        return CategoryRanges(fit.region, values, errors, unbiased, labels, known, self._channel)
-
-
-def _of_labels(
-    fit: Fit, labels: NDArray[np.intp], k: int
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Estimates of categories, their errors, and whether the reports determine them."""
-    channel = fit.channel
-    if k == channel.n_cells:  # each is a cell
-        order = np.argsort(labels)
-        values, errors = (found[order] for found in fit.cells())
-        return values, errors, channel.identifiable[order]
-    values, errors, known = np.empty(k), np.empty(k), np.empty(k, dtype=bool)
-    for rows, functions in channel.indicators(labels, k):
-        values[rows], errors[rows] = fit.evaluate(functions)
-        known[rows] = channel.determines(functions)
-    return values, errors, known
-
-
-def _unbiased(
-    channel: Channel, counts: Floats, likely: Floats, labels: NDArray[np.intp], k: int
-) -> tuple[Floats, Floats]:
-    """Estimates of categories by least squares, and their errors."""
-    return _of_labels(least_squares(channel, counts, likely), labels, k)[:2]
+        squares = partial(least_squares, self._channel, self.counts_.astype(float), fit.likely)
+        return CategoryRanges(fit.region, values, errors, squares, labels, known, self._channel)

@@ -73,6 +73,7 @@ class Channel(ABC):
     rank: int
     identifiable: NDArray[np.bool_]  # (a,), whether Qπ determines the cell's probability
     possible: NDArray[np.bool_]  # (b,), whether each symbol has a positive probability in some cell
+    has_matrix: bool = True  # whether the matrix is there, or small enough to be made
 
     @abstractmethod
     def forward(self, distribution: Floats) -> Floats:
@@ -273,7 +274,7 @@ class BlockChannel(Channel):
         matrix: Floats | None = None,
     ) -> None:
         self.matrix, self.n_symbols = matrix, shape[0] * shape[1]
-        self.n_cells = self.n_symbols
+        self.n_cells, self.has_matrix = self.n_symbols, self.n_symbols <= MOST_DENSE
         self.blocks = Blocks.from_entries(shape, probabilities)
         a1, a2 = shape
         sizes = (1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1))

@@ -115,7 +115,7 @@ def check_names(what: str, joint: JointDistribution, mechanism: Mechanism) -> No
 
 
 def _check_dense(what: str, channel: Channel) -> None:
-    if channel.n_cells > MOST_DENSE:
+    if not channel.has_matrix:
         raise ValueError(
             f"{what} works up to {MOST_DENSE:,} cells, but the mechanism has {channel.n_cells:,}."
         )

@@ -10,28 +10,13 @@ from numpy.typing import NDArray
 from skrldp._arrays import ReadOnly
 from skrldp._pages import page
 from skrldp._typing import Floats
+from skrldp.estimation._fit import project
 from skrldp.estimation._intervals import Ranges, critical_value, intervals
 from skrldp.estimation._ranges import CategoryRanges
 
 __all__ = ["Estimate", "critical_value", "index_of", "labels_of", "project"]
 
 _SHOWN = 50  # categories in HTML
-
-
-def project(values: Floats) -> Floats:
-    """Closest distribution to a point, in Euclidean distance.
-
-    Shapes: values (k,) to (k,).
-
-    Examples
-    --------
-    >>> project(np.array([0.7, 0.5, -0.2]))
-    array([0.6, 0.4, 0. ])
-    """
-    falling = np.sort(values)[::-1]
-    excess = (np.cumsum(falling) - 1.0) / np.arange(1, len(values) + 1)
-    last = np.flatnonzero(falling > excess)[-1]
-    return np.maximum(values - excess[last], 0.0)
 
 
 def labels_of(columns: Sequence[Any], categories: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:

@@ -7,20 +7,18 @@ from numpy.typing import NDArray
 
 from skrldp._typing import Booleans, Floats
 from skrldp.estimation._channels import (
-    MOST_DENSE,
     Channel,
     DenseChannel,
     Weights,
     central_moments,
     covariance,
 )
-from skrldp.estimation._estimate import project
 from skrldp.estimation._likelihood import Maximum, maximise
 from skrldp.estimation._near_zero import NearZero, agree
 from skrldp.estimation._region import LikelihoodRegion
 from skrldp.estimation._restriction import Restriction
 
-__all__ = ["Fit", "least_squares", "most_likely", "rest_on_enough"]
+__all__ = ["Fit", "least_squares", "most_likely", "project", "rest_on_enough"]
 
 _LEAST_REPORTS = 5.0  # that an error of least squares rests on, effectively
 # For the errors of least squares: nats in all, nats per report, and steps.
@@ -82,6 +80,24 @@ class Fit:
         errors = np.where(known & stated, np.sqrt(variances), np.nan)
         return self._shown(self.distribution, known), errors
 
+    def of_labels(
+        self, labels: NDArray[np.intp], k: int
+    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Estimates of k categories, their errors, and whether the reports determine them.
+
+        Shapes: labels (a,), the category of each cell.
+        """
+        channel = self.channel
+        if k == channel.n_cells:  # each is a cell
+            order = np.argsort(labels)
+            values, errors = (found[order] for found in self.cells())
+            return values, errors, channel.identifiable[order]
+        values, errors, known = np.empty(k), np.empty(k), np.empty(k, dtype=bool)
+        for rows, functions in channel.indicators(labels, k):
+            values[rows], errors[rows] = self.evaluate(functions)
+            known[rows] = channel.determines(functions)
+        return values, errors, known
+
     def _moments(self, functions: Floats) -> tuple[Floats, Floats]:
         return central_moments(self.weights.of(functions), self.report_distribution)
 
@@ -124,6 +140,22 @@ class Fit:
 
     def _shown(self, values: Floats, known: NDArray[np.bool_]) -> Floats:
         return np.where(known, values, np.nan) if self.unbiased else values.copy()
+
+
+def project(values: Floats) -> Floats:
+    """Closest distribution to a point, in Euclidean distance.
+
+    Shapes: values (k,) to (k,).
+
+    Examples
+    --------
+    >>> project(np.array([0.7, 0.5, -0.2]))
+    array([0.6, 0.4, 0. ])
+    """
+    falling = np.sort(values)[::-1]
+    excess = (np.cumsum(falling) - 1.0) / np.arange(1, len(values) + 1)
+    last = np.flatnonzero(falling > excess)[-1]
+    return np.maximum(values - excess[last], 0.0)
 
 
 def rest_on_enough(second: Floats, fourth: Floats, n: float) -> Booleans:
@@ -186,7 +218,7 @@ def most_likely(
     report_distribution = channel.positive(channel.forward(best.distribution))
     weights = channel.weights(report_distribution)
     region = near_zero = None
-    if isinstance(channel, DenseChannel) or channel.n_cells <= MOST_DENSE:
+    if channel.has_matrix:
         if within is None:
             within = Restriction((), np.full(channel.n_cells, 1.0 / channel.n_cells))
         limits, inside = within.constraints, within.inside

@@ -20,7 +20,6 @@ from skrldp.estimation._intervals import (
     intervals,
     likelihood_drops,
 )
-from skrldp.estimation._ranges import is_quick
 from skrldp.estimation._region import LikelihoodRegion
 
 __all__ = ["Band", "NumericEstimate", "Scaled", "mean", "quantile", "variance"]
@@ -70,7 +69,7 @@ class Band:
                 "at most 2,500 cells: use method='wald' here."
             )
         programs = 4.0 * np.log2(len(self.steps) + 1.0)
-        quick = self.region is not None and is_quick(self.region, programs)
+        quick = self.region is not None and self.region.is_quick(programs)
         if method == "likelihood-ratio" or (method == "auto" and quick):
             ends = self._by_likelihood(level)
         else:

@@ -13,7 +13,7 @@ from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
 from skrldp.estimation._bounded_mean import average, scores_for
 from skrldp.estimation._by_group import figures_of
-from skrldp.estimation._channels import MOST_DENSE, Channel, DenseChannel
+from skrldp.estimation._channels import MOST_DENSE, Channel
 from skrldp.estimation._drift import set_around
 from skrldp.estimation._fit import Fit, least_squares
 from skrldp.estimation._intervals import Ranges
@@ -69,7 +69,7 @@ class NumericSummaries:
             return figures_of(what, groups, None, each, self.n_reports_, self._fit.covariance)
         found = self._with_ranges(numbers, present)
         bounded = self._fit.unbiased and self._source.joint is not None
-        if bounded and np.isnan(found.value) and self._is_dense and present.all():
+        if bounded and np.isnan(found.value) and self._channel.has_matrix and present.all():
             return self.bounded_mean(column)
         return found
 
@@ -129,7 +129,7 @@ class NumericSummaries:
                 f"column {group.name[0]!r} has missing values: the mean over the other records is "
                 "a ratio, whose bias is not bounded here. Give the missing values a number."
             )
-        if not self._is_dense:
+        if not self._channel.has_matrix:
             raise ValueError(
                 f"a bounded mean works up to {MOST_DENSE:,} cells, but the mechanism has "
                 f"{self._channel.n_cells:,}."
@@ -143,11 +143,6 @@ class NumericSummaries:
         report = channel.positive(channel.forward(self._fit.likely))
         value, error = average(scores, shares, report, n)
         return NumericEstimate(value, error, scores.bias, around.describe())
-
-    @property
-    def _is_dense(self) -> bool:
-        """Whether the matrix of the mechanism can be used."""
-        return isinstance(self._channel, DenseChannel) or self._channel.n_cells <= MOST_DENSE
 
     def variance(self, column: Any) -> NumericEstimate:
         """Estimate the variance of a column of numbers.
@@ -233,25 +228,7 @@ class NumericSummaries:
         if fit.unbiased:
             ranges = LeastSquaresRanges(fit, own, function=found._linear / unit + value)
         else:
-            counts = self.counts_.astype(float)
-            asked = self._channel, counts, fit.likely, numbers, present, squared, least, unit
-            unbiased = partial(_unbiased, *asked)
+            squares = partial(least_squares, self._channel, self.counts_.astype(float), fit.likely)
             errors = np.array([error])
-            ranges = NumberRanges(fit.region, own, errors, unbiased, shares, given, squared)
+            ranges = NumberRanges(fit.region, own, errors, squares, shares, given, squared)
         return replace(found, _scaled=Scaled(least, unit, ranges))
-
-
-def _unbiased(
-    channel: Channel,
-    counts: Floats,
-    likely: Floats,
-    numbers: Floats,
-    present: Floats,
-    squared: bool,
-    least: float,
-    unit: float,
-) -> tuple[Floats, Floats]:
-    """Mean or variance by least squares and its error, in units."""
-    fit = least_squares(channel, counts, likely)
-    found = (variance if squared else mean)(numbers, present, fit.evaluate)
-    return np.array([(found.value - least) / unit]), np.array([found.std_error / unit])

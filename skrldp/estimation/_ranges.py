@@ -13,22 +13,17 @@ from skrldp._arrays import ReadOnly
 from skrldp._typing import Booleans, Floats
 from skrldp.estimation._bounds import extremes
 from skrldp.estimation._channels import Channel
+from skrldp.estimation._fit import Fit
 from skrldp.estimation._intervals import Ranges, score
+from skrldp.estimation._numbers import mean, variance
 from skrldp.estimation._range_of_variance import range_of_variance
 from skrldp.estimation._region import LikelihoodRegion
 from skrldp.estimation._threads import one_thread
 
-__all__ = ["CategoryRanges", "NumberRanges", "is_quick"]
+__all__ = ["CategoryRanges", "NumberRanges"]
 
-# Figures by the third power of cells, up to which "auto" is the likelihood ratio: two minutes.
-_MOST_WORK = 250.0**4
 _FLAT = 1e-4  # nats by which the likelihood may differ to count as the same, within a set
 _PROGRAMS_OF_VARIANCE = 100.0  # as many programs take as long, roughly
-
-
-def is_quick(region: LikelihoodRegion, n_programs: float) -> bool:
-    """Whether so many figures of a region take no more than some two minutes."""
-    return n_programs * float(len(region.distribution)) ** 3 <= _MOST_WORK
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +33,7 @@ class LikelihoodRanges(ReadOnly, Ranges):
     region: LikelihoodRegion | None  # the likelihood; None for channels without a matrix
     values: Floats  # (k,), the estimates
     errors: Floats  # (k,), their standard errors
-    unbiased: Callable[[], tuple[Floats, Floats]]
+    squares: Callable[[], Fit]  # by least squares
     by_likelihood: ClassVar[bool] = True
 
     @cached_property
@@ -58,7 +53,7 @@ class LikelihoodRanges(ReadOnly, Ranges):
     @property
     def is_quick(self) -> bool:
         """Whether intervals by the likelihood ratio take no more than some two minutes."""
-        return self.region is not None and is_quick(self.region, self.n_programs)
+        return self.region is not None and self.region.is_quick(self.n_programs)
 
     @property
     def has_region(self) -> bool:
@@ -82,7 +77,11 @@ class LikelihoodRanges(ReadOnly, Ranges):
     def score(self, z: float, first: int) -> Floats:
         """See :class:`Ranges`."""
         with one_thread():
-            return score(self.values, self.errors, *self.unbiased(), z)[:first]
+            return score(self.values, self.errors, *self._unbiased(self.squares()), z)[:first]
+
+    @abstractmethod
+    def _unbiased(self, fit: Fit) -> tuple[Floats, Floats]:
+        """Estimates and errors of the figures by least squares, (k,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +99,9 @@ class CategoryRanges(LikelihoodRanges):
         self, region: LikelihoodRegion, drops: tuple[float, float, float], first: int
     ) -> Floats:
         return region.ends(self._functions(np.arange(first)), *drops)
+
+    def _unbiased(self, fit: Fit) -> tuple[Floats, Floats]:
+        return fit.of_labels(self.labels, len(self.values))[:2]
 
     def bounds(self, first: int) -> Floats:
         """Ranges of the first categories over the distributions of the same likelihood.
@@ -138,3 +140,8 @@ class NumberRanges(LikelihoodRanges):
         if self.squared:
             return 4.0 * range_of_variance(region, self.numbers, self.given, *drops)[None]
         return region.ends(self.numbers[None], *drops, given=self.given)
+
+    def _unbiased(self, fit: Fit) -> tuple[Floats, Floats]:
+        figure, unit = (variance, 4.0) if self.squared else (mean, 1.0)
+        found = figure(self.numbers, self.given.astype(float), fit.evaluate)
+        return np.array([unit * found.value]), np.array([unit * found.std_error])

@@ -21,6 +21,8 @@ _ROUGH = 1e-5  # the same, while only the drops are looked for
 _ZERO = 1e-5  # a probability that counts as zero
 _SCALE = 0.1  # of the first barrier parameter
 _TINY = 1e-200
+# Figures by the third power of cells, up to which "auto" is the likelihood ratio: two minutes.
+_MOST_WORK = 250.0**4
 _ROUNDING = 1e-12  # share of symbols that were not seen
 _LEAST_NUMBER = 1e-3
 _ROUNDS = 30  # for ratios; each squares what is left
@@ -86,6 +88,10 @@ class LikelihoodRegion:
         start = interior(constraints, self.inside, self.distribution)
         found = minimise(np.zeros((1, len(start))), constraints, start, _TOL_CENTRE)
         return found.points[0]
+
+    def is_quick(self, n_programs: float) -> bool:
+        """Whether so many figures take no more than some two minutes."""
+        return n_programs * float(len(self.distribution)) ** 3 <= _MOST_WORK
 
     def ends(
         self,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skrldp import FrequencyEstimator, Mechanism
-from skrldp.estimation import _intervals, _ranges
+from skrldp.estimation import _intervals, _region
 from skrldp.estimation._intervals import score
 from skrldp.estimation._score_intervals import LeastSquaresRanges
 
@@ -38,7 +38,7 @@ def test_they_hold_and_stay_within_0_and_1(name, monkeypatch):
         assert np.all((found[:, 0] <= estimates + 1e-12) & (found[:, 1] >= estimates - 1e-12))
         held.append((found[:, 0] <= functions @ TRUTH) & (functions @ TRUTH <= found[:, 1]))
     assert np.mean(held) > 0.93
-    monkeypatch.setattr(_ranges, "_MOST_WORK", 0.0)  # as above 250 cells
+    monkeypatch.setattr(_region, "_MOST_WORK", 0.0)  # as above 250 cells
     np.testing.assert_array_equal(of_value.confidence_interval(), found)
 
 
