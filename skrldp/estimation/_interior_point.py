@@ -203,7 +203,9 @@ class _Programs:
                 better = value - bound < (values - bounds)[left]
                 bounds[left[better]] = bound[better]
             points[left[better]], values[left[better]] = point[better], value[better]
-            go = ((values - bounds)[left] > tol) & (state.barrier > _LEAST_BARRIER)
+            go = ((values - bounds)[left] > tol) & (
+                state.barrier > min(_LEAST_BARRIER, tol / (10.0 * a))
+            )
             go &= state.barrier < _DIVERGED * barrier  # not NaN either
             kept.put(left, state, (values - bounds)[left] > _NEAR * tol)
             if not go.any() or steps >= self.max_steps or time.perf_counter() >= self.end:

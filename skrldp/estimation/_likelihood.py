@@ -31,7 +31,7 @@ TOL_RESTRICTED = 1e-7  # nats per report that are always enough over a set
 _EM_FIRST = 100  # steps of EM before Newton's method, where that is affordable
 _LEAST_SHARE = 0.1  # of a cell's probability that an extrapolation leaves: a zero would stay one
 
-_MOST_SHARED = 2e7  # cells times the fewer of secrets and values: the numbers in a step's arrays
+_MOST_SHARED = 4e6  # cells times the fewer of secrets and values: half the numbers of an array
 _LEAST_START = 1e-3  # least probability at the start, in units of the uniform distribution's
 
 
