@@ -96,7 +96,7 @@ def test_where_there_is_nothing_to_test():
         alone.drift_test(joint=grr.joint_)
     with pytest.raises(ValueError, match="the public distribution has other"):
         alone.drift_test(LikelihoodRatioSet(), joint=JointDistribution([[1, 2]]))
-    with pytest.raises(TypeError, match="uncertainty set such as"):
+    with pytest.raises(ValueError, match="within must be an uncertainty set such as"):
         fitted.drift_test(within=0.05)
     with pytest.warns(UserWarning):
         point = NonRobustSanitizer(eps=1.0).fit(CELLS, **weights)
