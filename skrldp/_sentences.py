@@ -22,6 +22,7 @@ __all__ = [
     "columns_in_words",
     "factor",
     "holds_for",
+    "inside",
     "odds",
     "of_reports",
     "repeatable",
@@ -102,6 +103,15 @@ def series(parts: Sequence[str]) -> str:
 
 
 # --- The set that a guarantee holds for
+
+
+def inside(around: SetInWords, words: str) -> str:
+    """Say which distributions are inside a set; `words` is for more than one, and not all."""
+    if around.is_everything:
+        return "all distributions"
+    if around.is_point:
+        return f"the public {'conditionals' if around.of_conditionals else 'distribution'} alone"
+    return words
 
 
 def chance_of_missing(rule: str | None, beta: float) -> str:

@@ -12,6 +12,7 @@ from skrldp.certificate._certify import (
     prove,
     prove_reports,
 )
+from skrldp.certificate._guarantee import guarantee_of
 from skrldp.certificate._promises import keeps, prove_promise
 from skrldp.certificate._release import expected_seconds, may_stand_in, release
 
@@ -19,6 +20,7 @@ __all__ = [
     "Certificate",
     "certify",
     "expected_seconds",
+    "guarantee_of",
     "keeps",
     "may_stand_in",
     "proof_region",

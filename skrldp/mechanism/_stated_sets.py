@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from skrldp._params import is_whole
+from skrldp._sentences import inside
 
 __all__ = [
     "RULES",
@@ -76,9 +77,7 @@ class StatedRenyiSet:
 
     def describe(self) -> str:
         """Say in words which distributions are inside."""
-        if self.is_point:
-            return "the public distribution alone"
-        return "a set of distributions (a Rényi ball around the public one)"
+        return inside(self, "a set of distributions (a Rényi ball around the public one)")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -155,9 +154,8 @@ class StatedLikelihoodRatioSet:
 
     def describe(self) -> str:
         """Say in words which distributions are inside."""
-        if self.is_point:
-            return "the public conditionals alone"
-        return "a set of distributions (by likelihood ratios of their conditionals)"
+        words = "a set of distributions (by likelihood ratios of their conditionals)"
+        return inside(self, words)
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from skrldp.privacy._balls import JointRegion, ProductRegion
 from skrldp.privacy._build import privacy_region
 from skrldp.privacy._layout import Layout
 from skrldp.privacy._polyhedra import BoxRegion, LowerRegion, PointRegion, SimplexRegion
-from skrldp.privacy._promise import Promise, Statement
+from skrldp.privacy._promise import Promise, Statement, greatest_eps
 from skrldp.privacy._region import Region
 from skrldp.privacy._repair import constant_rows, repair
 from skrldp.privacy._requirements import Requirement, Requirements, lifted
@@ -45,6 +45,7 @@ __all__ = [
     "Statement",
     "WorstPairs",
     "constant_rows",
+    "greatest_eps",
     "lifted",
     "odds_factor",
     "privacy_region",

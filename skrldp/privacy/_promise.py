@@ -20,7 +20,7 @@ from skrldp.privacy._region import Region
 from skrldp.privacy._requirements import Requirement, Requirements
 from skrldp.sets import FittedSet, RenyiSet
 
-__all__ = ["Promise", "Statement"]
+__all__ = ["Promise", "Statement", "greatest_eps"]
 
 _EVERYTHING = RenyiSet(1.0, np.inf)
 
@@ -239,6 +239,15 @@ class Promise:
             compared=self.compared,
         )
         return Requirement(region, self.eps_all)
+
+
+def greatest_eps(eps: float | Floats) -> float:
+    """Return the greatest ε of a pair that is compared, in nats.
+
+    Shapes: `eps` (a1, a1).
+    """
+    numbers = np.asarray(eps, dtype=float)
+    return float(numbers[np.isfinite(numbers)].max())
 
 
 def _some(pairs: tuple[Indices, Indices], size: int) -> tuple[Indices, Indices] | None:

@@ -11,6 +11,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skrldp.alphabet import Record
+from skrldp.certificate import guarantee_of
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.privacy import Promise
 from skrldp.sanitizers._checks import MOST_CELLS, larger_designs, parts_of
@@ -22,7 +23,6 @@ from skrldp.sanitizers._fitted_state import (
     information_of,
     named_record,
 )
-from skrldp.sanitizers._guarantee import guarantee_of
 from skrldp.sanitizers._output import ReportsMixin
 from skrldp.sanitizers._parameters import Parameters
 from skrldp.sanitizers._promised import (

@@ -12,7 +12,7 @@ from skrldp._params import LEAST_EPS, check_choice, check_eps, is_finite, is_num
 from skrldp._typing import Floats
 from skrldp.alphabet import plain_name, spent_on_values
 from skrldp.joint import JointDistribution
-from skrldp.privacy import Promise, Requirements
+from skrldp.privacy import Promise, Requirements, greatest_eps
 from skrldp.sets import FittedSet
 from skrldp.table import CellCodec, Grouping, resolve_columns
 
@@ -23,7 +23,6 @@ __all__ = [
     "design_requirements",
     "drawn_from",
     "eps_of_pairs",
-    "greatest_eps",
     "grouping_of",
     "known_places",
     "may_draw",
@@ -255,15 +254,6 @@ def _from_mapping(eps: Mapping[Any, Any], secrets: Sequence[Any]) -> Floats:
                 "joint_.secrets: give each pair a number, np.inf if it is not to be compared."
             )
     return matrix
-
-
-def greatest_eps(eps: float | Floats) -> float:
-    """Return the greatest ε of a pair that is compared, in nats.
-
-    Shapes: `eps` (a1, a1).
-    """
-    numbers = np.asarray(eps, dtype=float)
-    return float(numbers[np.isfinite(numbers)].max())
 
 
 def promise_of(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import xlogy
 
+from skrldp._sentences import inside
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
 from skrldp.sets._fitted_set import UNSEEN, DivergenceLimit, FittedSet
@@ -194,17 +195,13 @@ class ConditionalsSet(FittedSet):
 
     def describe(self) -> str:
         """Say in words which distributions are inside."""
-        if self.is_everything:
-            return "all distributions"
-        if self.is_point:
-            return "the public conditionals alone"
         what = "have log likelihood ratios of at most"
         if self.n_records is None:
             what = "have divergences times P(s) of at most"
         words = f"the distributions whose conditionals of U {what} {self._budgets_in_words()}"
         if self.drift:
             words += f", where each divergence may be {self.drift:.4g} nats more (drift)"
-        return words
+        return inside(self, words)
 
     def _budgets_in_words(self) -> str:
         single, pair = (f"{budget:.4g}" for budget in self._likelihood_ratios)

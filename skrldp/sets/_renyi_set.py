@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import xlogy
 
+from skrldp._sentences import inside
 from skrldp._typing import Floats, Indices
 from skrldp.joint import JointDistribution
 from skrldp.sets._fitted_set import UNSEEN, DivergenceLimit, FittedSet
@@ -115,13 +116,10 @@ class RenyiSet(FittedSet):
 
     def describe(self) -> str:
         """Say in words which distributions are inside."""
-        if self.is_everything:
-            return "all distributions"
-        if self.is_point:
-            return "the public distribution alone"
-        return (
+        return inside(
+            self,
             f"the distributions within Rényi divergence B = {self.radius:.4g} "
-            f"(alpha = {self.alpha:g}) of the public one"
+            f"(alpha = {self.alpha:g}) of the public one",
         )
 
     def brief(self) -> str:

@@ -16,8 +16,8 @@ from skrldp import (
     RobustMSESanitizer,
     certify,
 )
+from skrldp.certificate import guarantee_of
 from skrldp.sanitizers import _blocks, _optimal_base
-from skrldp.sanitizers._guarantee import guarantee_of
 
 COUNTS = np.array([[300, 200, 100], [150, 250, 500]])
 ROWS = [[s, u] for s in range(2) for u in range(3)]

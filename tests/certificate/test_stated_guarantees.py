@@ -14,7 +14,7 @@ from skrldp import (
     RenyiBall,
     certify,
 )
-from skrldp.sanitizers._guarantee import guarantee_of
+from skrldp.certificate import guarantee_of
 
 JOINT = JointDistribution([[7, 10], [26, 57]])
 RESPONSE = Mechanism.from_matrix(

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.certificate import Certificate
+from skrldp.certificate._certify import Certificate
 from skrldp.mechanism import STATED_SETS, FurtherBound, Guarantee, StatedSet
-from skrldp.sanitizers._promised import greatest_eps
+from skrldp.privacy import greatest_eps
 from skrldp.sets import FittedSet
 
 __all__ = ["guarantee_of"]
