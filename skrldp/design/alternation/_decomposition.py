@@ -1,13 +1,10 @@
-r"""Simplicial decomposition: linear programs over mechanisms, and all of their rows mixed.
+r"""Simplicial decomposition: rows that climb by themselves, and all of them mixed.
 
 A criterion that is concave in the weights of rows (:mod:`skrldp.design.criteria`) has a price for
 each row at the best mixture of those known so far. Prices are convex, so the linear function that
-touches the price at some row is below it everywhere. The mechanism that maximises the sum of such
-functions, one for each report, is a linear program over private mechanisms, and a central path
-(:mod:`skrldp.design.interior_point`) solves it for all reports at once. Its rows join the others
-and are mixed again. If the functions touch at the rows that are mixed, the new rows are worth at
-least as much, so the mixture gets better until nothing is left to gain there; other rows, perturbed
-or random, are taken in turn.
+touches the price at some row is below it everywhere. The private row that maximises this function
+is worth at least as much; central paths (:mod:`skrldp.design.interior_point`) find it for many rows
+at once. The rows found join the others and are mixed again, until little is gained.
 """
 
 import math
@@ -16,29 +13,34 @@ from contextlib import suppress
 
 import numpy as np
 
-from skrldp._typing import Floats
+from skrldp._typing import Floats, Indices
 from skrldp.design.alternation._annealing import path_requirements
-from skrldp.design.alternation._starts import starts
-from skrldp.design.criteria import Criterion, Mixture
-from skrldp.design.interior_point import CentralPath, path_blocks
-from skrldp.design.programs import ExpectedCost
+from skrldp.design.criteria import Criterion
+from skrldp.design.interior_point import path_blocks
+from skrldp.design.programs import LEAST_GAIN
+from skrldp.design.rows import climb_paths
 from skrldp.design.run import Limits
-from skrldp.privacy import Requirements, repair
+from skrldp.privacy import Requirements
 
 __all__ = ["decompose", "set_indicators"]
 
 
 # Chosen by hand.
-_REPORTS = 48  # of each program
-_GAP = 2e-2  # at which a program ends, in units of the criterion's scale
-_MOST_STEPS = 100  # Newton steps of one program
+_ROWS = 50  # that climb at once
+# Gap at which their paths end. At 2 x 42 cells 1e-3 is too rough: the sum of variances is 7 %
+# greater; 1e-5 takes a fifth longer for 1 % less.
+_END = 1e-4
+# The search ends when so many rounds have gained less than this, relatively.
+_PATIENCE, _GAIN = 6, 1e-3
+# Every so many rounds rows are perturbed first; otherwise the rows in use climb.
+_PERTURBED, _PERTURBATION = 4, 0.7  # standard deviation of the logarithms
+# Gap of a mixture, in units of what the best rows of the last rounds promised, and its limits.
+_GAP, _LATELY, _LEAST_GAP, _MOST_GAP = 0.03, 3, 1e-5, 1e-3
+_LAST_MIXTURE = 0.2  # part of the time gone that the last mixture may take beyond the limit
+_SAME_DIGITS = 6  # decimals in which equal rows agree
 # Circles of sets of the best size, of secrets, of values of U and of cells, each; fewer where there
 # would be more than so many sets.
 _CIRCLES, _MOST_SETS = 4, 1_000
-_KINDS = 3  # of rows at which prices are touched
-_PERTURBATION = 0.7  # standard deviation of the logarithms of a perturbation
-# The search ends when so many rounds have gained less than this, relatively.
-_PATIENCE, _GAIN = 4 * _KINDS, 5e-4
 
 
 def decompose(
@@ -50,44 +52,118 @@ def decompose(
     callback: Callable[[Floats], None] | None = None,
     few: int = 0,
 ) -> tuple[Floats, int, int, str]:
-    """Search for rows by linear programs, and mix them.
+    """Let rows climb, and mix them.
 
     Shapes: `first` (m, a). Returns `matrix` (b, a): the best mechanism; `n_rows`: number of rows
-    that were mixed; `rounds`: number of programs; `status`: ``"converged"``, ``"max_iter"`` or
+    that were mixed; `rounds`: number of climbs; `status`: ``"converged"``, ``"max_iter"`` or
     ``"time_limit"``.
     """
-    mixture = criterion.mixture()
-    # The lifted unit rows put the all-ones vector inside the cone of the rows, so a strictly
-    # positive mixture exists.
-    mixture.add(np.concatenate([*first, requirements.lift(np.eye(requirements.n_cells))]))
-    best = max(first, key=criterion.value)
-    values: list[float] = []
-    status = ""
-    if requirements.any_pair:
-        if limits.left is not None:  # few rows are mixed before many, lest time runs out
-            with suppress(TimeoutError):
-                best = mixture.supported(mixture.solve(limits.left).weights)
-        mixture.add(requirements.lift(set_indicators(requirements)))
-    while not status:
-        try:
-            weights, _, value = mixture.solve(limits.left)
-        except TimeoutError:
-            return best, len(mixture.rows), len(values), "time_limit"
-        if value >= max(values, default=-np.inf):
-            best = mixture.supported(weights)
-        values.append(value)
-        if callback is not None:
-            callback(mixture.rows * weights[:, None])
-        if _gained_little(values) or 0 < few < len(values):
-            status = "converged"
-        elif limits.met:
-            status = limits.status
-        else:
-            rows = _touched(mixture, weights, requirements, len(values))
-            mixture.add(_best_for(mixture.slopes(rows), criterion, requirements, limits))
-    if values[-1] == max(values):
-        best = mixture.mechanism(weights)
-    return best, len(mixture.rows), len(values) - 1, status
+    search = _Search(criterion, requirements, first, limits, callback)
+    try:
+        status = search.run(few)
+        matrix = search.last()
+    except TimeoutError:
+        status, matrix = "time_limit", search.best
+    return matrix, search.n_rows, search.rounds, status
+
+
+class _Search:
+    """The rows known so far, their mixture, and the best mechanism."""
+
+    def __init__(
+        self,
+        criterion: Criterion,
+        requirements: Requirements,
+        first: list[Floats],
+        limits: Limits,
+        callback: Callable[[Floats], None] | None,
+    ) -> None:
+        self.requirements, self.limits, self.callback = requirements, limits, callback
+        blocks = path_blocks(path_requirements(requirements))
+        assert blocks is not None  # lower bounds have a central path
+        self.blocks, self.rng = blocks, np.random.default_rng(0)  # the design is deterministic
+        self.mixture = criterion.mixture()
+        self.best, self.value = max(first, key=criterion.value), -np.inf
+        self.values: list[float] = []
+        self.promised = [_MOST_GAP / _GAP]
+        self.rounds = self.n_rows = 0
+        # The lifted unit rows put the all-ones vector inside the cone of the rows, so a strictly
+        # positive mixture exists. They stay.
+        self._add(requirements.lift(np.eye(requirements.n_cells)))
+        self._add(np.concatenate(first))
+
+    def run(self, few: int) -> str:
+        """Search; return the status."""
+        if self.requirements.any_pair:
+            if self.limits.left is not None:  # few rows are mixed before many, lest time runs out
+                with suppress(TimeoutError):
+                    self._mix()
+            self._add(self.requirements.lift(set_indicators(self.requirements)))
+        while not self._gained_little():
+            weights = self._mix()
+            if 0 < few <= self.rounds:
+                return "converged"
+            if self.limits.met:
+                return self.limits.status
+            self._climb(weights)
+        return "converged"
+
+    def last(self) -> Floats:
+        """Mix as well as can be, with the best mixture's rows; return the mechanism."""
+        if self.values[-1] < self.value:
+            self._add(self.best)
+        left = self.limits.left
+        more = None if left is None else left + _LAST_MIXTURE * self.limits.elapsed
+        weights, _, _ = self.mixture.solve(more)
+        return self.mixture.mechanism(weights)
+
+    def _add(self, rows: Floats) -> None:
+        self.mixture.add(rows)
+        self.n_rows += len(rows)
+
+    def _mix(self) -> Floats:
+        """Find the best weights, nearly, and keep the best mechanism."""
+        gap = float(np.clip(_GAP * min(self.promised[-_LATELY:]), _LEAST_GAP, _MOST_GAP))
+        weights, _, value = self.mixture.solve(self.limits.left, gap)
+        self.values.append(value)
+        whole = self.mixture.rows * weights[:, None]
+        if value > self.value:
+            self.value, self.best = value, whole
+        if self.callback is not None:
+            self.callback(whole)
+        return weights
+
+    def _gained_little(self) -> bool:
+        """Whether the last rounds gained too little to go on."""
+        if len(self.values) <= _PATIENCE:
+            return False
+        before = self.values[-1 - _PATIENCE]
+        return self.values[-1] - before <= _GAIN * abs(before)
+
+    def _climb(self, weights: Floats) -> None:
+        """Let rows climb, and add those that are worth having."""
+        self.rounds += 1
+        rows = self._starts(weights)
+        slopes = self.mixture.slopes(rows)
+        rows = climb_paths(slopes, self.blocks, self.limits, mixture=self.mixture, end=_END)
+        rows = self.requirements.lift(rows)
+        profits = self.mixture.profits(rows)
+        self.promised.append(rows.shape[1] * float(profits.max()))
+        rows = rows[profits > LEAST_GAIN]
+        _, different = np.unique(np.round(rows, _SAME_DIGITS), axis=0, return_index=True)
+        if len(different):
+            self._add(rows[np.sort(different)])
+
+    def _starts(self, weights: Floats) -> Floats:
+        """Choose rows in use, the likely ones more often; now and then perturb them."""
+        in_use = np.flatnonzero(self.mixture.support(weights))
+        often = np.sqrt(weights[in_use])
+        number = min(_ROWS, len(in_use))
+        chosen: Indices = self.rng.choice(in_use, number, replace=False, p=often / often.sum())
+        rows: Floats = self.mixture.rows[chosen]
+        if self.rounds % _PERTURBED:
+            return rows
+        return rows * np.exp(self.rng.normal(scale=_PERTURBATION, size=rows.shape))
 
 
 def set_indicators(requirements: Requirements) -> Floats:
@@ -116,43 +192,3 @@ def set_indicators(requirements: Requirements) -> Floats:
             whole = sets.reshape(n, *what) if what != shape[:1] else sets[:, :, None]
             rows.append(np.broadcast_to(whole.reshape(n, -1, whole.shape[-1]), (n, *shape)))
     return np.concatenate(rows).reshape(-1, requirements.n_cells)
-
-
-def _gained_little(values: list[float]) -> bool:
-    """Whether the last rounds gained too little to go on."""
-    if len(values) <= _PATIENCE:
-        return False
-    before = values[-1 - _PATIENCE]
-    return values[-1] - before <= _GAIN * abs(before)
-
-
-def _touched(mixture: Mixture, weights: Floats, requirements: Requirements, seed: int) -> Floats:
-    """Rows at which prices are touched: in use, perturbed ones, and random ones, in turn."""
-    rng, shape = np.random.default_rng(seed), requirements.shape
-    kind = seed % _KINDS
-    if kind == 1:
-        return starts(shape, _REPORTS, seed)
-    likely = np.maximum(weights * mixture.rows.mean(axis=1), 0.0)
-    if kind == 2:
-        some: Floats = mixture.rows[np.argsort(-likely)[:_REPORTS]]
-        return some
-    chosen = rng.choice(len(likely), size=_REPORTS, p=likely / likely.sum())
-    noise = rng.normal(scale=_PERTURBATION, size=(_REPORTS, requirements.n_cells))
-    return mixture.rows[chosen] * np.exp(noise)
-
-
-def _best_for(
-    slopes: Floats, criterion: Criterion, requirements: Requirements, limits: Limits
-) -> Floats:
-    """Maximise the sum of linear functions of the rows of a private mechanism, nearly."""
-    mass = np.where(criterion.distribution > 0, criterion.distribution, 1.0)
-    cost = ExpectedCost(-slopes / mass, criterion.distribution)
-    blocks = path_blocks(path_requirements(requirements))
-    assert blocks is not None  # lower bounds have a central path
-    path = CentralPath(cost, blocks, workers=limits.workers)
-    for _ in range(_MOST_STEPS):
-        going = path.advance()
-        limits.count()
-        if not going or path.gap <= _GAP * criterion.scale or limits.met:
-            break
-    return repair(np.maximum(path.rows, 0.0), requirements)

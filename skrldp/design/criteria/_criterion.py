@@ -95,8 +95,11 @@ class Mixture(ABC):
         """
 
     @abstractmethod
-    def solve(self, seconds: float | None = None) -> Optimum:
-        """Find the best weights; profits and slopes refer to them from then on."""
+    def solve(self, seconds: float | None = None, gap: float = 0.0) -> Optimum:
+        """Find the best weights; profits and slopes refer to them from then on.
+
+        They may be as far from the best ones as `gap`, relatively.
+        """
 
     @abstractmethod
     def profits(self, rows: Floats) -> Floats:

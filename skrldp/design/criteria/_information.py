@@ -152,7 +152,7 @@ class _InformationMixture(Mixture):
         self._program.add(rows, self.criterion.prices(rows))
         self.rows = self._program.rows
 
-    def solve(self, seconds: float | None = None) -> Optimum:
+    def solve(self, seconds: float | None = None, gap: float = 0.0) -> Optimum:
         """Find the best weights."""
         found = Optimum(*self._program.solve(seconds))
         self._duals = found.duals

@@ -159,7 +159,7 @@ class _LeastInformationMixture(Mixture):
         self._program.add_columns(np.zeros(len(rows)), columns)
         self.rows = np.concatenate([self.rows, rows])
 
-    def solve(self, seconds: float | None = None) -> Optimum:
+    def solve(self, seconds: float | None = None, gap: float = 0.0) -> Optimum:
         """Find the best weights."""
         solution, duals, value = self._program.solve(seconds)
         n_cells = len(self._duals)

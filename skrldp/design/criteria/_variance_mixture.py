@@ -3,7 +3,7 @@
 import time
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cholesky, solve_triangular
 
 from skrldp._typing import Booleans, Floats
 from skrldp.design.criteria._criterion import Mixture, Optimum
@@ -15,14 +15,21 @@ __all__ = ["VarianceMixture"]
 _GAP, _FEASIBLE = 1e-8, 1e-10
 _GOOD_GAP, _GOOD_FEASIBLE = 1e-4, 1e-7  # with which rounding may end it
 _MOST_STEPS = 80
-_CENTRING, _FRACTION_TO_BOUNDARY = 0.15, 0.98
+_FRACTION_TO_BOUNDARY = 0.98
+# Least centring parameters, far from the gap that is asked for and near it, where the point is to
+# be on the central path: others begin there. A short step is centred by the second, and not
+# corrected.
+_LEAST_CENTRING, _CENTRING, _NEAR, _SHORT = 1e-3, 0.1, 10.0, 0.1
 _REGULARISATION = 1e-14
+# Where there are weights from before, a mixture begins with them, and with this part of all weight
+# and of the mean price spread evenly. Half or three times as much takes as many steps.
+_SPREAD = 0.1
 # Part of the information of the records themselves that is added to that of the reports, so that
 # the information matrix is regular.
 _PART = 1e-9
-# More rows than the first number, or this many times the cells, are reduced to the second, the most
-# probable reports, when others join.
-_MOST_ROWS, _KEPT = (600, 5), (400, 3)
+# More rows than the first number, or this many times the cells, are reduced to the second when
+# others join: to those in use, and those with the least reduced costs.
+_MOST_ROWS, _KEPT = (600, 10), (500, 8)
 # Probability from which a report counts as sent; the probabilities up to which reports are left out
 # of a mechanism, as far as the sum of variances grows by no more than the last number, relatively.
 _LEAST_MASS = 1e-6
@@ -45,8 +52,10 @@ class VarianceMixture(Mixture):
         super().__init__(len(distribution))
         self.distribution, self._root = distribution, np.sqrt(distribution)
         self._functions = functions * self._root
+        if len(functions) > len(distribution):  # as many will do
+            self._functions = np.linalg.qr(self._functions)[1]
+        self._squares = float(((functions @ distribution) ** 2).sum())
         self._first = 0  # rows that were added first, which stay
-        self._spare: Floats = np.zeros((0, len(distribution)))  # rows that made room
         self._weights = np.zeros(0)
         self._duals = np.zeros(len(distribution))
         self._price = np.zeros((len(distribution),) * 2)
@@ -58,23 +67,25 @@ class VarianceMixture(Mixture):
         n_cells = len(self.distribution)
         most, kept = (max(least, times * n_cells) for least, times in (_MOST_ROWS, _KEPT))
         if len(self._weights) == len(self.rows) > most:
-            likely = self._weights * (self.rows @ self.distribution)
-            likely[: self._first] = np.inf
-            stay = np.zeros(len(likely), dtype=bool)
-            stay[np.argsort(-likely)[: max(kept, self._first)]] = True
-            self._spare = np.concatenate([self._spare, self.rows[~stay]])
-            self.rows = self.rows[stay]
+            order = np.where(self.support(self._weights), -np.inf, -self.profits(self.rows))
+            order[: self._first] = -np.inf
+            stay = np.sort(np.argsort(order, kind="stable")[: max(kept, self._first)])
+            self.rows, self._weights = self.rows[stay], self._weights[stay]
             self.dropped += 1
         if not len(self.rows):
             self._first = len(rows)
         self.rows = np.concatenate([self.rows, rows / rows.sum(axis=1, keepdims=True)])
 
-    def _best(self, rows: Floats, seconds: float | None = None) -> "_Point":
+    def _best(
+        self,
+        rows: Floats,
+        seconds: float | None = None,
+        gap: float = 0.0,
+        begun: tuple[Floats, Floats] | None = None,
+    ) -> "_Point":
         end = np.inf if seconds is None else time.perf_counter() + seconds
-        point = _Point(rows, self._root, self._functions)
-        for _ in range(_MOST_STEPS):
-            if point.gap <= _GAP and point.residual <= _FEASIBLE:
-                break
+        point = _Point(rows, self._root, self._functions, max(gap, _GAP), begun)
+        while not point.ended and point.steps < _MOST_STEPS:
             if time.perf_counter() >= end:
                 if point.good:
                     break
@@ -83,25 +94,25 @@ class VarianceMixture(Mixture):
                 break
         return point
 
-    def solve(self, seconds: float | None = None) -> Optimum:
+    def solve(self, seconds: float | None = None, gap: float = 0.0) -> Optimum:
         """Find the best weights.
 
         Raises SolverError if the rows make no mechanism; ``TimeoutError`` if time ran out.
         """
-        point = self._best(self.rows, seconds)
-        if not point.good and len(self._spare):  # rows are missing that made a mechanism possible
-            self.rows = np.concatenate([self.rows, self._spare])
-            self._spare = self._spare[:0]
-            point = self._best(self.rows)
+        count = len(self._weights)
+        weights = np.concatenate([self._weights, np.zeros(len(self.rows) - count)])
+        begun = (weights, self._duals) if count else None
+        point = self._best(self.rows, seconds, gap, begun)
+        if not point.good and count:
+            point = self._best(self.rows, seconds, gap)
         if not point.good:
             raise SolverError(
                 f"the weights of {len(self.rows)} rows were not found: gap {point.gap:.1e}, sums "
                 f"of columns off by {point.residual:.1e}."
             )
-        self._weights, self._duals = point.weights, -point.duals
-        self._price, self._total = point.price, point.total
-        means = self._functions @ self._root
-        return Optimum(self._weights, self._duals, -(point.total - float(means @ means)))
+        self._weights, self._total = point.weights, point.total
+        self._duals, self._price = point.duals / point.relative, point.price
+        return Optimum(self._weights, self._duals, self._squares - point.total)
 
     def support(self, weights: Floats) -> Booleans:
         """Tell which rows are sent with more than a very small probability."""
@@ -134,41 +145,70 @@ class VarianceMixture(Mixture):
 
 
 class _Point:
-    """A point of the interior-point method, with the sum of variances at its start as its unit."""
+    """A point of the interior-point method, with the sum of variances at its start as its unit.
 
-    def __init__(self, rows: Floats, root: Floats, functions: Floats) -> None:
+    Each step predicts how far the products of weights and multipliers can fall, and corrects itself
+    for that (Mehrotra 1992).
+    """
+
+    def __init__(
+        self,
+        rows: Floats,
+        root: Floats,
+        functions: Floats,
+        gap: float,
+        begun: tuple[Floats, Floats] | None = None,
+    ) -> None:
         self._sums, self._root, self._functions = rows.T, root, functions
-        self._scaled = rows * root / np.sqrt(rows @ root**2)[:, None]
+        self._scaled = np.asfortranarray((rows * root / np.sqrt(rows @ root**2)[:, None]).T)
+        self.wanted, self.steps, self._unit = gap, 0, 1.0
         self.weights = np.full(len(rows), len(root) / len(rows))
         self.duals = np.zeros(len(root))
-        self._unit = self._invert()
+        if begun is not None:
+            self.weights = (1.0 - _SPREAD) * begun[0] + _SPREAD * self.weights
+            self.duals = begun[1]
         self._evaluate()
-        self._multipliers = self._prices + self._prices.mean() + _REGULARISATION
-
-    def _invert(self) -> float:
-        """Invert the information matrix; return the sum of variances."""
-        information = (self._scaled * self.weights[:, None]).T @ self._scaled
-        information[np.diag_indices_from(information)] += _PART
-        self._inverse = np.linalg.inv(information)
-        self._half = self._inverse @ self._functions.T
-        self.total = float(np.vdot(self._half, self._functions.T))
-        return self.total
+        self._unit = self.total
+        prices, more = self._prices, 1.0 if begun is None else _SPREAD
+        costs = self.duals @ self._sums - prices if begun is not None else prices
+        self._multipliers = np.abs(costs) + more * prices.mean() + _REGULARISATION
 
     def _evaluate(self) -> None:
-        """Price the rows."""
-        self._weighting = self._half @ self._half.T / self._unit
-        self._along = self._scaled @ self._weighting
-        self._prices = (self._along * self._scaled).sum(axis=1)
+        """Find the sum of variances, and price the rows."""
+        information = (self._scaled * self.weights) @ self._scaled.T
+        information[np.diag_indices_from(information)] += _PART
+        half = cholesky(information, lower=True, check_finite=False)
+        self._known = _solve(half, self._scaled)
+        variances = _solve(half, self._functions.T)
+        self.total = float(np.vdot(variances, variances))
+        self._half = _solve(half, variances, transposed=True)
+        self._along = self._half.T @ self._scaled
+        self._raw = np.einsum("ky,ky->y", self._along, self._along)
+
+    @property
+    def _prices(self) -> Floats:
+        prices: Floats = self._raw / self._unit
+        return prices
+
+    @property
+    def relative(self) -> float:
+        """Sum of variances in units of the point."""
+        return self.total / self._unit
 
     @property
     def price(self) -> Floats:
-        """Matrix G of the price of a row v, vᵀ G v / (v · distribution), shape (a, a)."""
-        return self._weighting * self._root * self._root[:, None]
+        """Matrix G of the price of a row v, vᵀ G v / (v · distribution), shape (a, a).
+
+        Relative to the sum of variances.
+        """
+        matrix: Floats = self._half @ self._half.T / self.total
+        return matrix * self._root * self._root[:, None]
 
     @property
     def gap(self) -> float:
         """Duality gap, relative to the sum of variances."""
-        return float(self.weights @ self._multipliers) * self._unit / self.total
+        missed = np.abs(self.duals @ self._sums - self._prices - self._multipliers)
+        return float(self.weights @ (self._multipliers + missed)) / self.relative
 
     @property
     def residual(self) -> float:
@@ -178,39 +218,74 @@ class _Point:
     @property
     def good(self) -> bool:
         """Whether the weights may be used."""
-        return self.gap <= _GOOD_GAP and self.residual <= _GOOD_FEASIBLE
+        return self.gap <= max(_GOOD_GAP, self.wanted) and self.residual <= _GOOD_FEASIBLE
+
+    @property
+    def ended(self) -> bool:
+        """Whether the weights are as good as wanted."""
+        feasible = max(_FEASIBLE, min(_GOOD_FEASIBLE, _GOOD_FEASIBLE / _GOOD_GAP * self.wanted))
+        return self.gap <= self.wanted and self.residual <= feasible
 
     def step(self) -> bool:
         """Take a step; False if rounding leaves none."""
-        weights, multipliers = self.weights, self._multipliers
-        barrier = _CENTRING * float(weights @ multipliers) / len(weights)
-        hessian = 2.0 * (self._scaled @ self._inverse @ self._scaled.T)
-        hessian *= self._along @ self._scaled.T
+        weights, multipliers, prices = self.weights, self._multipliers, self._prices
+        hessian = self._known.T @ self._known
+        hessian *= self._along.T @ self._along
+        hessian *= 2.0 / self._unit
         hessian[np.diag_indices_from(hessian)] += multipliers / weights
+        missing = 1.0 - self._sums @ weights
         try:
-            factor = cho_factor(hessian, overwrite_a=True, check_finite=False)
-            right = self._prices + self._sums.T @ self.duals + barrier / weights
-            both = cho_solve(factor, np.column_stack([self._sums.T, right]), check_finite=False)
-            across = self._sums @ both[:, :-1]
+            factor = cholesky(hessian.T, overwrite_a=True, check_finite=False).T
+            sums = _solve(factor, self._sums.T)
+            across = sums.T @ sums
             across[np.diag_indices_from(across)] += _REGULARISATION * np.trace(across)
-            missing = 1.0 - self._sums @ weights - self._sums @ both[:, -1]
-            duals = np.linalg.solve(across, missing)
+            half = cholesky(across, lower=True, check_finite=False)
         except np.linalg.LinAlgError:
             return False
-        change = both[:, -1] + both[:, :-1] @ duals
-        multiplier_change = barrier / weights - multipliers - multipliers / weights * change
-        length = _length(weights, change)
-        dual_length = _length(multipliers, multiplier_change)
-        if not np.isfinite(length * dual_length) or max(length, dual_length) < _REGULARISATION:
+
+        def direction(aim: Floats | float) -> tuple[Floats, Floats, Floats]:
+            """Step, multipliers' step and new duals, for the products that are aimed at."""
+            right = _solve(factor, prices + aim / weights)
+            duals = _solve(half, _solve(half, sums.T @ right - missing), transposed=True)
+            change = _solve(factor, right - sums @ duals, transposed=True)
+            missed = _solve(half, self._sums @ change - missing)  # by rounding
+            more = _solve(half, missed, transposed=True)
+            change -= _solve(factor, sums @ more, transposed=True)
+            duals = duals + more
+            return change, aim / weights - multipliers - multipliers / weights * change, duals
+
+        mean = float(weights @ multipliers) / len(weights)
+        change, turn, _ = direction(0.0)
+        length, other = _length(weights, change, 1.0), _length(multipliers, turn, 1.0)
+        predicted = float((weights + length * change) @ (multipliers + other * turn))
+        near = self.gap <= _NEAR * self.wanted or length * other <= _SHORT**2
+        least = _CENTRING if near else _LEAST_CENTRING
+        aim: Floats | float = max((predicted / len(weights) / mean) ** 3, least) * mean
+        if length * other > _SHORT**2:
+            aim = aim - length * other * change * turn
+        change, turn, duals = direction(aim)
+        length, other = _length(weights, change), _length(multipliers, turn)
+        if not np.isfinite(length * other) or max(length, other) < _REGULARISATION:
             return False
+        self.steps += 1
         self.weights = weights + length * change
-        self.duals = self.duals + dual_length * duals
-        self._multipliers = multipliers + dual_length * multiplier_change
-        self._invert()
-        self._evaluate()
+        self._multipliers = multipliers + other * turn
+        self.duals = self.duals + other * (duals - self.duals)
+        try:
+            self._evaluate()
+        except np.linalg.LinAlgError:
+            return False
         return True
 
 
-def _length(amounts: Floats, changes: Floats) -> float:
+def _solve(factor: Floats, right: Floats, transposed: bool = False) -> Floats:
+    """Solve with a lower triangular matrix, or with its transpose."""
+    found: Floats = solve_triangular(
+        factor, right, lower=True, trans=int(transposed), check_finite=False
+    )
+    return found
+
+
+def _length(amounts: Floats, changes: Floats, part: float = _FRACTION_TO_BOUNDARY) -> float:
     fastest = float((-changes / amounts).max())
-    return min(1.0, _FRACTION_TO_BOUNDARY / fastest) if fastest > 0 else 1.0
+    return min(1.0, part / fastest) if fastest > 0 else 1.0

@@ -2,14 +2,33 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from skrldp._typing import Floats
 from skrldp.design.programs import Cuts
 
-__all__ = ["Block", "Kind", "by_row", "dual_step"]
+__all__ = ["Block", "Kind", "LowRank", "by_row", "dual_step"]
 
 # A kind of positive variable, its step, its multiplier and that one's step.
 Kind = tuple[Floats, Floats, Floats, Floats]
+
+
+class LowRank(NamedTuple):
+    """Hessians that are diagonal but for forms in few functions of a row.
+
+    Attributes
+    ----------
+    diagonal : array of shape (b, a)
+        The diagonal.
+    basis : array of shape (b, r, a)
+        The functions.
+    form : array of shape (b, r, r)
+        A quadratic form in their values.
+    """
+
+    diagonal: Floats
+    basis: Floats
+    form: Floats
 
 
 class Block(ABC):
@@ -43,6 +62,13 @@ class Block(ABC):
 
         Shapes: `rows` (b, a). Returns (b, a, a): what it adds to the Hessian of each row.
         """
+
+    def low_rank(self, rows: Floats) -> LowRank | None:
+        """Linearise the requirement as :meth:`hessian` does, where that is of low rank.
+
+        Shapes: `rows` (b, a). Returns LowRank or None: where it is not, nothing is done.
+        """
+        return None
 
     @abstractmethod
     def gradient(self, targets: Sequence[Floats]) -> Floats:

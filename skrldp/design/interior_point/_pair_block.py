@@ -10,13 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design.interior_point._block import Block, Kind, by_row, dual_step
+from skrldp.design.interior_point._block import Block, Kind, LowRank, by_row, dual_step
 from skrldp.design.interior_point._pair_functions import Groups, PairFunction, sum_last
 from skrldp.design.programs import Cuts
 from skrldp.privacy import Requirement
 
 __all__ = ["PairBlock"]
 
+_RANK = 4  # of what a pair adds to a Hessian, but for its diagonal
+# The part of a row's entries up to which that is a low rank.
+_LOW = 0.5
 _INSIDE = 0.99  # part of the way to the boundary at which curvature is looked at, at most
 
 
@@ -65,6 +68,18 @@ class PairBlock(Block):
 
     def hessian(self, rows: Floats) -> Floats:
         """See :class:`Block`."""
+        forms = self._linearise(rows)
+        return _assemble(self.pairs, self._gradient, self._diagonal, forms)
+
+    def low_rank(self, rows: Floats) -> LowRank | None:
+        """See :class:`Block`: with two secrets, for four functions of each pair."""
+        if _RANK * len(self.pairs.first) > _LOW * rows.shape[1]:
+            return None
+        forms = self._linearise(rows)
+        return _low_rank(self.pairs, self._gradient, self._diagonal, forms)
+
+    def _linearise(self, rows: Floats) -> tuple[Floats, Floats, Floats]:
+        """Linearise; return the forms of :func:`_assemble`."""
         pairs, slack, dual = self.pairs, self._slack, self._dual
         self._here = x = self._x(rows)
         value, slope, curvature, gradient = pairs(x)
@@ -94,8 +109,7 @@ class PairBlock(Block):
         self._diagonal, self._mixed, self._inner = diagonal, mixed, inner
         self._value, self._missed = value, value - sum_last(self._lam) - slack  # by the slacks
         self._residual = self._missed  # what a step makes up for
-        forms = gradient_form, -mixed @ inner, -inner
-        return _assemble(pairs, gradient, diagonal, forms)
+        return gradient_form, -mixed @ inner, -inner
 
     def gradient(self, targets: Sequence[Floats]) -> Floats:
         """See :class:`Block`."""
@@ -202,25 +216,47 @@ def _assemble(
         return part * (factor[i] * factor[j])[:, None, None]
 
     def products(groups: Groups, i: int, j: int) -> Floats:
-        """Add up over the pairs of each group, shape (b, g, k, k)."""
+        """Add up over the pairs of each group, shape (g, b, k, k)."""
         g = len(groups.members)
         left = groups.take(basis[:, :, i]).reshape(b, g, -1, k)
         right = groups.take(form(i, j) @ basis[:, :, j]).reshape(b, g, -1, k)
-        return np.swapaxes(left, -1, -2) @ right
+        return np.swapaxes(np.swapaxes(left, -1, -2) @ right, 0, 1)
 
-    hessian = np.zeros((b, p, p, k, k))
+    hessian = np.zeros((p, p, b, k, k))  # so that blocks are contiguous
     groups, first, second = pairs.of_block
     between = products(groups, 0, 1)
-    hessian[:, first, second] += between
-    hessian[:, second, first] += np.swapaxes(between, -1, -2)
+    hessian[first, second] += between
+    hessian[second, first] += np.swapaxes(between, -1, -2)
     part, cell, row_diagonal = np.arange(p), np.arange(p * k), np.zeros((b, p, k))
     for i, groups in enumerate(pairs.of_part):
-        hessian[:, part, part] += products(groups, i, i)
+        hessian[part, part] += products(groups, i, i)
         scaled = factor[i][:, None] ** 2 * diagonal[:, :, i]
         row_diagonal += groups.take(scaled).sum(axis=2)
-    whole = np.ascontiguousarray(np.moveaxis(hessian, 3, 2)).reshape(b, p * k, p * k)
+    whole = np.ascontiguousarray(hessian.transpose(2, 0, 3, 1, 4)).reshape(b, p * k, p * k)
     whole[:, cell, cell] += row_diagonal.reshape(b, -1)
     return pairs.layout.gather_forms(whole)
+
+
+def _low_rank(
+    pairs: PairFunction, gradient: Floats, diagonal: Floats, forms: tuple[Floats, Floats, Floats]
+) -> LowRank:
+    """Hessian of each row as :func:`_assemble` writes it, but not multiplied out."""
+    b, m, _, k = gradient.shape
+    p, factor = len(pairs.layout.parts), pairs.factor[..., None]
+    by_gradient, cross, by_diagonal = forms
+    form = np.zeros((b, m, 2, 2, m, 2, 2))  # pair, gradient or diagonal, secret; and again
+    basis = np.zeros((b, m, 2, 2, p, k))
+    for pair, places in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        form[:, pair, 0, :, pair, 0] = by_gradient[:, pair]
+        form[:, pair, 0, :, pair, 1] = cross[:, pair]
+        form[:, pair, 1, :, pair, 0] = np.swapaxes(cross[:, pair], -1, -2)
+        form[:, pair, 1, :, pair, 1] = by_diagonal[:, pair]
+        for i, place in enumerate(places):
+            basis[:, pair, 0, i, place] = factor[pair, i] * gradient[:, pair, i]
+            basis[:, pair, 1, i, place] = factor[pair, i] * diagonal[:, pair, i]
+    functions = pairs.layout.gather(basis.reshape(-1, p, k)).reshape(b, _RANK * m, -1)
+    squared = pairs.collect(factor * diagonal)
+    return LowRank(squared, functions, form.reshape(b, _RANK * m, _RANK * m))
 
 
 def _inverse_2x2(matrix: Floats) -> Floats:

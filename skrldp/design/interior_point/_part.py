@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design.interior_point._block import Block, Kind, by_row, dual_step
+from skrldp.design.interior_point._block import Block, Kind, LowRank, by_row, dual_step
 from skrldp.design.interior_point._newton_system import inverses
 
 __all__ = ["Part", "parts_of"]
@@ -50,6 +50,7 @@ class Part:
         self.dual_rows = mean / rows
         self.hessian: Floats
         self.inverse: Floats
+        self._low: LowRank | None = None
         self._kinds: list[Kind] = []
 
     def scale_multipliers(self, factor: float) -> None:
@@ -88,6 +89,42 @@ class Part:
             return False
         self.hessian, self.inverse = hessian, inverse
         return True
+
+    def linearise(self) -> None:
+        """Compute the Hessian of each row, as far as :meth:`solve` needs it.
+
+        Raises ``LinAlgError`` if rounding has left none.
+        """
+        diagonal = self.dual_rows / self.rows
+        found = [block.low_rank(self.rows) for block in self.blocks]
+        low = [one for one in found if one is not None]
+        self._low = None
+        if low and len(low) == len(found):
+            diagonal += sum(one.diagonal for one in low)
+            basis = np.concatenate([one.basis for one in low], axis=1)
+            self._low = LowRank(diagonal, basis, _block_diagonal([one.form for one in low]))
+            return
+        hessian = np.zeros((*self.rows.shape, self.rows.shape[1]))
+        for block in self.blocks:
+            hessian += block.hessian(self.rows)
+        np.einsum("yii->yi", hessian)[:] += diagonal
+        self.hessian = hessian
+
+    def solve(self, right: Floats) -> Floats:
+        """Solve the equations of each row for some right-hand sides.
+
+        Shapes: `right` (b, a, n); returns (b, a, n). Raises ``LinAlgError`` where they are
+        singular.
+        """
+        if self._low is None:
+            return np.asarray(np.linalg.solve(self.hessian, right))
+        diagonal, basis = self._low.diagonal[..., None], self._low.basis
+        alone = right / diagonal
+        weighted = self._low.form @ basis
+        inner = weighted @ (np.swapaxes(basis, 1, 2) / diagonal)
+        np.einsum("yii->yi", inner)[:] += 1.0
+        found = np.linalg.solve(inner, weighted @ alone)  # Woodbury's identity
+        return np.asarray(alone - np.swapaxes(basis, 1, 2) @ found / diagonal)
 
     def gradient(self, barrier: float | Floats) -> Floats:
         """Eliminate the variables of the blocks from the right-hand side.
@@ -183,12 +220,21 @@ class Part:
         self.dual_rows = self.dual_rows + lengths[:, 1:] * self._dual_step
 
 
-def parts_of(b: int, a: int) -> list[slice]:
-    """Divide rows into parts."""
-    size = max(_ENTRIES // a**2, _FEWEST_ROWS)
+def parts_of(b: int, a: int, entries: int | None = None) -> list[slice]:
+    """Divide rows into parts with so many entries of Hessians."""
+    size = max((entries or _ENTRIES) // a**2, _FEWEST_ROWS)
     number = -(-b // size)
     ends = [b * i // number for i in range(number + 1)]
     return [slice(first, last) for first, last in pairwise(ends)]
+
+
+def _block_diagonal(forms: list[Floats]) -> Floats:
+    """Put quadratic forms together that are in different functions."""
+    ends = np.cumsum([0, *(form.shape[1] for form in forms)])
+    whole = np.zeros((len(forms[0]), ends[-1], ends[-1]))
+    for form, (first, last) in zip(forms, pairwise(ends), strict=True):
+        whole[:, first:last, first:last] = form
+    return whole
 
 
 def _of_rows(table: Floats) -> Floats:

@@ -10,6 +10,7 @@ from skrldp.design.alternation import Run, alternate, decompose
 from skrldp.design.bounds import MOST_PRICED_CELLS, merged_bound, priced_bound
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
+from skrldp.design.interior_point import path_blocks
 from skrldp.design.objectives._non_robust import AT_PUBLIC_SOLVER, optimum_at_public
 from skrldp.design.objectives._problem import Problem, Search, Task
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
@@ -31,9 +32,6 @@ _LARGEST_EPS = 40.0
 # Groups of values of each secret for a bound on larger tables. At 2 x 20 cells the gap is 8.5 %
 # with four, 8.2 % with five and 8.3 % with six, whose search does not end within its programs.
 _MOST_GROUPS = 5
-# Rounds of decomposition where columns follow: one from each kind of rows. On Adult's tables of 2x5
-# and 5x2 cells, more change nothing.
-_FEW_ROUNDS = 3
 # Cells up to which columns follow where ascent is along paths alone, after all of alternation. At
 # 2x20 cells with 3,183 records they raise 2.195 nats to 2.242, and 3 s to 6 s; at 6x15 cells with
 # 32,561 records .6107 of H(X) to .6128, and 16 s to 38 s. At 160 cells they gained nothing in 16 s.
@@ -128,7 +126,7 @@ class _CriterionSearch(Search):
             few = self.requirements.n_cells <= _MOST_BY_PATHS
             solution = self.annealed(self.criterion, more and (few or not self.cones.by_paths))
         else:
-            solution = self.decomposed(more and not (self.cones.large and self.cones.by_paths))
+            solution = self.decomposed(more)
         return replace(solution, message=" ".join([solution.message, *notes]))
 
     def bounded(self, solution: Solution) -> Solution:
@@ -251,19 +249,20 @@ class _CriterionSearch(Search):
         return self.found("alternation", status, matrix, steps, message)
 
     def decomposed(self, more: bool) -> Solution:
-        """Mix the rows of linear programs; go on by columns if there is more to gain."""
+        """Mix rows that climb; go on by columns where paths do not reach the exact cone."""
         known = [] if self.warm is None else [self.warm]
         # Closed forms fit sets, not regions.
-        known = [repair(matrix, self.requirements) for matrix in (*known, self.known[1])]
+        known = [repair(matrix, self.requirements) for matrix in (*known, *self.forms)]
+        more = more and path_blocks(self.requirements) is None
         matrix, n_rows, rounds, status = decompose(
             self.criterion,
             self.requirements,
             known,
             limits=self.limits.part(_TIME_DECOMPOSING) if more else self.limits,
             callback=self.show,
-            few=_FEW_ROUNDS if more else int(self.short),
+            few=int(self.short),
         )
-        message = f"{rounds} linear programs over mechanisms, {n_rows} rows mixed."
+        message = f"{rounds} rounds of climbs, {n_rows} rows mixed."
         if more and not self.limits.met:
             solution = self.columns([matrix, *known])
             return replace(solution, message=f"{solution.message} {message}")

@@ -33,16 +33,16 @@ def requirements_of(joint, radius=None, eps=1.0, region="lower"):
 
 
 def test_rows_that_made_room_for_others_come_back(monkeypatch):
+    """The least sum of variances is the same; rows left out may cost 1e-4 of it more or less."""
     joint = JointDistribution([[90, 40, 310, 55, 66], [400, 250, 140, 100, 70]])
     requirements, best = requirements_of(joint), []
     criterion = Variance(joint.smoothed(0.5).ravel(), np.tile(np.eye(5), 2))
     for most in (3_000, 120):
         monkeypatch.setattr(mixture_module, "_MOST_ROWS", (most, 0))
         monkeypatch.setattr(mixture_module, "_KEPT", (60, 0))
-        best.append(
-            solve(CriterionProblem(joint, criterion), requirements, solver="vertices").objective
-        )
-    assert best[1] == pytest.approx(best[0], rel=1e-6)
+        best.append(solve(CriterionProblem(joint, criterion), requirements, solver="vertices"))
+    assert best[1].bound == pytest.approx(best[0].bound, rel=1e-6)
+    assert best[1].objective == pytest.approx(best[0].objective, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", CRITERIA)
