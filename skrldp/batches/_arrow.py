@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "arrow_numbers",
     "bare",
     "check_columns",
     "check_id_type",
+    "numbers_of",
     "pyarrow",
     "read_ids",
     "read_values",
@@ -38,6 +40,24 @@ def pyarrow() -> Any:
             "Record batches need the package 'pyarrow': pip install pyarrow."
         ) from error
     return pyarrow
+
+
+# Arrow's own ways between its arrays and NumPy's import pandas, which takes longer than a command.
+
+
+def numbers_of(column: Any) -> NDArray[Any]:
+    """Read an Arrow column of numbers, none of them missing."""
+    numbers: NDArray[Any] = np.from_dlpack(column)
+    return numbers
+
+
+def arrow_numbers(numbers: NDArray[Any]) -> Any:
+    """Make an Arrow column of numbers."""
+    pa = pyarrow()
+    own = np.ascontiguousarray(numbers)
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(own.dtype), len(own), [None, pa.py_buffer(own)]
+    )
 
 
 def check_columns(needed: Sequence[str], names: Sequence[Any]) -> None:
@@ -105,11 +125,14 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     """
     pa = pyarrow()
     column = bare(column)
-    missing = column.is_null()
+    rows = np.arange(0)
     if _is_octets(column.type):  # the empty text is no id: files have it where one is missing
         lengths = pa.compute.binary_length(column)
-        missing = pa.compute.fill_null(pa.compute.equal(lengths, 0), True)
-    rows = np.flatnonzero(missing.to_numpy(zero_copy_only=False))
+        rows = np.flatnonzero(
+            numbers_of(lengths.fill_null(0) if lengths.null_count else lengths) == 0
+        )
+    elif column.null_count:
+        rows = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
     if len(rows):
         raise ValueError(
             f"column {brief(repr(name))} has no id in {_rows(rows)} of a batch of {len(column):,} "
@@ -119,7 +142,7 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     if pa.types.is_null(column.type):  # and there are no rows
         return IntegerIds(np.zeros(0, dtype=np.int64))
     if pa.types.is_integer(column.type):
-        return IntegerIds(column.to_numpy())
+        return IntegerIds(numbers_of(column))
     return _octets(column)
 
 
@@ -198,15 +221,15 @@ def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized
     indices = column.indices
     if indices.null_count:
         indices = indices.cast(pa.int64()).fill_null(-1)
-    positions, distinct = indices.to_numpy(), _without_views(column.dictionary)
+    positions, distinct = numbers_of(indices), _without_views(column.dictionary)
     if len(distinct) > len(positions):  # of a whole table, say
         used, positions = np.unique(positions, return_inverse=True)
         gone = int(used.size > 0 and used[0] < 0)
         positions = positions.reshape(-1) - gone
-        distinct = distinct.take(pa.array(used[gone:]))
+        distinct = distinct.take(arrow_numbers(used[gone:]))
     numeric = pa.types.is_integer(distinct.type) or pa.types.is_floating(distinct.type)
     if numeric and not distinct.null_count:
-        return Factorized(positions, distinct.to_numpy())
+        return Factorized(positions, numbers_of(distinct))
     return Factorized(positions, _listed(distinct, wrong))
 
 

@@ -11,6 +11,7 @@ from skrldp._arrays import SetOnce, smallest_dtype
 from skrldp._numbers import at_most
 from skrldp.alphabet import brief, listed
 from skrldp.batches._arrow import (
+    arrow_numbers,
     check_columns,
     check_id_type,
     pyarrow,
@@ -246,7 +247,7 @@ class Reporter(SetOnce):
         reports = stream.sample(self.mechanism.form.sampler, cells, ids)
         columns = [
             batch.column(self._id),
-            pa.array(reports.astype(self._type, copy=False)),
+            arrow_numbers(reports.astype(self._type, copy=False)),
             *self._beside(ids),
             *(batch.column(name) for name in self._keep),
         ]

@@ -75,7 +75,7 @@ def _command(work: Callable[..., int | None]) -> Callable[..., None]:
 
     @wraps(work)
     def command(**options: Any) -> None:
-        quiet = options.get("quiet", True)  # commands without this option are quick
+        quiet = options.get("quiet", False)
         raise typer.Exit(exit_code_of(partial(work, **options), quiet=quiet))
 
     return command

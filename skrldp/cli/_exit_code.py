@@ -27,7 +27,7 @@ _AS_COMMANDS = {
 _UNWRITTEN = "interrupted; nothing was written."
 
 
-def exit_code_of(work: Callable[[], int | None], *, quiet: bool = True) -> int:
+def exit_code_of(work: Callable[[], int | None], *, quiet: bool) -> int:
     """Do a command's work, print errors and warnings in one line each, and return the exit code."""
     try:
         with said(quiet), warnings.catch_warnings():

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skrldp._arrays import smallest_dtype
+from skrldp.batches import arrow_numbers
 from skrldp.cli._errors import CommandError
 from skrldp.cli._mechanism import values_of
 from skrldp.client import Client
@@ -29,10 +30,8 @@ class Fresh:
     """
 
     def __init__(self, mechanism: Mechanism, columns: Sequence[str], keep: Sequence[str]) -> None:
-        import pyarrow as pa
-
         self._client, self._columns, self._keep = Client(mechanism), columns, list(keep)
-        self._type = pa.from_numpy_dtype(smallest_dtype(len(self._client.symbols)))
+        self._type = smallest_dtype(len(self._client.symbols))
         own = {name for name, _ in self._client.columns}
         for name in keep:
             if name in own or name == REPORT:
@@ -46,12 +45,13 @@ class Fresh:
         import pyarrow as pa
 
         kept = [schema.field(name) for name in self._keep]
-        return pa.schema([pa.field(REPORT, self._type), *kept])
+        return pa.schema([pa.field(REPORT, pa.from_numpy_dtype(self._type)), *kept])
 
     def report_batch(self, batch: Any) -> Any:
         """Report the records of a batch."""
         import pyarrow as pa
 
         made = self._client.report_many(values_of(batch, self._columns))
-        columns = [pa.array(made, self._type), *(batch.column(name) for name in self._keep)]
+        numbers = arrow_numbers(made.astype(self._type, copy=False))
+        columns = [numbers, *(batch.column(name) for name in self._keep)]
         return pa.RecordBatch.from_arrays(columns, schema=self.output_schema(batch.schema))

@@ -7,6 +7,7 @@ from typing import Annotated
 from skrldp.cli import _options as o
 from skrldp.cli._errors import FAILED
 from skrldp.cli._outputs import new_file
+from skrldp.cli._progress import done, tell
 
 __all__ = ["inspect"]
 
@@ -34,6 +35,7 @@ def inspect(
     from skrldp.cli._mechanism import read_mechanism
 
     own = read_mechanism(mechanism)
+    tell("proving")
     proven = everywhere(own)
     title, lines = f"Mechanism {mechanism}", lines_of(own, proven)
     same = digest is None or own.digest == digest.strip().lower()
@@ -42,5 +44,6 @@ def inspect(
     if html is not None:
         with new_file(html, force=force, inputs=[mechanism]) as file:
             file.write(as_html(title, page(title, lines)).encode())
+    done()
     print(as_json(figures_of(own, proven, same)) if json else text_page(title, lines))
     return 0 if same else FAILED

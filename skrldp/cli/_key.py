@@ -8,6 +8,7 @@ from typing import Annotated
 from skrldp.cli import _options as o
 from skrldp.cli._errors import CommandError
 from skrldp.cli._outputs import STANDARD, new_file
+from skrldp.cli._progress import done
 
 __all__ = ["key"]
 
@@ -28,4 +29,5 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
         raise CommandError("a key is not written to standard output; give the name of a file.")
     with new_file(file, mode=0o600) as target:
         target.write(secrets.token_hex(_BYTES).encode() + b"\n")
+    done()
     print(key_check(KeyFile(file)))

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp.batches import numbers_of
 from skrldp.cli._errors import CommandError
 
 __all__ = ["RepeatedIds"]
@@ -86,5 +87,5 @@ def _numbers(ids: Any) -> NDArray[np.uint64]:
     if isinstance(ids, pa.ExtensionArray):
         ids = ids.storage
     if pa.types.is_integer(ids.type):
-        return np.asarray(ids.to_numpy()).astype(np.int64, copy=False).view(np.uint64)
+        return numbers_of(ids).astype(np.int64, copy=False).view(np.uint64)
     return np.fromiter(map(hash, ids.to_pylist()), np.int64, len(ids)).view(np.uint64)

@@ -495,6 +495,22 @@ def test_progress_is_for_people(ready, monkeypatch, name):
         assert not any(thread.name == "skrldp" for thread in threading.enumerate())
 
 
+def test_a_design_says_what_it_does(folder, monkeypatch, capfd):
+    """From the first moment to the last; the line is gone when the report is printed."""
+    write(table().select(["ill", "visits"]), folder / "public.csv")
+    asked = ["design", "public.csv", "-s", "ill", "-e", "1", "--for", "records", "-o", "m.json"]
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert main(asked) == 0
+    said = sys.stderr.getvalue()
+    steps = ("loading", "reading public.csv", "designing", "writing the privacy report")
+    places = [said.index(f"skrldp: {step}") for step in steps]
+    assert places == sorted(places) and "[skrldp]" in said[places[2] : places[3]]
+    assert said.endswith("\r") and capfd.readouterr().out.startswith("Privacy report")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert main([*asked, "--force", "--quiet"]) == 0
+    assert "skrldp]" not in sys.stderr.getvalue() and "\r" not in sys.stderr.getvalue()
+
+
 @pytest.mark.parametrize("package", ["typer", "pyarrow"])
 def test_without_the_extra(call, monkeypatch, package):
     monkeypatch.delitem(sys.modules, "skrldp.cli._app", raising=False)
@@ -509,11 +525,13 @@ def test_without_the_extra(call, monkeypatch, package):
 
 LIGHT = """
 import sys
+KEYED = ["--id", "person", "--key-file", "key"]
 from skrldp.cli import main
 assert main(["--version"]) == 0
 assert main(["report", "mechanism.json", "records.csv", "-o", "out.csv"]) == 0
 assert main(["--help"]) == 0
-heavy = {"sklearn", "scipy", "cvxpy", "highspy", "narwhals", "matplotlib", "tqdm", "rich"}
+assert main(["report", "mechanism.json", "records.csv", "-o", "keyed.csv", *KEYED]) == 0
+heavy = {"sklearn", "scipy", "cvxpy", "highspy", "narwhals", "matplotlib", "pandas", "tqdm", "rich"}
 print(*sorted(heavy & {name.split(".")[0] for name in sys.modules}), "end")
 """
 
