@@ -22,30 +22,22 @@ def audit(
     public: Annotated[
         str | None,
         o.option(
-            "--public",
-            kind="FILE",
-            words="The public table: audit at the public distribution and "
-            "at the worst one. At the uniform distribution if not given.",
+            "--public FILE",
+            "The public table: audit at the public distribution and at the worst one. "
+            "At the uniform distribution if not given.",
         ),
     ] = None,
     counts: o.Counts = None,
     command: Annotated[
         str | None,
         o.option(
-            "--command",
-            kind="COMMAND",
-            words="Audit this program: it reads records as CSV from "
-            "standard input and writes a report in each line. Python's client if not given.",
+            "--command COMMAND",
+            "Audit this program: it reads records as CSV from standard input and writes "
+            "a report in each line. Python's client if not given.",
         ),
     ] = None,
     eps: Annotated[
-        float | None,
-        o.option(
-            "--eps",
-            "-e",
-            kind="NATS",
-            words="The claim. What is proven of the mechanism, if not given.",
-        ),
+        float | None, o.eps("The claim. What is proven of the mechanism, if not given.")
     ] = None,
     n: Annotated[
         int, Option("--n", "-n", metavar="N", min=1, help="How many records are made up.")

@@ -19,12 +19,7 @@ def certify(
     *,
     eps: Annotated[
         float | None,
-        o.option(
-            "--eps",
-            "-e",
-            kind="NATS",
-            words="What the mechanism should keep. What its design asked for, if not given.",
-        ),
+        o.eps("What the mechanism should keep. What its design asked for, if not given."),
     ] = None,
     eps_all: o.EpsAll = None,
     uncertainty: o.Set = None,

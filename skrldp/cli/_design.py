@@ -38,78 +38,65 @@ def design(
     output: Annotated[
         str,
         o.option(
-            "--output",
-            "-o",
-            kind="FILE",
-            words="Where the mechanism's JSON goes. - is standard output; the privacy report then "
-            "goes to standard error.",
+            "--output -o FILE",
+            "Where the mechanism's JSON goes. - is standard output; the privacy report "
+            "then goes to standard error.",
         ),
     ],
     sensitive: Annotated[
         list[str],
         o.option(
-            "--sensitive",
-            "-s",
-            kind="COLUMN",
-            words="A column of the secret. Repeat it for several, which are protected together.",
+            "--sensitive -s COLUMN",
+            "A column of the secret. Repeat it for several, which are protected together.",
         ),
     ],
     eps: Annotated[
         float,
-        o.option(
-            "--eps",
-            "-e",
-            kind="NATS",
-            words="No report changes the odds of two secrets by more than a factor of e to this.",
-        ),
+        o.eps("No report changes the odds of two secrets by more than a factor of e to this."),
     ],
     purpose: Annotated[
         Literal["figures", "records", "information"] | None,
         o.option(
             "--for",
-            words="What the reports are for: figures such as shares and means (the default), "
+            "What the reports are for: figures such as shares and means (the default), "
             "records to read one by one, or as much information as possible.",
         ),
     ] = None,
     target: Annotated[
         list[str] | None,
         o.option(
-            "--target",
-            kind="COLUMN",
-            words="With --for figures: the shares of this column matter; repeat it for several "
-            "columns. Those of all values of the columns that are not secret, if not given.",
+            "--target COLUMN",
+            "With --for figures: the shares of this column matter; repeat it for "
+            "several columns. Those of all values of the columns that are not secret, "
+            "if not given.",
         ),
     ] = None,
     sanitizer: Annotated[
         Literal["polyopt", "a-optimal", "robust-mse", "ir", "srr", "grr", "non-robust"] | None,
-        o.option("--sanitizer", words="What is designed, in place of --for; the guide says which."),
+        o.option("--sanitizer", "What is designed, in place of --for; the guide says which."),
     ] = None,
     column: Annotated[
         list[str] | None,
         o.option(
-            "--column",
-            "-c",
-            kind="COLUMN",
-            words="Another column of the record; repeat it. All columns of the table if not given.",
+            "--column -c COLUMN",
+            "Another column of the record; repeat it. All columns of the table if not given.",
         ),
     ] = None,
     counts: o.Counts = None,
     categories: Annotated[
         str | None,
         o.option(
-            "--categories",
-            kind="FILE",
-            words='JSON with all values that columns may have, {"column": [values]}. Values that '
-            "few counted records show void --beta.",
+            "--categories FILE",
+            'JSON with all values that columns may have, {"column": [values]}. Values '
+            "that few counted records show void --beta.",
         ),
     ] = None,
     min_frequency: Annotated[
         str | None,
         o.option(
-            "--min-frequency",
-            kind="RECORDS",
-            words='Values of fewer records are reported as "other". "auto": what --beta needs, and '
-            "unknown values are others too.",
+            "--min-frequency RECORDS",
+            'Values of fewer records are reported as "other". "auto": what --beta '
+            "needs, and unknown values are others too.",
         ),
     ] = None,
     weights: o.Weights = None,
@@ -120,40 +107,30 @@ def design(
     eps_all: o.EpsAll = None,
     known: Annotated[
         list[str] | None,
-        o.option(
-            "--known",
-            kind="COLUMN",
-            words="A column that observers may know of a person; repeat it.",
-        ),
+        o.option("--known COLUMN", "A column that observers may know of a person; repeat it."),
     ] = None,
     uncertainty: o.Set = None,
     beta: o.Beta = None,
     observe: Annotated[
         Literal["all", "nonsensitive"] | None,
         o.option(
-            "--observe",
-            words="What the mechanism sees of a person: the whole record, or not the secret.",
+            "--observe", "What the mechanism sees of a person: the whole record, or not the secret."
         ),
     ] = None,
     n_jobs: Annotated[
         int | None,
-        o.option(
-            "--n-jobs",
-            kind="N",
-            words="Number of threads or processes; -1: one for each processor.",
-        ),
+        o.option("--n-jobs N", "Number of threads or processes; -1: one for each processor."),
     ] = None,
     time_limit: Annotated[
         float | None,
         o.option(
-            "--time-limit",
-            kind="SECONDS",
-            words="The search stops then. The design depends on the machine if this is given.",
+            "--time-limit SECONDS",
+            "The search stops then. The design depends on the machine if this is given.",
         ),
     ] = None,
     max_iter: Annotated[
         int | None,
-        o.option("--max-iter", kind="N", words="The search stops after so many iterations."),
+        o.option("--max-iter N", "The search stops after so many iterations."),
     ] = None,
     html: o.Html = None,
     in_format: o.InFormat = None,

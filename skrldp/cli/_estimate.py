@@ -30,10 +30,8 @@ def estimate(
     of: Annotated[
         list[str] | None,
         o.option(
-            "--of",
-            kind="COLUMN",
-            words="Estimate this column; repeat it for combinations. All "
-            "columns together if not given.",
+            "--of COLUMN",
+            "Estimate this column; repeat it for combinations. All columns together if not given.",
         ),
     ] = None,
     column: Annotated[

@@ -66,29 +66,15 @@ def _whole(batch: Any, name: str, path: str, first: int) -> Any:
 
 
 def rows_of(marginal: Any, lower: Any, upper: Any) -> list[dict[str, Any]]:
-    several = len(marginal.columns) > 1
-    figures = zip(
-        marginal.categories,
-        marginal.frequencies,
-        marginal.std_error,
-        lower,
-        upper,
-        marginal.identifiable,
-        strict=True,
-    )
-    return [
-        {
-            "category": dict(
-                zip(map(str, marginal.columns), category if several else (category,), strict=True)
-            ),
-            "frequency": frequency,
-            "std_error": error,
-            "lower": low,
-            "upper": high,
-            "identifiable": bool(known),
-        }
-        for category, frequency, error, low, high, known in figures
-    ]
+    """Return an estimate as a dict for each category, or combination of categories."""
+    names = list(map(str, marginal.columns))
+    figures = _figures(marginal, lower, upper)
+    found = []
+    for place, category in enumerate(marginal.categories):
+        own = category if len(names) > 1 else (category,)
+        one = {name: values[place] for name, values in figures.items()}
+        found.append({"category": dict(zip(names, own, strict=True)), **one})
+    return found
 
 
 def table_of(marginal: Any, lower: Any, upper: Any) -> Any:
@@ -96,16 +82,20 @@ def table_of(marginal: Any, lower: Any, upper: Any) -> Any:
     import pyarrow as pa
 
     columns = category_columns(marginal.columns, marginal.categories)
-    figures = {
+    figures = _figures(marginal, lower, upper)
+    columns = {
+        f"{name} (column)" if name in figures else name: column for name, column in columns.items()
+    }
+    return pa.table(
+        columns | {name: pa.array(figure, from_pandas=True) for name, figure in figures.items()}
+    )
+
+
+def _figures(marginal: Any, lower: Any, upper: Any) -> dict[str, Any]:
+    return {
         "frequency": marginal.frequencies,
         "std_error": marginal.std_error,
         "lower": lower,
         "upper": upper,
         "identifiable": marginal.identifiable,
     }
-    clash = columns.keys() & figures.keys()
-    if clash:
-        columns = {f"{name} (column)" if name in clash else name: c for name, c in columns.items()}
-    return pa.table(
-        columns | {name: pa.array(figure, from_pandas=True) for name, figure in figures.items()}
-    )

@@ -17,7 +17,7 @@ def inspect(
     *,
     digest: Annotated[
         str | None,
-        o.option("--digest", kind="HEX", words="The digest that the mechanism should have."),
+        o.option("--digest HEX", "The digest that the mechanism should have."),
     ] = None,
     html: o.Html = None,
     json: o.Json = False,

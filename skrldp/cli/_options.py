@@ -16,9 +16,17 @@ def argument(name: str, words: str) -> Any:
     return Argument(metavar=name, help=words, show_default=False)
 
 
-def option(*names: str, words: str, kind: str | None = None, **limits: Any) -> Any:
-    """Describe an option; what it is if it is not given stands in the words."""
-    return Option(*names, metavar=kind, help=words, show_default=False, **limits)
+def option(declared: str, words: str, **limits: Any) -> Any:
+    """Describe an option, declared as "--output -o FILE"; its words say what it is if not given."""
+    parts = declared.split()
+    names = [part for part in parts if part.startswith("-")]
+    metavar = None if len(names) == len(parts) else parts[-1]
+    return Option(*names, metavar=metavar, help=words, show_default=False, **limits)
+
+
+def eps(words: str) -> Any:
+    """Describe a privacy parameter."""
+    return option("--eps -e NATS", words)
 
 
 # --- Files ---------------------------------------------------------------------------------------
@@ -37,35 +45,31 @@ PublicTable = Annotated[
 Output = Annotated[
     str,
     option(
-        "--output",
-        "-o",
-        kind="FILE",
-        words="Where the table goes; its ending says the format. "
-        "Standard output in CSV if not given.",
+        "--output -o FILE",
+        "Where the table goes; its ending says the format. Standard output in CSV if not given.",
     ),
 ]
 InFormat = Annotated[
     Format | None,
     option(
         "--format",
-        words="Format of the table that is read, if its name does not tell: .csv, "
-        ".tsv, .jsonl or .ndjson (JSON lines), also with .gz; .parquet, .arrow, .feather, .ipc or "
-        ".arrows (an Arrow stream).",
+        "Format of the table that is read, if its name does not tell: .csv, .tsv, "
+        ".jsonl or .ndjson (JSON lines), also with .gz; .parquet, .arrow, .feather, "
+        ".ipc or .arrows (an Arrow stream).",
     ),
 ]
 Delimiter = Annotated[
     str | None,
     option(
-        "--delimiter",
-        kind="CHARACTER",
-        words="What is between the fields of CSV files, read or "
-        "written. A comma if not given; a tab in .tsv.",
+        "--delimiter CHARACTER",
+        "What is between the fields of CSV files, read or written. A comma if not "
+        "given; a tab in .tsv.",
     ),
 ]
 OutFormat = Annotated[
-    Format | None, option("--output-format", words="Format of the table that is written.")
+    Format | None, option("--output-format", "Format of the table that is written.")
 ]
-Html = Annotated[str | None, option("--html", kind="FILE", words="Write it as a page, too.")]
+Html = Annotated[str | None, option("--html FILE", "Write it as a page, too.")]
 Force = Annotated[bool, Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[
     bool,
@@ -82,18 +86,15 @@ Json = Annotated[
 Counts = Annotated[
     str | None,
     option(
-        "--counts",
-        kind="COLUMN",
-        words="Column that says how many records, or reports, each row stands for.",
+        "--counts COLUMN", "Column that says how many records, or reports, each row stands for."
     ),
 ]
 Text = Annotated[
     list[str] | None,
     option(
-        "--text",
-        kind="COLUMN",
-        words="Column of a CSV file that is text although it looks "
-        "like numbers or dates, such as a postal code; repeat it.",
+        "--text COLUMN",
+        "Column of a CSV file that is text although it looks like numbers or dates, "
+        "such as a postal code; repeat it.",
     ),
 ]
 
@@ -102,31 +103,23 @@ Text = Annotated[
 Weights = Annotated[
     str | None,
     option(
-        "--weights",
-        kind="COLUMN",
-        words="Column of sampling weights, if the public table is a survey: how many people a "
-        "record stands for.",
+        "--weights COLUMN",
+        "Column of sampling weights, if the public table is a survey: how many "
+        "people a record stands for.",
     ),
 ]
-Strata = Annotated[
-    str | None, option("--strata", kind="COLUMN", words="Column of the survey's strata.")
-]
+Strata = Annotated[str | None, option("--strata COLUMN", "Column of the survey's strata.")]
 Clusters = Annotated[
     str | None,
-    option(
-        "--clusters",
-        kind="COLUMN",
-        words="Column of the survey's clusters, such as households or places.",
-    ),
+    option("--clusters COLUMN", "Column of the survey's clusters, such as households or places."),
 ]
 MaxWeight = Annotated[
     float | None,
     option(
-        "--max-weight",
-        kind="WEIGHT",
-        words="The greatest weight that the survey could give a record, or the greatest sum of a "
-        "cluster. With it the confidence set is exact, from an independent part of the records; "
-        "without, it is for many clusters.",
+        "--max-weight WEIGHT",
+        "The greatest weight that the survey could give a record, or the greatest "
+        "sum of a cluster. With it the confidence set is exact, from an independent "
+        "part of the records; without, it is for many clusters.",
     ),
 ]
 
@@ -135,27 +128,25 @@ MaxWeight = Annotated[
 EpsAll = Annotated[
     float | None,
     option(
-        "--eps-all",
-        kind="NATS",
-        words="The same over all distributions: a bound on what "
-        "further reports add, and on what a report tells somebody who knows the other columns.",
+        "--eps-all NATS",
+        "The same over all distributions: a bound on what further reports add, and "
+        "on what a report tells somebody who knows the other columns.",
     ),
 ]
 Beta = Annotated[
     float | None,
     option(
-        "--beta",
-        kind="PROBABILITY",
-        words="The probability with which the confidence set may "
-        "miss the true distribution. 0.05 in a design if not given.",
+        "--beta PROBABILITY",
+        "The probability with which the confidence set may miss the true "
+        "distribution. 0.05 in a design if not given.",
     ),
 ]
 Set = Annotated[
     Literal["likelihood-ratio", "renyi", "all", "public"] | None,
     option(
         "--uncertainty",
-        words="The distributions for which privacy holds: a confidence set "
-        "around the public one (likelihood-ratio, the default of a design, or renyi), all, or "
+        "The distributions for which privacy holds: a confidence set around the "
+        "public one (likelihood-ratio, the default of a design, or renyi), all, or "
         "the public one alone.",
     ),
 ]

@@ -43,72 +43,61 @@ def report(
     id: Annotated[
         str | None,
         o.option(
-            "--id",
-            kind="COLUMN",
-            words="Whom a record is about; needs a key. The same id with "
-            "the same record then has the same report in every run.",
+            "--id COLUMN",
+            "Whom a record is about; needs a key. The same id with the same record then "
+            "has the same report in every run.",
         ),
     ] = None,
     key_file: Annotated[
         str | None,
-        o.option("--key-file", kind="FILE", words="The secret key, as skrldp key wrote it."),
+        o.option("--key-file FILE", "The secret key, as skrldp key wrote it."),
     ] = None,
     key_variable: Annotated[
         str | None,
-        o.option("--key-variable", kind="NAME", words="The environment variable with the key."),
+        o.option("--key-variable NAME", "The environment variable with the key."),
     ] = None,
     key_check: Annotated[
         str | None,
         o.option(
-            "--key-check",
-            kind="DIGITS",
-            words="What skrldp key printed: nothing is reported with another key.",
+            "--key-check DIGITS", "What skrldp key printed: nothing is reported with another key."
         ),
     ] = None,
     ledger: Annotated[
         str | None,
         o.option(
-            "--ledger",
-            kind="FILE",
-            words="Parquet file that remembers who reported: at most --max-reports about each "
+            "--ledger FILE",
+            "Parquet file that remembers who reported: at most --max-reports about each "
             "person, in all runs together. It is made if it is not there.",
         ),
     ] = None,
     max_reports: Annotated[
         int | None,
         o.option(
-            "--max-reports",
-            kind="K",
+            "--max-reports K",
+            "How many reports about each person the ledger may have, of all mechanisms "
+            "and epochs together. 1 if not given.",
             min=1,
-            words="How many reports about each person the ledger may have, of all mechanisms and "
-            "epochs together. 1 if not given.",
         ),
     ] = None,
     epoch: Annotated[
         int | None,
         o.option(
-            "--epoch",
-            kind="N",
-            min=0,
-            words="The round of reports, counted upwards; another one is another report about "
+            "--epoch N",
+            "The round of reports, counted upwards; another one is another report about "
             "each person. 0 if not given.",
+            min=0,
         ),
     ] = None,
     ledger_key: Annotated[
         str | None,
         o.option(
-            "--ledger-key-file",
-            kind="FILE",
-            words="The key with which the ledger began, if that of the reports is another one.",
+            "--ledger-key-file FILE",
+            "The key with which the ledger began, if that of the reports is another one.",
         ),
     ] = None,
     keep: Annotated[
         list[str] | None,
-        o.option(
-            "--keep",
-            kind="COLUMN",
-            words="A column that is passed on as it is, unprotected; repeat it.",
-        ),
+        o.option("--keep COLUMN", "A column that is passed on as it is, unprotected; repeat it."),
     ] = None,
     text: o.Text = None,
     in_format: o.InFormat = None,
