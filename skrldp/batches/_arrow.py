@@ -128,9 +128,8 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     rows = np.arange(0)
     if _is_octets(column.type):  # the empty text is no id: files have it where one is missing
         lengths = pa.compute.binary_length(column)
-        rows = np.flatnonzero(
-            numbers_of(lengths.fill_null(0) if lengths.null_count else lengths) == 0
-        )
+        lengths = lengths.fill_null(0) if lengths.null_count else lengths
+        rows = np.flatnonzero(numbers_of(lengths) == 0)
     elif column.null_count:
         rows = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
     if len(rows):
