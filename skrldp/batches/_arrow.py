@@ -60,6 +60,14 @@ def arrow_numbers(numbers: NDArray[Any]) -> Any:
     )
 
 
+def _arrow_texts(texts: Sequence[str]) -> Any:
+    pa = pyarrow()
+    octets = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, octets)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(octets))]
+    return pa.Array.from_buffers(pa.string(), len(octets), buffers)
+
+
 def check_columns(needed: Sequence[str], names: Sequence[Any]) -> None:
     """Raise a ValueError if a column is missing, or there twice."""
     for name in needed:
@@ -209,9 +217,9 @@ def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized
     if pa.types.is_nested(column.type):
         raise ValueError(wrong)
     if 0 < len(texts) <= len(column) and str(column.type) in ("string", "large_string"):
-        places = pa.compute.index_in(column, pa.array(texts, column.type))
+        places = pa.compute.index_in(column, _arrow_texts(texts).cast(column.type))
         if not places.null_count:
-            return Factorized(places.to_numpy(), texts)
+            return Factorized(numbers_of(places), texts)
     try:
         if not isinstance(column, pa.DictionaryArray):
             column = column.dictionary_encode()
