@@ -16,7 +16,7 @@ from skrldp import (
 from skrldp.design.engine import solve
 from skrldp.design.objectives import CriterionProblem
 from skrldp.exceptions import SolverError
-from skrldp.privacy import Requirements, privacy_region
+from skrldp.privacy import Layout, Requirements, privacy_region
 from skrldp.sets import RenyiSet
 
 COUNTS = np.array([[46, 11, 8], [43, 2, 30]])
@@ -56,7 +56,7 @@ def region_of(radius=0.01, observe="all"):
         joint,
         RenyiSet(2.0, radius),
         region="lower",
-        observe=observe,
+        layout=Layout.plain(*joint.counts.shape, observe),
     )
 
 
