@@ -10,9 +10,18 @@ record, so that it is the same whenever, wherever and however often it is comput
 from skrldp.batches._arrow import arrow_numbers as arrow_numbers  # for the command line
 from skrldp.batches._arrow import numbers_of as numbers_of
 from skrldp.batches._arrow import read_values as read_values
+from skrldp.batches._block_reporter import BlockReporter
 from skrldp.batches._check_ids import check_ids
 from skrldp.batches._keys import KeyFile, KeyVariable, key_check
 from skrldp.batches._ledger import LedgerReporter
 from skrldp.batches._reporter import Reporter
 
-__all__ = ["KeyFile", "KeyVariable", "LedgerReporter", "Reporter", "check_ids", "key_check"]
+__all__ = [
+    "BlockReporter",
+    "KeyFile",
+    "KeyVariable",
+    "LedgerReporter",
+    "Reporter",
+    "check_ids",
+    "key_check",
+]

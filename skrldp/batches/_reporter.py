@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skrldp._arrays import SetOnce, smallest_dtype
 from skrldp._numbers import at_most
@@ -24,6 +24,9 @@ from skrldp.batches._keys import CheckedKey
 from skrldp.client import RecordReader
 from skrldp.mechanism import Mechanism
 from skrldp.sampling import IntegerIds, KeyedStream, OctetIds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Reporter"]
 
@@ -113,29 +116,54 @@ class Reporter(SetOnce):
         type: Any = None,
         key_check: str | None = None,
     ) -> None:
-        if not isinstance(mechanism, Mechanism | str | bytes):
+        if not isinstance(mechanism, self._kind | str | bytes):
             raise TypeError(
-                "mechanism must be a Mechanism or the text of its to_json(), got "
+                f"mechanism must be a {self._kind.__name__} or the text of its to_json(), got "
                 f"{builtins.type(mechanism).__name__}."
             )
-        if not isinstance(mechanism, Mechanism):
-            mechanism = _loaded(mechanism)
-        self.mechanism = mechanism
-        self._columns = mechanism.columns or (("secret", True), ("value", False))
+        loaded: Any = mechanism
+        if isinstance(mechanism, str | bytes):
+            loaded = _loaded(self._kind, mechanism)
+        self.mechanism = loaded
+        self._columns = self.mechanism.columns or (("secret", True), ("value", False))
         self._id, self._name = id, name
-        self._keep = _checked_names(self._columns, id, name, keep)
-        self._type = _checked_type(type, mechanism.shape[0])
+        self._keep = _checked_names(self._columns, id, self._names, keep)
+        self._type = _checked_type(type, self._n_symbols)
         self._key = CheckedKey.of(key, key_check)
         self._stream: KeyedStream | None = None
-        self._reader = RecordReader(
-            self._columns,
-            mechanism.secrets,
-            mechanism.values,
-            mechanism.observe,
-            mechanism.others,
-        )
-        blind = mechanism.observe == "nonsensitive"
+        self._reader = self._new_reader()
+        blind = self.mechanism.observe == "nonsensitive"
         self._needed = [name for name, sensitive in self._columns if not (blind and sensitive)]
+
+    # -- what a reporter of manifests does otherwise ----------------------------------------------
+
+    _kind: Any = Mechanism
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Names of the columns that are made of a record."""
+        return (self._name,)
+
+    @property
+    def _n_symbols(self) -> int:
+        return int(self.mechanism.shape[0])
+
+    @property
+    def _claimed(self) -> float | None:
+        """Proven leakage of a report that the maker claims; None if nothing is claimed."""
+        claim = self.mechanism.guarantee
+        return None if claim is None else float(claim.eps)
+
+    def _new_reader(self) -> Any:
+        own = self.mechanism
+        return RecordReader(self._columns, own.secrets, own.values, own.observe, own.others)
+
+    def _draw(self, records: dict[str, Any], ids: IntegerIds | OctetIds) -> list[NDArray[Any]]:
+        """Draw what is made of records: arrays (n,), one for each name."""
+        cells = self._reader.cells(records)
+        return [self._keyed().sample(self.mechanism.form.sampler, cells, ids)]
+
+    # -- what all do ------------------------------------------------------------------------------
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -236,18 +264,17 @@ class Reporter(SetOnce):
                 f"{type(batch).__name__}."
             )
         schema = self.output_schema(batch.schema)
-        stream, ids = self._keyed(), read_ids(self._id, batch.column(self._id))
+        self._keyed()  # a key that cannot be read is said before anything else
+        ids = read_ids(self._id, batch.column(self._id))
         refuse_duplicates(self._id, batch.column(self._id), ids)
-        cells = self._reader.cells(
-            {
-                name: read_values(name, batch.column(name), self._reader.texts[name])
-                for name in self._needed
-            }
-        )
-        reports = stream.sample(self.mechanism.form.sampler, cells, ids)
+        records = {
+            name: read_values(name, batch.column(name), self._reader.texts[name])
+            for name in self._needed
+        }
+        made = self._draw(records, ids)
         columns = [
             batch.column(self._id),
-            arrow_numbers(reports.astype(self._type, copy=False)),
+            *(arrow_numbers(own.astype(self._type, copy=False)) for own in made),
             *self._beside(ids),
             *(batch.column(name) for name in self._keep),
         ]
@@ -281,7 +308,7 @@ class Reporter(SetOnce):
     def _made_fields(self) -> list[Any]:
         """Return what is made of each record: the report, and what stands beside it."""
         pa = pyarrow()
-        return [pa.field(self._name, getattr(pa, self._type)())]
+        return [pa.field(name, getattr(pa, self._type)()) for name in self._names]
 
     def _beside(self, ids: IntegerIds | OctetIds) -> list[Any]:
         """Return the columns beside the reports."""
@@ -310,10 +337,10 @@ class Reporter(SetOnce):
         return self  # nothing in it changes
 
     def __repr__(self) -> str:
-        claim = self.mechanism.guarantee
-        said = "no claim" if claim is None else f"eps<={at_most(claim.eps)} claimed"
+        eps = self._claimed
+        said = "no claim" if eps is None else f"eps<={at_most(eps)} claimed"
         return (
-            f"{builtins.type(self).__name__}({self.mechanism.shape[0]} reports, id {self._id!r}, "
+            f"{builtins.type(self).__name__}({self._n_symbols} reports, id {self._id!r}, "
             f"key {self._key.source!r}, {said}, digest {self.digest[:12]})"
         )
 
@@ -323,16 +350,16 @@ def _restored(kind: type[Reporter], text: str, options: dict[str, Any]) -> Repor
 
 
 @lru_cache(maxsize=4)
-def _loaded(text: str | bytes) -> Mechanism:
-    """Load a mechanism, once for all the tasks of a process."""
-    return Mechanism.from_json(text)
+def _loaded(kind: Any, text: str | bytes) -> Any:
+    """Load a mechanism or manifest, once for all the tasks of a process."""
+    return kind.from_json(text)
 
 
 def _checked_names(
-    columns: Sequence[tuple[Any, bool]], id: Any, name: Any, keep: Any
+    columns: Sequence[tuple[Any, bool]], id: Any, names: Sequence[Any], keep: Any
 ) -> tuple[str, ...]:
     """Return the names of the columns to keep, if all names fit together."""
-    for what, given in (("id", id), ("name", name)):
+    for what, given in (("id", id), *(("name", name) for name in names)):
         if not isinstance(given, str):
             raise TypeError(f"{what} must be the name of a column, got {type(given).__name__}.")
     if isinstance(keep, str) or not all(isinstance(kept, str) for kept in keep):
@@ -350,7 +377,7 @@ def _checked_names(
             f"the column {listed(raw)} is one that the mechanism reports: beside the report, it "
             "would itself leave as it is. Take other columns for id and keep."
         )
-    out = [id, name, *keep]
+    out = [id, *names, *keep]
     if len(set(out)) < len(out):
         raise ValueError(
             f"the columns of the reports must have different names, got {listed(out)}."

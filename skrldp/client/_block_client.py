@@ -104,7 +104,7 @@ class BlockClient(SetOnce):
             raise ValueError("permanent reports (memoize) need an id for each record.")
         persons, memory = [octets_of(person) for person in ids], self._memory
         return self.manifest.sample_with(
-            lambda numbers: memory.octets(numbers, persons), secrets, values
+            lambda numbers, rows: memory.octets(numbers, persons[rows]), secrets, values
         )
 
     def __repr__(self) -> str:

@@ -203,6 +203,7 @@ class BlockReader(RecordReader):
         for place, column in enumerate(manifest.encoders, len(secret)):
             takes_all = manifest.others[column.name] is True
             self._parts.append(_Part(Alphabet((column,)), [place], [takes_all]))
+        self.texts = {c.name: c.texts for part in self._parts for c in part.alphabet.columns}
         self._wanted = sorted(place for part in self._parts for place in part.places)
 
     def codes(self, records: Any) -> tuple[NDArray[Any], list[NDArray[Any]]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._arrays import ReadOnly, real_numbers
+from skrldp._arrays import ReadOnly, chunks, real_numbers
 from skrldp._numbers import at_most
 from skrldp._pages import page
 from skrldp._typing import Floats
@@ -29,6 +29,8 @@ from skrldp.mechanism._rounding import round_columns, slot_bits
 from skrldp.sampling import AliasTable, RandomStream, Tapes
 
 __all__ = ["Manifest"]
+
+_ROWS = 1 << 15  # drawn at a time: as many as samplers take of a stream that is a row's own
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +281,7 @@ class Manifest(ReadOnly):
 
     def sample_with(
         self,
-        tapes: Callable[[NDArray[np.int64]], NDArray[np.uint8]],
+        tapes: Callable[[NDArray[np.int64], slice], NDArray[np.uint8]],
         secrets: NDArray[Any],
         values: Sequence[NDArray[Any]],
     ) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -288,21 +290,25 @@ class Manifest(ReadOnly):
         The number is 0 for the choice of the block, and for its report that of the block's cell
         among the cells of all blocks, counted from 1.
 
-        Shapes: `tapes` is a function from numbers (n,) to bytes (n, w); returns (n,), (n,).
+        Shapes: `tapes` is a function from numbers (n,) and their rows to bytes (n, w); returns
+        (n,), (n,).
         """
-        drawn = self.sampler.sample(
-            np.zeros(len(secrets), dtype=np.uint8),
-            Tapes(tapes(np.zeros(len(secrets), dtype=np.int64))),
-        )
-        rows_of, places = self._rows_of(drawn), np.empty(len(secrets), dtype=np.int64)
-        firsts = np.cumsum([1, *(one.shape[1] for one in self.mechanisms)])
-        for block, rows in rows_of:
-            places[rows] = self.cells(block, secrets[rows], [codes[rows] for codes in values])
-        octets = tapes(firsts[drawn] + places)
+        drawn = np.empty(len(secrets), dtype=self.sampler.alias.dtype)
         reports = np.empty(len(secrets), dtype=self.report_dtype)
-        for block, rows in rows_of:
-            form = self.mechanisms[block].form
-            reports[rows] = form.sampler.sample(form.places(places[rows]), Tapes(octets[rows]))
+        firsts = np.cumsum([1, *(one.shape[1] for one in self.mechanisms)])
+        for rows in chunks(len(secrets), _ROWS):
+            nothing = np.zeros(rows.stop - rows.start, dtype=np.int64)
+            part = self.sampler.sample(nothing, Tapes(tapes(nothing, rows)))
+            rows_of, cells = self._rows_of(part), nothing
+            for block, own in rows_of:
+                codes = [column[rows][own] for column in values]
+                cells[own] = self.cells(block, secrets[rows][own], codes)
+            octets = tapes(firsts[part] + cells, rows)
+            for block, own in rows_of:
+                form = self.mechanisms[block].form
+                places = form.places(cells[own])
+                reports[rows][own] = form.sampler.sample(places, Tapes(octets[own]))
+            drawn[rows] = part
         return drawn, reports
 
     def _rows_of(self, drawn: NDArray[Any]) -> list[tuple[int, NDArray[np.intp]]]:

@@ -1,0 +1,80 @@
+"""Batches of records to blocks and reports."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from block_tables import fitted_blocks, wide_table
+
+from skrldp import batches
+
+pa = pytest.importorskip("pyarrow")
+
+MANIFEST = fitted_blocks().manifest_
+TABLE = wide_table(3_000, seed=4).assign(person=[f"p{n}" for n in range(3_000)])
+
+
+def reporter(**options):
+    return batches.BlockReporter(
+        MANIFEST.to_json(), **({"id": "person", "key": bytes(32)} | options)
+    )
+
+
+def test_reports_do_not_depend_on_order_batches_libraries_or_copies():
+    expected = reporter()(TABLE)
+    shuffled = TABLE.sample(frac=1.0, random_state=0)
+    again = reporter()(shuffled).set_index("person").loc[expected["person"]].reset_index()
+    pd.testing.assert_frame_equal(again, expected, check_index_type=False)
+    whole = pa.Table.from_pandas(TABLE, preserve_index=False)
+    batched = pa.Table.from_batches(reporter()(whole.to_batches(max_chunksize=700)))
+    pd.testing.assert_frame_equal(batched.to_pandas(), expected)
+    polars = reporter()(pl.from_pandas(TABLE)).to_pandas()
+    pd.testing.assert_frame_equal(polars, expected)
+    public = reporter(key=batches.KeyVariable("A_KEY"), key_check=batches.key_check(bytes(32)))
+    assert pickle.loads(pickle.dumps(public)).digest == MANIFEST.digest
+
+
+def test_the_block_is_the_person_s_whatever_the_record():
+    first = reporter()(TABLE)
+    other = TABLE.assign(
+        **{name: TABLE[name].iloc[::-1].to_numpy() for name in ("age", "ill", "job")}
+    )
+    second = reporter()(other)
+    pd.testing.assert_series_equal(first["block"], second["block"])
+    assert not first["report"].equals(second["report"])
+    assert not first["block"].equals(reporter(key=bytes(range(32)))(TABLE)["block"])
+
+
+def test_reports_have_their_probabilities():
+    """Of one record, 60,000 persons: false alarms below one in a million."""
+    many = pd.concat([TABLE.iloc[[0]]] * 60_000).assign(person=range(60_000))
+    found = reporter()(many)
+    secrets = np.array([MANIFEST.secrets.index(TABLE["ill"].iloc[0])])
+    values = [
+        np.array([own.index(TABLE[name].iloc[0])]) for name, own in MANIFEST.categories.items()
+    ]
+    for number, one in enumerate(MANIFEST.mechanisms):
+        cell = int(MANIFEST.cells(number, secrets, values)[0])
+        expected = 60_000 * MANIFEST.shares[number] * one.matrix[:, cell]
+        own = found.loc[found["block"] == number, "report"]
+        seen = np.bincount(own, minlength=len(expected))
+        assert (np.abs(seen - expected) <= 6.0 * np.sqrt(expected) + 1).all()
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="does not know the value"):
+        reporter()(TABLE.assign(job="z"))
+    with pytest.raises(ValueError, match="more than one row"):
+        reporter()(pd.concat([TABLE, TABLE.iloc[:1]]))
+    with pytest.raises(ValueError, match="one column 'home'"):
+        reporter()(TABLE.drop(columns="home"))
+    with pytest.raises(ValueError, match="different names"):
+        reporter(keep=["block"])
+    with pytest.raises(ValueError, match="would itself leave"):
+        reporter(keep=["age"])
+    with pytest.raises(ValueError, match=r"read it with Manifest\.from_json"):
+        batches.Reporter(MANIFEST.to_json(), id="person", key=bytes(32))
+    with pytest.raises(TypeError, match="must be a Manifest"):
+        batches.BlockReporter(MANIFEST.mechanisms[0], id="person", key=bytes(32))
