@@ -221,22 +221,24 @@ class Manifest(ReadOnly):
 
     # -- reports ----------------------------------------------------------------------------------
 
-    def cells(self, block: int, secrets: NDArray[Any], values: Sequence[NDArray[Any]]) -> Any:
-        """Find the cells of records in a block.
+    def cells(
+        self, block: int, secrets: NDArray[Any], values: Sequence[NDArray[Any]], rows: Any
+    ) -> Any:
+        """Find the cells that some records have in a block.
 
         Shapes: `secrets` (n,) and each of `values` (n,): codes of S, and of each column of U in the
-        order of `columns`. Returns (n,).
+        order of `columns`; `rows` (k,), or a slice. Returns (k,).
         """
         one, places = self.mechanisms[block], self.places[block]
-        value, size = values[places[0]], len(self.encoders[places[0]])
+        value, size = values[places[0]][rows], len(self.encoders[places[0]])
         for place in places[1:]:
             width = len(self.encoders[place])
-            value, size = combine(value, values[place], (size, width)), size * width
+            value, size = combine(value, values[place][rows], (size, width)), size * width
         order = self._orders[block]
         value = value if order is None else order[value]
         if self.observe == "nonsensitive":
-            secrets = np.zeros_like(value, np.uint8)
-        return combine(secrets, value, (len(one.secrets), len(one.values)))
+            return combine(np.zeros_like(value, np.uint8), value, (1, len(one.values)))
+        return combine(secrets[rows], value, (len(one.secrets), len(one.values)))
 
     def in_order(self, block: int, by_cell: Floats) -> Floats:
         """Sort what has an entry for each cell of a block, in lexicographic order of the codes.
@@ -274,7 +276,7 @@ class Manifest(ReadOnly):
         drawn = self.sampler.sample(np.zeros(len(secrets), dtype=np.uint8), stream)
         reports = np.empty(len(secrets), dtype=self.report_dtype)
         for block, rows in self._rows_of(drawn):
-            cells = self.cells(block, secrets[rows], [codes[rows] for codes in values])
+            cells = self.cells(block, secrets, values, rows)
             form = self.mechanisms[block].form
             reports[rows] = form.sampler.sample(form.places(cells), stream)
         return drawn, reports
@@ -301,8 +303,7 @@ class Manifest(ReadOnly):
             part = self.sampler.sample(nothing, Tapes(tapes(nothing, rows)))
             rows_of, cells = self._rows_of(part), nothing
             for block, own in rows_of:
-                codes = [column[rows][own] for column in values]
-                cells[own] = self.cells(block, secrets[rows][own], codes)
+                cells[own] = self.cells(block, secrets, values, own + rows.start)
             octets = tapes(firsts[part] + cells, rows)
             for block, own in rows_of:
                 form = self.mechanisms[block].form

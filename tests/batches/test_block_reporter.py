@@ -56,7 +56,7 @@ def test_reports_have_their_probabilities():
         np.array([own.index(TABLE[name].iloc[0])]) for name, own in MANIFEST.categories.items()
     ]
     for number, one in enumerate(MANIFEST.mechanisms):
-        cell = int(MANIFEST.cells(number, secrets, values)[0])
+        cell = int(MANIFEST.cells(number, secrets, values, slice(None))[0])
         expected = 60_000 * MANIFEST.shares[number] * one.matrix[:, cell]
         own = found.loc[found["block"] == number, "report"]
         seen = np.bincount(own, minlength=len(expected))
