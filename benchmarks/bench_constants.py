@@ -83,13 +83,12 @@ CASES = {
 CONCERNED = {
     "alternation": ["alternation"],
     "interior_point": ["alternation", "path", "public"],
-    "cutting_planes": ["path", "public", "cuts"],
+    "least_cost": ["path", "public", "cuts"],
     "rows": ["columns", "lower", "vertices"],
     "subset": ["subset"],
     "closed_form": ["subset"],
     "objectives": ["path"],
-    "_conic": [],
-    "_run": [],
+    "run": [],
 }
 
 

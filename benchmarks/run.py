@@ -19,7 +19,7 @@ if __name__ == "__main__":
         "bench_client.py": [] if full else ["--quick"],
         "bench_batches.py": [] if full else ["--quick"],
         "bench_estimation.py": [] if full else ["--quick"],
-        "bench_small.py": [] if full else ["--quick"],
+        "bench_solvers.py": [] if full else ["--quick"],
         "bench_distortion.py": [] if full else ["--quick"],
         "bench_isit.py": [] if full else ["--quick"],
         "bench_ir.py": [] if full else ["--quick"],

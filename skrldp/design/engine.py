@@ -13,6 +13,10 @@ from skrldp.privacy import Requirements
 
 __all__ = ["solve"]
 
+# A larger eps is designed for as this one: its exponentials stay in range, and reports whose odds
+# are below exp(-40) are never sent.
+_LARGEST_EPS = 40.0
+
 
 def solve(
     problem: Problem,
@@ -38,7 +42,8 @@ def solve(
     check_choice("solver", solver, problem.solvers)
     limits = Limits(time_limit, max_iter, Workers(n_jobs))
     progress = Progress(verbose, limits, problem.quantity)
-    search = problem.begin(Task(requirements, solver, limits, progress, verbose, warm))
+    task = Task(requirements.at_most(_LARGEST_EPS), solver, limits, progress, verbose, warm)
+    search = problem.begin(task)
     try:
         with progress, threadpool_limits(limits=1, user_api="blas"):
             solution = search.run()
@@ -54,7 +59,8 @@ def solve(
         ) from error
     finally:
         limits.workers.close()
-    solution = replace(solution, iterations=max(limits.iterations, 1))
+    iterations, seconds = max(limits.iterations, 1), limits.elapsed
+    solution = replace(solution, iterations=iterations, seconds=seconds)
     if verbose:
         print(
             f"[skrldp] {solution.solver}: {progress.words(solution.objective)} ({solution.status}, "

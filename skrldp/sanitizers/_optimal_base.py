@@ -75,7 +75,9 @@ class OptimalSanitizer(SetSanitizer):
     time_limit : float, optional
         Seconds that the solver may take; None for no limit. Without it, `fit` is a function of its
         input: two fits give the same mechanism on one machine with one version of each library.
-        With it, the mechanism depends on how fast the machine is, and how busy.
+        With it, the mechanism depends on how fast the machine is, and how busy. Without it the
+        bound on the distance from the optimum takes at most a fifth of `fit`; with it, the bound
+        has what time is left, up to 1,000 linear programs.
     n_jobs : int, optional
         Number of threads or processes; -1 for one for each processor. None is 1, unless in a
         :func:`joblib.parallel_config` context. The mechanism does not depend on it.

@@ -38,8 +38,8 @@ class PolyOptSanitizer(ObservingSanitizer):
         global optimum, for about ten cells and polyhedral regions. "columns" generates vertices as
         they are needed, and is the best for some dozens of cells. "alternation" improves decoder
         and mechanism in turn, for up to a thousand cells. "auto" takes "vertices" where that is
-        fast; otherwise it takes "alternation", followed by "columns" where that can help. For a set
-        of one distribution it takes the optimum from a formula; see :class:`NonRobustSanitizer`.
+        fast, and otherwise "columns" or, for many cells or few records, "alternation". For a set of
+        one distribution it takes the optimum from a formula; see :class:`NonRobustSanitizer`.
     {max_iter, time_limit, n_jobs, warm_start}
     smoothing : float, default=0.5
         Number of records added to the public table, spread evenly over all cells, for the objective

@@ -24,7 +24,7 @@ __all__ = ["alternate", "gather"]
 
 # Runs: numbers of reports, and cooling factor, the part of the gap that a step leaves.
 _RUNS = ((16, 0.9), (16, 0.9), (40, 0.8))
-_SHORT = ((16, 0.8), (24, 0.8))  # where columns follow
+_SHORT = ((16, 0.8),)
 # From so many cells times pairs of secrets on, a step takes a quarter of a second and more. Privacy
 # over all distributions costs little: it is about the extremes of each secret's entries.
 _COSTLY = 200_000
@@ -54,7 +54,7 @@ def alternate(
     limits: Limits,
     callback: Callback | None = None,
     known: Floats | None = None,
-    short: int = 0,
+    short: bool = False,
 ) -> tuple[list[Run], str]:
     """Anneal from several starts, and gather what was found.
 
@@ -70,7 +70,7 @@ def alternate(
     costly = distribution.size * pairs >= _COSTLY
     widest = most < min(_MOST, distribution.size) and limits.left is None
     usual = _WIDEST_RUN if widest else _COSTLY_RUNS if costly else _RUNS
-    planned: tuple[tuple[int, float], ...] = _SHORT[:short] or usual
+    planned: tuple[tuple[int, float], ...] = _SHORT if short else usual
     if known is not None:
         private, planned = repair(known, requirements), planned[:-1]
         before = [Run(private, criterion.value(private))]

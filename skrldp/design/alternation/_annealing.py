@@ -43,7 +43,6 @@ __all__ = ["Annealing", "Callback", "distinct_reports", "path_requirements"]
 _FIRST_GAP = 30.0  # relative to the entropy: reports are nearly constant there. Doubled: 1e-4
 LAST_GAP = 1e-3  # relative to the information found, as the following are. Doubled: 2e-6
 _FIXED_GAP = 3e-3  # where decoders that were fixed begin to be updated
-_NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
 
 # Newton steps.
 _FINAL_STEPS = 30  # until the path is centred at the end: what is not is costly to repair
@@ -142,21 +141,21 @@ class Annealing:
             limits.elapsed,
         )
         end, going = last_gap * self.criterion.scale, True
-        while going and path.gap > _NEAR * end and not limits.met:
+        while going and not path.arrived(end) and not limits.met:
             limits.count()
             going = path.advance(least_gap=end, centring=schedule.factor(path, end))
             self._expand()
             end = last_gap * self._unit()
             if path.steps % _REPAIR_EVERY == 0 or not going or limits.met:
                 self._offer()
-        self.finished = path.gap <= _NEAR * end
+        self.finished = path.arrived(end)
         self._centre(path.gap, limits)
         self.seconds = limits.elapsed - began
 
     def solve_fixed(self, limits: Limits) -> None:
         """Go down the path with the decoder fixed, to where :meth:`anneal` goes on."""
         path, end, going = self._path, _FIXED_GAP * self.criterion.scale, True
-        while going and path.gap > _NEAR * end and not limits.met:
+        while going and not path.arrived(end) and not limits.met:
             limits.count()
             going = path.advance(least_gap=end)
             end = _FIXED_GAP * self._unit()
@@ -169,7 +168,7 @@ class Annealing:
             limits.count()
             factor = min(max(gap / self._path.gap, _LEAST_FACTOR), 1.0)
             going = self._path.advance(least_gap=gap, centring=factor)
-            if not going or (self._path.step_length >= _CENTRED and self._path.gap <= _NEAR * gap):
+            if not going or (self._path.step_length >= _CENTRED and self._path.arrived(gap)):
                 break
         self._offer()
 

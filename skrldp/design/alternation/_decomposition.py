@@ -18,7 +18,7 @@ from skrldp.design.alternation._annealing import path_requirements
 from skrldp.design.criteria import Criterion
 from skrldp.design.interior_point import path_blocks
 from skrldp.design.programs import LEAST_GAIN
-from skrldp.design.rows import climb_paths
+from skrldp.design.rows import ascend_along_paths
 from skrldp.design.run import Limits
 from skrldp.privacy import Requirements
 
@@ -145,7 +145,7 @@ class _Search:
         self.rounds += 1
         rows = self._starts(weights)
         slopes = self.mixture.slopes(rows)
-        rows = climb_paths(slopes, self.blocks, self.limits, mixture=self.mixture, end=_END)
+        rows = ascend_along_paths(slopes, self.blocks, self.limits, mixture=self.mixture, end=_END)
         rows = self.requirements.lift(rows)
         profits = self.mixture.profits(rows)
         self.promised.append(rows.shape[1] * float(profits.max()))

@@ -20,7 +20,6 @@ __all__ = ["Plan", "Run", "affordable", "anneal_each"]
 _WORTH_A_PROCESS = 60
 _FEWEST = 8  # reports that are worth another run
 _PLANNED_TIME = 0.7  # of the run before, for each report, that a run must have time for
-_LEAST_SECONDS = 1e-300  # of a run that took no time at all
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def affordable(reports: int, before: Sequence[Run], limits: Limits, reserved: in
     if not before or limits.left is None:
         return reports
     run = before[-1]
-    each = max(_PLANNED_TIME * run.seconds / len(run.matrix), _LEAST_SECONDS)
+    each = max(_PLANNED_TIME * run.seconds / len(run.matrix), np.finfo(float).tiny)
     return min(reports, max(int(limits.left / each) - reserved, 0))
 
 

@@ -7,7 +7,12 @@ import numpy as np
 
 from skrldp._typing import Floats
 
-__all__ = ["Box", "Priced"]
+__all__ = ["CLOSED", "WIDER", "Box", "Priced"]
+
+
+# Ranges are made wider than they were computed, for rounding: relatively, and by the rest. A range
+# below the second is none.
+WIDER, CLOSED = 1.0 + 1e-9, 1e-12
 
 
 @dataclass(frozen=True, eq=False)

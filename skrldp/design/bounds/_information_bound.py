@@ -14,7 +14,6 @@ __all__ = ["AT_PUBLIC", "NEAR_PUBLIC", "information_bound"]
 
 AT_PUBLIC = "the optimum for the public distribution alone"
 NEAR_PUBLIC = f"an upper bound on {AT_PUBLIC}"
-_ALL = "entropy of what is reported about"
 # Secrets that the linear program tells apart; the others are one. With the first the bound takes
 # less than a second, with the second milliseconds.
 _MOST_SECRETS, _MOST_SECRETS_QUICK = 50, 10
@@ -35,7 +34,11 @@ def information_bound(
     mechanism that is private over a set that holds it.
     """
     probabilities = joint.probabilities
-    bounds = [ObjectiveBound(entropy(requirements.fold(probabilities)), _ALL)]
+    bounds = [
+        ObjectiveBound(
+            entropy(requirements.fold(probabilities)), "entropy of what is reported about"
+        )
+    ]
     for one in requirements:
         if one.region.compared is None:
             eps, marginal = float(one.pair_eps.max(initial=0.0)), one.region.marginal

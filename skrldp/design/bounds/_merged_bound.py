@@ -12,7 +12,7 @@ and the first term is bounded by pricing.
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design.bounds._priced_bound import proven, relaxation_of
+from skrldp.design.bounds._priced_bound import SLACK, proven, relaxation_of
 from skrldp.design.run import Limits
 from skrldp.information import entropy
 from skrldp.joint import JointDistribution
@@ -21,7 +21,6 @@ from skrldp.privacy import Requirements
 __all__ = ["merged_bound"]
 
 
-_SLACK = 1e-9  # nats: for the rounding of the merged table and of the entropies
 # After so many linear programs it is told whether more will help. On a survey of 2 x 20 cells the
 # bound was 1 % below the other one by then, and ended 3 % below it; on Adult's relationship x race
 # and on 5 x 8 random cells it was 10 % and 3 % above it, and did not come down to it in 1,000.
@@ -67,7 +66,7 @@ def merged_bound(
     parts = matrix.reshape(-1, *shape) * joint.conditionals
     rows = (np.einsum("bsu,sug->bsg", parts, member) / merged).reshape(len(matrix), -1)
     limits = limits or Limits(None)
-    rest = entropy(joint.probabilities.ravel()) - entropy(distribution.ravel()) + _SLACK
+    rest = entropy(joint.probabilities.ravel()) - entropy(distribution.ravel()) + SLACK
     value = proven(relaxation, rows, goal, min(_FEW_SOLVES, solves), limits).value
     if value + rest <= _HOPEFUL * known:
         value = min(value, proven(relaxation, rows, goal, solves, limits).value)

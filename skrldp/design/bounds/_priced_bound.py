@@ -19,7 +19,7 @@ from skrldp.design.run import Limits
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Requirement, Requirements
 
-__all__ = ["MOST_PRICED_CELLS", "PricedBound", "priced_bound", "proven", "relaxation_of"]
+__all__ = ["MOST_PRICED_CELLS", "SLACK", "PricedBound", "priced_bound", "proven", "relaxation_of"]
 
 
 # Cells up to which this pays: the boxes have as many dimensions.
@@ -28,9 +28,9 @@ MOST_PRICED_CELLS = 12
 _GREATEST_EPS = 10.0
 _MOST_KEPT = 40  # new rows of one search
 _NEARLY_TIGHT = -1e-5  # violation of the privacy constraints that are there from the start
-# Nats that are added to a bound. What the program's sums and the cuts' conditionals lose by
-# rounding is some 1e-13.
-_SLACK = 1e-9
+# Nats that are added to a bound. What the program's sums, the cuts' conditionals and the merged
+# table lose by rounding is some 1e-13.
+SLACK = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +96,9 @@ def proven(
         left = solves - relaxation.solves
         found = search(relaxation, duals, goal * reached, left, limits, reached)
         before = value
-        value = min(value, float(duals.sum()) + max(found.bound, 0.0) + _SLACK)
+        value = min(value, float(duals.sum()) + max(found.bound, 0.0) + SLACK)
         new = sorted(found.rows, key=lambda one: -one[0])[:_MOST_KEPT]
-        enough = value <= reached * (1.0 + goal) + 2.0 * _SLACK
+        enough = value <= reached * (1.0 + goal) + 2.0 * SLACK
         stuck = found.hopeless or (not new and value == before)
         if enough or stuck or relaxation.solves >= solves or limits.met:
             break

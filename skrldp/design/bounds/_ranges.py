@@ -3,15 +3,12 @@
 import numpy as np
 
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.design.bounds._box import Box
+from skrldp.design.bounds._box import CLOSED, WIDER, Box
 
 __all__ = ["Ranges"]
 
 
-# Ranges are made wider than they were computed, for rounding: relative, and the rest.
-_WIDER, _CLOSED = 1.0 + 1e-9, 1e-12
 _LEAST = 1e-6  # what R . c must exceed for a cut to count
-_SUM = 1e-12  # by which conditionals may miss their sum
 
 
 class Ranges:
@@ -47,8 +44,8 @@ class Ranges:
         up, down = plus.max(axis=1), minus.max(axis=1)
         # What has no records is not among the shapes, so R_2 must not have it.
         unseen = negative.sum(axis=1) - negative[:, self._seen].sum(axis=1)
-        fits = (plus.sum(axis=1) <= up * (1.0 + _SUM)) & (up > 0)
-        fits &= (minus.sum(axis=1) <= down * (1.0 + _SUM)) & (down > 0)
+        fits = (plus.sum(axis=1) <= up * (1.0 + CLOSED)) & (up > 0)
+        fits &= (minus.sum(axis=1) <= down * (1.0 + CLOSED)) & (down > 0)
         fits &= (first != second) & (unseen <= 0)
         up, down = np.where(fits, up, 1.0), np.where(fits, down, 1.0)
         # R . c = 1 + (R - P) . c, which is known better where R is near P.
@@ -98,9 +95,9 @@ class Ranges:
                 rest_low = np.bincount(group, low, self._a1)[group] - low
                 rest_high = np.bincount(group, high, self._a1)[group] - high
                 most, least = (1.0 - rest_low) / weight, (1.0 - rest_high) / weight
-                spare = _CLOSED / weight  # for the rounding of sums of about 1
-                upper[part] = np.minimum(upper[part], np.maximum(most, 0.0) * _WIDER + spare)
-                lower[part] = np.maximum(lower[part], least / _WIDER - spare)
+                spare = CLOSED / weight  # for the rounding of sums of about 1
+                upper[part] = np.minimum(upper[part], np.maximum(most, 0.0) * WIDER + spare)
+                lower[part] = np.maximum(lower[part], least / WIDER - spare)
         return Box(lower, upper)
 
     def _ratios(self, box: Box) -> Floats:
@@ -112,5 +109,5 @@ class Ranges:
         ratio = np.full(len(least), np.inf)
         np.divide(self._factor * most, least, out=ratio, where=least > _LEAST)
         ratios = np.full((self._a1, self._a1), np.inf)
-        np.minimum.at(ratios, (self._first, self._second), np.maximum(ratio, _LEAST) * _WIDER)
+        np.minimum.at(ratios, (self._first, self._second), np.maximum(ratio, _LEAST) * WIDER)
         return ratios

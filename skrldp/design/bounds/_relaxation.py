@@ -22,9 +22,9 @@ from scipy.special import xlogy
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
-from skrldp.design.bounds._box import Box, Priced
+from skrldp.design.bounds._box import CLOSED, WIDER, Box, Priced
 from skrldp.design.bounds._ranges import Ranges
-from skrldp.design.programs import Cuts
+from skrldp.design.programs import Cuts, used
 from skrldp.information import row_information
 from skrldp.privacy import Requirement, Requirements
 
@@ -34,9 +34,6 @@ __all__ = ["Relaxation"]
 # Nats for a violation by 1 of what the box says: the program then always has a solution. It bears
 # on no bound, as the proof is about the program without violations.
 _PENALTY = 100.0
-_WIDER = 1.0 + 1e-9  # relative: ranges are made wider than they were computed, for rounding
-_NO_DUAL = 1e-12  # a dual variable that is none
-_CLOSED = 1e-12  # a range that is none
 _SECANTS = 4  # steps towards where a function meets a target
 # More cuts than this are purged of those that held no optimum of the last so many programs.
 _MOST_CUTS, _MEMORY = 250, 150
@@ -88,7 +85,7 @@ class Relaxation:
         shapes = 1.0 / self._share[self._seen]
         self.box = Box(
             np.concatenate([np.zeros(len(self._seen)), means[0]]),
-            np.concatenate([shapes, means[1]]) * _WIDER,
+            np.concatenate([shapes, means[1]]) * WIDER,
         )
         self._ranges = Ranges(self._share, self._secret, self._seen, self.weight)
         self._cuts = np.zeros((0, self._a))
@@ -244,7 +241,7 @@ class Relaxation:
         bound += float(most_of_means.sum())
         # A row is worth less than the bound by what its shape is below the greatest, times the
         # least mean, or by what its mean is below.
-        room = (bound - level) * _WIDER + _CLOSED
+        room = (bound - level) * WIDER + CLOSED
         least = np.concatenate([np.maximum(box.lower[c:][self._of], 1e-300), np.ones(a1)])
         target = np.concatenate([most_of_shapes, most_of_means]) - room / least
         smaller, *hole = _above(size, slope, box, target)
@@ -268,7 +265,7 @@ class Relaxation:
         self._program.set_cost(np.concatenate([cost, penalties]))
         x, y, _ = self._program.solve()
         self.solves += 1
-        self._touched[np.abs(y[self._fixed :]) > _NO_DUAL] = self.solves
+        self._touched[used(np.abs(y[self._fixed :]))] = self.solves
         return x, y
 
 
@@ -300,12 +297,12 @@ def _above(size: Floats, slope: Floats, box: Box, target: Floats) -> tuple[Box, 
         for _ in range(_SECANTS):
             drop = at_end - value(near)
             part = np.ones(len(end))
-            np.divide(at_end - target, drop, out=part, where=begins_above & (drop > _NO_DUAL))
+            np.divide(at_end - target, drop, out=part, where=begins_above & (drop > CLOSED))
             near = np.where(part < 1.0, end + part * (near - end), near)
         ends.append((near, begins_above))
     (left, from_left), (right, from_right) = ends
-    left = left + (_CLOSED + 1e-9 * np.abs(left))
-    right = right - (_CLOSED + 1e-9 * np.abs(right))
+    left = left + (CLOSED + 1e-9 * np.abs(left))
+    right = right - (CLOSED + 1e-9 * np.abs(right))
     there = value(lowest) < target
     smaller = Box(
         np.where(from_left | ~there, lower, np.maximum(lower, right)),
@@ -319,7 +316,7 @@ def _chords(box: Box) -> tuple[Floats, Floats]:
     low, high = xlogy(box.lower, box.lower), xlogy(box.upper, box.upper)
     width = box.upper - box.lower
     slope = np.zeros(len(width))
-    np.divide(high - low, width, out=slope, where=width > _CLOSED)
+    np.divide(high - low, width, out=slope, where=width > CLOSED)
     # Over a range that is none, a constant that is not smaller at either end.
     return slope, np.maximum(low - slope * box.lower, high - slope * box.upper)
 

@@ -47,7 +47,6 @@ __all__ = ["CentralPath"]
 # that is allowed, information by at most 6e-5, and time by less than its noise, a sixth
 # (benchmarks/bench_constants.py).
 
-_FIRST_COMPLEMENTARITY = 1.0  # in units of the mean cost of a cell and report
 # Range of the centring parameter, which is 1 less the length of the last step: a short step tells
 # that the point is far from the path. The first step follows one of _FIRST_LENGTH.
 _CENTRING_RANGE = (0.1, 0.9)
@@ -58,6 +57,7 @@ _FIRST_LENGTH = 0.5
 _MOST_CORRECTIONS = 6
 _FURTHER, _FURTHER_BY, _LEAST_CORRECTION = 1.1, 0.1, 0.01
 _LEAST_LENGTH = 1e-3  # a shorter step is not worth taking: rounding has ended the path
+_NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
 _LEAST_GAP = 1e-20  # in units of the costs: nothing that could be told from rounding is left
 
 
@@ -139,7 +139,7 @@ class CentralPath:
         ) / 2.0
         mean_cost = float(np.abs(distribution * self._cost).mean())
         b, a = self._cost.shape
-        mean = _FIRST_COMPLEMENTARITY * mean_cost / b or 1.0
+        mean = mean_cost / b or 1.0
         uniform = np.full((b, a), 1.0 / b)
         places = parts_of(b, a)
         self._parts = [Part(place, uniform[place], blocks, mean) for place in places]
@@ -305,6 +305,10 @@ class CentralPath:
         self.steps += 1
         self.gap = float(total) * self.scale
         return True
+
+    def arrived(self, gap: float) -> bool:
+        """Whether the gap is about as small as one that was aimed at."""
+        return self.gap <= _NEAR * gap
 
     @property
     def value(self) -> float:

@@ -28,7 +28,6 @@ __all__ = ["minimise"]
 
 # The central path.
 _PATH_GAP = 0.3  # duality gap that it aims at, relative to the one that is allowed
-_NEAR = 1.5  # a gap up to so many times the one aimed at has arrived
 _PROVE_BELOW = 5.0  # times the allowed gap: from there on its lower bound is computed
 _CENTRING_STEPS = 15  # steps at the gap aimed at, until the bounds meet or cuts take over
 # Numbers in the Hessians of all rows: 2 GB. Beyond, cuts alone are used.
@@ -80,8 +79,6 @@ def minimise(
         objective=search.upper,
         bound=search.lower,
         bound_by="the dual of a linear program",
-        iterations=search.path_steps + search.programs,
-        seconds=limits.elapsed,
         message=search.left(status) + search.message(),
         matrix=search.best,
     )
@@ -154,7 +151,7 @@ class _Search:
             self.limits.count()
             if not path.advance(_PATH_GAP * allowed):
                 break
-            arrived += path.gap <= _NEAR * _PATH_GAP * allowed
+            arrived += path.arrived(_PATH_GAP * allowed)
             if path.gap <= _PROVE_BELOW * allowed:
                 self.prove(path)
                 if path.value - self.lower <= allowed:

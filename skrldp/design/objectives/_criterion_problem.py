@@ -11,7 +11,7 @@ from skrldp.design.bounds import MOST_PRICED_CELLS, merged_bound, priced_bound
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion, Expandable, Information
 from skrldp.design.interior_point import path_blocks
-from skrldp.design.objectives._non_robust import AT_PUBLIC_SOLVER, optimum_at_public
+from skrldp.design.objectives._non_robust import optimum_at_public
 from skrldp.design.objectives._problem import Problem, Search, Task
 from skrldp.design.rows import Cones, enumerate_vertices, generate_columns, is_polyhedral
 from skrldp.design.run import ObjectiveBound, Solution, ended_by, least
@@ -26,9 +26,6 @@ __all__ = ["SOLVERS", "SOLVERS_OF_MIXTURES", "CriterionProblem"]
 SOLVERS = ("auto", "vertices", "columns", "alternation")
 # "decomposition" takes the place of "alternation" for criteria that no central path follows.
 SOLVERS_OF_MIXTURES = ("auto", "vertices", "columns", "decomposition")
-# A larger eps is designed for as this one: its exponentials stay in range, and reports whose odds
-# are below exp(-40) are never sent.
-_LARGEST_EPS = 40.0
 # Groups of values of each secret for a bound on larger tables. At 2 x 20 cells the gap is 8.5 %
 # with four, 8.2 % with five and 8.3 % with six, whose search does not end within its programs.
 _MOST_GROUPS = 5
@@ -42,6 +39,10 @@ _RECORDS_A_CELL = 2  # below which a short search will do; chosen by hand
 _TIME_ALTERNATING, _TIME_DECOMPOSING = 0.5, 0.8
 # Part of the time limit for the search for sets of values that independent reports are about.
 _TIME_SIMPLE = 1.0 / 3.0
+# Linear programs of a bound: so many, and without a time limit no more than this for each of the
+# design's iterations. A program takes 1 to 2 ms and an iteration 3 to 5 ms at 10 to 24 cells, so
+# that the bound takes a fifth of a fit.
+_MOST_SOLVES, _SOLVES_AN_ITERATION = 1_000, 0.5
 # What bounds are from.
 _PRICED = "reduced costs of all private rows"
 _MERGED = "merged values of U"
@@ -77,7 +78,7 @@ class _CriterionSearch(Search):
     """What is asked, and the solvers in the order in which they are tried."""
 
     def __init__(self, problem: CriterionProblem, task: Task) -> None:
-        self.joint, self.requirements = problem.joint, task.requirements.at_most(_LARGEST_EPS)
+        self.joint, self.requirements = problem.joint, task.requirements
         self.solver, self.limits, self.progress = task.solver, task.limits, task.progress
         self.cones = Cones(self.requirements, self.limits)
         public = self.requirements.fold(self.joint.probabilities)
@@ -120,11 +121,12 @@ class _CriterionSearch(Search):
         self.short = solver == "auto" and self.joint.n < _RECORDS_A_CELL * self.joint.counts.size
         more = solver == "auto" and not self.short and not self.limits.met
         more = more and self.cones.exact is not None
-        if solver == "columns":
+        expandable = isinstance(self.criterion, Expandable)
+        if solver == "columns" or (expandable and more and not self.cones.by_paths):
             solution = self.columns([] if self.warm is None else [self.warm])
         elif isinstance(self.criterion, Expandable):
             few = self.requirements.n_cells <= _MOST_BY_PATHS
-            solution = self.annealed(self.criterion, more and (few or not self.cones.by_paths))
+            solution = self.annealed(self.criterion, more and few)
         else:
             solution = self.decomposed(more)
         return replace(solution, message=" ".join([solution.message, *notes]))
@@ -140,6 +142,9 @@ class _CriterionSearch(Search):
         if not plain or matrix is None or self.short or solution.status == "optimal":
             return solution
         known = ObjectiveBound(solution.bound, solution.bound_by)
+        solves = _MOST_SOLVES
+        if self.limits.left is None:
+            solves = min(solves, int(_SOLVES_AN_ITERATION * self.limits.iterations))
         if self.requirements.n_cells > MOST_PRICED_CELLS:
             groups = min(MOST_PRICED_CELLS // a1, _MOST_GROUPS)
             if groups > 1:
@@ -148,12 +153,15 @@ class _CriterionSearch(Search):
                     self.requirements,
                     matrix,
                     groups=groups,
+                    solves=solves,
                     known=known.value,
                     limits=self.limits,
                 )
                 known = known if value is None else least([known, ObjectiveBound(value, _MERGED)])
             return replace(solution, bound=known.value, bound_by=known.by)
-        found = priced_bound(self.joint, self.requirements, matrix, limits=self.limits)
+        found = priced_bound(
+            self.joint, self.requirements, matrix, solves=solves, limits=self.limits
+        )
         if found is None:
             return solution
         if self.criterion.value(found.matrix) > self.criterion.value(matrix):
@@ -165,14 +173,11 @@ class _CriterionSearch(Search):
             bound_by=known.by,
             objective=self.public.stated(matrix),
             matrix=matrix,
-            seconds=self.limits.elapsed,
         )
 
     def at_least_simple(self, solution: Solution) -> Solution:
         """Return what a search was too short for: the best mechanism that takes none."""
         assert solution.matrix is not None
-        if solution.solver == AT_PUBLIC_SOLVER:  # its bound is nearly attained
-            return solution
         value, best = self.simple
         if value <= self.criterion.value(solution.matrix):
             return solution
@@ -234,7 +239,7 @@ class _CriterionSearch(Search):
             limits=part,
             callback=self.show,
             known=self.warm,
-            short=2 if more and not self.cones.by_paths else int(self.short),
+            short=self.short,
         )
         if more and not self.limits.met:
             solution = self.columns([run.matrix for run in runs])
@@ -244,9 +249,8 @@ class _CriterionSearch(Search):
         if self.known[0] > run.value:
             matrix = self.known[1]
             message += " A closed form was better."
-        steps = sum(run.steps for run in runs)
         status = self.limits.status if more else status
-        return self.found("alternation", status, matrix, steps, message)
+        return self.found("alternation", status, matrix, message)
 
     def decomposed(self, more: bool) -> Solution:
         """Mix rows that climb; go on by columns where paths do not reach the exact cone."""
@@ -267,11 +271,9 @@ class _CriterionSearch(Search):
             solution = self.columns([matrix, *known])
             return replace(solution, message=f"{solution.message} {message}")
         status = self.limits.status if more else status
-        return self.found("decomposition", status, matrix, rounds, message)
+        return self.found("decomposition", status, matrix, message)
 
-    def found(
-        self, solver: str, status: str, matrix: Floats, iterations: int, message: str
-    ) -> Solution:
+    def found(self, solver: str, status: str, matrix: Floats, message: str) -> Solution:
         """Say what was found."""
         message = ended_by(status, "the search for better mechanisms") + message
         return Solution(
@@ -280,8 +282,6 @@ class _CriterionSearch(Search):
             objective=self.public.stated(matrix),
             bound=self.bound.value,
             bound_by=self.bound.by,
-            iterations=iterations,
-            seconds=self.limits.elapsed,
             message=message,
             matrix=matrix,
         )

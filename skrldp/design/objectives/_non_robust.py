@@ -30,10 +30,7 @@ from skrldp.information import entropy, mutual_information, mutual_information_b
 from skrldp.joint import JointDistribution
 from skrldp.privacy import Layout, Requirement, Requirements
 
-__all__ = ["AT_PUBLIC_SOLVER", "coupled", "optimum_at_public"]
-
-
-AT_PUBLIC_SOLVER = "coupling"  # name of the solver in solutions
+__all__ = ["coupled", "optimum_at_public"]
 
 
 _GAP = 1e-6  # relative distance from the optimum
@@ -71,6 +68,7 @@ def optimum_at_public(
     if one is None or not isinstance(criterion, Information) or criterion.about is not None:
         return None
     response = _response(joint, one, limits)
+    limits.count(response.rounds)
     seen = joint.marginal > 0
     matrix = coupled(response.matrix, joint.conditionals * seen[:, None])
     matrix = _with_cells_without_records(matrix, criterion.distribution)
@@ -81,12 +79,10 @@ def optimum_at_public(
         message = f"The report of S is not quite the best. {message}"
     return Solution(
         status=response.status,
-        solver=AT_PUBLIC_SOLVER,
+        solver="coupling",
         objective=objective,
         bound=max(response.bound.value, objective),
         bound_by=response.bound.by,
-        iterations=response.rounds,
-        seconds=limits.elapsed,
         message=message,
         matrix=matrix,
     )

@@ -12,7 +12,7 @@ __all__ = ["LEAST_GAIN", "RowMixture", "used"]
 # Nats that a new row must be worth, as a row of unit sum or for each unit of its probability: what
 # is less drowns in the linear program's tolerance of 1e-9.
 LEAST_GAIN = 1e-10
-_USED = 1e-12  # weight from which a row counts; those of a basic solution are 0 or far above
+_USED = 1e-12  # weight or dual variable that counts; those of a basic solution are 0 or far above
 
 
 def used(weights: Floats) -> Booleans:

@@ -6,20 +6,19 @@ import numpy as np
 
 from skrldp.design.interior_point import Block, path_blocks
 from skrldp.design.rows._cone import CompactCone, Cone, PrivacyCone
-from skrldp.design.rows._facets import is_polyhedral
 from skrldp.design.rows._product_cone import ProductCone, product_cone
 from skrldp.design.run import Limits
 from skrldp.privacy import Requirements
 
-__all__ = ["SEARCH_TOLERANCES", "Cones"]
+__all__ = ["Cones"]
 
 
-# How far a row of unit sum may have to be lifted into the exact cone while columns are searched:
-# first with few cuts, then nearer to the boundary. Chosen by hand; doubled, nothing changes.
-SEARCH_TOLERANCES = (1e-3, 1e-5)
-# Cells times pairs of secrets up to which the exact cone is searched by linear programs, and along
-# central paths; beyond, the complete program of a smaller cone.
-_LARGEST_BY_PROGRAMS, _LARGEST_BY_PATHS = 2_000, 4_000
+# How far a row of unit sum may have to be shifted into the exact cone while columns are searched.
+# By hand; doubled, nothing changes.
+_SEARCH_TOLERANCE = 1e-5
+# Cells times pairs of secrets up to which the exact cone is searched; beyond, the complete program
+# of a smaller cone. Beyond half of them, linear programs take longer than central paths.
+_LARGEST = 4_000
 # A cone is curved if linear programs need so many rounds of cuts, on average, for one direction. Of
 # Adult's tables of 10 and 40 cells it is 1.6 to 3.9; on tables of 3x5 and 4x8 cells with 30 records
 # it is 8 and 11. So many random directions are tried.
@@ -50,15 +49,14 @@ class Cones:
         """The exact cone, unless that would take too long to search."""
         if self.product is not None:
             return self.product
-        polyhedral = is_polyhedral(self.requirements)  # its rows climb by programs alone
-        if self._size > (_LARGEST_BY_PROGRAMS if polyhedral else _LARGEST_BY_PATHS):
+        if self._size > _LARGEST:
             return None
-        return PrivacyCone(self.requirements, SEARCH_TOLERANCES[0], self.limits)
+        return PrivacyCone(self.requirements, _SEARCH_TOLERANCE, self.limits)
 
     @property
     def large(self) -> bool:
         """Whether the exact cone has too many constraints for linear programs."""
-        return self._size > _LARGEST_BY_PROGRAMS
+        return 2 * self._size > _LARGEST
 
     @cached_property
     def _size(self) -> int:
@@ -67,9 +65,7 @@ class Cones:
     @cached_property
     def blocks(self) -> list[Block] | None:
         """The constraints of central paths, where rows of the exact cone climb along them."""
-        if not isinstance(self.exact, PrivacyCone) or is_polyhedral(self.requirements):
-            return None
-        return path_blocks(self.requirements)
+        return path_blocks(self.requirements) if isinstance(self.exact, PrivacyCone) else None
 
     @cached_property
     def by_paths(self) -> bool:

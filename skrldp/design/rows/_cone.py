@@ -11,7 +11,7 @@ import numpy as np
 
 from skrldp._highs import LinearProgram
 from skrldp._typing import Booleans, Floats
-from skrldp.design.programs import Cuts
+from skrldp.design.programs import Cuts, used
 from skrldp.design.rows._ranges import beside, lower_rows, range_rows
 from skrldp.design.run import Limits
 from skrldp.privacy import LowerRegion, Requirement, Requirements, lifted
@@ -28,7 +28,6 @@ _MOST_ROUNDS = 30  # of added cuts for one set of directions
 # Violation, for rows of unit sum and divided by exp(eps), that is left to the repair because of the
 # linear program's tolerance of 1e-9: four times that.
 _SOLVER_VIOLATION = 4e-9
-_TOUCHED = 1e-12  # dual variable from which a cut holds the optimum
 
 
 class Cone(ABC):
@@ -150,7 +149,7 @@ class PrivacyCone(Cone):
         self._program.set_cost(cost)
         row, duals, _ = self._program.solve(self.limits.left)
         self.solves += 1
-        self._touched[np.abs(duals[self._fixed :]) > _TOUCHED] = self.solves
+        self._touched[used(np.abs(duals[self._fixed :]))] = self.solves
         return np.maximum(row[: len(direction)], 0.0)
 
     def _separate(self, rows: Floats) -> tuple[Floats, Booleans]:

@@ -42,7 +42,6 @@ _PROBES, _PROBE_TOLERANCE = 200, 1e-6
 _MOST_ADDED = 100  # rows that join the mixture at once
 _LOST = 1e-9  # weight of the row that says nothing from which vertices must have been lost
 _OUTSIDE = 1e-7  # by how much cddlib's vertices may miss the polytope, and 1
-_NO_RAY = 1e-9  # by how much the mark of a vertex may miss 1
 
 
 def enumerate_vertices(
@@ -81,8 +80,6 @@ def enumerate_vertices(
         # They may differ in the last digit.
         bound=max(bound, objective) if criterion.sense > 0 else min(bound, objective),
         bound_by="the optimum over all vertices of the region",
-        iterations=1,
-        seconds=limits.elapsed,
         message=f"{n_vertices} rows, among them the vertices of {len(inequalities)} facets.",
         matrix=matrix,
     )
@@ -207,7 +204,7 @@ def _vertices(inequalities: Floats) -> Floats:
     except (RuntimeError, ArithmeticError, ValueError) as error:
         raise SolverError(f"cddlib failed: {' '.join(str(error).split())}") from error
     table = np.array(generators.array, dtype=float).reshape(-1, cells + 1)
-    if generators.lin_set or len(table) == 0 or np.any(np.abs(table[:, 0] - 1.0) > _NO_RAY):
+    if generators.lin_set or len(table) == 0 or np.any(np.abs(table[:, 0] - 1.0) > _OUTSIDE):
         raise SolverError("cddlib lost vertices: what it returned is not a polytope.")
     vertices = table[:, 1:]
     outside = max(-vertices.min(), float((vertices @ inequalities.T).max(initial=0.0)))

@@ -31,7 +31,6 @@ from skrldp.design.run._limits import LIMITS
 __all__ = ["Solution"]
 
 _UNFINISHED = (*LIMITS, "optimal_inaccurate")
-_LEAST_SCALE = 1e-300  # so that the gap of zero from zero is zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +64,8 @@ class Solution(ReadOnly):
     solver: str
     objective: float
     bound: float
-    iterations: int
-    seconds: float
+    iterations: int = 0
+    seconds: float = 0.0
     message: str = ""
     matrix: NDArray[np.float64] | None = field(default=None, repr=False)
     bound_by: str = ""
@@ -79,8 +78,8 @@ class Solution(ReadOnly):
     @property
     def gap(self) -> float:
         """Relative distance of the objective from the bound."""
-        scale = max(abs(self.bound), abs(self.objective), _LEAST_SCALE)
-        return abs(self.bound - self.objective) / scale
+        scale = max(abs(self.bound), abs(self.objective))
+        return abs(self.bound - self.objective) / scale if scale else 0.0
 
     @property
     def unfinished(self) -> bool:

@@ -35,10 +35,9 @@ def region_of(joint, kind="joint", alpha=2.0, **options):
 
 
 def few_rounds(joint, region, eps, **options):
-    """Columns that are judged over two rounds, or four for polyhedra."""
+    """Columns that are judged over one round, or two for polyhedra."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns_module, "_POLYHEDRAL", (4, 5e-6))
-        patch.setattr(columns_module, "_BALL", (2, 5e-5))
+        patch.setattr(columns_module, "_ROUNDS", 1)
         return generate_columns(joint, Requirements.of(region, eps), **options)
 
 

@@ -1,4 +1,4 @@
-"""Climbs of many rows at once, each on a central path of its own."""
+"""Linearised ascent of many rows at once, each on a central path of its own."""
 
 import numpy as np
 
@@ -7,26 +7,25 @@ from skrldp.design.criteria import Mixture
 from skrldp.design.interior_point import Block, RowPaths
 from skrldp.design.run import Limits
 
-__all__ = ["CLIMBED", "climb_paths"]
+__all__ = ["ascend_along_paths"]
 
 # Gaps, in units of the range of a row's slopes: from the first on the slopes follow the row, as
-# they do from program to program in other climbs; at the second a climb ends, as a rule.
-_FOLLOW, CLIMBED = 3e-3, 1e-5
+# they do from program to program in other ascents; at the second an ascent ends. By hand.
+_FOLLOW, _END = 3e-3, 1e-5
 # A batch goes on while fewer than this part of its rows have come so far: some are slow.
 _MOST_FOLLOW, _MOST_END = 0.7, 0.9
-_MOST_STEPS = 40
-_LEAST_ENTRY = 1e-300
+_MOST_STEPS = 40  # Newton steps of a batch
 
 
-def climb_paths(
+def ascend_along_paths(
     slopes: Floats,
     blocks: list[Block],
     limits: Limits,
     *,
     mixture: Mixture | None = None,
-    end: float = CLIMBED,
+    end: float = _END,
 ) -> Floats:
-    """Climb the reduced profit of a mixture, from many slopes.
+    """Ascend the reduced cost of a mixture, from many slopes.
 
     Where a way down the central path goes is decided by its first slopes; once it is near the
     boundary, the slopes are those at the row itself.
@@ -39,7 +38,7 @@ def climb_paths(
     for _ in range(_MOST_STEPS):
         going = paths.advance(end * unit)
         limits.count()
-        rows = np.maximum(paths.rows, _LEAST_ENTRY)
+        rows = np.maximum(paths.rows, np.finfo(float).tiny)
         rows /= rows.sum(axis=1, keepdims=True)
         if not going or limits.met:
             break
