@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
@@ -172,6 +173,8 @@ def report(
         with table_writer(file, out_kind, schema, packed=packed) as sink:
             for batch in reports:
                 sink.write_batch(batch)
+    if id is not None and ledger is None and key_check is None:
+        _warn_of_other_keys(secret)
 
 
 def _reports(source: Batches, work: Callable[[Any], Any], id: str | None) -> Iterator[Any]:
@@ -220,3 +223,15 @@ def _key(key_file: str | None, key_variable: str | None, wanted: str | None) -> 
             "with another key are second reports about the same persons."
         )
     return key
+
+
+def _warn_of_other_keys(key: bytes) -> None:
+    """Warn that nothing told whether this is the key of earlier runs."""
+    from skrldp.batches import key_check
+
+    warnings.warn(
+        f"nothing told whether this is the key of earlier runs; give --key-check {key_check(key)} "
+        "from now on, or --ledger. Another key reports everybody a second time.",
+        UserWarning,
+        stacklevel=3,
+    )
