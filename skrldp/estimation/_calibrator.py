@@ -87,8 +87,9 @@ class Calibrator(BaseEstimator):
     >>> sanitizer = BlockSanitizer(sensitive="ill", categories=known, random_state=0).fit(table)
     >>> others = table[rng.random(4000) < np.where(table["a"] == 1, 1.0, 0.3)]
     >>> calibrated = Calibrator(sanitizer, table).fit(sanitizer.transform(others))
-    >>> float(np.average(table["a"], weights=calibrated.weights_).round(1))
-    0.8
+    >>> share = np.average(table["a"], weights=calibrated.weights_)
+    >>> bool(0.7 < share < 0.8)  # of the others: 0.77
+    True
     """
 
     def __init__(

@@ -124,6 +124,7 @@ class Guarantee:
 
     Examples
     --------
+    >>> from skrldp.mechanism import StatedRenyiSet
     >>> ball = StatedRenyiSet(alpha=2.0, radius=0.1, rule="chi2", beta=0.05)
     >>> claim = Guarantee(1.0, 0.99, 0.98, ball, n_records=100, eps_all=4.0)
     >>> claim.for_all_distributions

@@ -56,7 +56,7 @@ def fit_utility_set(
     elif private.joint_radius is not None:
         chosen, fitted = clone(uncertainty, safe=False), private
     else:
-        parameters, more = private.ball_beside
+        parameters, more = private.ball_beside()
         chosen = RenyiBall(**parameters)
         ball = chosen.fit_set(joint)
         fitted = replace(ball, radius=ball.radius + more)

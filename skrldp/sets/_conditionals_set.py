@@ -119,9 +119,8 @@ class ConditionalsSet(FittedSet):
         """Whether the budgets are 0: those of groups depend on the groups' records."""
         return self.is_point
 
-    @property
     def ball_beside(self) -> tuple[dict[str, Any], float]:
-        """The parameters of a Kullback-Leibler ball with the same beta, or the pair budget.
+        """Return the parameters of a Kullback-Leibler ball of this beta, or of the pair budget.
 
         What is added is the drift: if the divergence of each conditional is δ more, and the
         marginal of S the same, that of the joint distribution is at most δ more.

@@ -146,7 +146,6 @@ class FittedSet(ABC):
     def joint_radius(self) -> float | None:
         """Radius of the ball of joint distributions that it is, in nats; None if it is none."""
 
-    @property
     @abstractmethod
     def ball_beside(self) -> tuple[dict[str, Any], float]:
         """Parameters of a RenyiBall that corresponds to it, and what to add to its radius."""

@@ -84,9 +84,8 @@ class RenyiSet(FittedSet):
         """The radius."""
         return self.radius
 
-    @property
     def ball_beside(self) -> tuple[dict[str, Any], float]:
-        """The parameters of the ball itself."""
+        """Return the parameters of the ball itself."""
         return {"alpha": self.alpha, "radius": self.radius}, 0.0
 
     def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:

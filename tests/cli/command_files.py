@@ -7,6 +7,8 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from skrldp.batches import key_check
+
 DAYS = [datetime.date(2026, 1, day) for day in (1, 2)]
 
 
@@ -49,6 +51,7 @@ DESIGN = ("--sanitizer", "srr", "-s", "ill", "-c", "visits", "-c", "zip", "-c", 
 
 KEY = bytes.fromhex("00112233445566778899aabbccddeeff" * 2)
 KEYED = ("--id", "person", "--key-file", "key")
+CHECKED = (*KEYED, "--key-check", key_check(KEY))  # the run is known to have the same key
 ENDINGS = ("csv", "csv.gz", "parquet", "arrow", "arrows")
 
 

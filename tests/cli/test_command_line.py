@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from command_files import DAYS, DESIGN, ENDINGS, KEY, KEYED, read, table, write
+from command_files import CHECKED, DAYS, DESIGN, ENDINGS, KEY, KEYED, read, table, write
 from conftest import ROOT
 
 from skrldp import (
@@ -133,7 +133,7 @@ def test_text_becomes_the_categories(call, folder):
         records = pa.table({"ill": ["no", "yes", "no"] * len(values), "value": pa.array(rows)})
         records = records.add_column(0, "person", pa.array([str(n) for n in range(len(rows))]))
         for ending in ("csv", "arrow"):
-            arguments = ("m.json", write(records, folder / f"r.{ending}"), *KEYED, "--force")
+            arguments = ("m.json", write(records, folder / f"r.{ending}"), *CHECKED, "--force")
             code, _, err = call("report", *arguments, "-o", f"o-{ending}.csv")
             assert (code, err) == (0, ""), values
         assert (folder / "o-csv.csv").read_bytes() == (folder / "o-arrow.csv").read_bytes(), values
@@ -525,7 +525,7 @@ def test_without_the_extra(call, monkeypatch, package):
 
 LIGHT = """
 import sys
-KEYED = ["--id", "person", "--key-file", "key"]
+KEYED = ["--id", "person", "--key-file", "key", "--key-check", "6340cf24a19fc29f"]
 from skrldp.cli import main
 assert main(["--version"]) == 0
 assert main(["report", "mechanism.json", "records.csv", "-o", "out.csv"]) == 0

@@ -3,9 +3,9 @@
 import command_fixtures
 import pyarrow as pa
 import pytest
-from command_files import KEY, KEYED, read, table, write
+from command_files import CHECKED, KEY, KEYED, read, table, write
 
-from skrldp.batches import Reporter
+from skrldp.batches import Reporter, key_check
 
 call, designed = command_fixtures.call, command_fixtures.designed
 folder, ready = command_fixtures.folder, command_fixtures.ready
@@ -13,7 +13,7 @@ folder, ready = command_fixtures.folder, command_fixtures.ready
 
 def reports_of(call, folder, name):
     """The report of each id, as the file has the id."""
-    done = call("report", "mechanism.json", name, *KEYED, "-o", "reports.parquet", "--force")
+    done = call("report", "mechanism.json", name, *CHECKED, "-o", "reports.parquet", "--force")
     assert (done[0], done[2]) == (0, ""), done
     found = read(folder / "reports.parquet").to_pydict()
     return dict(zip(found["person"], found["report"], strict=True))
@@ -44,7 +44,7 @@ def test_an_empty_field_is_no_id(call, ready):
     text = (ready / "records.csv").read_text()
     for field in ("", '""'):
         (ready / "odd.csv").write_text(text.replace("\n2093,", f"\n{field},"))
-        code, out, err = call("report", "mechanism.json", "odd.csv", *KEYED, "-o", "out.csv")
+        code, out, err = call("report", "mechanism.json", "odd.csv", *CHECKED, "-o", "out.csv")
         assert (code, out) == (2, "")
         assert "has no id in 1 row (299)" in err
 
@@ -67,3 +67,17 @@ def test_the_same_id_in_all_formats(call, ready, designed, ending, kind):
     found = reports_of(call, ready, f"in.{ending}")
     assert list(map(str, found)) == list(map(str, ids))
     assert list(found.values()) == expected["report"].to_pylist()
+
+
+def test_a_run_without_a_check_of_its_key_says_which_to_give(call, ready):
+    """A key file that was written anew would report everybody a second time, without a word."""
+    given = ("report", "mechanism.json", "records.csv", *KEYED)
+    code, _, err = call(*given, "-o", "first.csv")
+    check = key_check(KEY)
+    assert code == 0
+    assert f"give --key-check {check} from now on" in err
+    (ready / "key").write_text("ab" * 32)
+    code, _, err = call(*given, "--key-check", check, "-o", "second.csv")
+    assert code != 0
+    assert "another one than" in err
+    assert not (ready / "second.csv").exists()

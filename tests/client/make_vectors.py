@@ -35,7 +35,7 @@ from skrldp.mechanism._categories import revive  # noqa: E402
 KEYS = [bytes(range(32)), bytes(16), bytes(range(200, 56, -1))]  # longer than a block of SHA-256
 IDS = [
     "person 1",
-    "",
+    " ",
     "é😀",
     0,
     1,
@@ -46,7 +46,7 @@ IDS = [
     2**53 + 1,
     -(2**70),
     b"\x00\xff",
-    b"",
+    b" ",
 ]
 IDS += [f"person {number}" for number in range(2, 10)]
 

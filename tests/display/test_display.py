@@ -588,7 +588,7 @@ def test_axes_and_secrets_of_uncertainty():
         drawn.plot(kind="box")
     with pytest.raises(ValueError, match="there is no secret 9"):
         drawn.plot(secrets=[9])
-    with pytest.raises(ValueError, match="write uncertainty=RenyiBall"):
+    with pytest.raises(ValueError, match=r"write RenyiBall\(\)"):
         UncertaintyDisplay(joint, RenyiBall)
     three = UncertaintyDisplay(JointDistribution(table(2, 3)), AllDistributions()).plot()
     assert len(three.axes_) == 1 and len(three.plot(kind="bars").axes_) == 2

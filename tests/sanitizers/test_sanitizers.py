@@ -32,6 +32,7 @@ from skrldp import (
 from skrldp.design import Solution
 from skrldp.sampling import RandomStream
 from skrldp.sanitizers import _blocks, _optimal_base, _write_reports, codec_of
+from skrldp.table import read_table
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(
@@ -558,10 +559,10 @@ def test_unknown_values_of_u_are_drawn_from_the_public_distribution():
         SRRSanitizer(handle_unknown="impute", categories={0: [0, 1, 2]}), X, sample_weight=weights
     )
     n = 20_000
-    drawn = {
-        s: sanitizer._encode(np.array([[s, "new"]] * n, dtype=object), sanitizer._state()).values
-        for s in (0, 1, 2)
-    }
+    drawn = {}
+    for s in (0, 1, 2):
+        rows = np.array([[s, "new"]] * n, dtype=object)
+        drawn[s] = sanitizer._encode(rows, read_table(rows), sanitizer._state()).values
     for secret, share in ((0, 0.75), (2, 0.5)):  # 2 is unseen: uniform
         deviation = abs(drawn[secret].mean() - share)
         assert deviation < 6.2 * np.sqrt(share * (1 - share) / n)
