@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skrldp._params import check_choice, check_positive, is_finite
 from skrldp.estimation import expected_std_error
-from skrldp.sanitizers import fitted_sanitizer, joint_of
+from skrldp.sanitizers import joint_of
 
 __all__ = ["neg_std_error_scorer", "smallest_eps", "smallest_n"]
 
@@ -228,13 +228,14 @@ class _NegStdError:
     summary: str
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
+        distribution = joint_of(estimator, X)
         errors = expected_std_error(
-            fitted_sanitizer(estimator),
+            estimator,
             self.n,
             self.columns,
             part=self.part,
             by=self.by,
-            distribution=joint_of(estimator, X),
+            distribution=distribution,
             method=self.method,
             asymptotic=True,
         )

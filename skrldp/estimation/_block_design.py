@@ -6,17 +6,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import is_whole
 from skrldp._typing import Floats
-from skrldp.joint import as_counts
-from skrldp.mechanism import Manifest
-from skrldp.pooling import CommonMargins, Pool, information_of
-from skrldp.sanitizers import BlockSanitizer
+from skrldp.estimation._checks import check_names
+from skrldp.joint import JointDistribution, as_counts
+from skrldp.mechanism import Manifest, Mechanism
+from skrldp.pooling import CommonMargins, Pool, Pooled, information_of
+from skrldp.sanitizers import as_block_sanitizer
 from skrldp.table import column_names, column_reader
 
-__all__ = ["BlockDesign", "block_with", "count_blocks", "expected_pool", "read_manifest"]
+__all__ = [
+    "BlockDesign",
+    "OfBlock",
+    "block_with",
+    "count_blocks",
+    "expected_pool",
+    "read_manifest",
+]
 
 _SMOOTHING = 0.5  # records, spread evenly over the cells of a block
 
@@ -36,22 +43,49 @@ class BlockDesign:
         return [information_of(*part) for part in parts]
 
 
-def read_manifest(mechanism: Any) -> BlockDesign:
-    """Read a manifest, its JSON, or a fitted BlockSanitizer."""
-    public, n_public = None, 0
+@dataclass(frozen=True, eq=False)
+class OfBlock:
+    """What the reports of all blocks say about the cells of one block."""
+
+    pool: Pool
+    manifest: Manifest
+    number: int
+
+    @property
+    def record(self) -> Mechanism:
+        """The mechanism of the block, which has its cells."""
+        return self.manifest.mechanisms[self.number]
+
+    def pooled(self, functions: Floats) -> Pooled:
+        """Estimate functions (k, a) of the block's cells, with their covariance."""
+        return self.pool.evaluate([(self.number, self.manifest.in_order(self.number, functions))])
+
+    def evaluate(self, functions: Floats) -> tuple[Floats, Floats]:
+        """Estimate functions (k, a) and their standard errors: NaN where not determined."""
+        found = self.pooled(functions)
+        errors = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+        known = found.determined
+        return np.where(known, found.values, np.nan), np.where(known, errors, np.nan)
+
+    spread = evaluate  # errors are stated however few the reports are
+
+
+def read_manifest(mechanism: Any, distribution: Any = None) -> BlockDesign:
+    """Read a manifest, its JSON, or a fitted BlockSanitizer.
+
+    `distribution` has a JointDistribution for each block, in place of the sanitizer's public ones.
+    """
+    public, n_public = distribution, 0
+    sanitizer = as_block_sanitizer(mechanism)
     if isinstance(mechanism, str | bytes):
         manifest = Manifest.from_json(mechanism)
     elif isinstance(mechanism, Manifest):
         manifest = mechanism
-    elif isinstance(mechanism, BlockSanitizer):
-        check_is_fitted(mechanism)
-        manifest = mechanism.manifest_
-        joints = [one.joint_ for one in mechanism.sanitizers_]
-        n_public = joints[0].n
-        public = tuple(
-            manifest.in_order(number, joint.smoothed(_SMOOTHING).ravel())
-            for number, joint in enumerate(joints)
-        )
+    elif sanitizer is not None:
+        manifest = sanitizer.manifest_
+        if distribution is None:
+            public = [one.joint_ for one in sanitizer.sanitizers_]
+            n_public = public[0].n
     else:
         raise TypeError(
             "mechanism must be a Manifest, its JSON text or a fitted BlockSanitizer, got "
@@ -62,14 +96,35 @@ def read_manifest(mechanism: Any) -> BlockDesign:
     matrices = tuple(
         manifest.in_order(number, one.matrix) for number, one in enumerate(manifest.mechanisms)
     )
-    return BlockDesign(manifest, margins, matrices, public, n_public)
+    cells = None if public is None else _cells_of(manifest, public)
+    return BlockDesign(manifest, margins, matrices, cells, n_public)
 
 
-def expected_pool(mechanism: Any, n: float) -> tuple[BlockDesign, Pool]:
+def _cells_of(manifest: Manifest, joints: Any) -> tuple[Floats, ...]:
+    """Return the distributions of the blocks' cells; refuse those of other blocks."""
+    mechanisms = manifest.mechanisms
+    given = list(joints) if isinstance(joints, list | tuple) else []
+    if len(given) != len(mechanisms) or not all(isinstance(j, JointDistribution) for j in given):
+        raise ValueError(
+            f"distribution must be a list of {len(mechanisms):,} JointDistribution, one for each "
+            "block; None takes the public ones of a fitted BlockSanitizer."
+        )
+    for joint, one in zip(given, mechanisms, strict=True):
+        check_names("the distribution of a block", joint, one)
+    return tuple(
+        manifest.in_order(number, joint.smoothed(_SMOOTHING).ravel())
+        for number, joint in enumerate(given)
+    )
+
+
+def expected_pool(mechanism: Any, n: float, distribution: Any = None) -> tuple[Manifest, Pool]:
     """Return the estimate that n reports give at the public distribution, but for its values."""
-    design = read_manifest(mechanism)
+    design = read_manifest(mechanism, distribution)
     if design.public is None:
-        raise ValueError("what to expect needs the public distribution: give the BlockSanitizer.")
+        raise ValueError(
+            "a manifest alone does not say what the records follow: pass the fitted "
+            "BlockSanitizer, or give distribution=, a list of a JointDistribution for each block."
+        )
     information = design.information(design.public)
     shares = design.manifest.shares
     scaled = tuple(n * r * one.matrix for r, one in zip(shares, information, strict=True))
@@ -77,7 +132,7 @@ def expected_pool(mechanism: Any, n: float) -> tuple[BlockDesign, Pool]:
         n * r * one.channel.T @ ((one.report - one.constant) / one.report)
         for r, one in zip(shares, information, strict=True)
     )
-    return design, Pool(design.margins, scaled, scores)
+    return design.manifest, Pool(design.margins, scaled, scores)
 
 
 def block_with(manifest: Manifest, *selections: Any) -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
 from skrldp.estimation._block_design import (
     BlockDesign,
+    OfBlock,
     block_with,
     count_blocks,
     read_manifest,
@@ -25,7 +25,7 @@ from skrldp.estimation._drift import DriftTest
 from skrldp.estimation._estimate import Estimate
 from skrldp.estimation._intervals import Ranges, score
 from skrldp.estimation._numbers import NumericEstimate, mean, quantile
-from skrldp.pooling import Pool, Pooled
+from skrldp.pooling import Pool
 
 __all__ = ["BlockEstimator"]
 
@@ -165,26 +165,24 @@ class BlockEstimator(BaseEstimator):
         ValueError
             If no block has all these columns.
         """
-        number = self._block_with(columns, by)
-        group = self._group(number, columns)
+        own = self._of_block(columns, by)
+        group = _group(own, columns)
         if by is not None:
             return self._by(
                 f"share of {', '.join(map(str, group.name))}",
-                number,
+                own,
                 by,
                 group,
                 [(share, np.ones_like(share)) for share in group.indicators],
                 group,
             )
-        pooled = self._evaluated(number, group.indicators)
-        errors = _errors(pooled)
-        values = np.where(pooled.determined, pooled.values, np.nan)
+        values, errors = own.evaluate(group.indicators)
         return Estimate(
             group.name,
             group.categories,
             values,
             errors,
-            pooled.determined,
+            ~np.isnan(values),
             self.n_reports_,
             _WilsonRanges(values, errors),
         )
@@ -208,13 +206,13 @@ class BlockEstimator(BaseEstimator):
         ValueError
             If no block has all these columns, or the column is not numeric.
         """
-        number = self._block_with(column, by)
-        group = self._group(number, column)
+        own = self._of_block(column, by)
+        group = _group(own, column)
         numbers, present = numbers_of_cells(group)
         if by is not None:
             what = f"mean of {group.name[0]!r}"
-            return self._by(what, number, by, group, [(numbers, present)], None)
-        return mean(numbers, present, partial(self._evaluate, number))
+            return self._by(what, own, by, group, [(numbers, present)], None)
+        return mean(numbers, present, own.evaluate)
 
     def quantile(
         self, column: Any, q: float = 0.5, *, order: Sequence[Any] | None = None
@@ -239,8 +237,8 @@ class BlockEstimator(BaseEstimator):
         ValueError
             If there is no such column, or it has no order.
         """
-        number = self._block_with(column)
-        return quantile(self._group(number, column), partial(self._evaluate, number), q, order)
+        own = self._of_block(column)
+        return quantile(_group(own, column), own.evaluate, q, order)
 
     def drift_test(self) -> DriftTest:
         """Test whether those who reported come from the public table's distribution.
@@ -289,43 +287,36 @@ class BlockEstimator(BaseEstimator):
 
     # -- how --------------------------------------------------------------------------------------
 
-    def _block_with(self, *selections: Any) -> int:
-        """Return the number of the smallest block that has all these columns."""
+    def _of_block(self, *selections: Any) -> OfBlock:
+        """Return what all reports say about the smallest block that has some columns."""
         check_is_fitted(self)
-        return block_with(self.manifest_, *selections)
-
-    def _group(self, number: int, columns: Any) -> CellGroups:
-        return group_cells(self.manifest_.mechanisms[number], columns, "all")
-
-    def _evaluated(self, number: int, functions: Floats) -> Pooled:
-        return self._pool.evaluate([(number, self.manifest_.in_order(number, functions))])
-
-    def _evaluate(self, number: int, functions: Floats) -> tuple[Floats, Floats]:
-        pooled = self._evaluated(number, functions)
-        return np.where(pooled.determined, pooled.values, np.nan), _errors(pooled)
+        return OfBlock(self._pool, self.manifest_, block_with(self.manifest_, *selections))
 
     def _by(
         self,
         what: str,
-        number: int,
+        own: OfBlock,
         by: Any,
         group: CellGroups,
         numbers: Sequence[tuple[Floats, Floats]],
         categories: CellGroups | None,
     ) -> Figures:
         """Means of numbers within groups."""
-        groups = group_records(self.manifest_.mechanisms[number], by, group)
-        evaluate = partial(self._evaluate, number)
+        groups = group_records(own.record, by, group)
         each = [
-            mean(own, present * of, evaluate)
+            mean(number, present * of, own.evaluate)
             for of in groups.indicators
-            for own, present in numbers
+            for number, present in numbers
         ]
 
         def covariance(functions: Floats, free: bool = False) -> Floats:
-            return self._evaluated(number, functions).covariance
+            return own.pooled(functions).covariance
 
         return figures_of(what, groups, categories, each, self.n_reports_, covariance)
+
+
+def _group(own: OfBlock, columns: Any) -> CellGroups:
+    return group_cells(own.record, columns, "all")
 
 
 def _pooled(
@@ -348,8 +339,3 @@ def _probable(pool: Pool, number: int, size: int) -> Floats:
     cells = cells / max(cells.sum(), 1e-300)
     smooth = 0.01
     return (1.0 - smooth) * cells + smooth / size
-
-
-def _errors(pooled: Pooled) -> Floats:
-    errors = np.sqrt(np.maximum(np.diag(pooled.covariance), 0.0))
-    return np.where(pooled.determined, errors, np.nan)

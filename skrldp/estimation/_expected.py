@@ -1,6 +1,6 @@
 """Standard errors before anybody is asked: what the estimator will state for n reports."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from skrldp._arrays import real_numbers
 from skrldp._params import check_choice, check_flag, is_finite
 from skrldp._typing import Floats
 from skrldp.alphabet import CellGroups, group_cells, group_records, numbers_of_cells
+from skrldp.estimation._block_design import OfBlock, block_with, expected_pool
 from skrldp.estimation._channels import MOST_DENSE, channel_of
 from skrldp.estimation._checks import METHODS, check_names
 from skrldp.estimation._fit import Fit, rest_on_enough
@@ -18,7 +19,8 @@ from skrldp.estimation._numbers import mean
 from skrldp.estimation._source import read_mechanism
 from skrldp.estimation._threads import one_thread
 from skrldp.joint import JointDistribution
-from skrldp.mechanism import Mechanism
+from skrldp.mechanism import Manifest, Mechanism
+from skrldp.sanitizers import as_block_sanitizer
 
 __all__ = ["expected_std_error", "expected_std_error_of_mean", "expected_std_errors"]
 
@@ -44,7 +46,10 @@ def expected_std_error(
     Parameters
     ----------
     mechanism : Mechanism, str, fitted sanitizer or Pipeline
-        What will make the reports, as for :class:`~skrldp.FrequencyEstimator`.
+        What will make the reports, as for :class:`~skrldp.FrequencyEstimator`. Of a
+        :class:`~skrldp.BlockSanitizer`, the errors are those of :class:`~skrldp.BlockEstimator`:
+        columns must stand together in a block, `n` counts the reports of all blocks, and `method`
+        has no effect.
     n : int
         Number of reports.
     columns : name, position, list of them, or None
@@ -55,7 +60,8 @@ def expected_std_error(
         Columns that make groups of records: the errors of the shares within each group.
     distribution : JointDistribution or array of shape (a1, a2), optional
         What the records follow: secrets in rows, values of U in columns. None takes the public
-        distribution of a fitted sanitizer; a Mechanism and its JSON have none.
+        distribution of a fitted sanitizer; a Mechanism and its JSON have none. For blocks, a list
+        of a JointDistribution for each.
     method : {"ml", "least-squares"}, default="ml"
         How the reports will be evaluated.
     asymptotic : bool, default=False
@@ -103,10 +109,10 @@ def expected_std_error(
     ...                    distribution=sanitizer.joint_).round(4)
     array([0.0116, 0.0116])
     """
-    options = {"distribution": distribution, "method": method, "asymptotic": asymptotic}
+    planned = _planned(mechanism, n, distribution, method, asymptotic)
     if by is None:
-        return expected_std_errors(mechanism, n, [(columns, part)], **options)[0]
-    own, fit = _planned(mechanism, n, distribution, method, asymptotic)
+        return _errors_of(planned, columns, part, asymptotic)
+    own, fit = planned(part, columns, by)
     group = group_cells(own, columns, part)
     members, shares = group_records(own, by, group).indicators, group.indicators
     with one_thread():
@@ -145,10 +151,8 @@ def expected_std_errors(
     >>> [errors.round(4) for errors in expected_std_errors(sanitizer, 10_000, wanted)]
     [array([0.0232, 0.0232]), array([0.0232, 0.0232])]
     """
-    own, fit = _planned(mechanism, n, distribution, method, asymptotic)
-    groups = [group_cells(own, columns, part) for columns, part in wanted]
-    with one_thread():
-        return [_errors(fit, group, asymptotic) for group in groups]
+    planned = _planned(mechanism, n, distribution, method, asymptotic)
+    return [_errors_of(planned, columns, part, asymptotic) for columns, part in wanted]
 
 
 def expected_std_error_of_mean(
@@ -202,7 +206,7 @@ def expected_std_error_of_mean(
     >>> round(expected_std_error_of_mean(sanitizer, 10_000, "visits"), 3)
     0.032
     """
-    own, fit = _planned(mechanism, n, distribution, method, asymptotic)
+    own, fit = _planned(mechanism, n, distribution, method, asymptotic)("all", column, by)
     group = group_cells(own, [column], "all")
     numbers, present = numbers_of_cells(group)
     with one_thread():
@@ -261,13 +265,47 @@ def _numbers(distribution: ArrayLike) -> Floats:
 
 def _planned(
     mechanism: Any, n: Any, distribution: Any, method: str, asymptotic: bool
-) -> tuple[Mechanism, Fit]:
+) -> Callable[..., tuple[Mechanism, Fit | OfBlock]]:
+    """Return a function: of a part and columns, to cells that have them and what n reports tell."""
+    check_choice("method", method, METHODS)
+    check_flag("asymptotic", asymptotic)
+    size = _checked_n(n)
+    if isinstance(mechanism, Manifest) or as_block_sanitizer(mechanism) is not None:
+        manifest, pool = expected_pool(mechanism, size, distribution)
+
+        def of_block(part: str, *columns: Any) -> tuple[Mechanism, OfBlock]:
+            if part == "nonsensitive" or (part == "all" and columns[0] is None):
+                raise ValueError(
+                    "no block has the whole record: name columns= that stand together in a block, "
+                    f"which are {manifest.blocks[:5]}{' ...' * (len(manifest.blocks) > 5)}."
+                )
+            found = OfBlock(pool, manifest, block_with(manifest, *columns))
+            return found.record, found
+
+        return of_block
     own, sanitizer = read_mechanism(mechanism)
     cells = _distribution_of(own, sanitizer, distribution)
-    return own, _expected_fit(own, _checked_n(n), cells, method, asymptotic)
+    planned = own, _expected_fit(own, size, cells, method, asymptotic)
+    return lambda part, *columns: planned
 
 
-def _mean_error(fit: Fit, numbers: Floats, present: Floats, asymptotic: bool) -> float:
+def _errors_of(
+    planned: Callable[..., tuple[Mechanism, Fit | OfBlock]],
+    columns: Any,
+    part: str,
+    asymptotic: bool,
+) -> Floats:
+    """Errors of the shares of columns, or of a part."""
+    own, fit = planned(part, columns)
+    group = group_cells(own, columns, part)
+    with one_thread():
+        if isinstance(fit, Fit):
+            return _errors(fit, group, asymptotic)
+        errors = fit.evaluate(group.indicators)[1]
+        return np.where(np.isnan(errors), np.inf, errors)
+
+
+def _mean_error(fit: Fit | OfBlock, numbers: Floats, present: Floats, asymptotic: bool) -> float:
     """Error of a mean over some records: infinite where not determined, or there are none."""
     free = mean(numbers, present, fit.spread).std_error
     if np.isnan(free):
@@ -279,8 +317,6 @@ def _expected_fit(
     own: Mechanism, n: float, distribution: Floats, method: str, asymptotic: bool
 ) -> Fit:
     """Fit the expected shares of the reports: the estimate is the distribution itself."""
-    check_choice("method", method, METHODS)
-    check_flag("asymptotic", asymptotic)
     channel = channel_of(own, most_dense=MOST_DENSE if method == "ml" else 0)
     cells = distribution.ravel()
     near_zero = None

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from skrldp.joint import JointDistribution
 from skrldp.mechanism import Mechanism
-from skrldp.sanitizers import as_sanitizer
+from skrldp.sanitizers import as_block_sanitizer, as_sanitizer
 from skrldp.sets import FittedSet, RenyiSet
 
 __all__ = ["Source", "as_strings", "read_mechanism", "read_source"]
@@ -61,6 +61,11 @@ def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
             "reports. scikit-learn's clone (in cross-validation, say) unfits a sanitizer: pass its "
             "`mechanism_`, or wrap it in sklearn.frozen.FrozenEstimator."
         ) from error
+    if as_block_sanitizer(mechanism) is not None:
+        raise TypeError(
+            "mechanism is a BlockSanitizer, which has a mechanism for each block: BlockEstimator "
+            "estimates from the reports of all blocks."
+        )
     if sanitizer is None:
         raise TypeError(
             f"mechanism is a {type(mechanism).__name__}, which is no sanitizer: give a Mechanism, "

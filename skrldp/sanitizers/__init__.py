@@ -2,6 +2,7 @@
 
 from skrldp.sanitizers._a_optimal import AOptimalSanitizer
 from skrldp.sanitizers._as_sanitizer import (
+    as_block_sanitizer,
     as_sanitizer,
     blank_record,
     changes_since_fit,
@@ -34,6 +35,7 @@ __all__ = [
     "PolyOptSanitizer",
     "RobustMSESanitizer",
     "SRRSanitizer",
+    "as_block_sanitizer",
     "as_sanitizer",
     "blank_record",
     "changes_since_fit",

@@ -7,13 +7,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skrldp.joint import JointDistribution
 from skrldp.sanitizers._base import BaseSanitizer
+from skrldp.sanitizers._block_sanitizer import BlockSanitizer
 from skrldp.sanitizers._snapshot import changes
 from skrldp.sanitizers._write_reports import blank_table
 from skrldp.table import CellCodec
 
 __all__ = [
+    "as_block_sanitizer",
     "as_sanitizer",
     "blank_record",
     "changes_since_fit",
@@ -32,6 +33,16 @@ def as_sanitizer(candidate: Any) -> Any:
     Returns BaseSanitizer or None: none if there is no sanitizer. Raises NotFittedError if it is a
     sanitizer that has not been fitted.
     """
+    return _last_of(candidate, BaseSanitizer)
+
+
+def as_block_sanitizer(candidate: Any) -> Any:
+    """Return the BlockSanitizer that an estimator is or contains, as :func:`as_sanitizer` does."""
+    return _last_of(candidate, BlockSanitizer)
+
+
+def _last_of(candidate: Any, kind: type) -> Any:
+    """Return the last step of pipelines, if it is of a kind and fitted."""
     while True:
         if isinstance(candidate, FrozenEstimator):
             candidate = candidate.estimator
@@ -39,7 +50,7 @@ def as_sanitizer(candidate: Any) -> Any:
             candidate = candidate.steps[-1][1]
         else:
             break
-    if not isinstance(candidate, BaseSanitizer):
+    if not isinstance(candidate, kind):
         return None
     check_is_fitted(candidate)
     return candidate
@@ -73,21 +84,25 @@ def _where(candidate: Any) -> str:
     return ""
 
 
-def joint_of(candidate: Any, X: Any) -> JointDistribution:
+def joint_of(candidate: Any, X: Any) -> Any:
     """Count the records of a table in a fitted sanitizer's cells, as its `score` does.
+
+    Returns JointDistribution; a list of them for the blocks of a BlockSanitizer.
 
     Shapes: `X` (n, n_columns). Raises TypeError, NotFittedError as by :func:`fitted_sanitizer`.
     Raises ValueError if the columns or values are not those of the public table.
     """
-    sanitizer = fitted_sanitizer(candidate)
+    blocks = as_block_sanitizer(candidate)
+    sanitizer = fitted_sanitizer(candidate) if blocks is None else blocks
     while candidate is not sanitizer:
         if isinstance(candidate, Pipeline):
             X = candidate[:-1].transform(X) if len(candidate.steps) > 1 else X
             candidate = candidate.steps[-1][1]
         else:
             candidate = candidate.estimator
-    joint: JointDistribution = sanitizer._distribution_of(X, None, sanitizer._state())
-    return joint
+    if blocks is not None:
+        return blocks._distributions_of(X, None)
+    return sanitizer._distribution_of(X, None, sanitizer._state())
 
 
 def codec_of(sanitizer: BaseSanitizer) -> CellCodec:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrldp._params import check_beta, check_eps, check_seed
 from skrldp._typing import Floats
+from skrldp.joint import JointDistribution
 from skrldp.mechanism import Manifest
 from skrldp.pooling import CommonMargins, best_shares
 from skrldp.sanitizers._base import BaseSanitizer
@@ -361,19 +362,23 @@ class BlockSanitizer(  # type: ignore[call-arg]  # scikit-learn's keyword, but i
         float
             At most 0. It is not private: it depends on X.
         """
+        joints, fitted = self._distributions_of(X, sample_weight), self._fitted
+        _, functions, information = models(fitted.manifest, joints)
+        errors = errors_of(fitted.margins, information, functions, fitted.manifest.shares)
+        return -float((errors**2).sum())
+
+    def _distributions_of(self, X: Any, sample_weight: Any) -> list[JointDistribution]:
+        """Count a table in the cells of each block."""
         fitted = self._state(X)
         places = [
             sorted(fitted.order.index(name) for name, _ in one.columns)
             for one in fitted.manifest.mechanisms
         ]
         tables = tables_of(X, places, sample_weight)
-        joints = [
+        return [
             one._distribution_of(table, weights, one._state())
             for one, (table, weights) in zip(fitted.sanitizers, tables, strict=True)
         ]
-        _, functions, information = models(fitted.manifest, joints)
-        errors = errors_of(fitted.margins, information, functions, fitted.manifest.shares)
-        return -float((errors**2).sum())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of `transform`'s output.
