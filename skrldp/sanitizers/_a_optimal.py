@@ -39,10 +39,10 @@ class AOptimalSanitizer(ObservingSanitizer):
     solver : {"auto", "vertices", "columns", "decomposition"}, default="auto"
         How the optimum is searched. "vertices" enumerates the vertices of the region and finds the
         global optimum, for about ten cells and polyhedral regions. "decomposition" lets private
-        rows climb side by side and mixes them with the best weights, for up to some hundreds of
+        rows ascend side by side and mixes them with the best weights, for up to some hundreds of
         cells. "columns" generates vertices as they are needed. "auto" takes "vertices" where that
         is fast; otherwise it takes "decomposition", followed by "columns" for boxes and other sets
-        whose rows do not climb to the very boundary.
+        whose rows do not ascend to the very boundary.
     {max_iter, time_limit, n_jobs, warm_start}
     smoothing : float, default=0.5
         Number of records added to the public table, spread evenly over all cells, for the objective

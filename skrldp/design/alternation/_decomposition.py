@@ -1,4 +1,4 @@
-r"""Simplicial decomposition: rows that climb by themselves, and all of them mixed.
+r"""Simplicial decomposition: rows that ascend by themselves, and all of them mixed.
 
 A criterion that is concave in the weights of rows (:mod:`skrldp.design.criteria`) has a price for
 each row at the best mixture of those known so far. Prices are convex, so the linear function that
@@ -26,15 +26,16 @@ __all__ = ["decompose", "set_indicators"]
 
 
 # Chosen by hand.
-_ROWS = 50  # that climb at once
-# Gap at which their paths end. At 2 x 42 cells 1e-3 is too rough: the sum of variances is 7 %
-# greater; 1e-5 takes a fifth longer for 1 % less.
-_END = 1e-4
+_ROWS = 50  # that ascend at once
+# Gap at which their paths end, in units of what the best rows of the last rounds promised, and its
+# limits. At 2 x 42 cells 1e-3 throughout is too rough: the sum of variances is 7 % greater; 1e-5
+# takes a fifth longer for 1 % less.
+_END, _LEAST_END, _MOST_END = 1e-3, 1e-4, 1e-3
 # The search ends when so many rounds have gained less than this, relatively.
 _PATIENCE, _GAIN = 6, 1e-3
-# Every so many rounds rows are perturbed first; otherwise the rows in use climb.
+# Every so many rounds rows are perturbed first; otherwise the rows in use ascend.
 _PERTURBED, _PERTURBATION = 4, 0.7  # standard deviation of the logarithms
-# Gap of a mixture, in units of what the best rows of the last rounds promised, and its limits.
+# Gap of a mixture, in the same units, and its limits; how many rounds are the last.
 _GAP, _LATELY, _LEAST_GAP, _MOST_GAP = 0.03, 3, 1e-5, 1e-3
 _LAST_MIXTURE = 0.2  # part of the time gone that the last mixture may take beyond the limit
 _SAME_DIGITS = 6  # decimals in which equal rows agree
@@ -52,10 +53,10 @@ def decompose(
     callback: Callable[[Floats], None] | None = None,
     few: int = 0,
 ) -> tuple[Floats, int, int, str]:
-    """Let rows climb, and mix them.
+    """Let rows ascend, and mix them.
 
     Shapes: `first` (m, a). Returns `matrix` (b, a): the best mechanism; `n_rows`: number of rows
-    that were mixed; `rounds`: number of climbs; `status`: ``"converged"``, ``"max_iter"`` or
+    that were mixed; `rounds`: how often some ascended; `status`: ``"converged"``, ``"max_iter"`` or
     ``"time_limit"``.
     """
     search = _Search(criterion, requirements, first, limits, callback)
@@ -105,7 +106,7 @@ class _Search:
                 return "converged"
             if self.limits.met:
                 return self.limits.status
-            self._climb(weights)
+            self._ascend(weights)
         return "converged"
 
     def last(self) -> Floats:
@@ -123,7 +124,7 @@ class _Search:
 
     def _mix(self) -> Floats:
         """Find the best weights, nearly, and keep the best mechanism."""
-        gap = float(np.clip(_GAP * min(self.promised[-_LATELY:]), _LEAST_GAP, _MOST_GAP))
+        gap = self._close(_GAP, _LEAST_GAP, _MOST_GAP)
         weights, _, value = self.mixture.solve(self.limits.left, gap)
         self.values.append(value)
         whole = self.mixture.rows * weights[:, None]
@@ -140,12 +141,17 @@ class _Search:
         before = self.values[-1 - _PATIENCE]
         return self.values[-1] - before <= _GAIN * abs(before)
 
-    def _climb(self, weights: Floats) -> None:
-        """Let rows climb, and add those that are worth having."""
+    def _close(self, part: float, least: float, most: float) -> float:
+        """Choose how close to come: a part of what the last rounds promised, within limits."""
+        return float(np.clip(part * min(self.promised[-_LATELY:]), least, most))
+
+    def _ascend(self, weights: Floats) -> None:
+        """Let rows ascend, and add those that are worth having."""
         self.rounds += 1
         rows = self._starts(weights)
         slopes = self.mixture.slopes(rows)
-        rows = ascend_along_paths(slopes, self.blocks, self.limits, mixture=self.mixture, end=_END)
+        end = self._close(_END, _LEAST_END, _MOST_END)
+        rows = ascend_along_paths(slopes, self.blocks, self.limits, mixture=self.mixture, end=end)
         rows = self.requirements.lift(rows)
         profits = self.mixture.profits(rows)
         self.promised.append(rows.shape[1] * float(profits.max()))

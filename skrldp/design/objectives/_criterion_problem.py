@@ -253,7 +253,7 @@ class _CriterionSearch(Search):
         return self.found("alternation", status, matrix, message)
 
     def decomposed(self, more: bool) -> Solution:
-        """Mix rows that climb; go on by columns where paths do not reach the exact cone."""
+        """Mix rows that ascend; go on by columns where paths do not reach the exact cone."""
         known = [] if self.warm is None else [self.warm]
         # Closed forms fit sets, not regions.
         known = [repair(matrix, self.requirements) for matrix in (*known, *self.forms)]
@@ -266,7 +266,7 @@ class _CriterionSearch(Search):
             callback=self.show,
             few=int(self.short),
         )
-        message = f"{rounds} rounds of climbs, {n_rows} rows mixed."
+        message = f"{rounds} rounds of ascent, {n_rows} rows mixed."
         if more and not self.limits.met:
             solution = self.columns([matrix, *known])
             return replace(solution, message=f"{solution.message} {message}")

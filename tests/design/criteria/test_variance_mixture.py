@@ -7,6 +7,7 @@ from conftest import optimum
 from skrldp import JointDistribution
 from skrldp.design.alternation import decompose
 from skrldp.design.criteria import Variance
+from skrldp.design.criteria import _variance_mixture as mixture_module
 from skrldp.design.rows import generate_columns
 from skrldp.design.run import Limits
 from skrldp.exceptions import SolverError
@@ -63,6 +64,39 @@ def test_many_rows_are_purged_of_those_of_no_use():
     assert mixture.solve().value == pytest.approx(best, rel=1e-6)
 
 
+def test_weights_from_before_are_a_beginning():
+    rng = np.random.default_rng(3)
+    criterion = Variance(np.full(4, 0.25), np.eye(4))
+    mixture, whole = criterion.mixture(), criterion.mixture()
+    rows = np.concatenate([np.full((1, 4), 0.25), np.eye(4) + 0.3, rng.random((60, 4)) + 0.2])
+    mixture.add(rows[:20])
+    rough = mixture.solve(gap=1e-2).value
+    mixture.add(rows[20:])
+    whole.add(rows)
+    best = whole.solve().value
+    assert mixture.solve().value == pytest.approx(best, rel=1e-7)
+    assert rough <= best
+    assert mixture.profits(mixture.rows).max() <= 1e-6
+
+
+def test_the_best_mixture_is_returned_and_not_the_last(monkeypatch):
+    joint = JointDistribution([[9, 4, 31, 12], [40, 25, 14, 20]])
+    requirements = Requirements.of(privacy_region(joint, RenyiSet(2.0, 0.01), region="joint"), 1.0)
+    criterion = Variance(joint.probabilities.ravel(), np.tile(np.eye(4), 2))
+    monkeypatch.setattr(mixture_module, "_MOST_ROWS", (12, 0))  # so that good rows make room
+    monkeypatch.setattr(mixture_module, "_KEPT", (4, 0))
+    values = []
+    first = [repair(np.eye(8) * 0.4 + 0.1, requirements)]
+    found = decompose(
+        criterion,
+        requirements,
+        first,
+        limits=Limits(None),
+        callback=lambda matrix: values.append(criterion.value(matrix)),
+    )
+    assert criterion.value(found[0]) >= max(values) * (1.0 + 2e-4)
+
+
 def test_a_rare_report_stays_where_it_is_needed():
     distribution = np.array([0.4996, 0.5, 0.0004])
     criterion = Variance(distribution, np.eye(3))
@@ -96,7 +130,7 @@ def test_time_may_run_out_before_between_and_in_mixtures(solver):
     criterion = Variance(joint.probabilities.ravel(), np.eye(6))
     first = repair(np.eye(6) * 0.4 + 0.1, requirements)
     values = [criterion.value(first)]
-    for glances in (1, 2, 3, 5, 10, 40):
+    for glances in (1, 2, 3, 5, 10, 40, 100):
         limits = _Clock(glances)
         if solver == "decomposition":
             matrix, _, _, status = decompose(criterion, requirements, [first], limits=limits)

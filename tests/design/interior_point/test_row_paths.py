@@ -1,0 +1,75 @@
+"""Hessians of low rank against whole ones, and optima of single rows against a linear program."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from skrldp import JointDistribution
+from skrldp.design.interior_point import RowPaths, path_blocks
+from skrldp.design.interior_point._part import Part
+from skrldp.privacy import Requirements, privacy_region
+from skrldp.sets import ConditionalsSet, RenyiSet
+
+TABLE = np.random.default_rng(0).integers(5, 60, size=(2, 9))
+SETS = {
+    "ball": (RenyiSet(2.0, 0.02), "joint"),
+    "product": (RenyiSet(0.4, 0.02), "product"),
+    "pairs": (ConditionalsSet(0.03, 0.04, 0.02), "joint"),
+    "lower": (RenyiSet(2.0, 0.02), "lower"),
+    "public": (RenyiSet(2.0, 0.0), "joint"),
+}
+
+
+def requirements_of(name):
+    uncertainty, region = SETS[name]
+    joint = JointDistribution(TABLE)
+    return Requirements.of(privacy_region(joint, uncertainty, region=region), 0.7)
+
+
+def part_on_its_way(requirements, steps=6):
+    rng = np.random.default_rng(1)
+    paths = RowPaths(rng.normal(size=(5, requirements.n_cells)), path_blocks(requirements))
+    for _ in range(steps):
+        assert paths.advance(np.full(5, 1e-3))
+    (part,) = paths._parts
+    return part, rng
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_two_secrets_have_hessians_of_low_rank(name):
+    part, rng = part_on_its_way(requirements_of(name))
+    right = rng.normal(size=(5, part.rows.shape[1], 2))
+    part.linearise()
+    assert part._low is not None
+    found = part.solve(right)
+    assert part.factorise()
+    np.testing.assert_allclose(part.hessian @ found, right, atol=1e-6)
+
+
+def test_a_row_of_few_entries_and_many_pairs_has_whole_hessians():
+    joint = JointDistribution(np.arange(1, 13).reshape(4, 3))
+    region = privacy_region(joint, RenyiSet(2.0, 0.02), region="joint")
+    part = Part(slice(0, 2), np.full((2, 12), 1 / 12), path_blocks(Requirements.of(region, 1.0)), 1)
+    part.linearise()
+    assert part._low is None
+    right = np.ones((2, 12, 1))
+    np.testing.assert_allclose(part.hessian @ part.solve(right), right, atol=1e-9)
+
+
+def test_paths_end_at_the_optimum_of_a_linear_program():
+    requirements = requirements_of("public")
+    (one,) = requirements
+    slopes = np.random.default_rng(2).normal(size=(4, 18))
+    paths = RowPaths(slopes, path_blocks(requirements))
+    for _ in range(40):
+        if paths.gaps.max() <= 1e-6 or not paths.advance(np.full(4, 1e-7)):
+            break
+    first, second = one.region.pairs
+    rows = np.zeros((2, 2, 9))
+    for place, (s, t) in enumerate(zip(first, second, strict=True)):
+        rows[place, s] = one.region.conditionals[s]
+        rows[place, t] = -np.exp(0.7) * one.region.conditionals[t]
+    table = rows.reshape(2, 18)
+    for slope, row in zip(slopes, paths.rows, strict=True):
+        best = linprog(-slope, A_ub=table, b_ub=np.zeros(2), A_eq=np.ones((1, 18)), b_eq=[1.0])
+        assert slope @ row == pytest.approx(-best.fun, abs=1e-4)
