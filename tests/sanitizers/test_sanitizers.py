@@ -1,15 +1,23 @@
-"""The sanitizers: what they certify, what they emit, and what they refuse."""
+"""Sanitizers: what they certify, how they are fitted, and which columns are S."""
 
 import tracemalloc
-import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
-import sklearn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from regions import lower
+from sanitizer_fits import (
+    CLOSED_FORMS,
+    GOOD,
+    INFORMATIVE,
+    LIBRARIES,
+    N_ROWS,
+    SANITIZERS,
+    fitted,
+    frame_of,
+    make,
+    solution_of,
+)
 from scipy.stats import chi2
 from sklearn.exceptions import NotFittedError
 
@@ -20,78 +28,20 @@ from skrldp import (
     GRRSanitizer,
     InfeasibleError,
     IRSanitizer,
-    LikelihoodRatioSet,
     Mechanism,
     NonRobustSanitizer,
     PolyOptSanitizer,
-    PrivacyLeakWarning,
     RenyiBall,
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.design import Solution
-from skrldp.sampling import RandomStream
-from skrldp.sanitizers import _blocks, _optimal_base, _write_reports, codec_of
-from skrldp.table import read_table
+from skrldp.sanitizers import _blocks, _optimal_base, codec_of
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the values of U were learned",  # tables are small
     "ignore::sklearn.exceptions.ConvergenceWarning",
 )
-
-CLOSED_FORMS = [GRRSanitizer, SRRSanitizer, IRSanitizer]
-INFORMATIVE = [*CLOSED_FORMS, PolyOptSanitizer, NonRobustSanitizer]
-OPTIMA = [PolyOptSanitizer, NonRobustSanitizer, AOptimalSanitizer]
-SANITIZERS = [*CLOSED_FORMS, *OPTIMA, RobustMSESanitizer]
-LISTED = [PolyOptSanitizer, AOptimalSanitizer]
-N_ROWS = 60
-GOOD = np.array([[0, 1], [1, 2], [0, 2], [1, 1]] * 10)
-
-
-def make(cls, exact=False, **parameters):
-    """A sanitizer that is quick to fit."""
-    if cls in OPTIMA:
-        parameters.setdefault("time_limit", 0.2)
-    if cls in LISTED and not exact:
-        parameters = lower(parameters)  # whose vertices are listed
-    if cls is RobustMSESanitizer:
-        parameters.setdefault("distance", "hamming")  # for values of any kind
-    return cls(**parameters)
-
-
-def fitted(sanitizer, X, **weights):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        return sanitizer.fit(X, **weights)
-
-
-def frame_of(library):
-    """A table with a nullable and an ordered categorical column, in every library."""
-    rng = np.random.default_rng(0)
-    size = rng.choice(["S", "M", "L"], N_ROWS)
-    count = [None if draw == 0 else int(draw) for draw in rng.integers(0, 2, N_ROWS)]
-    ill = rng.random(N_ROWS) < 0.4
-    if library == "pandas":
-        sizes = pd.CategoricalDtype(["S", "M", "L", "XL"], ordered=True)
-        columns = {
-            "size": pd.Categorical(size, dtype=sizes),
-            "ill": ill,
-            "count": pd.array(count, dtype="Int64"),
-        }
-        return pd.DataFrame(columns, index=pd.Index(np.arange(N_ROWS)[::-1] * 2, name="row"))
-    if library == "polars":
-        pl = pytest.importorskip("polars")
-        sizes = pl.Series(size.tolist(), dtype=pl.Enum(["S", "M", "L", "XL"]))
-        return pl.DataFrame({"size": sizes, "ill": ill.tolist(), "count": count})
-    if library == "pyarrow":
-        pa = pytest.importorskip("pyarrow")
-        sizes = pa.array(size.tolist()).dictionary_encode()
-        return pa.table({"size": sizes, "ill": ill.tolist(), "count": count})
-    return np.column_stack([size == "M", ill, [-1 if c is None else c for c in count]]).astype(int)
-
-
-LIBRARIES = ["pandas", "polars", "pyarrow", "numpy"]
 
 
 # --- The promise ---------------------------------------------------------------------------------
@@ -151,10 +101,6 @@ def test_what_cannot_be_proven_is_not_released(monkeypatch):
         (unfitted := GRRSanitizer(1.0)).fit(GOOD)
     with pytest.raises(NotFittedError):
         unfitted.transform(GOOD)
-
-
-def solution_of(matrix):
-    return Solution("converged", "none", 1.0, 1.0, 1, 0.0, matrix=matrix)
 
 
 def test_a_design_that_leaks_is_repaired(monkeypatch):
@@ -402,396 +348,3 @@ def test_several_sensitive_columns():
     sanitizer = SRRSanitizer(sensitive=["ill", "size"]).fit(frame_of("pandas"))
     assert sanitizer.joint_.counts.shape == (6, 2)
     assert sanitizer.transform(frame_of("pandas")).shape == (N_ROWS, 3)
-
-
-# --- How reports leave ---------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def fits():
-    """Fits by class and library, made once."""
-    return {}
-
-
-@pytest.mark.parametrize("cls", SANITIZERS)
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("encode", [None, *_write_reports.ENCODINGS])
-def test_every_form_in_every_library(cls, library, encode, fits):
-    X = frame_of(library)
-    if (cls, library) not in fits:
-        parameters = {} if cls in CLOSED_FORMS else {"time_limit": 1e-6}
-        if cls is IRSanitizer:
-            parameters["budget"] = "theorem5"
-        made = make(cls, sensitive=1, random_state=0, **parameters)
-        fits[cls, library] = fitted(made, X)
-    sanitizer = fits[cls, library].set_params(encode=encode)
-    Y, names = sanitizer.transform(X), list(sanitizer.get_feature_names_out())
-    assert type(Y) is type(X)
-    assert Y.shape == (N_ROWS, len(names))
-    symbols = sanitizer.set_params(encode="symbol").transform(X)
-    if library == "numpy":
-        assert Y.dtype == (float if encode in ("onehot", "posterior") else np.int64)
-    else:
-        assert list(getattr(Y, "column_names", None) or Y.columns) == names
-    codes = np.asarray(symbols)[:, 0]
-    shapes = {
-        "symbol": 1,
-        "onehot": sanitizer.mechanism_.shape[0],
-        "posterior": sum(len(column.categories) for column in codec_of(sanitizer).columns),
-        "cells": 2 if cls is RobustMSESanitizer else 3,  # RobustMSE's are U alone
-    }
-    form = encode or ("symbol" if cls in OPTIMA else "cells")
-    assert len(names) == shapes[form]
-    if form == "onehot":
-        np.testing.assert_array_equal(np.asarray(Y).argmax(axis=1), codes)
-        assert np.all(np.asarray(Y).sum(axis=1) == 1)
-    if form == "posterior":
-        np.testing.assert_allclose(np.asarray(Y).sum(axis=1), 3.0)
-    if library == "pandas":
-        pd.testing.assert_index_equal(Y.index, X.index)
-    if form == "cells" and library == "pandas":
-        pd.testing.assert_series_equal(Y.dtypes, X.dtypes[names])
-    if form == "cells" and library == "polars":
-        assert Y.schema == X.select(names).schema
-
-
-@pytest.mark.parametrize("dense", [True, False])
-def test_posterior_is_bayes_rule(dense, monkeypatch):
-    if not dense:
-        monkeypatch.setattr(_blocks, "_DENSE_CELLS", 0)
-    X = frame_of("pandas")
-    sanitizer = SRRSanitizer(sensitive=["ill", "size"], encode="posterior", random_state=0).fit(X)
-    Y = sanitizer.transform(X)
-    assert list(Y.columns)[:5] == ["size_S", "size_M", "size_L", "size_XL", "ill_False"]
-    distribution = sanitizer.joint_.probabilities.ravel()
-    shares = sanitizer.mechanism_.matrix * distribution
-    shares /= shares.sum(axis=1, keepdims=True)
-    ill = np.array([secret[1] for secret, _ in sanitizer.mechanism_.cells])  # (size, ill)
-    reports = sanitizer.set_params(encode="symbol").transform(X)["report"]
-    np.testing.assert_allclose(Y["ill_True"], shares[reports][:, ill].sum(axis=1))
-    none = np.array([value is None for _, value in sanitizer.mechanism_.cells])
-    np.testing.assert_allclose(Y["count_None"], shares[reports][:, none].sum(axis=1))
-
-
-def test_posterior_of_an_impossible_report_is_the_marginal():
-    counts = [3, 0, 1, 4]
-    X = [["n", "a"], ["n", "b"], ["y", "a"], ["y", "b"]]
-    sanitizer = fitted(SRRSanitizer(1.0, encode="posterior"), X, sample_weight=counts)
-    # A mechanism whose second report comes from a cell that the public table lacks.
-    matrix = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0]]
-    sanitizer.mechanism_ = Mechanism.from_matrix(matrix, ("n", "y"), ("a", "b"))
-    table = _write_reports.posterior(sanitizer.mechanism_, sanitizer.joint_, codec_of(sanitizer))
-    np.testing.assert_allclose(table, [[3 / 8, 5 / 8, 4 / 8, 4 / 8]] * 2)
-
-
-def test_posterior_refuses_what_is_too_large(monkeypatch):
-    sanitizer = SRRSanitizer(encode="posterior").fit(GOOD)
-    monkeypatch.setattr(_write_reports, "_MAX_WORK", 1)
-    with pytest.raises(ValueError, match="too large for 4 reports and 4 cells"):
-        sanitizer.transform(GOOD)
-
-
-def test_an_optimum_reports_the_most_probable_cell(monkeypatch):
-    """Neither the symbol's number nor the cell that sends it most often: [1, 0, 0] here."""
-    design = np.array([[0.1, 0.5, 0.1, 0.5], [0.5, 0.1, 0.5, 0.1], [0.4, 0.4, 0.4, 0.4]])
-    monkeypatch.setattr(_optimal_base, "solve", lambda *args, **options: solution_of(design))
-    X = np.repeat([[0, 1], [0, 2], [1, 1], [1, 2]], [7, 10, 26, 57], axis=0)
-    sanitizer = PolyOptSanitizer(2.0, encode="cells", random_state=0).fit(X)
-    Y = sanitizer.transform(X)
-    reports = sanitizer.set_params(encode="symbol").transform(X)[:, 0]
-    np.testing.assert_array_equal(Y, np.array([[1, 2], [1, 1], [1, 2]])[reports])
-
-
-def test_a_table_of_another_library_than_the_public_one():
-    sanitizer = SRRSanitizer(sensitive="ill").fit(frame_of("pandas"))
-    X = frame_of("polars")
-    assert sanitizer.transform(X).schema == X.schema
-
-
-# --- set_output ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("encode", ["symbol", "posterior", "cells"])
-@pytest.mark.parametrize("container", ["pandas", "polars"])
-def test_set_output(library, encode, container):
-    native = {"pandas": pd.DataFrame}
-    if container == "polars":
-        native["polars"] = pytest.importorskip("polars").DataFrame
-        if library == "pandas":
-            pytest.importorskip("pyarrow")
-    X = frame_of(library)
-    sanitizer = SRRSanitizer(sensitive=1, encode=encode, random_state=0).fit(X)
-    plain = sanitizer.transform(X)
-    with sklearn.config_context(transform_output=container):
-        by_context = sanitizer.transform(X)
-        assert type(sanitizer.set_output(transform="default").transform(X)) is type(plain)
-    Y = sanitizer.set_output(transform=container).transform(X)
-    assert type(Y) is type(by_context) is native[container]
-    assert list(Y.columns) == list(sanitizer.get_feature_names_out())
-    assert Y.shape == plain.shape
-    if library == container:
-        assert Y.equals(plain)
-    if encode == "cells" and library == "polars" and container == "pandas":
-        assert list(Y["size"].cat.categories) == ["S", "M", "L", "XL"]
-    assert type(sanitizer.set_output(transform=None).transform(X)) is native[container]
-
-
-def test_columns_of_objects_get_dtypes_of_their_own():
-    X = [["yes", 1], ["no", 2], ["no", 1], ["yes", 2]] * 5
-    Y = SRRSanitizer().set_output(transform="pandas").fit_transform(X)
-    assert list(Y.columns) == ["x0", "x1"]
-    assert pd.api.types.is_integer_dtype(Y["x1"]) and not pd.api.types.is_numeric_dtype(Y["x0"])
-
-
-def test_set_output_refuses_other_containers():
-    with pytest.raises(ValueError, match="transform='arrow' must be one of 'default', 'pandas'"):
-        SRRSanitizer().set_output(transform="arrow")
-
-
-# --- Unknown values ------------------------------------------------------------------------------
-
-
-def test_unknown_values_of_u_are_drawn_from_the_public_distribution():
-    """One false alarm in 1e9 runs for each of the two secrets."""
-    X, weights = [[0, "a"], [0, "b"], [1, "a"], [1, "b"]], [10, 30, 0, 7]
-    sanitizer = fitted(
-        SRRSanitizer(handle_unknown="impute", categories={0: [0, 1, 2]}), X, sample_weight=weights
-    )
-    n = 20_000
-    drawn = {}
-    for s in (0, 1, 2):
-        rows = np.array([[s, "new"]] * n, dtype=object)
-        drawn[s] = sanitizer._encode(rows, read_table(rows), sanitizer._state()).values
-    for secret, share in ((0, 0.75), (2, 0.5)):  # 2 is unseen: uniform
-        deviation = abs(drawn[secret].mean() - share)
-        assert deviation < 6.2 * np.sqrt(share * (1 - share) / n)
-    assert np.all(drawn[1] == 1)  # its only public value
-    assert len(sanitizer.transform(X)) == 4
-
-
-def test_imputing_is_repeatable_and_leaves_known_rows_alone():
-    rows = np.tile(GOOD, (20, 1))
-    unknown = rows.copy()
-    unknown[::3, 1] = 9
-    sanitizer = SRRSanitizer(handle_unknown="impute", random_state=0).fit(rows)
-    np.testing.assert_array_equal(sanitizer.transform(unknown), sanitizer.transform(unknown))
-    known = np.arange(len(rows)) % 3 > 0
-    Y, Z = sanitizer.transform(unknown), sanitizer.transform(rows)
-    np.testing.assert_array_equal(Y[known], Z[known])
-
-
-def test_imputation_and_reports_use_other_bits():
-    streams = []
-
-    class Spy(RandomStream):
-        def __init__(self, random_state=None):
-            streams.append(random_state)
-            super().__init__(random_state)
-
-    sanitizer = SRRSanitizer(handle_unknown="impute", random_state=5).fit(GOOD)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skrldp.sanitizers._records.RandomStream", Spy)
-        patch.setattr("skrldp.mechanism._base.RandomStream", Spy)
-        sanitizer.transform([[0, 9]])
-    imputing, reporting = streams
-    assert reporting == 5 and imputing != 5
-
-
-@pytest.mark.parametrize("random_state", [np.random.RandomState, np.random.default_rng])
-def test_generators_are_accepted(random_state):
-    rows = np.tile(GOOD, (10, 1))
-    first, second = (
-        SRRSanitizer(random_state=random_state(1), handle_unknown="impute").fit_transform(rows)
-        for _ in range(2)
-    )
-    np.testing.assert_array_equal(first, second)
-
-
-def test_an_unknown_secret_is_an_error_even_when_imputing():
-    sanitizer = SRRSanitizer(handle_unknown="impute").fit(GOOD)
-    with pytest.raises(ValueError, match=r"column 0 has 1 row with a value .*`categories`"):
-        sanitizer.transform([[0, 1], [7, 1]])
-
-
-# --- Warnings ------------------------------------------------------------------------------------
-
-
-def test_rare_cells_warn():
-    """Nine of ten cells with an expected count of 0.05: the 95 % set of order 2 misses in 36 %."""
-    X = np.indices((2, 5)).reshape(2, -1).T
-    rare = np.r_[9_999, 1, np.zeros(8, int)]
-    message = (
-        r"chi-squared .*about 0\.[34]\d? .*0\.05, .* 9 of 10 .*8 with none, 1 with one.*LikelihoodR"
-    )
-    with pytest.warns(PrivacyLeakWarning, match=message):
-        IRSanitizer(uncertainty=RenyiBall()).fit(X, sample_weight=rare)
-    IRSanitizer(uncertainty=LikelihoodRatioSet()).fit(X, sample_weight=rare)  # true for any counts
-    IRSanitizer(uncertainty=RenyiBall()).fit(X, sample_weight=rare + 10)
-    SRRSanitizer().fit(X, sample_weight=rare)  # private at all distributions: nothing to warn of
-
-
-def test_no_robustness_warns():
-    with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
-        make(NonRobustSanitizer).fit(GOOD)
-    with pytest.warns(PrivacyLeakWarning, match="public distribution alone"):
-        IRSanitizer(uncertainty=RenyiBall(radius=0.0)).fit(GOOD)
-
-
-# --- Bad input -----------------------------------------------------------------------------------
-
-FRAME = pd.DataFrame({"s": ["y", "n"] * 20, "u": [1, 1, 2, 2] * 10})
-
-
-@pytest.mark.parametrize("cls", SANITIZERS)
-@pytest.mark.parametrize("eps", [0, -1.0, np.nan, np.inf, True, "1", None, 1j])
-def test_eps_must_be_positive_and_finite(cls, eps):
-    with pytest.raises(ValueError, match="must be a positive finite number"):
-        make(cls, eps=eps).fit(GOOD)
-
-
-@pytest.mark.parametrize("cls", SANITIZERS)
-@pytest.mark.filterwarnings("ignore::skrldp.exceptions.PrivacyLeakWarning")
-def test_eps_is_a_number_or_has_one_for_each_pair(cls):
-    with pytest.raises(ValueError, match="eps must be a number"):
-        make(cls, eps=[1.0]).fit(GOOD)
-
-
-@pytest.mark.parametrize(
-    ("sanitizer", "message"),
-    [
-        (SRRSanitizer(encode="onehots"), "encode='onehots' must be one of 'symbol', 'onehot'"),
-        (SRRSanitizer(handle_unknown="drop"), "handle_unknown='drop' must be one of"),
-        (SRRSanitizer(verbose=-1), "verbose=-1 must be a whole number"),
-        (SRRSanitizer(verbose="yes"), "verbose='yes' must be a whole number"),
-        (IRSanitizer(budget="loose"), "budget='loose' must be one of 'tight', 'theorem5'"),
-        (IRSanitizer(underlying="best"), "underlying='best' must be one of 'grr', 'optimal'"),
-        (IRSanitizer(uncertainty=RenyiBall), r"the class RenyiBall: write uncertainty=RenyiBall\("),
-        *(
-            (cls(uncertainty=wrong), f"uncertainty={wrong!r} must be None or an uncertainty set")
-            for cls in SANITIZERS
-            for wrong in (0.05, "nonsense")
-        ),
-        (GRRSanitizer(uncertainty=RenyiBall), r"write uncertainty=RenyiBall\(\)"),
-        (IRSanitizer(uncertainty=RenyiBall(radius="finite-sample")), "alpha=1 only"),
-        (
-            PolyOptSanitizer(uncertainty=RenyiBall(region="ball")),
-            "region='ball' must be one of 'joint', 'product'",
-        ),
-        (PolyOptSanitizer(uncertainty=RenyiBall(0.3)), "region='joint' needs alpha >= 1/2"),
-        (PolyOptSanitizer(solver="magic"), "solver='magic' must be one of 'auto'"),
-        (PolyOptSanitizer(time_limit=0), "time_limit=0 must be a positive number"),
-        (NonRobustSanitizer(time_limit="1 s"), "time_limit='1 s' must be a positive number"),
-        (NonRobustSanitizer(solver=None), "solver=None must be one of 'auto'"),
-    ],
-)
-def test_parameters_are_checked(sanitizer, message):
-    with pytest.raises(ValueError, match=message):
-        fitted(sanitizer, GOOD)
-
-
-@pytest.mark.parametrize(
-    ("X", "parameters", "message"),
-    [
-        (FRAME[:0], {}, r"0 sample\(s\)"),
-        (FRAME, {"sensitive": "t"}, r"'t' not found; the columns are \['s', 'u'\]"),
-        (FRAME.assign(s="y"), {}, r"S \(column 's'\) has only one value"),
-        (FRAME.assign(u=1), {}, r"U \(column 'u'\) has only one value"),
-        (FRAME[["s", "u", "u"]], {}, r"duplicate column names, \['u'\]"),
-        (FRAME[["s"]], {}, "U is empty"),
-        (FRAME, {"categories": {"u": [1]}}, r"column 'u' .* 20 rows with value 2 .*`categories`"),
-        (FRAME.assign(u=[None, 1] * 20), {"categories": {"u": [1, 2]}}, "'u' .*20 missing values"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else None,
-)
-@pytest.mark.parametrize("cls", SANITIZERS)
-def test_tables_are_checked(cls, X, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        make(cls, **parameters).fit(X)
-
-
-def test_a_column_of_measurements_is_refused():
-    with pytest.raises(ValueError, match=r"100,000 distinct values at most.*KBinsDis"):
-        GRRSanitizer().fit(np.arange(200_200).reshape(-1, 2) * 1.0)
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([-1.0] + [1.0] * 39, "counts .*row 0"),
-        ([0.5] * 40, "counts .*row 0"),
-        ([0] * 40, "zero in every row"),
-        ([1] * 39, "one count per row"),
-        ([np.nan] * 40, "counts"),
-    ],
-)
-def test_weights_are_checked(weights, message):
-    with pytest.raises(ValueError, match=message):
-        SRRSanitizer(sensitive="s").fit(FRAME, sample_weight=weights)
-
-
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (FRAME[["u", "s"]], "must be in the same order"),
-        (FRAME.rename(columns={"u": "v"}), "unseen at fit time:\n- v"),
-        (FRAME[["s"]], "yet now missing:\n- u"),
-        (FRAME[:0], r"0 sample\(s\)"),
-        (FRAME.assign(u=[3, 1] * 20), r"column 'u' has 20 rows with a value unseen.*impute"),
-        (FRAME.assign(s=["z", "y"] * 20), r"column 's' has 20 rows with a value unseen"),
-        (
-            FRAME.assign(u=[None, 1] * 20),
-            r"column 'u' has 20 rows with a value unseen .*None for missing",
-        ),
-        (FRAME["s"], "Expected 2D|Expected a 2-dim|2D array"),
-    ],
-)
-def test_transform_returns_all_rows_or_none(X, message):
-    sanitizer = SRRSanitizer(sensitive="s").fit(FRAME)
-    for method in (sanitizer.transform, sanitizer.score):
-        with pytest.raises(ValueError, match=message):
-            method(X)
-
-
-def test_missing_values_are_a_category_where_the_public_table_has_them():
-    X = FRAME.assign(u=[None, "a", "a", None] * 10)
-    sanitizer = SRRSanitizer(sensitive="s", random_state=0).fit(X)
-    assert sanitizer.joint_.values == ("a", None)
-    assert 0 < sanitizer.transform(X)["u"].isna().sum() < 40
-
-
-def test_not_fitted():
-    for method in ("transform", "score"):
-        with pytest.raises(NotFittedError):
-            getattr(SRRSanitizer(), method)(GOOD)
-    with pytest.raises(NotFittedError):
-        SRRSanitizer().get_feature_names_out()
-
-
-def test_feature_names_are_checked():
-    sanitizer = SRRSanitizer(sensitive="s").fit(FRAME)
-    with pytest.raises(ValueError, match="should have length equal to number of features"):
-        sanitizer.get_feature_names_out(["s"])
-    with pytest.raises(ValueError, match="not equal to feature_names_in_"):
-        sanitizer.get_feature_names_out(["s", "v"])
-    assert list(SRRSanitizer().fit(GOOD).get_feature_names_out(["a", "b"])) == ["a", "b"]
-
-
-def test_score_of_a_constant_table_is_zero():
-    assert SRRSanitizer().fit(GOOD).score([[0, 1]] * 3) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("cls", "values"),
-    [
-        (PolyOptSanitizer, 1001),
-        (NonRobustSanitizer, 1001),
-        (RobustMSESanitizer, 1001),
-        (IRSanitizer, 2001),
-    ],
-)
-def test_more_cells_than_a_design_can_hold(cls, values):
-    rows = np.array([(s, u) for s in range(2) for u in range(values)])
-    with pytest.raises(ValueError, match=r"column: 1: \d,\d+; 0: 2; .*KBinsDiscretizer"):
-        cls().fit(rows)
-    SRRSanitizer().fit(rows)

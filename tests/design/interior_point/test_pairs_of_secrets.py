@@ -1,0 +1,429 @@
+"""The functions of a pair of secrets, their derivatives, and the blocks of Newton's system."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from path_tables import REGIONS, TABLES, THETAS, has_path, plain_mean, region_of
+from scipy.optimize import minimize
+
+from skrldp import JointDistribution
+from skrldp.design.interior_point import pair_function, path_blocks
+from skrldp.design.interior_point._newton_system import Coupling, inverses
+from skrldp.design.interior_point._pair_block import PairBlock
+from skrldp.design.interior_point._pair_functions import concave_mean
+from skrldp.design.run import Workers
+from skrldp.privacy import Layout, LowerRegion, Requirement, Requirements, privacy_region
+from skrldp.sets import RenyiSet
+
+
+@pytest.mark.parametrize("theta", THETAS)
+def test_concave_mean(theta):
+    rng = np.random.default_rng(0)
+    x, p = rng.random((4, 3, 5)) + 0.05, rng.dirichlet(np.ones(5), size=3)
+    p[1, 2:4] = 0.0
+    p /= p.sum(axis=1, keepdims=True)
+    mean, gradient = concave_mean(x, p, theta)
+    assert mean.shape == (4, 3) and gradient.shape == (4, 3, 5)
+    close = 1e-7 if 0 < abs(theta) < 1e-6 else 1e-12  # what the plain form loses there
+    for i, j in np.ndindex(4, 3):
+        assert mean[i, j] == pytest.approx(plain_mean(x[i, j], p[j], theta), rel=close)
+        for u in range(5):
+            step = 1e-6 * np.eye(5)[u]
+            up, down = (concave_mean(x[i, j] + s, p[j], theta)[0] for s in (step, -step))
+            assert gradient[i, j, u] == pytest.approx((up - down) / 2e-6, abs=1e-7, rel=1e-6)
+    # homogeneous of degree one, so that gradient . x is the mean
+    np.testing.assert_allclose(np.einsum("iju,iju->ij", gradient, x), mean, rtol=1e-12)
+    np.testing.assert_allclose(concave_mean(1e6 * x, p, theta)[0], 1e6 * mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize("theta", THETAS)
+@pytest.mark.parametrize("least", [1e-3, 1e-9, 1e-14])
+def test_concave_mean_of_numbers_far_apart(theta, least):
+    """One point alone too: the mean of a robust cost is of a single array."""
+    x, p = np.array([least, 0.5, 3.0, 1e-20]), np.array([0.3, 0.45, 0.25, 0.0])
+    close = 1e-6 if 0 < abs(theta) < 1e-6 else 1e-10
+    for shaped in (x, x[None], x[None, None]):
+        mean, gradient = concave_mean(shaped, p, theta)
+        assert np.shape(mean) == shaped.shape[:-1]
+        assert gradient.shape == shaped.shape
+        expected = plain_mean(x, p, theta)
+        np.testing.assert_allclose(mean, expected, rtol=close)
+        assert np.all(gradient >= 0.0)
+        np.testing.assert_allclose((gradient * shaped).sum(), expected, rtol=close)
+
+
+def least_gap(pairs, q):
+    """The least of Σλ - φ(λ - q) over λ >= max q, for each pair alone: (m,) from (m, 2, k)."""
+    found, precise = [], {"ftol": 1e-16, "gtol": 1e-13}
+    for i, part in enumerate(q):
+        names = ["first", "second", "p", "scale", "shared", "weight", "radius", "factor"]
+        names += [] if pairs.own is None else ["own"]
+        one = replace(pairs, **{name: getattr(pairs, name)[[i]] for name in names})
+
+        def gap(log_slack, part=part, one=one):
+            slack = np.exp(log_slack)
+            lam = part.max(axis=1) + slack
+            x = slack[:, None] + (part.max(axis=1, keepdims=True) - part)
+            value, slope, _, gradient = one(x[None, None])
+            rise = 1.0 - slope[0, 0] * gradient[0, 0].sum(axis=-1)
+            return lam.sum() - value[0, 0], rise * slack
+
+        best = np.inf
+        for start in ([-1.0, -1.0], [-6.0, -3.0], [-3.0, -6.0]):
+            limits = [(-32.0, 12.0)] * 2
+            tried = minimize(gap, start, jac=True, bounds=limits, options=precise)
+            best = min(best, tried.fun)
+        found.append(best)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("table", ["3x3", "unseen"])
+@pytest.mark.parametrize(("kind", "alpha"), REGIONS)
+def test_a_pair_is_private_iff_some_lambda_says_so(kind, alpha, table):
+    eps = 0.6
+    region = region_of(table, kind, alpha, same_secret=table == "3x3" and alpha == 2.0)
+    pairs = pair_function(Requirement(region, eps))
+    if not has_path(table, kind):
+        assert pairs is None
+        return
+    rng = np.random.default_rng(1)
+    rows = rng.random((1, *region.conditionals.shape))
+    if table == "3x3":
+        rows = 0.3 + 0.2 * (rows > 0.5)  # nearly private, and with ties
+    q = pairs.parts(rows)
+    for row, part in zip(rows, q, strict=True):
+        worst = region.worst(row[None], eps)
+        np.testing.assert_array_equal(worst.first, pairs.first)
+        np.testing.assert_array_equal(worst.second, pairs.second)
+        expected = np.exp(-eps) * worst.bound
+        found = -pairs(-part[None])[0][0] if pairs.fixed else least_gap(pairs, part)
+        np.testing.assert_allclose(found, expected, atol=2e-6)
+        assert np.all(found >= expected - 2e-8)  # a bound at every λ
+
+
+def test_regions_without_a_path():
+    for kind, alpha in (("box", 2.0), ("joint", 0.5), ("joint", 0.52), ("joint", 0.55)):
+        assert pair_function(Requirement(region_of("3x3", kind, alpha), 1.0)) is None
+        assert path_blocks(Requirements.of(region_of("3x3", kind, alpha), 1.0)) is None
+    assert pair_function(Requirement(region_of("unseen", "point"), 1.0)) is None
+
+
+@pytest.mark.parametrize("alpha", [0.6, 0.8, 0.95])
+def test_a_budget_that_frees_conditionals(alpha):
+    """Below alpha = 1 a large ball leaves nothing of φ, for a pair or for one secret alone."""
+    joint = JointDistribution([[1, 3], [40, 56]])
+    theta = (alpha - 1.0) / alpha
+    for share, kind, left in (
+        (1.01, "joint", [1.0, 1.0]),  # of everything
+        (0.5, "joint", [1.0, 1.0]),
+        (0.05, "product", [0.0, 1.0]),  # of more than the first secret has
+    ):
+        radius = np.log1p(-min(share, 0.999999)) / theta if share < 1 else np.inf
+        region = privacy_region(joint, RenyiSet(alpha, radius), region=kind)
+        if region.uncertainty.is_everything:
+            region = LowerRegion.around(region)
+        pairs = pair_function(Requirement(region, 0.5))
+        rows = np.random.default_rng(2).random((1, 2, 2))
+        found = least_gap(pairs, pairs.parts(rows)[0])
+        expected = np.exp(-0.5) * region.worst(rows, 0.5).bound
+        np.testing.assert_allclose(found, expected, atol=2e-6)
+        if kind == "product":
+            np.testing.assert_array_equal(pairs.scale[0] > 0, left)
+
+
+@pytest.mark.parametrize("same_secret", [False, True])
+def test_parts_and_collect_are_adjoint(same_secret):
+    eps = 0.8
+    region = region_of("3x3", "joint", same_secret=same_secret)
+    pairs = pair_function(Requirement(region, eps))
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(2, 3, 3))
+    parts = pairs.parts(rows)
+    for i, (first, second) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        np.testing.assert_allclose(parts[:, i, 0], np.exp(-eps) * rows[:, first], rtol=1e-14)
+        np.testing.assert_array_equal(parts[:, i, 1], -rows[:, second])
+    other = rng.normal(size=parts.shape)
+    collected = pairs.collect(other).reshape(rows.shape)
+    assert (parts * other).sum() == pytest.approx((rows * collected).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("same_secret", [False, True])
+@pytest.mark.parametrize("table", ["3x3", "zero cells", "unseen"])
+@pytest.mark.parametrize(("kind", "alpha"), REGIONS)
+def test_derivatives_of_phi(kind, alpha, table, same_secret):
+    """Slopes by differences of values, second derivatives by differences of slopes."""
+    pairs = pair_function(Requirement(region_of(table, kind, alpha, same_secret=same_secret), 0.5))
+    if pairs is None:
+        return
+    rng = np.random.default_rng(4)
+    x = rng.random((2, len(pairs.first), 2, 3)) + 0.1
+    direction = rng.normal(size=x.shape)
+    step = 1e-5
+
+    def first(x):
+        _, slope, _, gradient = pairs(x)
+        return slope[..., None] * gradient
+
+    values = [pairs(x + s * direction)[0] for s in (step, -step)]
+    rise = (first(x) * direction).sum(axis=(2, 3))
+    np.testing.assert_allclose((values[0] - values[1]) / (2 * step), rise, atol=1e-8)
+
+    value, slope, curvature, gradient = pairs(x)
+    assert np.all(slope >= 0.0) and np.all(value <= (x.max(axis=3)).sum(axis=2) + 1e-12)
+    np.testing.assert_allclose(pairs.value(x), value, rtol=1e-14)
+    along = np.einsum("bmiu,bmiu->bmi", gradient, direction)
+    second = np.einsum("bmij,bmj->bmi", curvature, along)[..., None] * gradient
+    second += (slope * (1.0 - pairs.theta))[..., None] * gradient / x * direction
+    slopes = [first(x + s * direction) for s in (step, -step)]
+    np.testing.assert_allclose((slopes[0] - slopes[1]) / (2 * step), -second, atol=1e-6)
+    assert np.all((second * direction).sum(axis=(2, 3)) >= -1e-12)  # φ is concave
+
+
+class Point:
+    """Positive variables, multipliers, and the gradient of the Lagrangian, written out."""
+
+    def __init__(self, kind, alpha, table="3x3", same_secret=False, b=2):
+        rng = np.random.default_rng(5)
+        one = Requirement(region_of(table, kind, alpha, same_secret=same_secret), 0.5)
+        self.pairs = pairs = pair_function(one)
+        self.block = block = PairBlock(one, pairs)
+        self.b, self.shape = b, (b, *one.region.conditionals.shape)
+        self.rows = rng.random(self.shape) + 0.1
+        parts = pairs.parts(self.rows)
+        count = parts.shape[:2]
+        self.lam = np.zeros(parts.shape[:3])
+        if not pairs.fixed:
+            self.lam = parts.max(axis=-1) + rng.random(parts.shape[:3]) + 0.05
+        self.dual_x = np.zeros_like(parts) if pairs.fixed else rng.random(parts.shape) + 0.1
+        self.slack, self.dual = rng.random(count) + 0.1, rng.random(count) + 0.1
+        self.row_diagonal = rng.random(self.shape) + 0.1
+        x = self.lam[..., None] - parts
+        block._lam, block._slack = self.lam, self.slack
+        block._dual, block._dual_x = self.dual, self.dual_x
+        self.hessian = self.with_diagonal(self.row_diagonal)
+        self.inverse = inverses(self.hessian)
+        self.start = pairs(x)[0] - self.lam.sum(axis=-1), x
+
+    def with_diagonal(self, row_diagonal):
+        """The Hessian of each row, with what the rows' own multipliers add to it."""
+        return self.block.hessian(self.rows) + np.array(
+            [np.diag(one) for one in row_diagonal.reshape(self.b, -1)]
+        )
+
+    def gradient(self, rows, lam):
+        """By the rows and the λ; multipliers follow their variables to first order."""
+        pairs, (base, x0) = self.pairs, self.start
+        x = lam[..., None] - pairs.parts(rows)
+        value, slope, _, gradient = pairs(x)
+        dual = self.dual - self.dual / self.slack * (value - lam.sum(axis=-1) - base)
+        by_x = -dual[..., None, None] * slope[..., None] * gradient
+        if not pairs.fixed:
+            by_x += self.dual_x / x0 * (x - x0)
+        by_rows = -pairs.collect(by_x).reshape(self.shape)
+        by_rows += self.row_diagonal * (rows - self.rows)
+        return by_rows, by_x.sum(axis=-1) + dual[..., None]
+
+    def dense(self, y):
+        """Hessian of row y by (its cells, its λ) in finite differences of the gradient."""
+        cells = self.rows[y].size
+        free = 0 if self.pairs.fixed else self.lam[y].size
+        hessian = np.empty((cells + free, cells + free))
+        for i in range(cells + free):
+            ends = []
+            for step in (1e-5, -1e-5):
+                rows, lam = self.rows.copy(), self.lam.copy()
+                target, place = (rows, i) if i < cells else (lam, i - cells)
+                target[y].reshape(-1)[place] += step
+                by_rows, by_lam = self.gradient(rows, lam)
+                ends.append(np.append(by_rows[y], by_lam[y].ravel()[:free]))
+            hessian[:, i] = (ends[0] - ends[1]) / 2e-5
+        return hessian
+
+
+POINTS = [
+    *(("joint", 2.0), ("joint", 0.6), ("joint", 1.0), ("joint", 4.0), ("product", 0.3)),
+    *(("product", 2.0), ("lower", 2.0), ("zero", 1.0), ("point", 1.0)),
+]
+
+
+@pytest.mark.parametrize(("kind", "alpha"), POINTS)
+def test_second_order_corrections(kind, alpha):
+    """What a step misses is of second order in its length; corrected, it is of third order."""
+    point = Point(kind, alpha)
+    block, before = point.block, point.start[0] - point.slack
+    step = np.random.default_rng(6).normal(size=point.shape)
+
+    def missed(length, corrections):
+        block._lam, block._slack, block._dual_x = point.lam, point.slack, point.dual_x
+        block.hessian(point.rows)
+        targets = [np.full_like(amount, 0.3) for amount, _ in block.variables(point.rows)]
+        block.gradient(targets)
+        block.step(step)
+        for _ in range(corrections):
+            block.correct(length)
+            block.gradient(targets)
+            block.step(step)
+        block.take(np.full(2, length), np.zeros(2))
+        x = block._lam[..., None] - point.pairs.parts(point.rows + length * step)
+        left = point.pairs.value(x) - block._lam.sum(axis=-1) - block._slack
+        return np.abs(left - (1.0 - length) * before).max()
+
+    lengths = np.array([2e-2, 1e-2])
+    plain, corrected = (np.array([missed(length, n) for length in lengths]) for n in (0, 1))
+    if kind in ("lower", "zero", "point"):  # linear
+        assert max(plain.max(), corrected.max()) <= 1e-12
+    else:
+        assert plain[0] / plain[1] == pytest.approx(4.0, rel=0.1)
+        assert corrected[0] / corrected[1] == pytest.approx(8.0, rel=0.2)
+    block.undo_correction()
+    np.testing.assert_allclose(block._residual, before, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("table", "same_secret"), [("3x3", False), ("zero cells", True), ("unseen", False)]
+)
+@pytest.mark.parametrize(("kind", "alpha"), POINTS)
+def test_a_block_is_the_schur_complement(kind, alpha, table, same_secret):
+    if not has_path(table, kind):
+        return
+    point = Point(kind, alpha, table, same_secret)
+    block, pairs, rng = point.block, point.pairs, np.random.default_rng(6)
+    a1, k = point.shape[1:]
+    barrier, (base, x0) = 0.3, point.start
+    residual = base - point.slack
+    reduced_gradient = block.gradient(np.full(point.b, barrier))
+    step = rng.normal(size=point.shape)
+    kinds, lam = block.step(step), block._steps[0]
+    slack, x = kinds[0][1], lam[..., None] - pairs.parts(step)
+    assert len(kinds) == (1 if pairs.fixed else 2)
+    for amount, change, dual, dual_change in kinds:  # products equal the barrier, to first order
+        np.testing.assert_allclose(
+            amount * dual + amount * dual_change + dual * change, barrier, rtol=1e-10, atol=1e-9
+        )
+    if not pairs.fixed:
+        np.testing.assert_allclose(kinds[1][0], x0, atol=1e-14)
+        np.testing.assert_allclose(kinds[1][1], x, atol=1e-12)
+
+    _value, slope, _, gradient = pairs(x0)
+    weight = (barrier - point.dual * residual) / point.slack
+    by_part = -weight[..., None, None] * slope[..., None] * gradient
+    if not pairs.fixed:
+        by_part -= barrier / x0
+    by_rows, by_lam = -pairs.collect(by_part), by_part.sum(axis=-1) + weight[..., None]
+    change = (slope[..., None] * gradient * x).sum(axis=(2, 3)) - lam.sum(axis=-1)
+    np.testing.assert_allclose(slack, change + residual, atol=1e-10)
+    for y in range(point.b):
+        whole, cells = point.dense(y), a1 * k
+        corner, side = whole[:cells, :cells], whole[:cells, cells:]
+        if pairs.fixed:
+            reduced, expected_gradient = corner, by_rows[y]
+            expected_lam = np.zeros(0)
+        else:
+            inverse = np.linalg.inv(whole[cells:, cells:])
+            reduced = corner - side @ inverse @ side.T
+            expected_gradient = by_rows[y] - side @ inverse @ by_lam[y].ravel()
+            expected_lam = -inverse @ (by_lam[y].ravel() + side.T @ step[y].ravel())
+        scale = np.abs(reduced).max()
+        np.testing.assert_allclose(point.hessian[y], reduced, atol=2e-7 * scale)
+        np.testing.assert_allclose(point.inverse[y] @ reduced, np.eye(cells), atol=1e-5)
+        scale = max(1.0, np.abs(expected_gradient).max())
+        np.testing.assert_allclose(reduced_gradient[y], expected_gradient, atol=1e-6 * scale)
+        np.testing.assert_allclose(lam[y].ravel()[: len(expected_lam)], expected_lam, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["plain", "shared", "copies", "some"])
+def test_the_block_for_all_distributions_solves_its_equations(kind):
+    """All is linear there: a whole Newton step makes the Lagrangian stationary."""
+    rng = np.random.default_rng(8)
+    joint, eps = JointDistribution(TABLES["3x3"]), 0.5
+    layout, compared = {
+        "plain": (Layout.plain(3, 3), None),
+        "shared": (Layout.plain(3, 3, "nonsensitive"), None),
+        "copies": (Layout(np.array([[0, 1, 2], [3, 4, 3], [5, 6, 7]]), np.arange(3), 8), None),
+        "some": (Layout.plain(3, 3), (np.array([0, 1, 2]), np.array([2, 0, 1]))),
+    }[kind]
+    region = privacy_region(joint, RenyiSet(1.0, np.inf), layout=layout, compared=compared)
+    if compared is not None:
+        eps = np.array([0.4, 0.8, 1.5])
+    (block,) = path_blocks(Requirements.of(region, eps))
+    rows = np.full((2, layout.n_cells), 0.5)
+    block.start(rows, 0.01)
+    for amount, dual in block.variables(rows):
+        assert np.all(amount > 0.0)
+        np.testing.assert_allclose(amount * dual, 0.01)
+    rows = rows + rng.uniform(-0.02, 0.02, size=rows.shape)
+    block._duals = [dual * rng.uniform(0.5, 2.0, size=dual.shape) for dual in block._duals]
+    before = block.variables(rows)
+    targets = [rng.uniform(0.01, 0.04, size=amount.shape) for amount, _ in before]
+    hessian, gradient = block.hessian(rows), block.gradient(targets)
+    np.testing.assert_allclose(hessian, np.swapaxes(hessian, 1, 2), rtol=1e-9, atol=1e-9)
+    assert np.linalg.eigvalsh(hessian).min() >= -1e-9 * np.abs(hessian).max()
+    step = rng.normal(size=rows.shape)
+    kinds = block.step(step)
+    for target, (amount, dual), (same, change, same_dual, dual_change) in zip(
+        targets, before, kinds, strict=True
+    ):
+        np.testing.assert_array_equal(amount, same)
+        np.testing.assert_array_equal(dual, same_dual)
+        np.testing.assert_allclose(
+            amount * dual + amount * dual_change + dual * change, target, rtol=1e-10, atol=1e-9
+        )
+    block.take(np.ones(2), np.ones(2))
+    after = [amount for amount, _ in block.variables(rows + step)]
+    for (amount, change, *_), moved in zip(kinds, after, strict=True):
+        np.testing.assert_allclose(amount + change, moved, atol=1e-12)
+    above, below, between = (kind[2] + kind[3] for kind in kinds)
+    # by the greatest and least entries of each part: nothing is left
+    first, second, factor = block._first, block._second, block._factor
+    by_top, by_bottom = above.sum(axis=2), -below.sum(axis=2)
+    for pair, (s, t) in enumerate(zip(first, second, strict=True)):
+        by_top[:, s] -= factor[pair] * between[:, pair]
+        by_bottom[:, t] += between[:, pair]
+    np.testing.assert_allclose(by_top, 0.0, atol=1e-9)
+    np.testing.assert_allclose(by_bottom, 0.0, atol=1e-9)
+    # by the rows: what the Hessian and the gradient say
+    by_rows = np.zeros_like(rows)
+    for part, entries in enumerate(layout.parts):
+        for u, entry in enumerate(entries):
+            by_rows[:, entry] += above[:, part, u] - below[:, part, u]
+    found = np.einsum("bij,bj->bi", hessian, step) + gradient
+    np.testing.assert_allclose(found, by_rows, atol=1e-9)
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_coupling_solves_its_equations(robust):
+    point = Point("joint", 2.0, b=4)
+    rng = np.random.default_rng(7)
+    b, a = 4, 9
+    cost, right = rng.normal(size=(b, a)), rng.normal(size=(b, a))
+    column_residual, by_cell, by_top = rng.normal(size=a), rng.normal(size=a), 0.7
+    root = rng.normal(size=(a, a))
+    curvature = root @ root.T / a if robust else None
+    halves = [
+        SimpleNamespace(place=place, hessian=point.hessian[place], inverse=point.inverse[place])
+        for place in (slice(0, 1), slice(1, 4))
+    ]
+    coupling = Coupling(halves, Workers(2), cost, curvature)
+    change, top = coupling.solve(right, column_residual, by_cell, by_top)
+    np.testing.assert_allclose(change.sum(axis=0), column_residual, atol=1e-9)
+    stationary = np.einsum("yij,yj->yi", point.hessian, change) + right
+    if robust:
+        second = curvature @ ((change * cost).sum(axis=0) - top)
+        stationary += cost * (by_cell + second)
+        assert second.sum() == pytest.approx(by_top, abs=1e-9)
+    else:
+        assert top == 0.0
+    # the same for every report: the multiplier of a column
+    np.testing.assert_allclose(stationary, stationary[:1].repeat(b, axis=0), atol=1e-8)
+
+
+def test_an_indefinite_hessian_is_reported():
+    point = Point("joint", 2.0)
+    plain = np.einsum("yii->yi", point.hessian).reshape(point.shape) - point.row_diagonal
+    assert inverses(point.with_diagonal(1e-9 * point.row_diagonal)) is not None
+    # a small diagonal beside the rest
+    assert inverses(point.with_diagonal(1e-3 - plain)) is None
+    for broken in (np.nan, np.inf, -1.0, 0.0):  # what rounding leaves at the end of a path
+        assert inverses(np.full((1, 3, 3), broken)) is None

@@ -1,0 +1,147 @@
+"""Tables, fits and distances for the tests of RobustMSESanitizer."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import REFERENCE, convex_solve
+from scipy.optimize import linprog
+
+from skrldp import (
+    PrivacyLeakWarning,
+    RenyiBall,
+    RobustMSESanitizer,
+)
+
+CASES = REFERENCE["mse"]
+
+
+# name: robust_utility, robust_privacy
+PROBLEMS = {
+    "NUNP": (False, False),
+    "NURP": (False, True),
+    "RUNP": (True, False),
+    "RURP": (True, True),
+}
+
+
+TOL = 1e-4  # the default of `tol`
+
+
+COUNTS = np.array([[300, 200, 100], [150, 250, 500]])  # two secrets, U = 0, 1, 2
+
+
+SPARSE = np.array([[78, 0, 16, 6], [217, 169, 0, 57], [20, 40, 0, 90]])
+
+
+leaks = pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+
+
+def rows_of(counts):
+    return np.array([[s, u] for s in range(len(counts)) for u in range(len(counts[0]))])
+
+
+def fit(counts=COUNTS, eps=0.5, **parameters):
+    """Fit to counts, with the papers' set; S and U are whole numbers. Says nothing of weak sets."""
+    papers = {"sensitive": 0, "uncertainty": RenyiBall()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        sanitizer = RobustMSESanitizer(eps, **(papers | parameters))
+        return sanitizer.fit(rows_of(counts), sample_weight=np.ravel(counts))
+
+
+def by_cell(sanitizer, distance):
+    """Expected distance of the report about each cell, from the definition."""
+    mechanism = sanitizer.mechanism_
+    expected = []
+    for x, (_, u) in enumerate(mechanism.cells):
+        reports = zip(mechanism.symbols, mechanism.matrix[:, x], strict=True)
+        expected.append(sum(q * distance(u, y) for y, q in reports))
+    return np.array(expected)
+
+
+def squared(u, y):
+    return float(u - y) ** 2
+
+
+def absolute(u, y):
+    return abs(float(u - y))
+
+
+def hamming(u, y):
+    return float(u != y)
+
+
+def worst_of(sanitizer, distance):
+    """Greatest expected distance in the ball, by a solver that shares nothing with ours."""
+    distribution, ball = sanitizer.joint_.probabilities.ravel(), sanitizer.utility_uncertainty_
+    cells = by_cell(sanitizer, distance)
+    if np.isinf(ball.B_):
+        return cells.max()
+    return convex_solve(cells[None], distribution[None], [1.0], ball.alpha, ball.B_)
+
+
+def private_optimum(counts, eps, distance, *, all_distributions, worst_case):
+    """Smallest distortion by a linear program, for privacy at one distribution or at all."""
+    distribution = counts / counts.sum()
+    a1, a2 = counts.shape
+    a = a1 * a2
+    cost = np.tile([[distance(u, y) for u in range(a2)] for y in range(a2)], a1)  # (b, a)
+    rows = []
+    for y, (s1, s2) in itertools.product(range(a2), itertools.permutations(range(a1), 2)):
+        tests = [
+            (distribution[s1] / distribution[s1].sum(), distribution[s2] / distribution[s2].sum())
+        ]
+        if all_distributions:
+            tests = itertools.product(np.eye(a2), np.eye(a2))
+        for first, second in tests:
+            row = np.zeros((a2, a1, a2))
+            row[y, s1], row[y, s2] = first, -np.exp(eps) * second
+            rows.append(np.append(row.ravel(), 0.0))
+    objective = np.append((cost * distribution.ravel()).ravel(), 0.0)
+    if worst_case:  # the worst cell
+        objective = np.append(np.zeros(a2 * a), 1.0)
+        for x in range(a):
+            row = np.zeros((a2, a))
+            row[:, x] = cost[:, x]
+            rows.append(np.append(row.ravel(), -1.0))
+    sums = np.hstack([np.tile(np.eye(a), a2), np.zeros((a, 1))])
+    found = linprog(objective, np.array(rows), np.zeros(len(rows)), sums, np.ones(a))
+    assert found.status == 0
+    return found.fun
+
+
+N_ROWS = 80
+
+
+def columns():
+    rng = np.random.default_rng(0)
+    sizes = rng.choice(["S", "M", "L"], N_ROWS)
+    return {
+        "age": rng.integers(0, 3, N_ROWS),
+        "ill": rng.random(N_ROWS) < 0.4,
+        "size": sizes,
+    }
+
+
+def frame_of(library):
+    data = columns()
+    if library == "pandas":
+        sizes = pd.CategoricalDtype(["S", "M", "L", "XL"], ordered=True)
+        data["size"] = pd.Categorical(data["size"], dtype=sizes)
+        data["age"] = pd.array(data["age"], dtype="Int64")
+        return pd.DataFrame(data, index=pd.Index(np.arange(N_ROWS)[::-1] * 3, name="row"))
+    if library == "polars":
+        pl = pytest.importorskip("polars")
+        kinds = {"age": pl.UInt8, "ill": pl.Boolean, "size": pl.Enum(["S", "M", "L", "XL"])}
+        return pl.DataFrame({k: v.tolist() for k, v in data.items()}, schema=kinds)
+    pa = pytest.importorskip("pyarrow")
+    return pa.table(
+        {
+            "age": pa.array(data["age"], pa.int16()),
+            "ill": data["ill"].tolist(),
+            "size": pa.array(data["size"].tolist()).dictionary_encode(),
+        }
+    )
